@@ -1,0 +1,45 @@
+// Untyped memory with huge pages where the system grants them: rows are gathered at random, and small pages
+// would cost a TLB miss per row. Untouched pages cost nothing.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace torchcent::TORCHCENT_ISA {
+
+template <class T>
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(int64_t count) : bytes_(static_cast<size_t>(count) * sizeof(T)) {
+    if (bytes_ == 0) return;
+    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (bytes_ >= (size_t{1} << 22)) madvise(memory, bytes_, MADV_HUGEPAGE);
+#endif
+    data_ = static_cast<T*>(memory);  // zero-filled by the system
+  }
+  Buffer(Buffer&& other) noexcept : data_(other.data_), bytes_(other.bytes_) {
+    other.data_ = nullptr;
+    other.bytes_ = 0;
+  }
+  Buffer& operator=(Buffer&&) = delete;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (data_ != nullptr) munmap(data_, bytes_);
+  }
+
+  T* data() const { return data_; }
+  T& operator[](int64_t i) const { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

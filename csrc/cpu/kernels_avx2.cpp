@@ -1,0 +1,18 @@
+// The kernels for avx2 processors.
+#if defined(__x86_64__)
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "cpu/search.h"
+
+#include <immintrin.h>
+
+#pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
+
+#define TORCHCENT_ISA avx2
+#include "cpu/kernels.h"
+#endif

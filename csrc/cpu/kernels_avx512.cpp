@@ -1,0 +1,18 @@
+// The kernels for avx512 processors.
+#if defined(__x86_64__)
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "cpu/search.h"
+
+#include <immintrin.h>
+
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi,bmi2,popcnt,prfchw")
+
+#define TORCHCENT_ISA avx512
+#include "cpu/kernels.h"
+#endif

@@ -1,0 +1,205 @@
+// The loop over batches of sources: threads, the overflow ladder, and sums whose order is that of the batches.
+
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "cpu/search.h"
+
+namespace torchcent {
+
+using torch::stable::Tensor;
+
+namespace {
+
+const char* chosen_simd() {
+  const char* wish = std::getenv("TORCHCENT_SIMD");
+  const std::string_view limit = wish == nullptr ? "" : wish;
+#if defined(__x86_64__)
+  if (limit != "portable") {
+    if (limit != "avx2" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+      return "avx512";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+      return "avx2";
+  }
+#endif
+  return "portable";
+}
+
+// Hands out batches, and adds what they computed into the result in their order, whichever thread ends
+// first: floating-point sums then do not depend on the number of threads. A batch is handed out together
+// with its buffer, so that the first unfinished batch always has one and nobody waits for ever.
+class OrderedSum {
+ public:
+  OrderedSum(double* target, int64_t size, int64_t batches, int buffers)
+      : target_(target), size_(size), batches_(batches), unused_(buffers) {}
+
+  // The next batch and a zero-filled buffer; -1 when there is none.
+  int64_t take(std::vector<double>& buffer) {
+    std::unique_lock lock(mutex_);
+    freed_.wait(lock, [&] { return stopped_ || next_ == batches_ || unused_ > 0 || !free_.empty(); });
+    if (stopped_ || next_ == batches_) return -1;
+    const int64_t batch = next_++;
+    if (!free_.empty()) {
+      buffer = std::move(free_.back());
+      free_.pop_back();
+    } else {
+      --unused_;
+      lock.unlock();
+      buffer.assign(size_, 0.0);
+    }
+    return batch;
+  }
+  void give(int64_t batch, std::vector<double> buffer) {
+    std::lock_guard lock(mutex_);
+    waiting_.emplace(batch, std::move(buffer));
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == turn_; first = waiting_.begin()) {
+      std::vector<double>& sum = first->second;
+      for (int64_t i = 0; i < size_; ++i) {
+        target_[i] += sum[i];
+        sum[i] = 0;
+      }
+      free_.push_back(std::move(sum));
+      waiting_.erase(first);
+      ++turn_;
+    }
+    freed_.notify_all();
+  }
+  void stop() {
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+    freed_.notify_all();
+  }
+
+ private:
+  double* target_;
+  int64_t size_, batches_;
+  int unused_;
+  int64_t next_ = 0, turn_ = 0;
+  bool stopped_ = false;
+  std::map<int64_t, std::vector<double>> waiting_;
+  std::vector<std::vector<double>> free_;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+};
+
+// Sources that share one private sum. Fixed, so that results do not depend on the number of threads.
+int64_t batch_size(Engine engine) { return engine == Engine::lanes ? 64 : 16; }
+
+Csr view(const Tensor& rowptr, const Tensor& col) {
+  return {rowptr.numel() - 1, rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
+}
+
+bool all_equal(const double* values, int64_t count, double value) {
+  for (int64_t i = 0; i < count; ++i)
+    if (values[i] != value) return false;
+  return true;
+}
+
+}  // namespace
+
+const char* simd_name() {
+  static const char* const name = chosen_simd();
+  return name;
+}
+
+MakeSearch make_search() {
+#if defined(__x86_64__)
+  const std::string_view name = simd_name();
+  if (name == "avx512") return avx512::make_search;
+  if (name == "avx2") return avx2::make_search;
+#endif
+  return portable::make_search;
+}
+
+Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                       const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
+                       const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
+                       int64_t measure, int64_t engine, int64_t rung, int64_t threads) {
+  const int64_t n = rowptr.numel() - 1, count = sources.numel();
+  int64_t* const cancel = control.mutable_data_ptr<int64_t>();
+  int64_t* const finished = cancel + 1;
+  const PathProblem problem = {view(rowptr, col),
+                               view(colptr, row),
+                               target_weight.const_data_ptr<double>(),
+                               through_weight.const_data_ptr<double>(),
+                               all_equal(target_weight.const_data_ptr<double>(), n, 1) &&
+                                   all_equal(through_weight.const_data_ptr<double>(), n, 0),
+                               cancel};
+  const PathBatch all = {count, sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
+                         own_weight.const_data_ptr<double>(), nullptr};
+  const int64_t size = batch_size(Engine{engine});
+  const int64_t batches = (count + size - 1) / size;
+  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
+
+  OrderedSum sums(scores.mutable_data_ptr<double>(), scores.numel(), batches, workers + 1);
+  std::atomic<int64_t> highest{rung};
+  std::exception_ptr error;
+  std::mutex error_mutex;
+
+  const auto work = [&] {
+    try {
+      std::unique_ptr<Search> search;
+      int64_t search_rung = -1;
+      std::vector<double> buffer;
+      for (int64_t b; (b = sums.take(buffer)) >= 0;) {
+        PathBatch batch = all;
+        batch.count = std::min(size, count - b * size);
+        batch.sources += b * size;
+        batch.source_weight += b * size;
+        batch.own_weight += b * size;
+        batch.scores = buffer.data();
+        Status status = Status::overflow;
+        // Every batch starts on the rung it was told, so that its bits do not depend on its neighbours.
+        for (int64_t r = rung; status == Status::overflow; ++r) {
+          if (search_rung != r) {
+            search.reset();  // before the next one takes its memory
+            search = make_search()(problem, Measure{measure}, Engine{engine}, Rung{r});
+            search_rung = r;
+          }
+          status = search->run(batch);
+          if (status == Status::overflow) std::fill(buffer.begin(), buffer.end(), 0.0);
+          for (int64_t seen = highest; seen < r && !highest.compare_exchange_weak(seen, r);) continue;
+        }
+        if (status == Status::cancelled) return sums.stop();
+        sums.give(b, std::move(buffer));
+        __atomic_fetch_add(finished, batch.count, __ATOMIC_RELAXED);
+      }
+    } catch (...) {
+      std::lock_guard lock(error_mutex);
+      error = std::current_exception();
+      sums.stop();
+    }
+  };
+  if (n > 0 && count > 0) {
+    std::vector<std::jthread> others;
+    try {
+      for (int t = 1; t < workers; ++t) others.emplace_back(work);
+    } catch (const std::system_error&) {
+      // The system grants no more threads: those there are do the work.
+    }
+    work();
+  }
+  if (error) std::rethrow_exception(error);
+
+  Tensor result = torch::stable::new_empty(rowptr, {1});
+  *result.mutable_data_ptr<int64_t>() = highest;
+  return result;
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("path_dependency", TORCH_BOX(&path_dependency)); }
+
+}  // namespace torchcent

@@ -1,0 +1,61 @@
+// What the loop over batches (path_dependency.cpp) knows of a traversal kernel.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "csr.h"
+
+namespace torchcent {
+
+enum class Measure : int64_t { betweenness = 0, edge_betweenness = 1, stress = 2 };
+enum class Engine : int64_t { lanes = 0, queue = 1 };
+// The ladder of number types for path counts: each rung is tried when the one before overflows.
+enum class Rung : int64_t { float32 = 0, float64 = 1, wide = 2 };
+enum class Status { done, overflow, cancelled };
+
+struct PathProblem {
+  Csr out;                          // successors
+  Csr in;                           // predecessors
+  const double* target_weight;      // b [n]
+  const double* through_weight;     // h [n]
+  bool plain;                       // b = 1 and h = 0 everywhere
+  const int64_t* cancel;            // read now and then; non-zero: stop
+};
+
+struct PathBatch {
+  int64_t count;                    // sources
+  const int64_t* sources;           // [count]
+  const double* source_weight;      // a [count]
+  const double* own_weight;         // c [count]
+  double* scores;                   // [n] or [slots], added to
+};
+
+// A kernel with its workspace; one per thread, run batch after batch.
+class Search {
+ public:
+  virtual ~Search() = default;
+  virtual Status run(const PathBatch& batch) = 0;
+};
+
+inline bool cancelled(const int64_t* cancel) { return __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0; }
+
+using MakeSearch = std::unique_ptr<Search> (*)(const PathProblem&, Measure, Engine, Rung);
+
+// One per instruction set, all compiled from kernels.h.
+namespace portable {
+std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+}
+namespace avx512 {
+std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+}
+#endif
+
+MakeSearch make_search();   // for the instruction set of this machine
+const char* simd_name();    // "avx512", "avx2" or "portable"
+
+}  // namespace torchcent

@@ -1,0 +1,177 @@
+// A row: the 256 bytes that one vertex holds for all lanes of a batch, as SIMD registers, with the
+// masked operations that the lanes kernel needs. Written with the compiler's vector types; AVX-512 has
+// masks of its own and gets its instructions by name. Included once per instruction set.
+#pragma once
+
+namespace torchcent::TORCHCENT_ISA {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+constexpr int kRowBytes = 256;
+
+template <class T>
+struct VectorOf;
+template <>
+struct VectorOf<float> {
+  typedef float Type __attribute__((vector_size(kVectorBytes)));
+  typedef int32_t Bits __attribute__((vector_size(kVectorBytes)));
+  using Bit = int32_t;
+};
+template <>
+struct VectorOf<double> {
+  typedef double Type __attribute__((vector_size(kVectorBytes)));
+  typedef int64_t Bits __attribute__((vector_size(kVectorBytes)));
+  using Bit = int64_t;
+};
+
+template <class T>
+struct Row {
+  using Vector = typename VectorOf<T>::Type;
+  using Bits = typename VectorOf<T>::Bits;
+  static constexpr int lanes = kRowBytes / sizeof(T);           // 64 float, 32 double
+  static constexpr int width = kVectorBytes / sizeof(T);        // lanes per register
+  static constexpr int registers = kRowBytes / kVectorBytes;
+
+  Vector part[registers];
+
+  static uint64_t submask(uint64_t mask, int k) { return mask >> (width * k) & ((uint64_t{1} << width) - 1); }
+
+#if !defined(__AVX512F__)
+  // One bit per lane -> all ones or all zeros in each lane.
+  static Bits spread(uint64_t bits) {
+    Bits place, all;
+    for (int i = 0; i < width; ++i) {
+      place[i] = typename VectorOf<T>::Bit{1} << i;
+      all[i] = static_cast<typename VectorOf<T>::Bit>(bits);
+    }
+    return (all & place) != 0;
+  }
+#endif
+  static Vector load(const T* p, int k) { return *reinterpret_cast<const Vector*>(p + width * k); }
+
+  // Lanes outside of the mask are zero.
+  static Vector masked(Vector x, uint64_t bits) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 4) return _mm512_maskz_mov_ps(static_cast<__mmask16>(bits), x);
+    else return _mm512_maskz_mov_pd(static_cast<__mmask8>(bits), x);
+#else
+    return (Vector)((Bits)x & spread(bits));
+#endif
+  }
+
+  static Row zero() {
+    Row row;
+    for (int k = 0; k < registers; ++k) row.part[k] = Vector{};
+    return row;
+  }
+  static Row masked_load(const T* p, uint64_t mask) {
+    Row row;
+    for (int k = 0; k < registers; ++k) row.part[k] = masked(load(p, k), submask(mask, k));
+    return row;
+  }
+  void masked_store(T* p, uint64_t mask) const {
+    for (int k = 0; k < registers; ++k) {
+      const uint64_t bits = submask(mask, k);
+#if defined(__AVX512F__)
+      if constexpr (sizeof(T) == 4)
+        _mm512_mask_storeu_ps(p + width * k, static_cast<__mmask16>(bits), part[k]);
+      else
+        _mm512_mask_storeu_pd(p + width * k, static_cast<__mmask8>(bits), part[k]);
+#else
+      Vector& target = *reinterpret_cast<Vector*>(p + width * k);
+      const Bits keep = ~spread(bits);
+      target = (Vector)(((Bits)target & keep) | ((Bits)part[k] & ~keep));
+#endif
+    }
+  }
+  // this += the lanes of the mask of the row at p
+  void masked_add(const T* p, uint64_t mask) {
+    for (int k = 0; k < registers; ++k) {
+      const uint64_t bits = submask(mask, k);
+#if defined(__AVX512F__)
+      if constexpr (sizeof(T) == 4)
+        part[k] = _mm512_mask_add_ps(part[k], static_cast<__mmask16>(bits), part[k], load(p, k));
+      else
+        part[k] = _mm512_mask_add_pd(part[k], static_cast<__mmask8>(bits), part[k], load(p, k));
+#else
+      part[k] += masked(load(p, k), bits);
+#endif
+    }
+  }
+  // Sum over the mask's lanes of this * the row at p.
+  double masked_dot(const T* p, uint64_t mask) const {
+    Vector sum{};
+    for (int k = 0; k < registers; ++k) sum += masked(part[k] * load(p, k), submask(mask, k));
+    return total(sum);
+  }
+  void operator*=(const Row& other) {
+    for (int k = 0; k < registers; ++k) part[k] *= other.part[k];
+  }
+  // Lanes of the mask in which this exceeds the limit or is not a number?
+  bool exceeds(T limit, uint64_t mask) const {
+#if defined(__AVX512F__)
+    unsigned beyond = 0;
+    for (int k = 0; k < registers; ++k) {
+      const uint64_t bits = submask(mask, k);
+      if constexpr (sizeof(T) == 4)
+        beyond |= _mm512_mask_cmp_ps_mask(static_cast<__mmask16>(bits), part[k], _mm512_set1_ps(limit), _CMP_NLE_UQ);
+      else
+        beyond |= _mm512_mask_cmp_pd_mask(static_cast<__mmask8>(bits), part[k], _mm512_set1_pd(limit), _CMP_NLE_UQ);
+    }
+    return beyond != 0;
+#else
+    Bits within = ~Bits{};
+    for (int k = 0; k < registers; ++k) within &= masked(part[k], submask(mask, k)) <= limit;
+    for (int i = 0; i < width; ++i)
+      if (!within[i]) return true;
+    return false;
+#endif
+  }
+  static double total(Vector x) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 4) return _mm512_reduce_add_ps(x);
+    else return _mm512_reduce_add_pd(x);
+#else
+    double sum = 0;
+    for (int i = 0; i < width; ++i) sum += x[i];
+    return sum;
+#endif
+  }
+};
+
+// Sums rows without losing small terms: at most 64 terms are added naively, and what they add up to joins
+// the total by Kahan's compensated step, so that a hub of 10^5 neighbours is as exact as a leaf.
+template <class T>
+class RowSum {
+ public:
+  Row<T> partial = Row<T>::zero();
+
+  void flush() {
+    flushed_ = true;
+    for (int k = 0; k < Row<T>::registers; ++k) {
+      const auto term = partial.part[k] - lost_.part[k];
+      const auto sum = total_.part[k] + term;
+      lost_.part[k] = (sum - total_.part[k]) - term;
+      total_.part[k] = sum;
+      partial.part[k] = typename Row<T>::Vector{};
+    }
+  }
+  const Row<T>& finish() {
+    if (!flushed_) return partial;
+    flush();
+    return total_;
+  }
+
+ private:
+  Row<T> total_ = Row<T>::zero();
+  Row<T> lost_ = Row<T>::zero();
+  bool flushed_ = false;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

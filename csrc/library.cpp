@@ -1,0 +1,30 @@
+// The Python module torchcent._C and the schema of every operator.
+
+#include <Python.h>
+#include <torch/csrc/stable/library.h>
+
+#include "cpu/search.h"
+
+extern "C" __attribute__((visibility("default"))) PyObject* PyInit__C(void) {
+  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_C", nullptr, -1, nullptr,
+                                   nullptr,               nullptr, nullptr, nullptr};
+  PyObject* module = PyModule_Create(&definition);
+  if (module != nullptr) PyModule_AddStringConstant(module, "simd", torchcent::simd_name());
+  return module;
+}
+
+STABLE_TORCH_LIBRARY(torchcent, m) {
+  // Preparation of graphs. slot: for every input column (row) of the result, the slot it came from.
+  m.def("csr(Tensor edge_index, int num_nodes, bool symmetric) -> (Tensor rowptr, Tensor col, Tensor slot)");
+  m.def("transpose(Tensor rowptr, Tensor col) -> (Tensor colptr, Tensor row, Tensor slot)");
+  m.def("induced(Tensor rowptr, Tensor col, Tensor kept) -> (Tensor rowptr, Tensor col, Tensor slot)");
+  m.def("fold(Tensor rowptr, Tensor col, bool recursive) -> (Tensor order, Tensor parent)");
+  m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
+  m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
+  // Path counting: adds what a run of sources contributes to scores; control is [cancel, sources done].
+  // Returns the rung of the overflow ladder that was needed.
+  m.def(
+      "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
+      "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
+      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads) -> Tensor");
+}

@@ -1,0 +1,155 @@
+"""Every TypeError and ValueError about arguments, in one place, before anything runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+ENGINES = ("auto", "lanes", "queue", "tensor")
+MEASURES = ("betweenness", "edge_betweenness", "stress")
+MAX_NODES = 2**31 - 1
+
+
+def edge_index(value: object, name: str = "edge_index") -> Tensor:
+    """An integer tensor [2, E] on a device that holds data."""
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{name} must be a torch.Tensor [2, E] or a torchcent.Graph, got {type(value).__name__}"
+        )
+    if value.dim() != 2 or value.shape[0] != 2:
+        raise ValueError(f"{name} must have shape [2, E], got {list(value.shape)}")
+    if value.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be int64 (or int32), got {value.dtype}")
+    if value.layout != torch.strided or value.device.type == "meta":
+        raise ValueError(f"{name} must be a dense tensor with data, got one on {value.device}")
+    return value
+
+
+def num_nodes(value: object, index: Tensor) -> int:
+    """The number of vertices: as given, at least what the ids need, at most 2^31 - 1."""
+    low, high = (int(x) for x in torch.aminmax(index)) if index.numel() else (0, -1)
+    if low < 0:
+        raise ValueError(f"edge_index must not contain negative vertex ids, got {low}")
+    if value is None:
+        value = high + 1
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"num_nodes must be an int or None, got {type(value).__name__}")
+    if value < 0:
+        raise ValueError(f"num_nodes must be >= 0, got {value}")
+    if high >= value:
+        raise ValueError(
+            f"num_nodes={value} is too small: edge_index contains vertex id {high}; "
+            f"ids must be in [0, num_nodes)"
+        )
+    if value > MAX_NODES:
+        raise ValueError(
+            f"graphs are limited to 2^31 - 1 = {MAX_NODES} vertices (column ids are int32), "
+            f"got num_nodes={value}"
+        )
+    return value
+
+
+def directed_for_graph(directed: object, graph: Graph) -> None:
+    if directed is not None and directed is not graph.directed:
+        raise ValueError(
+            f"directed={directed!r} contradicts the Graph given, which has "
+            f"directed={graph.directed}; leave it out, or build the Graph anew"
+        )
+
+
+def flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def no_weight(edge_weight: object, measure: str) -> None:
+    if edge_weight is not None:
+        raise NotImplementedError(
+            f"{measure} does not take edge_weight yet; pass edge_weight=None to count hops"
+        )
+
+
+def choice(value: object, name: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+    return str(value)
+
+
+def float_dtype(value: object) -> torch.dtype:
+    if value is None:
+        return torch.get_default_dtype()
+    if not isinstance(value, torch.dtype) or not value.is_floating_point:
+        raise TypeError(f"dtype must be a floating-point torch.dtype, got {value!r}")
+    return value
+
+
+def byte_budget(value: object) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"memory must be a number of bytes or None, got {value!r}")
+    if not value > 0 or value == float("inf"):
+        raise ValueError(f"memory must be a positive number of bytes, got {value!r}")
+    return int(value)
+
+
+def random_generator(value: object) -> torch.Generator | None:
+    if value is not None and not isinstance(value, torch.Generator):
+        raise TypeError(f"generator must be a torch.Generator or None, got {type(value).__name__}")
+    return value
+
+
+def vertices(value: object, name: str, graph: Graph) -> Tensor:
+    """Distinct vertex ids, as an int64 tensor on the graph's device."""
+    if not isinstance(value, Tensor):
+        try:
+            value = torch.as_tensor(value)
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(
+                f"{name} must be a tensor of vertex ids, got {type(value).__name__}"
+            ) from None
+    if value.device != graph.device and value.device.type != "cpu":
+        raise ValueError(f"{name} is on {value.device}, but the graph is on {graph.device}")
+    if value.dtype == torch.bool or value.is_floating_point() or value.is_complex():
+        if value.numel():
+            raise TypeError(f"{name} must hold integer vertex ids, got {value.dtype}")
+        value = value.long()
+    if value.dim() != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
+    if value.numel() == 0:
+        raise ValueError(f"{name} must not be empty; pass None for all vertices")
+    ids = value.to(device=graph.device, dtype=torch.int64)
+    low, high = (int(x) for x in torch.aminmax(ids))
+    if low < 0 or high >= graph.num_nodes:
+        raise ValueError(
+            f"{name} contains vertex {low if low < 0 else high}, but ids must be in "
+            f"[0, {graph.num_nodes})"
+        )
+    ordered, count = torch.unique(ids, return_counts=True)
+    if ordered.numel() != ids.numel():
+        raise ValueError(f"{name} contains vertex {int(ordered[count.argmax()])} more than once")
+    return ids
+
+
+def sources(value: object, graph: Graph, generator: torch.Generator | None) -> Tensor | None:
+    """None for all vertices, or the drawn (an int) or named (a tensor) pivots."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        raise TypeError("sources must be None, an int or a tensor of vertex ids, got a bool")
+    if isinstance(value, int):
+        if not 1 <= value <= graph.num_nodes:
+            raise ValueError(
+                f"sources={value} pivots cannot be drawn from {graph.num_nodes} vertices; "
+                f"accepted are 1 to {graph.num_nodes}"
+            )
+        where = generator.device if generator is not None else torch.device("cpu")
+        drawn = torch.randperm(graph.num_nodes, generator=generator, device=where)[:value]
+        return None if value == graph.num_nodes else drawn.to(graph.device)
+    return vertices(value, "sources", graph)

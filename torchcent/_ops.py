@@ -1,0 +1,83 @@
+"""Loads the compiled operators and registers their fakes (shapes for tracing and opcheck)."""
+
+import os
+
+import torch
+from torch import Tensor
+
+simd: str | None = None
+"""Instruction set of the CPU kernels in use; None without the compiled extension."""
+
+if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
+    try:
+        from torchcent import _C  # type: ignore[attr-defined]
+    except ImportError as error:
+        raise ImportError(
+            "torchcent's compiled library (torchcent._C) could not be loaded: "
+            f"{error}. Build it with `pip install .` in a checkout, with torch>=2.10 installed "
+            "and g++ at hand, and do not import from inside the checkout unless it was built in "
+            "place (`python setup.py build_ext --inplace`). With TORCHCENT_NO_EXTENSION=1 in the "
+            'environment torchcent runs without it, on engine="tensor" alone.'
+        ) from error
+    simd = _C.simd
+
+available = simd is not None
+ops = torch.ops.torchcent
+
+
+def _sized(like: Tensor, size: object, dtype: torch.dtype = torch.int64) -> Tensor:
+    return like.new_empty(size, dtype=dtype)  # type: ignore[call-overload]
+
+
+def _unknown_size() -> object:
+    return torch.library.get_ctx().new_dynamic_size()
+
+
+def _fake_csr(edge_index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, ...]:
+    return (
+        _sized(edge_index, num_nodes + 1),
+        _sized(edge_index, _unknown_size(), torch.int32),
+        _sized(edge_index, edge_index.shape[1]),
+    )
+
+
+def _fake_transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
+    return torch.empty_like(rowptr), torch.empty_like(col), _sized(rowptr, col.numel())
+
+
+def _fake_induced(rowptr: Tensor, col: Tensor, kept: Tensor) -> tuple[Tensor, ...]:
+    slots = _unknown_size()
+    return (
+        _sized(rowptr, kept.numel() + 1),
+        _sized(rowptr, slots, torch.int32),
+        _sized(rowptr, slots),
+    )
+
+
+def _fake_fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, ...]:
+    return _sized(rowptr, _unknown_size()), _sized(rowptr, rowptr.numel() - 1)
+
+
+def _fake_tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
+    return torch.empty_like(values)
+
+
+def _fake_depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
+    return _sized(rowptr, rowptr.numel() - 1, torch.int32)
+
+
+def _fake_path_dependency(rowptr: Tensor, *_: object) -> Tensor:
+    return _sized(rowptr, 1)
+
+
+if available:
+    for _name, _fake in {
+        "csr": _fake_csr,
+        "transpose": _fake_transpose,
+        "induced": _fake_induced,
+        "fold": _fake_fold,
+        "tree_sum": _fake_tree_sum,
+        "depths": _fake_depths,
+        "path_dependency": _fake_path_dependency,
+    }.items():
+        torch.library.register_fake(f"torchcent::{_name}")(_fake)

@@ -1,0 +1,194 @@
+"""Exact reductions before the search: folding of degree-1 vertices, isolated vertices, reordering.
+
+Every ordered pair (s, t) counts a_s * b_t (source and target weights). A tree that hangs on the rest of
+a symmetric graph needs no search: with A, B the weights summed over what is folded onto a vertex
+(itself included) and A_tot, B_tot those of its component, the pairs whose paths are decided by trees
+are counted in closed form, and the rest is the same problem on the core, with A and B as weights
+(SPVB: Baglioni et al. 2012; BADIOS: Sariyuece et al. 2013). docs/betweenness.md derives the formulas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse.csgraph
+import torch
+from torch import Tensor
+
+from torchcent import _csr, _ops
+from torchcent.graph import Graph
+
+
+@dataclass(frozen=True)
+class Core:
+    """What remains of a graph to be searched, renumbered."""
+
+    rowptr: Tensor
+    col: Tensor
+    colptr: Tensor
+    row: Tensor
+    vertex: Tensor  # core vertex -> graph vertex
+    slot: Tensor  # core slot -> graph slot
+    order: Tensor  # folded vertices, each before its parent
+    parent: Tensor  # [n] the neighbour a vertex was folded onto, or -1
+
+    @property
+    def num_nodes(self) -> int:
+        return self.rowptr.numel() - 1
+
+    @property
+    def num_slots(self) -> int:
+        return self.col.numel()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The search that is left to do, and what is known without it."""
+
+    measure: str
+    core: Core
+    sources: Tensor  # core vertices, ascending: neighbours in the order share batches
+    source_weight: Tensor  # a, per source
+    own_weight: Tensor  # c, per source
+    target_weight: Tensor  # b, per core vertex
+    through_weight: Tensor  # h, per core vertex
+    known: Tensor  # what pairs decided by trees contribute, per vertex or slot of the graph
+
+
+def core(graph: Graph, order: str, fold: str) -> Core:
+    """The core in "degree", "bandwidth" or "given" order, with "all", "one" round or "no" folding.
+
+    Kept with the graph: the next measure on it starts at once.
+    """
+    cache = graph.__dict__.setdefault("_cores", {})
+    if (order, fold) not in cache:
+        cache[order, fold] = _core(graph, order, fold)
+    return cache[order, fold]
+
+
+def _core(graph: Graph, order: str, fold: str) -> Core:
+    n = graph.num_nodes
+    if order == "given":
+        everything = torch.arange(n, device=graph.device)
+        slots = torch.arange(graph.num_slots, device=graph.device)
+        none = slots[:0]
+        parent = torch.full_like(everything, -1)
+        return Core(
+            graph.rowptr, graph.col, *graph.transpose, everything, slots, none, parent
+        )
+    removed, parent = torch.empty(0, dtype=torch.int64), torch.full((n,), -1)
+    if fold != "no" and graph.is_symmetric:
+        removed, parent = _ops.ops.fold(graph.rowptr, graph.col, fold == "all")
+    arcs = graph.degree if graph.is_symmetric else graph.degree + graph.transpose[0].diff()
+    if removed.numel():
+        arcs = arcs.clone()
+        arcs.index_add_(0, parent[removed], torch.ones_like(removed), alpha=-1)
+        arcs[removed] = 0
+    kept = torch.argsort(arcs, descending=True, stable=True)[: int((arcs > 0).sum())]
+    rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
+    if order == "bandwidth":
+        place = _bandwidth_order(rowptr, col, graph.is_symmetric)
+        kept = kept[place]
+        rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
+    transposed = (rowptr, col) if graph.is_symmetric else _csr.transpose(rowptr, col)[:2]
+    return Core(rowptr, col, *transposed, kept, slot, removed, parent)
+
+
+def _bandwidth_order(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
+    """Reverse Cuthill-McKee: neighbours get numbers, and so memory, near each other."""
+    n = rowptr.numel() - 1
+    if n == 0 or col.numel() >= 2**31:
+        return torch.arange(n)
+    ones = np.ones(col.numel(), np.int8)
+    matrix = scipy.sparse.csr_array((ones, col.numpy(), rowptr.int().numpy()), shape=(n, n))
+    place = scipy.sparse.csgraph.reverse_cuthill_mckee(matrix, symmetric_mode=symmetric)
+    return torch.from_numpy(place.astype(np.int64))
+
+
+def problem(
+    graph: Graph, core: Core, measure: str, sources: Tensor | None, targets: Tensor | None,
+    endpoints: bool,
+) -> Problem:
+    """Weights of the search on the core, and the closed forms of what was folded."""
+    a, b = _indicator(graph, sources), _indicator(graph, targets)
+    if core.order.numel():
+        hanging_a = _ops.ops.tree_sum(core.order, core.parent, a)
+        hanging_b = _ops.ops.tree_sum(core.order, core.parent, b)
+    else:
+        hanging_a, hanging_b = a, b
+    start = torch.nonzero((hanging_a[core.vertex] > 0) & (core.rowptr.diff() > 0)).flatten()
+    vertex = core.vertex[start]
+    own, through = torch.zeros_like(a), torch.zeros_like(b)
+    if measure == "stress":
+        # Paths that end in a hanging leaf pass through the vertex it hangs on, once per path.
+        own, through = hanging_a - a, hanging_b - b
+    if endpoints and not graph.is_symmetric:
+        own, through = a, b
+    if measure == "edge_betweenness":
+        known = _known_edges(graph, core, (a, b), (hanging_a, hanging_b))
+    else:
+        known = _known_nodes(graph, core, measure, (a, b), (hanging_a, hanging_b), endpoints)
+    return Problem(
+        measure,
+        core,
+        start,
+        hanging_a[vertex],
+        own[vertex],
+        hanging_b[core.vertex].contiguous(),
+        through[core.vertex].contiguous(),
+        known,
+    )
+
+
+def _indicator(graph: Graph, vertices: Tensor | None) -> Tensor:
+    if vertices is None:
+        return torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    chosen = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    chosen[vertices] = 1
+    return chosen
+
+
+def _in_component(graph: Graph, weight: Tensor) -> Tensor:
+    """For each vertex the weight of its whole component."""
+    label = graph.components
+    total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
+    return total[label]
+
+
+def _known_nodes(
+    graph: Graph, core: Core, measure: str, weights: tuple[Tensor, Tensor],
+    hanging: tuple[Tensor, Tensor], endpoints: bool,
+) -> Tensor:
+    (a, b), (hanging_a, hanging_b) = weights, hanging
+    known = torch.zeros_like(a)
+    if not graph.is_symmetric or not (core.order.numel() or endpoints):
+        return known
+    product = torch.zeros_like(a)  # sum of A_i B_i over the branches that hang on a vertex
+    leaf = core.order
+    product.index_add_(0, core.parent[leaf], hanging_a[leaf] * hanging_b[leaf])
+    if measure == "stress":
+        return (hanging_a - a) * (hanging_b - b) - product
+    total_a, total_b = _in_component(graph, a), _in_component(graph, b)
+    # All pairs that avoid v as an end, less those within one branch and those left to the core.
+    known = (total_a - a) * (total_b - b) - product
+    known -= (total_a - hanging_a) * (total_b - hanging_b)
+    if endpoints:
+        known += a * (total_b - b) + b * (total_a - a)
+    return known
+
+
+def _known_edges(
+    graph: Graph, core: Core, weights: tuple[Tensor, Tensor], hanging: tuple[Tensor, Tensor]
+) -> Tensor:
+    known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+    if core.order.numel() == 0:
+        return known
+    row = _csr.rows(graph.rowptr)
+    up = torch.nonzero(core.parent[row] == graph.col).flatten()  # slots leaf -> parent
+    leaf = row[up]
+    inside_a, inside_b = hanging[0][leaf], hanging[1][leaf]
+    total_a, total_b = (_in_component(graph, weight)[leaf] for weight in weights)
+    known[up] = inside_a * (total_b - inside_b)
+    known[graph.reverse_slot[up]] = (total_a - inside_a) * inside_b
+    return known

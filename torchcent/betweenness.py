@@ -1,0 +1,259 @@
+"""betweenness, edge_betweenness and stress; explain says how they would run."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent import _check, _driver, _plan, _reduce
+from torchcent._scale import scale
+from torchcent.graph import Graph
+
+
+def betweenness(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    endpoints: bool = False,
+    sources: int | Tensor | None = None,
+    targets: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Betweenness centrality of every vertex: the share of shortest paths that pass through it.
+
+    .. math:: C_B(v) = \sum_{s \ne v \ne t} \sigma_{st}(v) / \sigma_{st}
+
+    with :math:`\sigma_{st}` the number of shortest paths from s to t and :math:`\sigma_{st}(v)`
+    those through v. Values equal NetworkX's ``betweenness_centrality``, with targets
+    ``betweenness_centrality_subset``.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
+            Self-loops are dropped, copies of an arc merged.
+        edge_weight: not taken yet.
+        num_nodes: n; by default the largest id + 1.
+        directed: None follows the arcs given (a Graph: its own setting); on an edge_index that
+            holds both directions the normalised scores are NetworkX's undirected ones. False adds
+            missing reverse arcs and halves raw scores.
+        normalized: divide by the number of ordered pairs, (n - 1)(n - 2); with endpoints n (n - 1).
+        endpoints: count a path for its two ends too.
+        sources: None for all; an int k draws k pivots with `generator` and extrapolates as
+            NetworkX does with k; a tensor names the pivots.
+        targets: only paths that end in one of these vertices; sources (default: all) then name the
+            beginnings, and nothing is extrapolated.
+        generator: for drawing pivots; None takes torch's global one.
+        dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
+        engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
+            "tensor" (float64, 1e-9). None overflows. :func:`explain` tells what "auto" takes.
+        memory: bytes that may be used; None allows half of what is free.
+        progress: None shows a bar on a terminal after two seconds; True and False force.
+
+    Returns:
+        Tensor [n] on the device of the graph.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+        MemoryError: with both figures, if `memory` does not allow for one batch.
+        NotImplementedError: for edge_weight.
+
+    O(n m) time with all sources and one breadth-first search each; about 500 bytes per vertex and
+    thread. Deterministic, whatever the number of threads.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.betweenness(path, directed=False, normalized=False)
+        tensor([0., 2., 2., 0.])
+
+    Source:
+        Freeman 1977; Brandes 2001, "A faster algorithm for betweenness centrality";
+        Brandes 2008 for the variants.
+    """
+    _check.no_weight(edge_weight, "betweenness")
+    return _node_scores(
+        "betweenness", edge_index, num_nodes, directed, normalized, endpoints, sources, targets,
+        generator, dtype, engine, memory, progress,
+    )  # fmt: skip
+
+
+def stress(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    normalized: bool = False,
+    sources: int | Tensor | None = None,
+    targets: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Stress centrality: the number of shortest paths that pass through each vertex.
+
+    .. math:: C_S(v) = \sum_{s \ne v \ne t} \sigma_{st}(v)
+
+    Arguments are those of :func:`betweenness`. The score is a count: it grows with the number of
+    shortest paths, exponentially on meshes, and is inf where it exceeds the result's dtype.
+
+    Returns:
+        Tensor [n]. With directed=False each path counts once, not once from either end;
+        normalized=True divides as betweenness does.
+
+    Example:
+        >>> import torch, torchcent
+        >>> square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+        >>> torchcent.stress(square, directed=False)
+        tensor([1., 1., 1., 1.])
+
+    Source:
+        Shimbel 1953; Brandes 2008, section 3.7.
+    """
+    _check.no_weight(edge_weight, "stress")
+    return _node_scores(
+        "stress", edge_index, num_nodes, directed, normalized, False, sources, targets,
+        generator, dtype, engine, memory, progress,
+    )  # fmt: skip
+
+
+def edge_betweenness(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    sources: int | Tensor | None = None,
+    targets: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Edge betweenness: the share of shortest paths that use each edge.
+
+    .. math:: C_B(e) = \sum_{s \ne t} \sigma_{st}(e) / \sigma_{st}
+
+    Arguments are those of :func:`betweenness`. Values equal NetworkX's
+    ``edge_betweenness_centrality`` and its subset variant; normalised by n (n - 1).
+
+    Returns:
+        Tensor [E], one score per column of edge_index (per input column of a Graph). Copies of an
+        arc share its score, self-loops have 0. As a directed graph each arc has a score of its own;
+        with directed=False both columns of an undirected edge carry that edge's score.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.edge_betweenness(path, directed=False, normalized=False)
+        tensor([3., 4., 3.])
+
+    Source:
+        Girvan and Newman 2002; Brandes 2008, algorithm 7.
+    """
+    _check.no_weight(edge_weight, "edge_betweenness")
+    graph = _graph(edge_index, num_nodes, directed)
+    sums, pivots, result = _sums(
+        "edge_betweenness", graph, normalized, False, sources, targets, generator, dtype, engine,
+        memory, progress,
+    )  # fmt: skip
+    if not graph.directed:
+        sums = sums + sums[graph.reverse_slot]
+    scale(
+        sums, graph.num_nodes, normalized=normalized, directed=graph.directed,
+        pivots=pivots, subset=targets is not None,
+    )  # fmt: skip
+    scores = sums.new_zeros(graph.slot.numel())
+    real = graph.slot >= 0
+    scores[real] = sums[graph.slot[real]]
+    return scores.to(result)
+
+
+def explain(
+    edge_index: Tensor | Graph,
+    measure: str = "betweenness",
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    sources: int | Tensor | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+) -> _plan.Plan:
+    """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
+
+    Raises what the measure itself would raise before it starts.
+
+    Example:
+        >>> import torch, torchcent
+        >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
+        >>> torchcent.explain(star, "stress", directed=False).engine
+        'lanes'
+    """
+    _check.choice(measure, "measure", _check.MEASURES)
+    _check.choice(engine, "engine", _check.ENGINES)
+    graph = _graph(edge_index, num_nodes, directed)
+    pivots = _check.sources(sources, graph, None)
+    count = None if pivots is None else pivots.numel()
+    return _plan.plan(graph, measure, engine, count, _check.byte_budget(memory))[0]
+
+
+def _graph(edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | None) -> Graph:
+    if directed is not None:
+        _check.flag(directed, "directed")
+    if isinstance(edge_index, Graph):
+        _check.directed_for_graph(directed, edge_index)
+        if num_nodes is not None and num_nodes != edge_index.num_nodes:
+            raise ValueError(
+                f"num_nodes={num_nodes} contradicts the Graph given, which has "
+                f"{edge_index.num_nodes} vertices"
+            )
+        return edge_index
+    return Graph.from_edge_index(edge_index, num_nodes, directed is not False)
+
+
+def _node_scores(
+    measure: str, edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | None,
+    normalized: bool, endpoints: bool, sources: int | Tensor | None, targets: Tensor | None,
+    generator: torch.Generator | None, dtype: torch.dtype | None, engine: str, memory: int | None,
+    progress: bool | None,
+) -> Tensor:  # fmt: skip
+    graph = _graph(edge_index, num_nodes, directed)
+    sums, pivots, result = _sums(
+        measure, graph, normalized, endpoints, sources, targets, generator, dtype, engine, memory,
+        progress,
+    )  # fmt: skip
+    scale(
+        sums, graph.num_nodes, normalized=normalized, directed=graph.directed,
+        endpoints=endpoints, pivots=pivots, subset=targets is not None,
+    )  # fmt: skip
+    return sums.to(result)
+
+
+def _sums(
+    measure: str, graph: Graph, normalized: bool, endpoints: bool, sources: int | Tensor | None,
+    targets: Tensor | None, generator: torch.Generator | None, dtype: torch.dtype | None,
+    engine: str, memory: int | None, progress: bool | None,
+) -> tuple[Tensor, Tensor | None, torch.dtype]:  # fmt: skip
+    """Sums over ordered pairs, the pivots, and the dtype to return."""
+    _check.flag(normalized, "normalized")
+    _check.flag(endpoints, "endpoints")
+    _check.choice(engine, "engine", _check.ENGINES)
+    result = _check.float_dtype(dtype)
+    pivots = _check.sources(sources, graph, _check.random_generator(generator))
+    ends = None if targets is None else _check.vertices(targets, "targets", graph)
+    if progress is not None:
+        _check.flag(progress, "progress")
+    count = None if pivots is None else pivots.numel()
+    made, core = _plan.plan(graph, measure, engine, count, _check.byte_budget(memory))
+    problem = _reduce.problem(graph, core, measure, pivots, ends, endpoints)
+    return _driver.run(problem, made, progress), pivots, result
