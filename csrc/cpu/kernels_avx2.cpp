@@ -14,5 +14,6 @@
 #pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
 
 #define TORCHCENT_ISA avx2
+#define TORCHCENT_AVX2  // not every compiler lets the pragma define __AVX2__
 #include "cpu/kernels.h"
 #endif

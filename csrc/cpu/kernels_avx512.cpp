@@ -14,5 +14,6 @@
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi,bmi2,popcnt,prfchw")
 
 #define TORCHCENT_ISA avx512
+#define TORCHCENT_AVX512  // not every compiler lets the pragma define __AVX512F__
 #include "cpu/kernels.h"
 #endif

@@ -50,7 +50,8 @@ class LaneSearch final : public Search {
   Status run_lanes(const PathBatch& batch, int64_t begin, int64_t count) {
     Status status = forward(batch.sources + begin, count);
     if (status == Status::done) {
-      T source_weight[kLanes] = {}, own_weight[kLanes] = {};
+      alignas(64) T source_weight[kLanes] = {};
+      alignas(64) T own_weight[kLanes] = {};
       for (int64_t l = 0; l < count; ++l) {
         source_weight[l] = static_cast<T>(batch.source_weight[begin + l]);
         own_weight[l] = static_cast<T>(batch.own_weight[begin + l]);

@@ -132,12 +132,13 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   const int64_t n = rowptr.numel() - 1, count = sources.numel();
   int64_t* const cancel = control.mutable_data_ptr<int64_t>();
   int64_t* const finished = cancel + 1;
+  const bool through = !all_equal(through_weight.const_data_ptr<double>(), n, 0);
   const PathProblem problem = {view(rowptr, col),
                                view(colptr, row),
                                target_weight.const_data_ptr<double>(),
                                through_weight.const_data_ptr<double>(),
-                               all_equal(target_weight.const_data_ptr<double>(), n, 1) &&
-                                   all_equal(through_weight.const_data_ptr<double>(), n, 0),
+                               through,
+                               !through && all_equal(target_weight.const_data_ptr<double>(), n, 1),
                                cancel};
   const PathBatch all = {count, sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
                          own_weight.const_data_ptr<double>(), nullptr};

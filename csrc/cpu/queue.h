@@ -2,9 +2,9 @@
 //
 // Everything a source computes is stored by *place* in the queue, not by vertex: vertices of one level lie
 // side by side, so that adding to the next level's path counts and reading them back touches a small window.
-// Only place[] is read at random. The forward pass writes down each arc of the shortest-path DAG once;
-// the backward pass streams that list (successors instead of predecessors: Madduri et al. 2009).
-// sigma is overwritten by what a vertex passes up (rho or lambda).
+// Only place[] is read at random. The search writes down the arcs (tail place, head place) of the shortest-path
+// DAG, level by level; counting and the backward pass then stream that list without a branch that depends
+// on the graph (successors instead of predecessors: Madduri et al. 2009).
 #pragma once
 
 #include "measures/betweenness.h"
@@ -17,30 +17,28 @@ class QueueSearch final : public Search {
   explicit QueueSearch(const PathProblem& problem)
       : problem_(problem),
         place_(problem.out.num_nodes),
-        queue_(problem.out.num_nodes + 1),
-        sigma_(problem.out.num_nodes + 1),
-        successor_(problem.out.num_slots() + 1),
-        successor_end_(problem.out.num_nodes + 1),
-        successor_slot_(Visitor::edges ? problem.out.num_slots() + 1 : 0) {
-    for (int64_t v = 0; v < problem.out.num_nodes; ++v) {
-      place_[v] = -1;
-      sigma_[v] = Count(0.0);
-    }
-    sigma_[problem.out.num_nodes] = Count(0.0);
+        queue_(problem.out.num_nodes + 1 + 2 * kAhead),
+        level_(problem.out.num_nodes + 2),
+        level_arc_(problem.out.num_nodes + 2),
+        tail_(problem.out.num_slots() + 1),
+        head_(problem.out.num_slots() + 1),
+        slot_(Visitor::edges ? problem.out.num_slots() + 1 : 0),
+        sigma_(problem.out.num_nodes),
+        sum_(problem.out.num_nodes) {
+    for (int64_t v = 0; v < problem.out.num_nodes; ++v) place_[v] = -1;
   }
 
   Status run(const PathBatch& batch) override {
     for (int64_t lane = 0; lane < batch.count; ++lane) {
       if (cancelled(problem_.cancel)) return Status::cancelled;
-      const bool counted = forward(static_cast<int32_t>(batch.sources[lane]));
-      if (counted) {
-        if (problem_.plain)
-          backward<true>(batch.source_weight[lane], batch.own_weight[lane], batch.scores);
-        else
-          backward<false>(batch.source_weight[lane], batch.own_weight[lane], batch.scores);
+      search(static_cast<int32_t>(batch.sources[lane]));
+      bool fits = count_paths();
+      if (fits) {
+        fits = problem_.plain ? backward<true>(batch.source_weight[lane], batch.own_weight[lane], batch.scores)
+                              : backward<false>(batch.source_weight[lane], batch.own_weight[lane], batch.scores);
       }
       forget();
-      if (!counted || overflow_) return overflow_ = false, Status::overflow;
+      if (!fits) return Status::overflow;
     }
     return Status::done;
   }
@@ -48,95 +46,128 @@ class QueueSearch final : public Search {
  private:
   // Above this a double's reciprocal or a product with a count of vertices would leave the normal range.
   static constexpr double kLimit = 1e290;
+  // Vertices fetched ahead of their turn: those of one level lie all over the graph. Beyond the tail the
+  // queue holds vertices of an earlier source, which do no harm.
+  static constexpr int32_t kAhead = 8;
 
-  bool forward(int32_t source) {
-    const int64_t* rowptr = problem_.out.rowptr;
-    const int32_t* col = problem_.out.col;
-    int32_t* place = place_.data();
-    int32_t* queue = queue_.data();
-    Count* sigma = sigma_.data();
-    int32_t* successor = successor_.data();
+  // Breadth-first search. Without branches on what is found: on a mesh they would be taken at random.
+  void search(int32_t source) {
+    const int64_t* const rowptr = problem_.out.rowptr;
+    const int32_t* const col = problem_.out.col;
+    int32_t* const place = place_.data();
+    int32_t* const queue = queue_.data();
+    int32_t* const tail = tail_.data();
+    int32_t* const head = head_.data();
+    int32_t reached = 1;
     int64_t arcs = 0;
-    int32_t tail = 1;
     queue[0] = source;
     place[source] = 0;
-    sigma[0] = Count(1.0);
-    bool fits = true;
-    for (int32_t head = 0, level_end; head < tail;) {
-      level_end = tail;  // places from here on are one level deeper
-      for (; head < level_end; ++head) {
-        const int32_t u = queue[head];
-        const Count paths = sigma[head];
-        if constexpr (__is_same(Count, double)) fits &= paths < kLimit;
+    level_[0] = 0;
+    levels_ = 0;
+    for (int32_t p = 0; p < reached;) {
+      const int32_t level_end = reached;  // places from here on are one level deeper
+      level_arc_[levels_] = arcs;
+      level_[++levels_] = level_end;
+      for (; p < level_end; ++p) {
+        __builtin_prefetch(rowptr + queue[p + 2 * kAhead]);
+        __builtin_prefetch(col + rowptr[queue[p + kAhead]]);
+        const int32_t u = queue[p];
         const int64_t end = rowptr[u + 1];
         for (int64_t slot = rowptr[u]; slot < end; ++slot) {
-          // Without branches: on a mesh they would be taken at random.
           const int32_t v = col[slot];
-          int32_t p = place[v];
-          const bool fresh = p < 0;
-          p = fresh ? tail : p;
-          place[v] = p;
-          queue[tail] = v;
-          tail += fresh;
-          const bool deeper = p >= level_end;
-          if constexpr (__is_same(Count, double)) {
-            sigma[p] += deeper ? paths : 0.0;
-          } else {
-            if (deeper) sigma[p] += paths;
-          }
-          successor[arcs] = p;
-          if constexpr (Visitor::edges) successor_slot_[arcs] = slot;
-          arcs += deeper;
+          const int32_t known = place[v];
+          const int32_t q = known < 0 ? reached : known;
+          place[v] = q;
+          queue[reached] = v;  // kept only if v is new
+          reached += known < 0;
+          tail[arcs] = p;
+          head[arcs] = q;
+          if constexpr (Visitor::edges) slot_[arcs] = slot;
+          arcs += q >= level_end;
         }
-        successor_end_[head] = arcs;
       }
-      if (!fits) break;
     }
-    reached_ = tail;
-    return fits;
+    level_arc_[levels_] = arcs;
   }
 
-  template <bool Plain>
-  void backward(double source_weight, double own_weight, double* scores) {
-    Count* passed_up = sigma_.data();
-    const int32_t* successor = successor_.data();
-    for (int32_t p = reached_ - 1; p >= 0; --p) {
-      const int32_t v = queue_[p];
-      const Count sigma = passed_up[p];
-      const int64_t begin = p == 0 ? 0 : successor_end_[p - 1];
-      Count sum(0.0);
-      for (int64_t i = begin; i < successor_end_[p]; ++i) sum += passed_up[successor[i]];
-      passed_up[p] = Visitor::template passed_up<Count>(Count(Plain ? 1.0 : problem_.target_weight[v]), sigma, sum);
-      if constexpr (Visitor::edges) {
-        for (int64_t i = begin; i < successor_end_[p]; ++i)
-          scores[successor_slot_[i]] += source_weight * double(sigma * passed_up[successor[i]]);
-      } else if (p == 0) {
-        if (own_weight != 0) scores[v] += own_weight * double(sum);
-      } else {
-        const Count through(Plain ? 0.0 : problem_.through_weight[v]);
-        scores[v] += source_weight * double(Visitor::template score<Count>(sigma, sum, through));
-      }
-      // Only stress can outgrow its path counts on the way up.
-      if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double)) overflow_ |= !(passed_up[p] < kLimit);
+  bool count_paths() {
+    const int32_t reached = level_[levels_];
+    const int64_t arcs = level_arc_[levels_];
+    const int32_t* const tail = tail_.data();
+    const int32_t* const head = head_.data();
+    Count* const sigma = sigma_.data();
+    sigma[0] = Count(1.0);
+    for (int32_t p = 1; p < reached; ++p) sigma[p] = Count(0.0);
+    for (int64_t i = 0; i < arcs; ++i) sigma[head[i]] += sigma[tail[i]];
+    if constexpr (__is_same(Count, double)) {
+      double largest = 0;
+      for (int32_t p = 0; p < reached; ++p) largest = sigma[p] > largest ? sigma[p] : largest;
+      return largest < kLimit;
     }
+    return true;
+  }
+
+  // Level by level, deepest first: what each vertex passes up, its score, and the sums of the level above.
+  // Returns false if the numbers outgrew Count on the way, as only those of stress can.
+  template <bool Plain>
+  bool backward(double source_weight, double own_weight, double* scores) {
+    const int32_t* const tail = tail_.data();
+    const int32_t* const head = head_.data();
+    const int32_t* const queue = queue_.data();
+    Count* const sigma = sigma_.data();
+    Count* const sum = sum_.data();
+    const int32_t reached = level_[levels_];
+    for (int32_t p = 0; p < reached; ++p) sum[p] = Count(0.0);
+    double largest = 0;
+    for (int32_t level = levels_ - 1; level >= 0; --level) {
+      const int32_t begin = level_[level], end = level_[level + 1];
+      for (int64_t i = level_arc_[level]; i < level_arc_[level + 1]; ++i) {
+        const Count passed_up = sum[head[i]];  // rewritten below, a level ago
+        sum[tail[i]] += passed_up;
+        if constexpr (Visitor::edges) scores[slot_[i]] += source_weight * double(sigma[tail[i]] * passed_up);
+      }
+      if (level == 0) break;
+      for (int32_t p = begin; p < end; ++p) {
+        const int32_t v = queue[p];
+        if constexpr (!Visitor::edges) {
+          const int32_t ahead = queue[p + kAhead];
+          __builtin_prefetch(scores + ahead, 1);
+          if constexpr (!Plain) __builtin_prefetch(problem_.target_weight + ahead);
+          const Count through(Plain || !problem_.through ? 0.0 : problem_.through_weight[v]);
+          scores[v] += source_weight * double(Visitor::template score<Count>(sigma[p], sum[p], through));
+        }
+        const Count target(Plain ? 1.0 : problem_.target_weight[v]);
+        sum[p] = Visitor::template passed_up<Count>(target, sigma[p], sum[p]);
+        if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
+          largest = sum[p] > largest ? sum[p] : largest;
+      }
+    }
+    if constexpr (!Visitor::edges) {
+      if (own_weight != 0) scores[queue[0]] += own_weight * double(sum[0]);
+    }
+    return largest < kLimit;
   }
 
   void forget() {
-    for (int32_t p = 0; p < reached_; ++p) {
-      place_[queue_[p]] = -1;
-      sigma_[p] = Count(0.0);
+    const int32_t reached = level_[levels_];
+    if (reached > problem_.out.num_nodes / 16) {  // streaming over all beats visiting those reached
+      for (int64_t v = 0; v < problem_.out.num_nodes; ++v) place_[v] = -1;
+    } else {
+      for (int32_t p = 0; p < reached; ++p) place_[queue_[p]] = -1;
     }
   }
 
   PathProblem problem_;
-  Buffer<int32_t> place_;           // [n] place in the queue, -1 where not reached
-  Buffer<int32_t> queue_;           // [n + 1] vertices by level; one spare for the write that is not kept
-  Buffer<Count> sigma_;             // [n + 1] by place
-  Buffer<int32_t> successor_;       // DAG arcs: the place of the deeper end
-  Buffer<int64_t> successor_end_;   // by place
-  Buffer<int64_t> successor_slot_;  // DAG arcs: their slot, for edge scores
-  int32_t reached_ = 0;
-  bool overflow_ = false;
+  Buffer<int32_t> place_;      // [n] place in the queue, -1 where not reached
+  Buffer<int32_t> queue_;      // [n + 1 + ahead] by level; one spare for the write that is not kept
+  Buffer<int32_t> level_;      // first place of each level
+  Buffer<int64_t> level_arc_;  // first arc that leaves each level
+  Buffer<int32_t> tail_;       // DAG arcs: place of the upper end,
+  Buffer<int32_t> head_;       // of the deeper end,
+  Buffer<int64_t> slot_;       // and their slot, for edge scores
+  Buffer<Count> sigma_;        // by place
+  Buffer<Count> sum_;          // by place: sum over successors, then what the vertex passes up
+  int32_t levels_ = 0;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

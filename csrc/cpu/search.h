@@ -19,6 +19,7 @@ struct PathProblem {
   Csr in;                           // predecessors
   const double* target_weight;      // b [n]
   const double* through_weight;     // h [n]
+  bool through;                     // is h anywhere but 0?
   bool plain;                       // b = 1 and h = 0 everywhere
   const int64_t* cancel;            // read now and then; non-zero: stop
 };

@@ -5,9 +5,9 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-#if defined(__AVX512F__)
+#if defined(TORCHCENT_AVX512)
 constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
+#elif defined(TORCHCENT_AVX2)
 constexpr int kVectorBytes = 32;
 #else
 constexpr int kVectorBytes = 16;
@@ -19,14 +19,14 @@ template <class T>
 struct VectorOf;
 template <>
 struct VectorOf<float> {
-  typedef float Type __attribute__((vector_size(kVectorBytes)));
-  typedef int32_t Bits __attribute__((vector_size(kVectorBytes)));
+  typedef float Type __attribute__((vector_size(kVectorBytes), may_alias));
+  typedef int32_t Bits __attribute__((vector_size(kVectorBytes), may_alias));
   using Bit = int32_t;
 };
 template <>
 struct VectorOf<double> {
-  typedef double Type __attribute__((vector_size(kVectorBytes)));
-  typedef int64_t Bits __attribute__((vector_size(kVectorBytes)));
+  typedef double Type __attribute__((vector_size(kVectorBytes), may_alias));
+  typedef int64_t Bits __attribute__((vector_size(kVectorBytes), may_alias));
   using Bit = int64_t;
 };
 
@@ -42,7 +42,7 @@ struct Row {
 
   static uint64_t submask(uint64_t mask, int k) { return mask >> (width * k) & ((uint64_t{1} << width) - 1); }
 
-#if !defined(__AVX512F__)
+#if !defined(TORCHCENT_AVX512)
   // One bit per lane -> all ones or all zeros in each lane.
   static Bits spread(uint64_t bits) {
     Bits place, all;
@@ -57,7 +57,7 @@ struct Row {
 
   // Lanes outside of the mask are zero.
   static Vector masked(Vector x, uint64_t bits) {
-#if defined(__AVX512F__)
+#if defined(TORCHCENT_AVX512)
     if constexpr (sizeof(T) == 4) return _mm512_maskz_mov_ps(static_cast<__mmask16>(bits), x);
     else return _mm512_maskz_mov_pd(static_cast<__mmask8>(bits), x);
 #else
@@ -78,7 +78,7 @@ struct Row {
   void masked_store(T* p, uint64_t mask) const {
     for (int k = 0; k < registers; ++k) {
       const uint64_t bits = submask(mask, k);
-#if defined(__AVX512F__)
+#if defined(TORCHCENT_AVX512)
       if constexpr (sizeof(T) == 4)
         _mm512_mask_storeu_ps(p + width * k, static_cast<__mmask16>(bits), part[k]);
       else
@@ -94,7 +94,7 @@ struct Row {
   void masked_add(const T* p, uint64_t mask) {
     for (int k = 0; k < registers; ++k) {
       const uint64_t bits = submask(mask, k);
-#if defined(__AVX512F__)
+#if defined(TORCHCENT_AVX512)
       if constexpr (sizeof(T) == 4)
         part[k] = _mm512_mask_add_ps(part[k], static_cast<__mmask16>(bits), part[k], load(p, k));
       else
@@ -115,7 +115,7 @@ struct Row {
   }
   // Lanes of the mask in which this exceeds the limit or is not a number?
   bool exceeds(T limit, uint64_t mask) const {
-#if defined(__AVX512F__)
+#if defined(TORCHCENT_AVX512)
     unsigned beyond = 0;
     for (int k = 0; k < registers; ++k) {
       const uint64_t bits = submask(mask, k);
@@ -134,7 +134,7 @@ struct Row {
 #endif
   }
   static double total(Vector x) {
-#if defined(__AVX512F__)
+#if defined(TORCHCENT_AVX512)
     if constexpr (sizeof(T) == 4) return _mm512_reduce_add_ps(x);
     else return _mm512_reduce_add_pd(x);
 #else

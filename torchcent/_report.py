@@ -1,0 +1,167 @@
+"""What the command line prints: the table of scores and the description of a graph."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import Tensor
+
+import torchcent
+from torchcent.io import EdgeList
+
+if TYPE_CHECKING:
+    from torchcent import Graph
+
+_WIDEST = 40
+
+
+def vertex_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
+    """Columns label, degree and score, a row a vertex."""
+    return {"label": edges.vertex_labels(), "degree": graph.degree.numpy(), name: scores.numpy()}
+
+
+def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
+    """Columns source, target and score, a row an edge: no loops, of repeated ones the first."""
+    row, col = edges.edge_index.numpy()
+    low, high = (row, col) if graph.directed else (np.minimum(row, col), np.maximum(row, col))
+    _, first = np.unique(low * max(edges.num_nodes, 1) + high, return_index=True)
+    first = np.sort(first[row[first] != col[first]])
+    labels = edges.vertex_labels()
+    return {
+        "source": labels[row[first]],
+        "target": labels[col[first]],
+        name: scores.numpy()[first],
+    }
+
+
+def score_table(columns: dict[str, Any], most: int) -> str:
+    """The highest scores (the last column) as a table: rank, columns, score, share of the sum."""
+    *_, name = columns
+    values = np.asarray(columns[name], np.float64)
+    order = np.argsort(-values, kind="stable")[:most]
+    total = values.sum()
+    scores = _rounded(values[order])
+    cells = [["rank", *columns, "share"]]
+    for rank, at in enumerate(order, 1):
+        share = f"{values[at] / total:.2%}" if total > 0 and np.isfinite(total) else "-"
+        shown = [str(column[at]) for key, column in columns.items() if key != name]
+        cells.append([str(rank), *shown, scores[rank - 1], share])
+    numeric = [
+        True,
+        *(np.asarray(c).dtype.kind in "iuf" for c in columns.values()),
+        True,
+    ]
+    text = _aligned(cells, numeric)
+    rest = len(values) - len(order)
+    return text + (f"\n... and {rest:,} more" if rest else "")
+
+
+def _rounded(values: np.ndarray) -> list[str]:
+    """Six significant digits of the largest value, and as many decimals for the others."""
+    largest = float(values.max()) if len(values) else 0.0
+    if np.isfinite(largest) and (values == np.rint(values)).all() and largest < 1e15:
+        return [f"{x:.0f}" for x in values]
+    if not 1e-4 <= largest < 1e6:
+        return [f"{x:.5e}" for x in values]
+    decimals = 5 - int(np.floor(np.log10(largest)))
+    return [f"{x:.{decimals}f}" for x in values]
+
+
+def _aligned(cells: list[list[str]], right: Sequence[bool]) -> str:
+    cells = [[_cut(x) for x in row] for row in cells]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    rule = ["-" * w for w in widths]
+    lines = []
+    for row in [cells[0], rule, *cells[1:]]:
+        parts = []
+        for text, width, flush_right in zip(row, widths, right, strict=True):
+            blank = " " * (width - _width(text))
+            parts.append(blank + text if flush_right else text + blank)
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: East Asian characters take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _cut(text: str) -> str:
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+
+
+def describe(name: str, edges: EdgeList) -> str:
+    """The rows of ``torchcent info``."""
+    graph = edges.graph()
+    degree = np.sort(graph.degree.numpy())
+    n = graph.num_nodes
+    row, col = edges.edge_index
+    loops = int((row == col).sum())
+    weight = edges.edge_weight
+    rows = {
+        "graph": name,
+        "vertices": f"{n:,}" + _named(edges),
+        "edges": (f"{graph.num_slots:,} arcs, directed" if graph.directed else
+                  f"{graph.num_slots // 2:,}, undirected ({graph.num_slots:,} slots)"),
+        "in the file": f"{edges.num_edges:,} rows" + (f", {loops:,} self-loops" if loops else ""),
+        "weights": "none" if weight is None else
+                   f"{float(weight.min()):g} to {float(weight.max()):g}, not used yet"
+                   if weight.numel() else "none",
+    }  # fmt: skip
+    if n:
+        sizes = np.sort(np.bincount(graph.components.numpy()))[::-1]
+        rows["components"] = f"{len(sizes):,}"
+        if len(sizes) > 1:
+            rows["components"] += f"; the largest has {sizes[0]:,} vertices ({sizes[0] / n:.1%})"
+        rows["degree"] = (
+            f"{degree.mean():.2f} on average, median {np.median(degree):g}, "
+            f"from {degree[0]:,} to {degree[-1]:,}"
+        )
+        rows["low degree"] = f"{(degree == 0).sum():,} of degree 0, {(degree == 1).sum():,} of 1"
+        rows["depth"] = f"at least {_depth(graph):,} (two breadth-first searches)"
+    text = "\n".join(f"{key:<12} {value}" for key, value in rows.items())
+    plan = str(torchcent.explain(graph))
+    return f"{text}\n\nbetweenness would run so:\n" + "\n".join(
+        f"  {line}" for line in plan.split("\n")
+    )
+
+
+def _named(edges: EdgeList) -> str:
+    labels = edges.labels
+    if labels is None or not len(labels):
+        return ""
+    if len(labels) == 1:
+        return f", called {_cut(str(labels[0]))}"
+    return f", called {_cut(str(labels[0]))} to {_cut(str(labels[-1]))}"
+
+
+def _depth(graph: Graph) -> int:
+    """A lower bound of the diameter: from the hub to the farthest vertex, and from there again."""
+    rowptr, col = graph.rowptr.numpy(), graph.col.numpy()
+    hub = int(graph.degree.argmax())
+    depth, last = _search(rowptr, col, hub)
+    return max(depth, _search(rowptr, col, last)[0])
+
+
+def _search(rowptr: np.ndarray, col: np.ndarray, source: int) -> tuple[int, int]:
+    """Depth of a breadth-first search and a vertex that it reaches last."""
+    seen = np.zeros(len(rowptr) - 1, bool)
+    seen[source] = True
+    frontier, depth = np.array([source]), 0
+    while True:
+        begin = rowptr[frontier]
+        count = rowptr[frontier + 1] - begin
+        offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        reached = col[np.repeat(begin, count) + offset]
+        reached = np.unique(reached[~seen[reached]])
+        if not len(reached):
+            return depth, int(frontier[0])
+        seen[reached] = True
+        frontier, depth = reached, depth + 1
