@@ -2,6 +2,7 @@
 torchcent._CUDA. Both use PyTorch's stable ABI and Python's limited API, so that one wheel serves
 every torch >= 2.10 and every Python >= 3.11."""
 
+import platform
 from pathlib import Path
 
 from setuptools import setup
@@ -9,7 +10,9 @@ from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 CSRC = Path("csrc")
 MACROS = [("TORCH_TARGET_VERSION", "0x020a000000000000")]
-FLAGS = ["-O3", "-std=c++20", "-fvisibility=hidden", "-pthread", "-Wall"]
+FLAGS = ["-O3", "-std=c++20", "-fvisibility=hidden", "-g0", "-pthread", "-Wall"]
+if platform.machine() == "x86_64":
+    FLAGS.append("-Wno-maybe-uninitialized")  # g++ 12 warns inside of its own AVX-512 header
 
 extensions = [
     CppExtension(

@@ -1,19 +1,10 @@
-// The Python module torchcent._C and the schema of every operator.
+// The schema of every operator. The library is loaded by torch.ops.load_library, so that building it
+// needs PyTorch's headers and no Python ones.
 
-#include <Python.h>
 #include <torch/csrc/stable/library.h>
 
-#include "cpu/search.h"
-
-extern "C" __attribute__((visibility("default"))) PyObject* PyInit__C(void) {
-  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_C", nullptr, -1, nullptr,
-                                   nullptr,               nullptr, nullptr, nullptr};
-  PyObject* module = PyModule_Create(&definition);
-  if (module != nullptr) PyModule_AddStringConstant(module, "simd", torchcent::simd_name());
-  return module;
-}
-
 STABLE_TORCH_LIBRARY(torchcent, m) {
+  m.def("simd() -> int");  // instruction set of the CPU kernels in use: an index into Simd (cpu/search.h)
   // Preparation of graphs. slot: for every input column (row) of the result, the slot it came from.
   m.def("csr(Tensor edge_index, int num_nodes, bool symmetric) -> (Tensor rowptr, Tensor col, Tensor slot)");
   m.def("transpose(Tensor rowptr, Tensor col) -> (Tensor colptr, Tensor row, Tensor slot)");

@@ -20,9 +20,9 @@ _OPTIONAL = ("networkx", "pyarrow", "matplotlib", "torch_geometric", "torch_scat
 def show_config() -> str:
     """Versions, the CPU kernels in use, threads and optional packages, as a text to print.
 
-    The kernels are chosen when torchcent is imported: the best instruction set of the machine, or at
-    most the one that the environment variable TORCHCENT_SIMD names (avx512, avx2, portable). Threads
-    follow ``torch.set_num_threads``.
+    The kernels are chosen when torchcent is imported: the best instruction set of the machine, or
+    at most the one that the environment variable TORCHCENT_SIMD names (avx512, avx2, portable).
+    Threads follow ``torch.set_num_threads``.
 
     Example:
         >>> import torchcent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable
@@ -15,8 +16,8 @@ from torchcent import _check, _ops, _tensor
 from torchcent._plan import BATCH, Plan
 from torchcent._reduce import Problem
 
-# Batches per call: small first, so that a rung that overflows is left soon. Fixed numbers, because the
-# rung of a batch decides its bits and must not depend on the machine.
+# Batches per call: small first, so that a rung that overflows is left soon. Fixed numbers, because
+# the rung of a batch decides its bits and must not depend on the machine.
 _GROUPS = (8, 32, 128, 512)
 _POLL_SECONDS = 0.1
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
@@ -61,7 +62,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     control = torch.zeros(2, dtype=torch.int64)  # cancel, sources done: shared with the kernels
     rung = 0 if plan.engine == "lanes" else 1
 
-    def call(part: slice) -> int:
+    def call(part: slice, rung: int) -> int:
         return int(
             _ops.ops.path_dependency(
                 core.rowptr,
@@ -86,7 +87,8 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     while begin < total:
         end = min(total, begin + _GROUPS[min(group, len(_GROUPS) - 1)] * BATCH[plan.engine])
         part = slice(begin, end)
-        rung = call(part) if quick else _watched(lambda part=part: call(part), control, bar)
+        work = functools.partial(call, part, rung)
+        rung = work() if quick else _watched(work, control, bar)
         begin, group = end, group + 1
 
 

@@ -1,28 +1,30 @@
 """Loads the compiled operators and registers their fakes (shapes for tracing and opcheck)."""
 
 import os
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
+ops = torch.ops.torchcent
 simd: str | None = None
 """Instruction set of the CPU kernels in use; None without the compiled extension."""
 
 if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
+    _library = Path(__file__).with_name("_C.abi3.so")
     try:
-        from torchcent import _C  # type: ignore[attr-defined]
-    except ImportError as error:
+        torch.ops.load_library(_library)
+        simd = ("portable", "avx2", "avx512")[ops.simd()]
+    except OSError as error:
         raise ImportError(
-            "torchcent's compiled library (torchcent._C) could not be loaded: "
-            f"{error}. Build it with `pip install .` in a checkout, with torch>=2.10 installed "
-            "and g++ at hand, and do not import from inside the checkout unless it was built in "
-            "place (`python setup.py build_ext --inplace`). With TORCHCENT_NO_EXTENSION=1 in the "
-            'environment torchcent runs without it, on engine="tensor" alone.'
+            f"torchcent's compiled library {_library.name} could not be loaded: {error}. "
+            "Build it with `pip install .` in a checkout, with torch>=2.10 installed and g++ at "
+            "hand; from inside a checkout only `pip install -e .` puts it where it is looked for. "
+            "With TORCHCENT_NO_EXTENSION=1 in the environment torchcent runs without it, on "
+            'engine="tensor" alone.'
         ) from error
-    simd = _C.simd
 
 available = simd is not None
-ops = torch.ops.torchcent
 
 
 def _sized(like: Tensor, size: object, dtype: torch.dtype = torch.int64) -> Tensor:

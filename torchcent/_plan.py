@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,15 @@ from torchcent import _ops, _reduce, _tensor
 from torchcent.graph import Graph
 
 LANES = 64  # sources side by side in one batch of the lanes engine
-BATCH = {"lanes": LANES, "queue": 16}  # sources that share a private sum (csrc/cpu/path_dependency.cpp)
+BATCH = {
+    "lanes": LANES,
+    "queue": 16,
+}  # sources that share a private sum (csrc/cpu/path_dependency.cpp)
 ORDER = {"lanes": "degree", "queue": "bandwidth", "tensor": "given"}
 FEW_SOURCES = 8
+# Depth over log2(n) up to which lanes win: 1.5 to 2.1 for social, web and citation graphs, 2.8 and
+# more for meshes and roads (docs/performance.md has the table).
+DEPTH_PER_LOG = 2.4
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,9 @@ def plan(
     threads, lanes = 0, 1
     if engine == "tensor":
         fixed = graph.nbytes + 8 * scores
-        lanes = min(max(sources, 1), _tensor.lanes_that_fit(core.num_nodes, core.num_slots, limit - fixed))
+        lanes = min(
+            max(sources, 1), _tensor.lanes_that_fit(core.num_nodes, core.num_slots, limit - fixed)
+        )
         each = _tensor.memory_needed(core.num_nodes, core.num_slots, max(lanes, 1))
         needed = fixed + each
     else:
@@ -82,7 +91,11 @@ def plan(
         raise MemoryError(
             f"{measure} with engine={engine!r} needs {_readable(needed)} ({needed} bytes) for one "
             f"batch at a time, but memory={limit} ({_readable(limit)}) is allowed; "
-            + ("raise memory=" if memory is not None else "half of what is free; pass memory= for more")
+            + (
+                "raise memory="
+                if memory is not None
+                else "half of what is free; pass memory= for more"
+            )
         )
     size = BATCH.get(engine, lanes)
     made = Plan(
@@ -118,12 +131,10 @@ def _faster(core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
     if num_sources is not None and num_sources < FEW_SOURCES:
         return "queue", f"fewer than {FEW_SOURCES} sources do not fill lanes"
     depth = double_sweep(core)
-    if depth > MAX_DEPTH:
-        return "queue", f"depth about {depth}: few lanes would share an arc"
-    return "lanes", f"depth about {depth}: {LANES} lanes share each arc"
-
-
-MAX_DEPTH = 40
+    limit = DEPTH_PER_LOG * math.log2(max(core.num_nodes, 2))
+    if depth > limit:
+        return "queue", f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
+    return "lanes", f"depth about {depth} <= {limit:.0f}: {LANES} lanes share each arc"
 
 
 def double_sweep(core: _reduce.Core) -> int:

@@ -1,10 +1,11 @@
 """Exact reductions before the search: folding of degree-1 vertices, isolated vertices, reordering.
 
-Every ordered pair (s, t) counts a_s * b_t (source and target weights). A tree that hangs on the rest of
-a symmetric graph needs no search: with A, B the weights summed over what is folded onto a vertex
-(itself included) and A_tot, B_tot those of its component, the pairs whose paths are decided by trees
-are counted in closed form, and the rest is the same problem on the core, with A and B as weights
-(SPVB: Baglioni et al. 2012; BADIOS: Sariyuece et al. 2013). docs/betweenness.md derives the formulas.
+Every ordered pair (s, t) counts a_s * b_t (source and target weights). A tree that hangs on the
+rest of a symmetric graph needs no search: with A, B the weights summed over what is folded onto a
+vertex (itself included) and A_tot, B_tot those of its component, the pairs whose paths are decided
+by trees are counted in closed form, and the rest is the same problem on the core, with A and B as
+weights (SPVB: Baglioni et al. 2012; BADIOS: Sariyuce et al. 2013). docs/betweenness.md derives the
+formulas.
 """
 
 from __future__ import annotations
@@ -75,8 +76,9 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         slots = torch.arange(graph.num_slots, device=graph.device)
         none = slots[:0]
         parent = torch.full_like(everything, -1)
+        colptr, row = graph.transpose
         return Core(
-            graph.rowptr, graph.col, *graph.transpose, everything, slots, everything, none, parent
+            graph.rowptr, graph.col, colptr, row, everything, slots, everything, none, parent
         )
     removed, parent = torch.empty(0, dtype=torch.int64), torch.full((n,), -1)
     if fold != "no" and graph.is_symmetric:
@@ -93,16 +95,16 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         kept = kept[near]
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
         near = torch.arange(kept.numel())
-    transposed = (rowptr, col) if graph.is_symmetric else _csr.transpose(rowptr, col)[:2]
-    return Core(rowptr, col, *transposed, kept, slot, near, removed, parent)
+    colptr, row = (rowptr, col) if graph.is_symmetric else _csr.transpose(rowptr, col)[:2]
+    return Core(rowptr, col, colptr, row, kept, slot, near, removed, parent)
 
 
 def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
     """All vertices in an order that keeps neighbours together.
 
     "bandwidth": reverse Cuthill-McKee, as a numbering: neighbours get memory near each other.
-    "degree" (vertex 0 is the largest hub): breadth-first from it, as an order of sources: those that
-    share a batch then share frontiers, and so arcs. That is worth up to 2.5x over degree order.
+    "degree" (vertex 0 is the largest hub): breadth-first from it, as an order of sources: those
+    that share a batch then share frontiers, and so arcs. That is worth up to 2.5x over degree order.
     """
     n = rowptr.numel() - 1
     if n == 0 or col.numel() >= 2**31:
@@ -113,9 +115,7 @@ def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
     if order == "bandwidth":
         found = graph.reverse_cuthill_mckee(matrix, symmetric_mode=symmetric)
     else:
-        found = graph.breadth_first_order(
-            matrix, 0, directed=symmetric, return_predecessors=False
-        )
+        found = graph.breadth_first_order(matrix, 0, directed=symmetric, return_predecessors=False)
     near = torch.from_numpy(found.astype(np.int64))
     rest = torch.ones(n, dtype=torch.bool)
     rest[near] = False
@@ -123,7 +123,11 @@ def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
 
 
 def problem(
-    graph: Graph, core: Core, measure: str, sources: Tensor | None, targets: Tensor | None,
+    graph: Graph,
+    core: Core,
+    measure: str,
+    sources: Tensor | None,
+    targets: Tensor | None,
     endpoints: bool,
 ) -> Problem:
     """Weights of the search on the core, and the closed forms of what was folded."""
@@ -174,8 +178,12 @@ def _in_component(graph: Graph, weight: Tensor) -> Tensor:
 
 
 def _known_nodes(
-    graph: Graph, core: Core, measure: str, weights: tuple[Tensor, Tensor],
-    hanging: tuple[Tensor, Tensor], endpoints: bool,
+    graph: Graph,
+    core: Core,
+    measure: str,
+    weights: tuple[Tensor, Tensor],
+    hanging: tuple[Tensor, Tensor],
+    endpoints: bool,
 ) -> Tensor:
     (a, b), (hanging_a, hanging_b) = weights, hanging
     known = torch.zeros_like(a)

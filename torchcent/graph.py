@@ -120,7 +120,7 @@ class Graph:
         and no copies.
         """
         _check.flag(directed, "directed")
-        index = getattr(data, "edge_index", data)
+        index: Any = getattr(data, "edge_index", data)
         if not isinstance(index, Tensor):
             raise TypeError(
                 f"data must be a torch_geometric Data or EdgeIndex, got {type(data).__name__}"

@@ -6,8 +6,8 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-constexpr int kChunk = 64;     // hits between two flushes of the sum
-constexpr int kPrefetch = 4;   // rows fetched ahead
+constexpr int kChunk = 64;    // hits between two flushes of the sum
+constexpr int kPrefetch = 4;  // rows fetched ahead
 
 template <class T>
 inline void prefetch_row(const T* rows, int64_t v) {
@@ -27,8 +27,8 @@ inline int64_t collect(const int32_t* col, int64_t begin, int64_t end, uint64_t 
   for (; begin < end && count < kChunk; begin += 8) {
     const __mmask8 valid = end - begin >= 8 ? 0xff : static_cast<__mmask8>((1 << (end - begin)) - 1);
     const __m256i index = _mm256_maskz_loadu_epi32(valid, col + begin);
-    const __m512i mask = _mm512_and_si512(
-        _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), valid, index, masks, 8), wanted);
+    const __m512i mask =
+        _mm512_and_si512(_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), valid, index, masks, 8), wanted);
     const __mmask8 hits = _mm512_test_epi64_mask(mask, mask);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(hit + count), _mm256_maskz_compress_epi32(hits, index));
     _mm512_storeu_si512(hit_mask + count, _mm512_maskz_compress_epi64(hits, mask));
@@ -54,8 +54,8 @@ inline int64_t collect(const int32_t* col, int64_t begin, int64_t end, uint64_t 
 // sum += rows of the neighbours of v in the lanes they share with `need`; returns the lanes that got a term.
 // on_hit(slot, row, mask) is called for each hit if WithSlots.
 template <bool WithSlots = false, class T, class OnHit>
-inline uint64_t gather(const Csr& graph, int64_t v, uint64_t need, const uint64_t* masks, const T* rows,
-                       RowSum<T>& sum, OnHit on_hit) {
+inline uint64_t gather(const Csr& graph, int64_t v, uint64_t need, const uint64_t* masks, const T* rows, RowSum<T>& sum,
+                       OnHit on_hit) {
   int32_t hit[kChunk + 8];
   uint64_t hit_mask[kChunk + 8];
   int64_t hit_slot[WithSlots ? kChunk + 8 : 1];

@@ -173,8 +173,7 @@ class LaneSearch final : public Search {
       open_[kept++] = static_cast<int32_t>(v);
       if (!fits) continue;
       RowSum<T> sum;
-      const uint64_t got =
-          gather<false>(problem_.in, v, need, front_.data(), sigma_.data(), sum, [](auto...) {});
+      const uint64_t got = gather<false>(problem_.in, v, need, front_.data(), sigma_.data(), sum, [](auto...) {});
       if (got == 0) continue;
       fits = entries_ < capacity_;
       if (!fits) continue;
@@ -226,9 +225,9 @@ class LaneSearch final : public Search {
     RowSum<T> sums;
     if (!deepest) {
       gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), sigma_.data(), sums,
-             [&](int64_t slot, const T* passed_up, uint64_t mask) {
-               if constexpr (Visitor::edges) scores[slot] += weighted.masked_dot(passed_up, mask);
-             });
+                             [&](int64_t slot, const T* passed_up, uint64_t mask) {
+                               if constexpr (Visitor::edges) scores[slot] += weighted.masked_dot(passed_up, mask);
+                             });
     }
     const Row<T>& sum = sums.finish();
     typename Row<T>::Vector total{};

@@ -24,19 +24,29 @@ using torch::stable::Tensor;
 
 namespace {
 
-const char* chosen_simd() {
+// The best that the processor has, or at most what TORCHCENT_SIMD names.
+Simd best_simd() {
   const char* wish = std::getenv("TORCHCENT_SIMD");
   const std::string_view limit = wish == nullptr ? "" : wish;
 #if defined(__x86_64__)
-  if (limit != "portable") {
-    if (limit != "avx2" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-      return "avx512";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
-      return "avx2";
-  }
+  if (limit == "portable") return Simd::portable;
+  if (limit != "avx2" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    return Simd::avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+    return Simd::avx2;
 #endif
-  return "portable";
+  return Simd::portable;
+}
+
+const Simd kSimd = best_simd();
+
+std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure, Engine engine, Rung rung) {
+#if defined(__x86_64__)
+  if (kSimd == Simd::avx512) return avx512::make_search(problem, measure, engine, rung);
+  if (kSimd == Simd::avx2) return avx2::make_search(problem, measure, engine, rung);
+#endif
+  return portable::make_search(problem, measure, engine, rung);
 }
 
 // Hands out batches, and adds what they computed into the result in their order, whichever thread ends
@@ -111,20 +121,6 @@ bool all_equal(const double* values, int64_t count, double value) {
 
 }  // namespace
 
-const char* simd_name() {
-  static const char* const name = chosen_simd();
-  return name;
-}
-
-MakeSearch make_search() {
-#if defined(__x86_64__)
-  const std::string_view name = simd_name();
-  if (name == "avx512") return avx512::make_search;
-  if (name == "avx2") return avx2::make_search;
-#endif
-  return portable::make_search;
-}
-
 Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
@@ -168,7 +164,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
         for (int64_t r = rung; status == Status::overflow; ++r) {
           if (search_rung != r) {
             search.reset();  // before the next one takes its memory
-            search = make_search()(problem, Measure{measure}, Engine{engine}, Rung{r});
+            search = make_search(problem, Measure{measure}, Engine{engine}, Rung{r});
             search_rung = r;
           }
           status = search->run(batch);
@@ -201,6 +197,9 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   return result;
 }
 
+int64_t simd() { return static_cast<int64_t>(kSimd); }
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CompositeExplicitAutograd, m) { m.impl("simd", TORCH_BOX(&simd)); }
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("path_dependency", TORCH_BOX(&path_dependency)); }
 
 }  // namespace torchcent

@@ -12,24 +12,25 @@ enum class Measure : int64_t { betweenness = 0, edge_betweenness = 1, stress = 2
 enum class Engine : int64_t { lanes = 0, queue = 1 };
 // The ladder of number types for path counts: each rung is tried when the one before overflows.
 enum class Rung : int64_t { float32 = 0, float64 = 1, wide = 2 };
+enum class Simd : int64_t { portable = 0, avx2 = 1, avx512 = 2 };
 enum class Status { done, overflow, cancelled };
 
 struct PathProblem {
-  Csr out;                          // successors
-  Csr in;                           // predecessors
-  const double* target_weight;      // b [n]
-  const double* through_weight;     // h [n]
-  bool through;                     // is h anywhere but 0?
-  bool plain;                       // b = 1 and h = 0 everywhere
-  const int64_t* cancel;            // read now and then; non-zero: stop
+  Csr out;                       // successors
+  Csr in;                        // predecessors
+  const double* target_weight;   // b [n]
+  const double* through_weight;  // h [n]
+  bool through;                  // is h anywhere but 0?
+  bool plain;                    // b = 1 and h = 0 everywhere
+  const int64_t* cancel;         // read now and then; non-zero: stop
 };
 
 struct PathBatch {
-  int64_t count;                    // sources
-  const int64_t* sources;           // [count]
-  const double* source_weight;      // a [count]
-  const double* own_weight;         // c [count]
-  double* scores;                   // [n] or [slots], added to
+  int64_t count;                // sources
+  const int64_t* sources;       // [count]
+  const double* source_weight;  // a [count]
+  const double* own_weight;     // c [count]
+  double* scores;               // [n] or [slots], added to
 };
 
 // A kernel with its workspace; one per thread, run batch after batch.
@@ -40,8 +41,6 @@ class Search {
 };
 
 inline bool cancelled(const int64_t* cancel) { return __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0; }
-
-using MakeSearch = std::unique_ptr<Search> (*)(const PathProblem&, Measure, Engine, Rung);
 
 // One per instruction set, all compiled from kernels.h.
 namespace portable {
@@ -55,8 +54,5 @@ namespace avx512 {
 std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
 }
 #endif
-
-MakeSearch make_search();   // for the instruction set of this machine
-const char* simd_name();    // "avx512", "avx2" or "portable"
 
 }  // namespace torchcent

@@ -34,8 +34,8 @@ template <class T>
 struct Row {
   using Vector = typename VectorOf<T>::Type;
   using Bits = typename VectorOf<T>::Bits;
-  static constexpr int lanes = kRowBytes / sizeof(T);           // 64 float, 32 double
-  static constexpr int width = kVectorBytes / sizeof(T);        // lanes per register
+  static constexpr int lanes = kRowBytes / sizeof(T);     // 64 float, 32 double
+  static constexpr int width = kVectorBytes / sizeof(T);  // lanes per register
   static constexpr int registers = kRowBytes / kVectorBytes;
 
   Vector part[registers];
@@ -79,10 +79,8 @@ struct Row {
     for (int k = 0; k < registers; ++k) {
       const uint64_t bits = submask(mask, k);
 #if defined(TORCHCENT_AVX512)
-      if constexpr (sizeof(T) == 4)
-        _mm512_mask_storeu_ps(p + width * k, static_cast<__mmask16>(bits), part[k]);
-      else
-        _mm512_mask_storeu_pd(p + width * k, static_cast<__mmask8>(bits), part[k]);
+      if constexpr (sizeof(T) == 4) _mm512_mask_storeu_ps(p + width * k, static_cast<__mmask16>(bits), part[k]);
+      else _mm512_mask_storeu_pd(p + width * k, static_cast<__mmask8>(bits), part[k]);
 #else
       Vector& target = *reinterpret_cast<Vector*>(p + width * k);
       const Bits keep = ~spread(bits);
@@ -97,8 +95,7 @@ struct Row {
 #if defined(TORCHCENT_AVX512)
       if constexpr (sizeof(T) == 4)
         part[k] = _mm512_mask_add_ps(part[k], static_cast<__mmask16>(bits), part[k], load(p, k));
-      else
-        part[k] = _mm512_mask_add_pd(part[k], static_cast<__mmask8>(bits), part[k], load(p, k));
+      else part[k] = _mm512_mask_add_pd(part[k], static_cast<__mmask8>(bits), part[k], load(p, k));
 #else
       part[k] += masked(load(p, k), bits);
 #endif
@@ -121,8 +118,7 @@ struct Row {
       const uint64_t bits = submask(mask, k);
       if constexpr (sizeof(T) == 4)
         beyond |= _mm512_mask_cmp_ps_mask(static_cast<__mmask16>(bits), part[k], _mm512_set1_ps(limit), _CMP_NLE_UQ);
-      else
-        beyond |= _mm512_mask_cmp_pd_mask(static_cast<__mmask8>(bits), part[k], _mm512_set1_pd(limit), _CMP_NLE_UQ);
+      else beyond |= _mm512_mask_cmp_pd_mask(static_cast<__mmask8>(bits), part[k], _mm512_set1_pd(limit), _CMP_NLE_UQ);
     }
     return beyond != 0;
 #else

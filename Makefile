@@ -1,0 +1,104 @@
+# make demo    exact betweenness of two networks, on a machine that has only Python and g++
+# make test    everything the tests need, then the whole suite
+# make lint    ruff, clang-format, mypy
+# make bench   side by side with the peers
+# make wheel   an abi3 wheel in dist/, checked
+# make clean   back to the sources
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+# What the extension is made of. Python files are not in it: the package is installed in place.
+BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -type f)
+CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
+CUDA := $(wildcard csrc/cuda/*.cu)
+
+.PHONY: demo test test-kernels test-scatter lint bench wheel cuda-check clean
+.DELETE_ON_ERROR:
+
+# One stamp per step: a second run does nothing again.
+
+$(VENV)/.torch: constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "torchcent needs Python 3.11 or newer"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' || { echo "No venv in this Python. On Debian: apt install python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' 2> /dev/null || { echo "No Python.h. On Debian: apt install python3-dev"; exit 1; }
+	@command -v $${CXX:-g++} > /dev/null || { echo "No C++ compiler. On Debian: apt install g++"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@echo "Installing PyTorch into $(VENV) ..."
+	$(PIP) torch numpy
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.torch $(BUILT_FROM)
+	@echo "Compiling torchcent, one or two minutes ..."
+	$(PIP) --editable .
+	@touch $@
+
+# Names an installed torchcent, so pip adds what the extra lists and builds nothing.
+$(VENV)/.extra-%: $(VENV)/.built
+	$(PIP) "torchcent[$*]"
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.torch
+	$(PIP) ruff clang-format mypy numpy scipy tqdm
+	@touch $@
+
+demo: $(VENV)/.extra-plot $(VENV)/.extra-networkx
+	@mkdir -p demo
+	@echo; echo "== Les Miserables: who connects the others? (77 characters, ships with networkx)"
+	$(BIN)/torchcent betweenness networkx:les_miserables -o demo/les_miserables.csv --top 10 --plot demo/les_miserables.png
+	@echo; echo "== A generated R-MAT network of 2^16 vertices: every shortest path between all of them"
+	$(BIN)/torchcent generate rmat --scale 16 --edge-factor 8 --seed 1 -o demo/rmat16.npz
+	$(BIN)/torchcent betweenness demo/rmat16.npz -o demo/rmat16.csv --top 10 --plot demo/rmat16.png
+	@echo; echo "Scores and plots are in $(CURDIR)/demo:"; ls -1 demo
+
+test: $(VENV)/.extra-test
+	$(BIN)/python -m pytest
+
+# The engines again, on the kernels that this machine would not choose, and without any.
+test-kernels: $(VENV)/.extra-test
+	TORCHCENT_SIMD=avx2 $(BIN)/python -m pytest tests -k "lanes or queue"
+	TORCHCENT_SIMD=portable $(BIN)/python -m pytest tests -k "lanes or queue"
+	TORCHCENT_NO_EXTENSION=1 $(BIN)/python -m pytest tests -k tensor
+
+# The tensor engine again, on torch_scatter (which pip compiles: five minutes).
+test-scatter: $(VENV)/.extra-test
+	$(PIP) setuptools wheel ninja
+	$(PIP) --no-build-isolation "torchcent[scatter]"
+	$(BIN)/python -c 'import torch_scatter'
+	$(BIN)/python -m pytest tests -k tensor
+	$(BIN)/pip uninstall --quiet --yes torch_scatter
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	$(BIN)/mypy
+
+bench: $(VENV)/.extra-bench
+	$(BIN)/python benchmarks/cpu.py --scaling
+	$(BIN)/python benchmarks/plot.py
+
+wheel: $(VENV)/.built
+	rm -rf build dist
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PIP) abi3audit
+	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
+
+# Compiles the CUDA sources; no GPU is needed for that.
+cuda-check: $(VENV)/.torch
+	@set -e; \
+	if [ -z "$(CUDA)" ]; then echo "cuda-check: there are no CUDA sources yet"; exit 0; fi; \
+	if ! command -v nvcc > /dev/null; then echo "cuda-check: nvcc is not here, skipped"; exit 0; fi; \
+	include=$$($(BIN)/python -c 'import torch; print(torch.__path__[0] + "/include")'); \
+	for source in $(CUDA); do \
+	  echo "nvcc $$source"; \
+	  nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 \
+	    -Icsrc -isystem "$$include" -o /dev/null "$$source"; \
+	done
+
+clean:
+	rm -rf $(VENV) build dist demo *.egg-info torchcent/*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis

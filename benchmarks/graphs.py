@@ -1,0 +1,120 @@
+"""The graphs of the benchmark: generated ones, and real ones from ../shared/data.
+
+Every graph is undirected, without loops and copies, and without isolated vertices (NetworKit draws
+its sources itself, from all vertices; without isolated ones every contestant has the same work per
+source). An edge stands once, as a column u < v, in ascending order, for all contestants alike.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+SMALL_WORLD = "generated small-world"
+REAL = "real social, web, PPI"
+MESH = "mesh and road"
+OTHER = "others"
+
+
+class MissingGraph(RuntimeError):
+    """A graph that this machine does not have, with the reason."""
+
+
+@dataclass(frozen=True)
+class NamedGraph:
+    """A row of the table: `load` gives any list of arcs or edges and the number of vertices."""
+
+    name: str
+    group: str
+    load: Callable[[], tuple[NDArray[np.int64], int]]
+
+    def edges(self) -> tuple[NDArray[np.int64], int]:
+        """Edges u < v as int64 [2, E], and the number of vertices, all of degree > 0."""
+        return simplified(*self.load())
+
+
+def simplified(arcs: NDArray[np.int64], num_nodes: int) -> tuple[NDArray[np.int64], int]:
+    """Drop directions, loops, copies and isolated vertices; the order of the vertices stays."""
+    low, high = arcs.min(axis=0), arcs.max(axis=0)
+    keys = np.unique((low * num_nodes + high)[low != high])
+    edges = np.stack([keys // num_nodes, keys % num_nodes])
+    used = np.unique(edges)
+    return np.searchsorted(used, edges), len(used)
+
+
+def generated(kind: str, **options: Any) -> tuple[NDArray[np.int64], int]:
+    generate = import_module("torchcent.generate")
+    edge_index = getattr(generate, kind)(**options)
+    return edge_index.numpy(), int(edge_index.max()) + 1
+
+
+def shared(name: str) -> tuple[NDArray[np.int64], int]:
+    path = SHARED_DATA / "load.py"
+    if not path.exists():
+        raise MissingGraph("../shared/data is not here")
+    spec = importlib.util.spec_from_file_location("shared_data_load", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    try:
+        adjacency, _ = module.load(name)
+    except (KeyError, FileNotFoundError) as error:
+        raise MissingGraph(f"../shared/data has no {name}") from error
+    entries = adjacency.tocoo()
+    return np.stack([entries.row, entries.col]).astype(np.int64), adjacency.shape[0]
+
+
+def _table() -> list[NamedGraph]:
+    small_world: dict[str, Callable[[], tuple[NDArray[np.int64], int]]] = {
+        "ba_30k_b50": partial(generated, "ba", n=30_000, m=50, seed=1),
+        "rmat16_ef8": partial(generated, "rmat", scale=16, edge_factor=8, seed=1),
+    }
+    real = [
+        "facebook_combined",
+        "MIT8",
+        "musae-facebook",
+        "musae-git",
+        "gemsec-new_sites",
+        "deezer-HU",
+        "email-Enron",
+        "soc-Epinions1-und",
+        "soc-Slashdot0902",
+        "ego-twitter",
+        "web-NotreDame",
+        "cnr-2000",
+        "yeast-biogrid",
+        "hprd-release9",
+        "breast-coexpress",
+    ]
+    mesh: dict[str, Callable[[], tuple[NDArray[np.int64], int]]] = {
+        "grid300": partial(generated, "grid", rows=300, cols=300),
+        "delaunay16": partial(generated, "delaunay", n=2**16, seed=1),
+        "road250k": partial(generated, "road", rows=500, cols=500, seed=1),
+    }
+    shared_mesh = ["4elt", "wing", "delaunay_n16", "rgg_n_2_15_s0", "luxembourg_osm"]
+    return [
+        *(NamedGraph(name, SMALL_WORLD, load) for name, load in small_world.items()),
+        *(NamedGraph(name, REAL, partial(shared, name)) for name in real),
+        *(NamedGraph(name, MESH, load) for name, load in mesh.items()),
+        *(NamedGraph(name, MESH, partial(shared, name)) for name in shared_mesh),
+    ]
+
+
+GRAPHS = {graph.name: graph for graph in _table()}
+
+
+def find(names: list[str] | None) -> list[NamedGraph]:
+    """The named rows of the table (any other graph of ../shared/data by its name), or all."""
+    if names is None:
+        return list(GRAPHS.values())
+    return [GRAPHS.get(name) or NamedGraph(name, OTHER, partial(shared, name)) for name in names]

@@ -1,0 +1,50 @@
+"""What a result was measured on: processor, caches, software; no name of machine or user."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from peers import PEERS
+
+
+def description() -> dict[str, Any]:
+    packages = ["torchcent", "torch", "numpy", "scipy", *(p.distribution for p in PEERS.values())]
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "caches": _caches(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "torchcent": import_module("torchcent").show_config().splitlines(),
+        "packages": {name: found for name in packages if (found := _version(name))},
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((x.split(":")[1].strip() for x in lines if x.startswith("model name")), "unknown")
+
+
+def _caches() -> dict[str, str]:
+    """Sizes as Linux tells them for the first core, e.g. {"L2 Unified": "1024K"}."""
+    caches = {}
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size = ((index / x).read_text().strip() for x in ("level", "type", "size"))
+        caches[f"L{level} {kind}"] = size
+    return caches
