@@ -13,10 +13,8 @@ from torchcent import _ops, _reduce, _tensor
 from torchcent.graph import Graph
 
 LANES = 64  # sources side by side in one batch of the lanes engine
-BATCH = {
-    "lanes": LANES,
-    "queue": 16,
-}  # sources that share a private sum (csrc/cpu/path_dependency.cpp)
+# Sources that share a private sum; fixed in csrc/cpu/path_dependency.cpp.
+BATCH = {"lanes": LANES, "queue": 16}
 ORDER = {"lanes": "degree", "queue": "bandwidth", "tensor": "given"}
 FEW_SOURCES = 8
 # Depth over log2(n) up to which lanes win: 1.5 to 2.1 for social, web and citation graphs, 2.8 and
@@ -91,11 +89,7 @@ def plan(
         raise MemoryError(
             f"{measure} with engine={engine!r} needs {_readable(needed)} ({needed} bytes) for one "
             f"batch at a time, but memory={limit} ({_readable(limit)}) is allowed; "
-            + (
-                "raise memory="
-                if memory is not None
-                else "half of what is free; pass memory= for more"
-            )
+            + ("raise it" if memory is not None else "half of what is free; pass memory= for more")
         )
     size = BATCH.get(engine, lanes)
     made = Plan(
@@ -157,7 +151,9 @@ def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
     n, m = core.num_nodes, core.num_slots
     if engine == "lanes":
         return n * (256 + 3 * 8 + 4 + 14 * 12)
-    return n * (4 + 4 + 8 + 8) + m * (12 if measure == "edge_betweenness" else 4)
+    # The pairs of the ladder's last rung included; an undirected edge is a DAG arc one way at most.
+    arcs = m // 2 if core.colptr is core.rowptr else m
+    return n * (2 * 4 + 12 + 2 * 16) + arcs * (16 if measure == "edge_betweenness" else 8)
 
 
 def _core_bytes(core: _reduce.Core) -> int:

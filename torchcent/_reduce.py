@@ -104,7 +104,7 @@ def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
 
     "bandwidth": reverse Cuthill-McKee, as a numbering: neighbours get memory near each other.
     "degree" (vertex 0 is the largest hub): breadth-first from it, as an order of sources: those
-    that share a batch then share frontiers, and so arcs. That is worth up to 2.5x over degree order.
+    that share a batch then share frontiers, and so arcs; worth up to 2.5x over degree order.
     """
     n = rowptr.numel() - 1
     if n == 0 or col.numel() >= 2**31:

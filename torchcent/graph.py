@@ -125,15 +125,9 @@ class Graph:
             raise TypeError(
                 f"data must be a torch_geometric Data or EdgeIndex, got {type(data).__name__}"
             )
-        size = data.num_nodes if index is not data else None
-        if hasattr(index, "get_csr"):
-            if size is None:
-                size = index.get_sparse_size(0) if index.sparse_size()[0] is not None else None
-            if directed and index.is_sorted_by_row:
-                graph = _from_sorted(index, size)
-                if graph is not None:
-                    return graph
-            index = index.as_tensor()
+        size = None if index is data else data.num_nodes
+        if hasattr(index, "get_csr"):  # an EdgeIndex
+            return _from_edge_index_object(index, size, directed)
         return Graph.from_edge_index(index, size, directed)
 
     def to_edge_index(self) -> Tensor:
@@ -217,15 +211,17 @@ class Graph:
         )
 
 
-def _from_sorted(index: Any, size: int | None) -> Graph | None:
-    """Reuses the CSR of an EdgeIndex that is sorted by row, if it is a Graph's CSR."""
-    (rowptr, col), _ = index.get_csr()
-    n = _check.num_nodes(size, index.as_tensor())
-    if rowptr.numel() != n + 1:
-        return None
-    row = _csr.rows(rowptr)
-    key = row * n + col
-    if bool((key.diff() <= 0).any()) or bool((row == col).any()):
-        return None
-    slot = torch.arange(col.numel(), device=col.device)
-    return Graph(rowptr.long(), col.int(), slot, True, _trusted=True)
+def _from_edge_index_object(index: Any, size: int | None, directed: bool) -> Graph:
+    """From an EdgeIndex: its own CSR if that is what a Graph holds, else from its columns."""
+    if size is None:
+        size = index.sparse_size(0)
+    plain = index.as_tensor()
+    if directed and index.is_sorted_by_row:
+        n = _check.num_nodes(size, plain)
+        (rowptr, col), _ = index.get_csr()
+        row = plain[0]
+        key = row * n + col
+        if rowptr.numel() == n + 1 and not (key.diff() <= 0).any() and not (row == col).any():
+            slot = torch.arange(col.numel(), device=col.device)
+            return Graph(rowptr.long(), col.int(), slot, True, _trusted=True)
+    return Graph.from_edge_index(plain, size, directed)

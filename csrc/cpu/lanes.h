@@ -170,6 +170,7 @@ class LaneSearch final : public Search {
       const int64_t v = open_[i];
       const uint64_t need = full_ & ~seen_[v];
       if (need == 0) continue;
+      if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return true;  // forward() sees it too
       open_[kept++] = static_cast<int32_t>(v);
       if (!fits) continue;
       RowSum<T> sum;
@@ -179,7 +180,6 @@ class LaneSearch final : public Search {
       if (!fits) continue;
       sum.finish().masked_store(sigma_.data() + v * kLanes, got);
       reach(v, got);
-      if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return true;  // forward() sees it too
     }
     open_count_ = kept;
     return fits;
@@ -198,6 +198,7 @@ class LaneSearch final : public Search {
         for (int64_t i = end; i < level_[level + 2]; ++i) front_[entry_[i]] = entry_mask_[i];
       }
       for (int64_t i = begin; i < end; ++i) {
+        if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return Status::cancelled;
         if (!retire(entry_[i], entry_mask_[i], deepest, level == 0, source_weight, own_weight, scores))
           return Status::overflow;
       }

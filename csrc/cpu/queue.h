@@ -30,8 +30,8 @@ class QueueSearch final : public Search {
 
   Status run(const PathBatch& batch) override {
     for (int64_t lane = 0; lane < batch.count; ++lane) {
-      if (cancelled(problem_.cancel)) return Status::cancelled;
       search(static_cast<int32_t>(batch.sources[lane]));
+      if (cancelled(problem_.cancel)) return Status::cancelled;
       bool fits = count_paths();
       if (fits) {
         fits = problem_.plain ? backward<true>(batch.source_weight[lane], batch.own_weight[lane], batch.scores)
@@ -64,7 +64,7 @@ class QueueSearch final : public Search {
     place[source] = 0;
     level_[0] = 0;
     levels_ = 0;
-    for (int32_t p = 0; p < reached;) {
+    for (int32_t p = 0; p < reached && !cancelled(problem_.cancel);) {
       const int32_t level_end = reached;  // places from here on are one level deeper
       level_arc_[levels_] = arcs;
       level_[++levels_] = level_end;
