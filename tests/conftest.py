@@ -1,0 +1,62 @@
+"""Fixtures: the engine under test, the number of threads, the reference data."""
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+# The tests share the cores with each other and with whatever else runs: let idle threads sleep
+# instead of spin. It is read when torch is imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import pytest
+import torch
+from engines import ENGINES
+from hypothesis import HealthCheck, settings
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+settings.register_profile(
+    "torchcent",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("torchcent")
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    if request.param != "tensor" and os.environ.get("TORCHCENT_NO_EXTENSION"):
+        pytest.skip("TORCHCENT_NO_EXTENSION is set: only the tensor engine is there")
+    return request.param
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """Lets a test change the number of threads."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def golden() -> Path:
+    """The folder of reference results by other programs."""
+    folder = SHARED / "golden"
+    if not folder.is_dir():
+        pytest.skip("the reference results (shared/golden beside the repository) are not here")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def load() -> ModuleType:
+    """The reader of the reference graphs: load.load(name) gives (scipy matrix, info)."""
+    file = SHARED / "data" / "load.py"
+    if not file.is_file():
+        pytest.skip("the reference graphs (shared/data beside the repository) are not here")
+    spec = importlib.util.spec_from_file_location("reference_graphs", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,30 @@
+"""The engines under test and how precise each must be."""
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+# Largest relative error of a score. Everything is tested with every engine of this table.
+ENGINES = {"tensor": 1e-9, "lanes": 1e-5, "queue": 1e-9}
+
+
+def assert_scores(actual: Tensor, expected: Iterable, engine: str) -> None:
+    """Each score within the engine's relative error, or within 1e-12 of the largest near zero."""
+    if not isinstance(expected, Tensor):
+        expected = torch.tensor([_as_float(score) for score in expected], dtype=torch.float64)
+    actual = actual.to(torch.float64)
+    assert actual.shape == expected.shape
+    size = expected[expected.isfinite()].abs()
+    floor = 1e-12 * float(size.max()) if size.numel() else 0.0
+    torch.testing.assert_close(
+        actual, expected, rtol=ENGINES[engine], atol=floor, equal_nan=True, check_device=False
+    )
+
+
+def _as_float(score: object) -> float:
+    try:
+        return float(score)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,28 @@
+"""What the tests of reading and writing share."""
+
+import bz2
+import gzip
+import lzma
+
+from hypothesis import strategies as st
+
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def save(folder, name, text):
+    path = folder / name
+    data = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(PACK.get(path.suffix, bytes)(data))
+    return path
+
+
+def rows(edges):
+    """The edges by what the file calls their ends, with the weight if there is one."""
+    label = edges.vertex_labels().tolist()
+    source, target = edges.edge_index.tolist()
+    ends = [(label[u], label[v]) for u, v in zip(source, target, strict=True)]
+    if edges.edge_weight is None:
+        return ends
+    return [(*e, w) for e, w in zip(ends, edges.edge_weight.tolist(), strict=True)]

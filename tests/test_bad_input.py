@@ -1,0 +1,274 @@
+"""Bad arguments raise TypeError or ValueError that name the argument, before anything runs."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+
+import torchcent
+from torchcent import Graph
+
+ARCS = torch.tensor([[0, 1, 2], [1, 2, 3]])
+MEASURES = [torchcent.betweenness, torchcent.edge_betweenness, torchcent.stress]
+
+
+@pytest.fixture(params=MEASURES, ids=lambda measure: measure.__name__)
+def measure(request):
+    return request.param
+
+
+# --- edge_index
+
+
+@pytest.mark.parametrize(
+    "bad, error, said",
+    [
+        (torch.zeros(3, dtype=torch.int64), ValueError, r"shape \[2, E\], got \[3\]"),
+        (torch.zeros(3, 2, dtype=torch.int64), ValueError, r"shape \[2, E\], got \[3, 2\]"),
+        (torch.zeros(2, 2, 2, dtype=torch.int64), ValueError, r"got \[2, 2, 2\]"),
+        (torch.zeros((), dtype=torch.int64), ValueError, r"got \[\]"),
+        (torch.zeros(2, 3), TypeError, "int64.*float32"),
+        (torch.full((2, 3), torch.nan, dtype=torch.float64), TypeError, "int64.*float64"),
+        (torch.zeros(2, 3, dtype=torch.bool), TypeError, "int64.*bool"),
+        (torch.zeros(2, 3, dtype=torch.complex64), TypeError, "int64.*complex64"),
+        (torch.zeros(2, 3, dtype=torch.int64, device="meta"), ValueError, "meta"),
+        ([[0, 1], [1, 2]], TypeError, "torch.Tensor.*Graph.*list"),
+        (np.zeros((2, 3), dtype=np.int64), TypeError, "ndarray"),
+        (nx.path_graph(3), TypeError, "Graph"),
+        (None, TypeError, "NoneType"),
+        ("graph.txt", TypeError, "str"),
+    ],
+    ids=lambda value: None if isinstance(value, torch.Tensor) else str(value)[:30],
+)
+def test_edge_index(measure, bad, error, said):
+    with pytest.raises(error, match=f"(?s)edge_index.*{said}"):
+        measure(bad)
+
+
+def test_sparse_edge_index(measure):
+    with pytest.raises((TypeError, ValueError), match="edge_index.*dense"):
+        measure(torch.zeros(2, 3, dtype=torch.int64).to_sparse())
+
+
+def test_negative_id(measure):
+    with pytest.raises(ValueError, match="edge_index.*negative.*-7"):
+        measure(torch.tensor([[0, 1], [1, -7]]))
+
+
+def test_num_nodes_too_small(measure):
+    with pytest.raises(ValueError, match=r"num_nodes=3.*too small.*3"):
+        measure(ARCS, num_nodes=3)
+    with pytest.raises(ValueError, match="num_nodes=0"):
+        measure(ARCS, num_nodes=0)
+
+
+@pytest.mark.parametrize("bad", [-1, -(10**12)])
+def test_negative_num_nodes(measure, bad):
+    with pytest.raises(ValueError, match=f"num_nodes.*{bad}"):
+        measure(ARCS[:, :0], num_nodes=bad)
+
+
+@pytest.mark.parametrize("bad", [4.0, "4", True, torch.tensor(4)])
+def test_num_nodes_of_another_type(measure, bad):
+    with pytest.raises(TypeError, match="num_nodes must be an int"):
+        measure(ARCS, num_nodes=bad)
+
+
+def test_more_vertices_than_int32_columns_can_name(measure):
+    with pytest.raises(ValueError, match="2147483647.*2147483648"):
+        measure(ARCS, num_nodes=2**31)
+    with pytest.raises(ValueError, match="2147483647"):
+        measure(torch.tensor([[0], [2**40]]))
+
+
+def test_edge_weight(measure):
+    with pytest.raises(NotImplementedError, match=f"{measure.__name__}.*edge_weight"):
+        measure(ARCS, torch.ones(3))
+    with pytest.raises(NotImplementedError, match="edge_weight"):
+        measure(ARCS, edge_weight=[1.0, 1.0, 1.0])
+
+
+# --- sources and targets
+
+
+@pytest.mark.parametrize("name", ["sources", "targets"])
+@pytest.mark.parametrize(
+    "bad, error, said",
+    [
+        (torch.tensor([], dtype=torch.int64), ValueError, "empty"),
+        (torch.tensor([]), ValueError, "empty"),
+        (torch.tensor([1, 2, 1]), ValueError, "vertex 1 more than once"),
+        (torch.tensor([0, 4]), ValueError, r"vertex 4.*\[0, 4\)"),
+        (torch.tensor([0, -1]), ValueError, r"vertex -1.*\[0, 4\)"),
+        (torch.tensor([[0, 1]]), ValueError, r"one-dimensional.*\[1, 2\]"),
+        (torch.tensor(1), ValueError, r"one-dimensional.*\[\]"),
+        (torch.tensor([0.0, 1.0]), TypeError, "integer.*float32"),
+        (torch.tensor([torch.nan]), TypeError, "integer.*float32"),
+        (torch.tensor([True, False, True, True]), TypeError, "integer.*bool"),
+        (torch.tensor([1j]), TypeError, "integer.*complex64"),
+        (torch.zeros(1, dtype=torch.int64, device="meta"), ValueError, "meta.*cpu"),
+        ("all", TypeError, "str"),
+        ({0: 1}, TypeError, "dict"),
+    ],
+    ids=lambda value: None if isinstance(value, torch.Tensor) else str(value)[:30],
+)
+def test_subsets(measure, name, bad, error, said):
+    with pytest.raises(error, match=f"(?s){name}.*{said}"):
+        measure(ARCS, **{name: bad})
+
+
+@pytest.mark.parametrize("k", [5, 10**9, 0, -1])
+def test_number_of_pivots(measure, k):
+    with pytest.raises(ValueError, match=f"sources={k}.*1 to 4"):
+        measure(ARCS, sources=k)
+
+
+def test_pivots_of_an_empty_graph(measure):
+    with pytest.raises(ValueError, match="sources=1"):
+        measure(ARCS[:, :0], num_nodes=0, sources=1)
+
+
+@pytest.mark.parametrize("bad", [True, False, 2.0])
+def test_sources_of_another_type(measure, bad):
+    with pytest.raises((TypeError, ValueError), match="sources"):
+        measure(ARCS, sources=bad)
+
+
+def test_targets_are_no_number(measure):
+    with pytest.raises((TypeError, ValueError), match="targets"):
+        measure(ARCS, targets=2)
+
+
+# --- options
+
+
+def test_unknown_engine(measure):
+    with pytest.raises(ValueError, match="engine.*auto, lanes, queue, tensor.*'gpu'"):
+        measure(ARCS, engine="gpu")
+    with pytest.raises(ValueError, match="engine.*None"):
+        measure(ARCS, engine=None)
+
+
+@pytest.mark.parametrize("bad", [torch.int64, torch.bool, torch.complex64, "float64", float])
+def test_dtype(measure, bad):
+    with pytest.raises(TypeError, match="dtype.*floating-point"):
+        measure(ARCS, dtype=bad)
+
+
+@pytest.mark.parametrize("name", ["directed", "normalized", "progress"])
+@pytest.mark.parametrize("bad", [1, "yes", torch.tensor(True)])
+def test_flags(measure, name, bad):
+    with pytest.raises(TypeError, match=f"{name} must be True or False"):
+        measure(ARCS, **{name: bad})
+
+
+def test_endpoints():
+    with pytest.raises(TypeError, match="endpoints must be True or False"):
+        torchcent.betweenness(ARCS, endpoints="both")
+    with pytest.raises(TypeError, match="endpoints"):
+        torchcent.stress(ARCS, endpoints=True)
+
+
+def test_generator(measure):
+    with pytest.raises(TypeError, match="generator.*int"):
+        measure(ARCS, sources=2, generator=7)
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf")])
+def test_memory(measure, bad):
+    with pytest.raises(ValueError, match="memory"):
+        measure(ARCS, memory=bad)
+
+
+@pytest.mark.parametrize("bad", ["1 GB", True, [1]])
+def test_memory_of_another_type(measure, bad):
+    with pytest.raises(TypeError, match="memory"):
+        measure(ARCS, memory=bad)
+
+
+def test_run_that_cannot_fit(measure, engine):
+    arcs = torch.randint(0, 5000, (2, 20000), generator=torch.Generator().manual_seed(0))
+    with pytest.raises(MemoryError, match=r"needs .*bytes.*memory=100000 "):
+        measure(arcs, memory=100_000, engine=engine)
+
+
+def test_explain_refuses_what_the_measures_refuse():
+    with pytest.raises(ValueError, match="measure.*betweenness, edge_betweenness, stress"):
+        torchcent.explain(ARCS, "closeness")
+    with pytest.raises(ValueError, match="engine"):
+        torchcent.explain(ARCS, engine="gpu")
+    with pytest.raises(ValueError, match="edge_index"):
+        torchcent.explain(ARCS[0])
+    with pytest.raises(ValueError, match="sources=9"):
+        torchcent.explain(ARCS, sources=9)
+
+
+# --- Graph
+
+
+def test_contradictions_to_a_graph(measure):
+    graph = Graph.from_edge_index(ARCS, directed=False)
+    with pytest.raises(ValueError, match="directed=True contradicts.*directed=False"):
+        measure(graph, directed=True)
+    with pytest.raises(ValueError, match="num_nodes=9 contradicts.*4"):
+        measure(graph, num_nodes=9)
+
+
+def test_graph_cannot_be_made_or_changed_by_hand():
+    with pytest.raises(TypeError, match="from_edge_index"):
+        Graph(ARCS[0], ARCS[1], ARCS[0], True)
+    graph = Graph.from_edge_index(ARCS)
+    with pytest.raises(AttributeError, match="frozen.*num_nodes"):
+        graph.num_nodes = 7
+    with pytest.raises(AttributeError, match="frozen"):
+        del graph.col
+
+
+@pytest.mark.parametrize("bad", [1, None, "no"])
+def test_from_edge_index_directed(bad):
+    with pytest.raises(TypeError, match="directed must be True or False"):
+        Graph.from_edge_index(ARCS, directed=bad)
+
+
+@pytest.mark.parametrize("bad", [np.eye(3), [[0, 1]], None, ARCS])
+def test_from_scipy_of_another_type(bad):
+    with pytest.raises(TypeError, match="matrix must be a scipy.sparse"):
+        Graph.from_scipy(bad)
+
+
+def test_from_scipy_of_another_shape():
+    with pytest.raises(ValueError, match=r"matrix must be square.*\(2, 3\)"):
+        Graph.from_scipy(scipy.sparse.csr_array((2, 3)))
+
+
+def test_from_networkx_of_another_type():
+    with pytest.raises(TypeError, match="networkx.*list"):
+        Graph.from_networkx([(0, 1)])
+
+
+def test_from_data_of_another_type():
+    with pytest.raises(TypeError, match="data must be"):
+        Graph.from_data({"edge_index": ARCS})
+
+
+# --- not bad input
+
+
+@pytest.mark.parametrize("arcs", [ARCS[:, :0], torch.empty(2, 0), torch.tensor([[0], [0]])])
+def test_graphs_without_arcs_are_welcome(measure, engine, arcs):
+    assert measure(arcs.long(), num_nodes=3, engine=engine).tolist() == [0.0] * (
+        arcs.shape[1] if measure is torchcent.edge_betweenness else 3
+    )
+
+
+def test_int32_and_strided_input_is_welcome(measure, engine):
+    plain = measure(ARCS, engine=engine)
+    assert torch.equal(measure(ARCS.int(), engine=engine), plain)
+    assert torch.equal(measure(ARCS.t().contiguous().t(), engine=engine), plain)
+    assert torch.equal(measure(ARCS.repeat(1, 2)[:, ::2][:, [0, 2, 1]], engine=engine), plain)
+    sources = torch.tensor([0, 9, 2, 9])[::2]
+    assert torch.equal(
+        measure(ARCS, sources=sources.int(), engine=engine),
+        measure(ARCS, sources=torch.tensor([0, 2]), engine=engine),
+    )

@@ -1,0 +1,206 @@
+"""The compiled operators: registration, their contract under random weights, cancellation."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import oracles
+import pytest
+import torch
+from graphs import arc_lists, edge_index, random_graph
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import torchcent
+
+if os.environ.get("TORCHCENT_NO_EXTENSION"):
+    pytest.skip("TORCHCENT_NO_EXTENSION is set: no operators", allow_module_level=True)
+
+ops = torch.ops.torchcent
+F64 = torch.float64
+
+
+def samples() -> dict[str, list[tuple]]:
+    """Arguments for every operator."""
+    columns = edge_index(random_graph(12, 30, seed=1) + [(12, 0), (13, 12)])
+    rowptr, col, _ = ops.csr(columns, 15, False)
+    colptr, row, _ = ops.transpose(rowptr, col)
+    both_ptr, both, _ = ops.csr(columns, 15, True)
+    order, parent = ops.fold(both_ptr, both, True)
+    none = columns[:, :0]
+    counted = [
+        (
+            *(rowptr, col, colptr, row),
+            torch.tensor([0, 3, 5]),
+            *(torch.ones(3, dtype=F64), torch.zeros(3, dtype=F64)),
+            *(torch.ones(15, dtype=F64), torch.zeros(15, dtype=F64)),
+            torch.zeros(col.numel() if measure == 1 else 15, dtype=F64),
+            torch.zeros(2, dtype=torch.int64),
+            *(measure, engine, rung, 2),
+        )
+        for measure in range(3)
+        for engine, rung in KERNELS.values()
+    ]
+    return {
+        "simd": [()],
+        "csr": [
+            (columns, 15, False),
+            (columns, 15, True),
+            (none, 3, True),
+        ],
+        "transpose": [(rowptr, col), (both_ptr, both)],
+        "induced": [(rowptr, col, torch.tensor([4, 2, 9])), (rowptr, col, torch.arange(15))],
+        "fold": [(both_ptr, both, True), (both_ptr, both, False)],
+        "tree_sum": [(order, parent, torch.ones(15, dtype=F64))],
+        "depths": [(rowptr, col, 3)],
+        "path_dependency": counted,
+    }
+
+
+# engine and rung of the ladder that it starts on: float32, float64, wide
+KERNELS = {
+    "lanes float32": (0, 0),
+    "lanes float64": (0, 1),
+    "lanes wide": (0, 2),
+    "queue float64": (1, 1),
+    "queue wide": (1, 2),
+}
+PRECISION = {"float32": 1e-5, "float64": 1e-9, "wide": 1e-5}
+
+
+def test_no_operator_is_left_out():
+    names = {
+        name.removeprefix("torchcent::")
+        for name in torch._C._dispatch_get_all_op_names()
+        if name.startswith("torchcent::")
+    }
+    assert names == set(samples())
+
+
+@pytest.mark.parametrize("name", list(samples()))
+def test_opcheck(name):
+    for arguments in samples()[name]:
+        torch.library.opcheck(getattr(ops, name).default, arguments)
+
+
+# --- what path_dependency adds, with weights of all kinds
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("threads", [1, 3])
+@given(data=st.data(), measure=st.sampled_from(["betweenness", "edge_betweenness", "stress"]))
+@settings(max_examples=60)
+def test_weights(kernel, threads, data, measure):
+    n, arcs = data.draw(arc_lists().filter(lambda graph: graph[0] > 0))
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs), n)
+    slots = list(zip(*graph.to_edge_index().tolist(), strict=True))
+    sources = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=n, unique=True))
+    weight = st.one_of(
+        st.just([1] * n), st.just([0] * n), st.lists(st.integers(0, 5), min_size=n, max_size=n)
+    )
+    a, c, b, h = (data.draw(weight, label=name) for name in "acbh")
+    expected = oracles.weighted_sums(measure, n, arcs, slots, sources, a, c, b, h)
+    scores = torch.full((len(expected),), 7.0, dtype=F64)
+    control = torch.zeros(2, dtype=torch.int64)
+    engine, rung = KERNELS[kernel]
+    used = ops.path_dependency(
+        graph.rowptr,
+        graph.col,
+        *graph.transpose,
+        torch.tensor(sources),
+        torch.tensor([a[s] for s in sources], dtype=F64),
+        torch.tensor([c[s] for s in sources], dtype=F64),
+        torch.tensor(b, dtype=F64),
+        torch.tensor(h, dtype=F64),
+        scores,
+        control,
+        ["betweenness", "edge_betweenness", "stress"].index(measure),
+        engine,
+        rung,
+        threads,
+    )
+    assert used.tolist() == [rung]
+    assert control.tolist() == [0, len(sources)]
+    torch.testing.assert_close(
+        scores,
+        torch.tensor([float(7 + score) for score in expected], dtype=F64),
+        rtol=PRECISION[kernel.split()[1]],
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("simd", ["portable", "avx2"])
+def test_kernels_for_other_processors(simd):
+    """The same tests once more with the kernels that a lesser processor would get."""
+    files = ["test_ops.py::test_weights", "test_betweenness.py::test_networkx", "test_overflow.py"]
+    here = os.path.dirname(__file__)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
+    run = subprocess.run(
+        [*command, "-k", "not tensor", *(os.path.join(here, file) for file in files)],
+        env=os.environ | {"TORCHCENT_SIMD": simd},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout[-3000:]
+
+
+# --- cancellation
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_cancelled_run_stops(kernel):
+    n = 50
+    rowptr, col, _ = ops.csr(edge_index(random_graph(n, 200, seed=2)), n, True)
+    scores = torch.zeros(n, dtype=F64)
+    control = torch.tensor([1, 0])
+    one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
+    arguments = (rowptr, col, rowptr, col, torch.arange(n), one, zero, one, zero, scores, control)
+    ops.path_dependency(*arguments, 0, *KERNELS[kernel], 2)
+    assert control.tolist() == [1, 0]
+    assert scores.tolist() == [0.0] * n
+
+
+INTERRUPTED = """
+import sys, threading
+import torch, torchcent
+
+generator = torch.Generator().manual_seed(0)
+engine, n = sys.argv[1], 200_000
+if engine == "queue":  # long paths
+    side = 450
+    at = torch.arange(side * side).reshape(side, side)
+    arcs = torch.cat([torch.stack([at[:, 1:].flatten(), at[:, :-1].flatten()]),
+                      torch.stack([at[1:].flatten(), at[:-1].flatten()])], dim=1)
+else:
+    arcs = torch.randint(0, n, (2, 10 * n), generator=generator)
+graph = torchcent.Graph.from_edge_index(arcs, directed=False)
+torchcent.betweenness(graph, sources=2, engine=engine)  # all that is prepared once
+print("ready", flush=True)
+try:
+    torchcent.betweenness(graph, engine=engine, progress=False)
+except KeyboardInterrupt:
+    print("interrupted", *(thread.name for thread in threading.enumerate()), flush=True)
+"""
+
+
+@pytest.mark.parametrize("engine", ["lanes", "queue", "tensor"])
+def test_interrupt(engine):
+    """Ctrl-C ends a run of minutes within a second, and its threads with it."""
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, engine],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout is not None and run.stdout.readline() == "ready\n"
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        said = run.stdout.readline()
+        took = time.monotonic() - sent
+        _, errors = run.communicate()
+    assert said == "interrupted MainThread\n", errors
+    assert run.returncode == 0, errors
+    assert took < 1

@@ -1,0 +1,169 @@
+"""The package as it is installed: import, configuration, metadata, README, notebooks."""
+
+import doctest
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+
+import torchcent
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(torchcent.__file__).parent
+
+# An editable installation would find in the sources what the folder lacks.
+ONLY_HERE = """
+import sys
+sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__name__", "") != "_EditableFinder"]
+"""
+
+STAR = """
+import torch, torchcent
+star = torch.tensor([[0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0]])
+print(torchcent.betweenness(star).tolist())
+"""
+
+
+def python(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs code where only the torchcent of this folder can be imported."""
+    return subprocess.run(
+        [sys.executable, "-P", "-c", ONLY_HERE + code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def unbuilt(tmp_path: Path) -> Path:
+    """A folder with the package as it is before it was compiled."""
+    ignore = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "torchcent", ignore=ignore)
+    return tmp_path
+
+
+def test_import_without_the_library_says_how_to_build_it(unbuilt: Path) -> None:
+    run = python("import torchcent", unbuilt, TORCHCENT_NO_EXTENSION="")
+    assert run.returncode != 0
+    message = run.stderr.splitlines()[-1]
+    assert message.startswith("ImportError")
+    assert "pip install ." in message
+    assert "TORCHCENT_NO_EXTENSION=1" in message
+
+
+def test_tensor_engine_works_without_the_library(unbuilt: Path) -> None:
+    run = python(STAR, unbuilt, TORCHCENT_NO_EXTENSION="1")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "[1.0, 0.0, 0.0, 0.0]"
+
+
+@pytest.mark.parametrize("engine", ["lanes", "queue"])
+def test_compiled_engines_without_the_library_are_refused(unbuilt: Path, engine: str) -> None:
+    code = STAR.replace("(star)", f"(star, engine='{engine}')")
+    run = python(code, unbuilt, TORCHCENT_NO_EXTENSION="1")
+    assert run.returncode != 0
+    message = run.stderr.splitlines()[-1]
+    assert message.startswith("ValueError")
+    assert engine in message
+    assert "tensor" in message
+
+
+def config(text: str) -> dict[str, str]:
+    return dict(line.split(maxsplit=1) for line in text.splitlines())
+
+
+def test_show_config() -> None:
+    shown = config(torchcent.show_config())
+    assert shown["torchcent"] == torchcent.__version__
+    assert torch.__version__ in shown["torch"]
+    assert shown["threads"] == str(torch.get_num_threads())
+    assert "networkx" in shown["optional"]  # the tests need it
+
+
+def test_show_config_names_the_kernels() -> None:
+    if os.environ.get("TORCHCENT_NO_EXTENSION"):
+        pytest.skip("TORCHCENT_NO_EXTENSION is set: there are no kernels")
+    shown = config(torchcent.show_config())
+    assert shown["extension"] == "yes"
+    assert shown["kernels"] in ("avx512", "avx2", "portable")
+
+
+def test_show_config_without_the_library(unbuilt: Path) -> None:
+    code = "import torchcent; print(torchcent.show_config())"
+    run = python(code, unbuilt, TORCHCENT_NO_EXTENSION="1")
+    assert run.returncode == 0, run.stderr
+    shown = config(run.stdout)
+    assert shown["extension"].startswith("no")
+    assert shown["kernels"] == "none"
+
+
+def test_kernels_can_be_limited_to_portable_code() -> None:
+    if os.environ.get("TORCHCENT_NO_EXTENSION"):
+        pytest.skip("TORCHCENT_NO_EXTENSION is set: there are no kernels")
+    code = STAR + "print(torchcent.show_config())"
+    run = python(code, PACKAGE.parent, TORCHCENT_SIMD="portable")
+    assert run.returncode == 0, run.stderr
+    scores, *shown = run.stdout.splitlines()
+    assert scores == "[1.0, 0.0, 0.0, 0.0]"
+    assert config("\n".join(shown))["kernels"] == "portable"
+
+
+def test_types_are_shipped() -> None:
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_version_is_the_project_s() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert torchcent.__version__ == project["version"]
+
+
+def test_public_names_exist() -> None:
+    missing = [name for name in torchcent.__all__ if not hasattr(torchcent, name)]
+    assert missing == []
+
+
+def test_optional_packages_are_not_imported() -> None:
+    optional = ["pyarrow", "matplotlib", "torch_geometric", "torch_scatter"]
+    code = f"import sys, torchcent; print([name for name in {optional} if name in sys.modules])"
+    run = python(code, PACKAGE.parent)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "[]"
+
+
+def test_readme_examples_print_what_they_say() -> None:
+    text = (ROOT / "README.md").read_text()
+    examples = re.findall(r"^```pycon\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert examples
+    for number, example in enumerate(examples):
+        test = doctest.DocTestParser().get_doctest(example, {}, f"README {number}", None, 0)
+        assert test.examples
+        assert doctest.DocTestRunner().run(test).failed == 0
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
+def test_notebook_runs(path: Path, tmp_path: Path) -> None:
+    if importlib.util.find_spec("ipykernel") is None:
+        pytest.skip("ipykernel is not installed")
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("matplotlib")
+    notebook = nbformat.read(path, as_version=4)
+    assert all(cell.get("outputs", []) == [] for cell in notebook.cells), "strip the outputs"
+    resources = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=300, resources=resources).execute()
+    pictures = [
+        output
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
+    assert pictures

@@ -1,0 +1,71 @@
+"""The `tensor` engine: shortest-path measures in plain PyTorch, on any device, with no compiler.
+
+It is the readable reference of the compiled engines. One batch of sources is searched level by
+level (`_search.py`), then each measure walks the levels back (one file per measure).
+
+With sigma_v the number of shortest paths from a source s to v, and succ(v) the out-neighbours of
+v one level deeper, a batch adds to `scores`, for every lane l with source s_l:
+
+- betweenness:       rho_v = b_v / sigma_v + sum of rho_w over succ(v);
+                     scores[v] += a_l (sigma_v * sum of rho_w + h_v) for v != s_l,
+                     scores[s_l] += c_l * sum of rho_w
+- edge_betweenness:  the same rho; scores[slot of v -> w] += a_l sigma_v rho_w
+- stress:            lambda_v = sum of (b_w + lambda_w) over succ(v);
+                     scores[v] += a_l sigma_v (lambda_v + h_v) for v != s_l,
+                     scores[s_l] += c_l lambda_s
+
+where a, c are `source_weight`, `own_weight` (one entry per lane) and b, h are `target_weight`,
+`through_weight` (one entry per vertex).
+
+Path counts are float64. Where one passes 1e290 the batch is redone with numbers that carry their
+own exponent (`_scaled.py`), so that no count overflows.
+"""
+
+from torch import Tensor, ones_like
+
+from . import _betweenness, _edge_betweenness, _stress
+from ._memory import lanes_that_fit, memory_needed
+from ._scaled import Scaled
+from ._search import shortest_path_levels
+
+__all__ = ["accumulate", "lanes_that_fit", "memory_needed"]
+
+MEASURES = {
+    "betweenness": _betweenness.accumulate,
+    "edge_betweenness": _edge_betweenness.accumulate,
+    "stress": _stress.accumulate,
+}
+
+
+def accumulate(
+    measure: str,
+    rowptr: Tensor,
+    col: Tensor,
+    sources: Tensor,
+    source_weight: Tensor,
+    own_weight: Tensor,
+    target_weight: Tensor,
+    through_weight: Tensor,
+    scores: Tensor,
+) -> None:
+    """Add to `scores`, in place, what the shortest paths from `sources` contribute.
+
+    Args:
+        measure: "betweenness", "edge_betweenness" or "stress".
+        rowptr: int64 [n + 1], CSR row pointers of the out-arcs.
+        col: int32 or int64 [m], heads of the arcs; no loops, no duplicates.
+        sources: int64 [k], one lane each.
+        source_weight: float64 [k], a in the formulas above.
+        own_weight: float64 [k], c.
+        target_weight: float64 [n], b.
+        through_weight: float64 [n], h.
+        scores: float64, [n], or [m] (one per slot) for edge_betweenness.
+    """
+    if sources.numel() == 0:
+        return
+    one = ones_like(source_weight)
+    levels = shortest_path_levels(rowptr, col, sources, one)
+    if levels is None:
+        levels = shortest_path_levels(rowptr, col, sources, Scaled.of(one))
+    assert levels is not None, "scaled path counts have no upper limit"
+    MEASURES[measure](levels, source_weight, own_weight, target_weight, through_weight, scores)

@@ -1,0 +1,26 @@
+"""How many lanes a batch has, and how much memory they take.
+
+Every lane keeps, for each vertex, whether it was seen, its position within its level, and the
+level's own entries (lane, vertex, sigma); for each arc of the shortest-path DAG tail, head and
+slot. On top comes the expansion of one frontier, whose arcs may be all arcs of the graph: a star
+searched from its hub and a complete bipartite graph are the worst cases, and the figures below
+are what these take, rounded up.
+"""
+
+BYTES_PER_NODE = 128
+BYTES_PER_SLOT = 64
+
+# Larger batches gain little, and between two operators of a very large one Ctrl-C would wait long.
+# As this does not depend on what is free, neither do the batches, nor the bits of their sums.
+LARGEST_BATCH = 2**29
+
+
+def memory_needed(num_nodes: int, num_slots: int, lanes: int) -> int:
+    """Bytes that a batch of `lanes` sources takes at most, besides the graph and the scores."""
+    return lanes * (num_nodes * BYTES_PER_NODE + num_slots * BYTES_PER_SLOT)
+
+
+def lanes_that_fit(num_nodes: int, num_slots: int, memory: int) -> int:
+    """How many lanes a batch gets from `memory` bytes; 0 if not even one fits."""
+    each = max(1, memory_needed(num_nodes, num_slots, lanes=1))
+    return max(0, min(memory // each, max(1, LARGEST_BATCH // each)))

@@ -1,0 +1,32 @@
+"""Stress: the number of shortest paths that pass through each vertex."""
+
+from torch import Tensor
+
+from ._scaled import as_float, sum_by
+from ._scatter import scatter_add
+from ._search import Level
+
+
+def accumulate(
+    levels: list[Level],
+    source_weight: Tensor,
+    own_weight: Tensor,
+    target_weight: Tensor,
+    through_weight: Tensor,
+    scores: Tensor,
+) -> None:
+    """Path counts of one batch, deepest level first (see the package's docstring).
+
+    lambda_v counts the shortest paths that go on from v to a target below it. A stress beyond
+    the range of float64 is inf.
+    """
+    below = levels[-1].sigma[:0]  # b_w + lambda_w of the level below; there is none at first
+    for depth in reversed(range(len(levels))):
+        lane, vertex, sigma, tail, head, _ = levels[depth]
+        onward = sum_by(below[head], tail, vertex.numel())  # lambda
+        below = target_weight[vertex] + onward
+        if depth > 0:
+            paths = source_weight[lane] * (sigma * (through_weight[vertex] + onward))
+        else:
+            paths = own_weight * onward
+        scatter_add(scores, vertex, as_float(paths))

@@ -1,0 +1,296 @@
+"""Random and regular graphs for tests, benchmarks and demonstrations.
+
+Every function returns an ``edge_index``, int64 ``[2, E]``, of an undirected simple graph: both
+directions of every edge, no self-loops, no duplicates, sorted by source, then target. The same
+arguments and seed give the same graph. Isolated vertices do not show in an edge_index: pass
+``num_nodes`` (told for each generator) to the function that takes the graph.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+__all__ = ["ba", "delaunay", "er", "grid", "rmat", "road", "ws"]
+
+_CHUNK = 1 << 20
+_ROUNDS = 32  # of redrawing; only dense small rings need more
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
+    if value < least:
+        raise ValueError(f"{name}={value}; accepted: {least} or more")
+    return int(value)
+
+
+def _share(name: str, value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}={value}; accepted: 0 to 1")
+    return float(value)
+
+
+def _pairs(u: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
+    """Unordered pairs as sorted distinct keys ``low * n + high``; loops dropped."""
+    keys = np.minimum(u, v) * n + np.maximum(u, v)
+    keys = keys[u != v]
+    keys.sort()
+    return keys[np.diff(keys, prepend=-1) != 0]
+
+
+def _symmetric(keys: np.ndarray, n: int) -> Tensor:
+    """Keys of :func:`_pairs` to an edge_index with both directions."""
+    low, high = np.divmod(keys, max(n, 1))
+    both = np.concatenate([keys, high * n + low])
+    both.sort()
+    return torch.from_numpy(np.stack(np.divmod(both, max(n, 1))))
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    seed: int = 0,
+) -> Tensor:
+    """R-MAT (Kronecker) graph with the parameters of Graph500: skewed degrees, small diameter.
+
+    Each of ``edge_factor * 2**scale`` arcs falls, ``scale`` times, into a quadrant of the
+    adjacency matrix with probability a, b, c or 1-a-b-c. Vertices are then renumbered at random;
+    loops and duplicates are dropped, so there are somewhat fewer edges. num_nodes: ``2**scale``
+    (many of them isolated).
+
+    Reference: Chakrabarti, Zhan, Faloutsos: R-MAT, a recursive model for graph mining, 2004.
+
+    Example:
+        >>> rmat(10, 8).max().item() < 1024
+        True
+    """
+    scale = _whole("scale", scale, 0)
+    count = _whole("edge_factor", edge_factor, 0) << scale
+    if scale > 30:
+        raise ValueError(f"scale={scale}; accepted: 0 to 30")
+    if min(a, b, c) < 0 or a + b + c > 1:
+        raise ValueError(f"a={a}, b={b}, c={c}; accepted: none negative, sum at most 1")
+    rng = np.random.default_rng(seed)
+    n = 1 << scale
+    number = rng.permutation(n)
+    chunks = []
+    for start in range(0, count, _CHUNK):  # a chunk stays in the cache
+        size = min(_CHUNK, count - start)
+        u, v = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        for _ in range(scale):
+            x = rng.random(size, dtype=np.float32)
+            down = x >= a + b
+            right = (x >= a) ^ down | (x >= a + b + c)
+            u += u
+            u += down
+            v += v
+            v += right
+        chunks.append(_pairs(number[u], number[v], n))
+    return _symmetric(_distinct(chunks), n)
+
+
+def _distinct(chunks: list[np.ndarray]) -> np.ndarray:
+    keys = np.concatenate([np.empty(0, np.int64), *chunks])
+    keys.sort()
+    return keys[np.diff(keys, prepend=-1) != 0]
+
+
+def ba(n: int, m: int, *, seed: int = 0) -> Tensor:
+    """Barabasi-Albert: each new vertex joins m different ones, with probability ~ degree.
+
+    Starts from a star of m + 1 vertices, as NetworkX does; ``m * (n - m)`` edges, connected.
+    num_nodes: n.
+
+    Reference: Barabasi, Albert: Emergence of scaling in random networks, 1999.
+
+    Example:
+        >>> ba(100, 3).shape
+        torch.Size([2, 582])
+    """
+    n, m = _whole("n", n, 2), _whole("m", m, 1)
+    if m >= n:
+        raise ValueError(f"m={m}; accepted: 1 to n - 1 = {n - 1}")
+    rng = np.random.default_rng(seed)
+    # every edge end once, so that a uniform draw is a draw by degree
+    ends = np.empty(2 * m * (n - m), np.int64)
+    ends[0 : 2 * m : 2] = m
+    ends[1 : 2 * m : 2] = np.arange(m)
+    for v in range(m + 1, n):
+        filled = 2 * m * (v - m)
+        chosen: dict[int, None] = {}
+        while len(chosen) < m:  # a vertex drawn twice counts once; draw what is missing
+            draw = rng.integers(0, filled, m - len(chosen))
+            chosen.update(dict.fromkeys(ends[draw].tolist()))
+        ends[filled : filled + 2 * m : 2] = v
+        ends[filled + 1 : filled + 2 * m : 2] = list(chosen)
+    return _symmetric(_pairs(ends[::2], ends[1::2], n), n)
+
+
+def er(n: int, p: float | None = None, *, m: int | None = None, seed: int = 0) -> Tensor:
+    """Erdos-Renyi: each pair is an edge with probability p, or exactly m edges.
+
+    num_nodes: n.
+
+    Example:
+        >>> er(100, m=250).shape
+        torch.Size([2, 500])
+    """
+    n = _whole("n", n, 0)
+    pairs = n * (n - 1) // 2
+    rng = np.random.default_rng(seed)
+    if (p is None) == (m is None):
+        raise ValueError(f"p={p}, m={m}; accepted: exactly one of the two")
+    if m is None:
+        m = int(rng.binomial(pairs, _share("p", p)))  # type: ignore[arg-type]
+    elif _whole("m", m, 0) > pairs:
+        raise ValueError(f"m={m}; accepted: 0 to n(n-1)/2 = {pairs}")
+    low, high = _pair_of(_sample(rng, pairs, m))
+    return _symmetric(_pairs(low, high, n), n)
+
+
+def _sample(rng: np.random.Generator, population: int, count: int) -> np.ndarray:
+    """``count`` distinct numbers below ``population``, sorted."""
+    if 2 * count > population:  # draw the few that are left out
+        keep = np.ones(population, bool)
+        keep[_sample(rng, population, population - count)] = False
+        return np.flatnonzero(keep)
+    found = np.empty(0, np.int64)
+    while len(found) < count:
+        found = _distinct([found, rng.integers(0, population, count - len(found))])
+    return found
+
+
+def _pair_of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pair number to pair, in the order 01, 02, 12, 03, 13, 23, ...: high(high-1)/2 + low."""
+    high = ((1 + np.sqrt(1 + 8 * index.astype(np.float64))) / 2).astype(np.int64)
+    high -= high * (high - 1) // 2 > index  # the square root may be off by one either way
+    high += (high + 1) * high // 2 <= index
+    return index - high * (high - 1) // 2, high
+
+
+def grid(rows: int, cols: int) -> Tensor:
+    """A rows x cols grid, vertex ``r * cols + c``, joined to the 4 neighbours.
+
+    num_nodes: ``rows * cols``.
+
+    Example:
+        >>> grid(2, 2).tolist()
+        [[0, 0, 1, 1, 2, 2, 3, 3], [1, 2, 0, 3, 0, 3, 1, 2]]
+    """
+    rows, cols = _whole("rows", rows, 0), _whole("cols", cols, 0)
+    u, v = _grid_pairs(rows, cols)
+    return _symmetric(_pairs(u, v, rows * cols), rows * cols)
+
+
+def _grid_pairs(rows: int, cols: int) -> tuple[np.ndarray, np.ndarray]:
+    vertex = np.arange(rows * cols).reshape(rows, cols)
+    u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
+    v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
+    return u, v
+
+
+def delaunay(n: int, *, seed: int = 0) -> Tensor:
+    """Delaunay triangulation of n random points of the unit square (a planar mesh), n >= 3.
+
+    The model of the DIMACS10 graphs delaunay_n*. num_nodes: n.
+
+    Example:
+        >>> delaunay(100).max().item()
+        99
+    """
+    from scipy.spatial import Delaunay
+
+    n = _whole("n", n, 3)
+    points = np.random.default_rng(seed).random((n, 2))
+    triangle = Delaunay(points).simplices.astype(np.int64)
+    ends = np.concatenate([triangle[:, [0, 1]], triangle[:, [1, 2]], triangle[:, [2, 0]]])
+    return _symmetric(_pairs(ends[:, 0], ends[:, 1], n), n)
+
+
+def ws(n: int, k: int, p: float, *, seed: int = 0) -> Tensor:
+    """Watts-Strogatz: a ring, each vertex joined to its k nearest, each edge rewired with p.
+
+    A rewired edge keeps one end (unless that is joined to all others by then); the other is
+    uniform among those that give no loop and no duplicate. ``n * k / 2`` edges (k is rounded down
+    to even). num_nodes: n.
+
+    Reference: Watts, Strogatz: Collective dynamics of small-world networks, 1998.
+
+    Example:
+        >>> ws(100, 4, 0.1).shape
+        torch.Size([2, 400])
+    """
+    n, k = _whole("n", n, 1), _whole("k", k, 0)
+    if k >= n:
+        raise ValueError(f"k={k}; accepted: 0 to n - 1 = {n - 1}")
+    _share("p", p)
+    rng = np.random.default_rng(seed)
+    half = k // 2
+    u = np.repeat(np.arange(n), half)
+    v = (u + np.tile(np.arange(1, half + 1), n)) % n
+    # where a vertex is joined to all others there is nothing to rewire to
+    again = np.flatnonzero(rng.random(len(u)) < p) if 2 * half < n - 1 else np.empty(0, np.int64)
+    for _ in range(_ROUNDS):
+        v[again] = rng.integers(0, n, len(again))
+        keys = np.minimum(u, v) * n + np.maximum(u, v)
+        # of equal edges the untouched stands, then the first; the others are drawn once more
+        rank = np.zeros(len(u), np.int64)
+        rank[again] = 1
+        order = np.lexsort((rank, keys))
+        repeated = np.zeros(len(u), bool)
+        repeated[order[1:]] = keys[order[1:]] == keys[order[:-1]]
+        again = again[(repeated | (u == v))[again]]
+        if not len(again):
+            break
+    _place(rng, u, v, again, n)
+    return _symmetric(_pairs(u, v, n), n)
+
+
+def _place(
+    rng: np.random.Generator, u: np.ndarray, v: np.ndarray, edges: np.ndarray, n: int
+) -> None:
+    """Gives the last edges of a dense ring new ends, one by one, among those that are free."""
+    waiting = set(edges.tolist())
+    taken: list[set[int]] = [set() for _ in range(n if waiting else 0)]
+    for e in range(len(u) if waiting else 0):
+        if e not in waiting:
+            taken[u[e]].add(int(v[e]))
+            taken[v[e]].add(int(u[e]))
+    for e in edges.tolist():
+        while len(taken[u[e]]) >= n - 1:  # joined to all others already: another end, then
+            u[e] = rng.integers(0, n)
+        v[e] = rng.choice([x for x in range(n) if x != u[e] and x not in taken[u[e]]])
+        taken[u[e]].add(int(v[e]))
+        taken[v[e]].add(int(u[e]))
+
+
+def road(rows: int, cols: int, removed: float = 0.3, *, seed: int = 0) -> Tensor:
+    """A road-like graph: a grid without a random share of its edges, largest component only.
+
+    Long paths, dead ends and degrees of 1 to 4, as in street networks. Vertices are renumbered
+    row by row, so num_nodes is ``edge_index.max() + 1``.
+
+    Example:
+        >>> road(20, 20).shape[0]
+        2
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    rows, cols = _whole("rows", rows, 1), _whole("cols", cols, 1)
+    u, v = _grid_pairs(rows, cols)
+    keep = np.random.default_rng(seed).random(len(u)) >= _share("removed", removed)
+    u, v = u[keep], v[keep]
+    matrix = coo_matrix((np.ones(len(u), np.int8), (u, v)), shape=(rows * cols,) * 2)
+    component = connected_components(matrix, directed=False)[1]
+    inside = component == np.bincount(component).argmax()
+    number = np.cumsum(inside) - 1
+    edge = inside[u]
+    n = int(inside.sum())
+    return _symmetric(_pairs(number[u[edge]], number[v[edge]], n), n)

@@ -1,0 +1,115 @@
+"""Graph files: :func:`read`, :func:`write` and :func:`write_scores`, by suffix."""
+
+from __future__ import annotations
+
+import os
+
+from torchcent.io._arrays import (
+    from_networkx,
+    read_networkx,
+    read_npy,
+    read_npz,
+    read_parquet,
+    read_pt,
+)
+from torchcent.io._edge_list import EdgeList
+from torchcent.io._files import FORMATS, format_of, load_bytes, replacing
+from torchcent.io._matrix import read_gr, read_metis, read_mtx
+from torchcent.io._scores import write_scores
+from torchcent.io._text import read_edges
+from torchcent.io._write import write
+
+__all__ = ["FORMATS", "EdgeList", "from_networkx", "read", "replacing", "write", "write_scores"]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    directed: bool | None = None,
+    format: str | None = None,
+    num_nodes: int | None = None,
+    skip: int = 0,
+    text_labels: bool = False,
+) -> EdgeList:
+    """Reads a graph file by its suffix, also ``.gz``, ``.bz2`` and ``.xz``.
+
+    ========================================  =====================  =====================
+    suffix                                    format                 directed if not told
+    ========================================  =====================  =====================
+    .txt .tsv .csv .edges .el .edgelist       edge list (SNAP,       as a SNAP or KONECT
+    .konect, ``out.*``                        KONECT, CSV, ...)      comment says, else no
+    .mtx                                      Matrix Market          general yes, else no
+    .graph                                    METIS, DIMACS10        no
+    .gr                                       DIMACS shortest paths  yes
+    .graphml .gml                             through networkx       as the file says
+    .npz                                      scipy sparse matrix    if not symmetric
+    .npy .pt                                  ``[2, E]``, ``[E, 2]``  no, or as a .pt says
+    .parquet                                  source, target         no
+    ========================================  =====================  =====================
+
+    Edge lists: one edge a line, ``source target [weight]``, between blanks, tabs, commas or
+    semicolons; lines that begin with ``#`` or ``%`` are comments; a header line is recognised,
+    and its column names (source/target, from/to, node_1/node_2, weight, ...) are followed.
+    Without a header the third column is the weight. Ids are all integers or all names.
+
+    What a vertex is called: ids that are exactly 0..n-1 are the vertex numbers (``labels`` is
+    None); so are ids below the n that the file (``# Nodes: n``) or ``num_nodes`` gives. All
+    others, such as ids that count from 1, ids with gaps, huge ids or names, are numbered in
+    increasing order, and ``labels[v]`` is what the file calls vertex v. Files that count from 1
+    by their format (.mtx, .graph, .gr, KONECT) have the labels 1..n.
+
+    Args:
+        path: the file.
+        directed: overrides what the file says.
+        format: overrides the suffix: edges, mtx, metis, gr, graphml, gml, npz, npy, pt, parquet.
+        num_nodes: number of vertices, to include isolated ones that no line mentions.
+        skip: lines to pass over at the top of a text file.
+        text_labels: take the ids of an edge list for names even if they look like numbers.
+
+    Returns:
+        An :class:`EdgeList`; its ``graph()`` is ready for every measure.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: an unknown suffix, or a file that is empty, truncated, binary, ragged, has
+            mixed labels, a weight that is not finite, or contradicts its own header. The message
+            names the file and, in text, the line.
+        ImportError: the format needs an extra that is not installed.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name) / "friends.csv"
+        >>> _ = path.write_text("source,target\\nAda,Bob\\nBob,Cleo\\n")
+        >>> edges = read(path)
+        >>> edges.edge_index.tolist(), list(edges.labels)
+        ([[0, 1], [1, 2]], ['Ada', 'Bob', 'Cleo'])
+        >>> folder.cleanup()
+    """
+    name = os.fspath(path)
+    kind = format_of(name, format)
+    if num_nodes is not None and num_nodes < 0:
+        raise ValueError(f"num_nodes={num_nodes}; accepted: 0 or more")
+    if skip < 0:
+        raise ValueError(f"skip={skip}; accepted: 0 or more")
+    data = load_bytes(name)
+    if kind == "edges":
+        return read_edges(
+            name,
+            data,
+            directed=directed,
+            num_nodes=num_nodes,
+            skip=skip,
+            text_labels=text_labels,
+        )
+    if kind in ("npy", "pt", "parquet"):
+        reader = {"npy": read_npy, "pt": read_pt, "parquet": read_parquet}[kind]
+        return reader(name, data, directed, num_nodes)
+    if kind in ("graphml", "gml"):
+        edges = read_networkx(name, data, directed, kind)
+    else:
+        read_matrix = {"mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz}[kind]
+        edges = read_matrix(name, data, directed)
+    if num_nodes is not None and num_nodes != edges.num_nodes:
+        raise ValueError(f"{name}: num_nodes={num_nodes}, but the file has {edges.num_nodes}")
+    return edges

@@ -1,0 +1,174 @@
+"""EdgeList: what a file holds, and how its vertex ids become vertex numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeList:
+    """The edges of a file, in the file's order, and the names of its vertices.
+
+    Self-loops and repeated edges are kept as they stand; :meth:`graph` drops and merges them.
+
+    Attributes:
+        edge_index: int64 ``[2, E]``, vertex numbers from 0 to ``num_nodes - 1``.
+        edge_weight: float64 ``[E]``, or None if the file has no weights.
+        labels: what the file calls vertex ``v``: an array ``[num_nodes]`` of int64 or of
+            ``str`` objects. None if the file's ids are the vertex numbers themselves.
+        num_nodes: number of vertices, isolated ones included where the file tells of them.
+        directed: whether a line ``a b`` is an arc from a to b only.
+
+    Example:
+        >>> import torch
+        >>> edges = EdgeList(torch.tensor([[0, 1], [1, 2]]), labels=["Ada", "Bob", "Cleo"])
+        >>> edges.num_nodes, edges.directed, edges.vertex_labels()[2]
+        (3, False, 'Cleo')
+    """
+
+    edge_index: Tensor
+    edge_weight: Tensor | None = None
+    labels: Any = None
+    num_nodes: int = -1
+    directed: bool = False
+
+    def __post_init__(self) -> None:
+        index = self.edge_index
+        if not isinstance(index, Tensor):
+            raise TypeError(f"edge_index must be a tensor, got {type(index).__name__}")
+        if index.dim() != 2 or index.size(0) != 2:
+            raise ValueError(f"edge_index must have shape [2, E], got {list(index.shape)}")
+        if index.dtype != torch.int64:
+            raise TypeError(f"edge_index must be int64, got {index.dtype}")
+        labels = self.labels
+        if labels is not None and not (isinstance(labels, np.ndarray) and labels.dtype == np.int64):
+            names = list(labels)
+            whole = all(isinstance(x, (int, np.integer)) for x in names)
+            labels = np.array(names, np.int64 if whole and names else object)
+        object.__setattr__(self, "labels", labels)
+        low, high = (int(index.min()), int(index.max())) if index.numel() else (0, -1)
+        if self.num_nodes < 0:
+            object.__setattr__(self, "num_nodes", high + 1 if labels is None else len(labels))
+        if labels is not None and len(labels) != self.num_nodes:
+            raise ValueError(f"{len(labels)} labels for num_nodes={self.num_nodes} vertices")
+        if low < 0 or high >= self.num_nodes:
+            wrong = low if low < 0 else high
+            raise ValueError(f"edge_index holds {wrong}, outside 0..{self.num_nodes - 1}")
+        weight = self.edge_weight
+        if weight is not None and weight.shape != (index.size(1),):
+            shape = list(weight.shape)
+            raise ValueError(f"edge_weight must have shape [{index.size(1)}], got {shape}")
+
+    @property
+    def num_edges(self) -> int:
+        """Number of lines (columns of ``edge_index``)."""
+        return int(self.edge_index.size(1))
+
+    def vertex_labels(self) -> np.ndarray:
+        """The labels ``[num_nodes]``; the vertex numbers themselves where ``labels`` is None."""
+        return np.arange(self.num_nodes) if self.labels is None else np.asarray(self.labels)
+
+    def graph(self, directed: bool | None = None) -> Graph:
+        """The :class:`torchcent.Graph` of these edges, without their weights.
+
+        Args:
+            directed: overrides the file's own word.
+        """
+        from torchcent.graph import Graph
+
+        directed = self.directed if directed is None else directed
+        return Graph.from_edge_index(self.edge_index, num_nodes=self.num_nodes, directed=directed)
+
+    def __repr__(self) -> str:
+        first = [] if self.labels is None else self.labels[:1].tolist()
+        named = f"{first[0]!r}.." if first else "none"
+        return (
+            f"EdgeList(num_nodes={self.num_nodes}, num_edges={self.num_edges}, "
+            f"directed={self.directed}, weighted={self.edge_weight is not None}, labels={named})"
+        )
+
+
+def number_vertices(
+    where: str,
+    ids: np.ndarray,
+    *,
+    num_nodes: int | None = None,
+    declared: int | None = None,
+    also: np.ndarray | None = None,
+    one_based: bool = False,
+) -> tuple[np.ndarray, np.ndarray | None, int]:
+    """Integer ids to vertex numbers: ``(numbers [2, E], labels or None, n)``.
+
+    The ids are the vertex numbers if they are exactly 0..n-1, or lie in there for the n that
+    the caller (``num_nodes``) or the file (``declared``) gives. Ids in 1..n are shifted. All
+    others are renumbered in increasing order. Memory is bounded by the number of edges,
+    however large an id is.
+
+    Args:
+        where: the file, for messages.
+        ids: int64 ``[2, E]``.
+        num_nodes: number of vertices that the caller demands.
+        declared: number of vertices that the file tells.
+        also: ids of vertices without edges.
+        one_based: the format counts from 1 (only asked where n is known).
+    """
+    known = ids.ravel() if also is None else np.concatenate([ids.ravel(), also])
+    if not known.size:
+        return ids, None, num_nodes or declared or 0
+    low, high = int(known.min()), int(known.max())
+    n = declared if num_nodes is None else num_nodes
+    if n is not None:
+        if low >= 0 and high < n and not (one_based and low >= 1):
+            return ids, None, n
+        if low >= 1 and high <= n:
+            return ids - 1, np.arange(1, n + 1), n
+        if num_nodes is not None:
+            raise ValueError(
+                f"{where}: num_nodes={num_nodes}, but the ids go from {low} to {high}; "
+                f"accepted: 0..{num_nodes - 1} or 1..{num_nodes}"
+            )
+    span = high - low + 1
+    if span <= 8 * known.size + 1024:  # a table over the range beats sorting
+        seen = np.zeros(span, bool)
+        seen[known - low] = True
+        labels = np.flatnonzero(seen) + low
+        if len(labels) == span:
+            numbers = ids - low if low else ids
+        else:
+            numbers = (np.cumsum(seen) - 1)[ids - low]
+    else:
+        labels = np.unique(known)
+        numbers = np.searchsorted(labels, ids)
+    compact = low == 0 and len(labels) == span
+    return numbers, None if compact else labels, len(labels)
+
+
+def number_names(
+    where: str, codes: np.ndarray, names: list[str], num_nodes: int | None = None
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Names to vertex numbers in alphabetical order: ``(numbers [2, E], labels, n)``.
+
+    Args:
+        where: the file, for messages.
+        codes: int64 ``[2, E]``, positions in ``names``.
+        names: distinct names, in any order.
+        num_nodes: number of vertices that the caller demands.
+    """
+    if num_nodes is not None and num_nodes != len(names):
+        raise ValueError(
+            f"{where}: num_nodes={num_nodes}, but the file names {len(names)} vertices"
+        )
+    order = sorted(range(len(names)), key=names.__getitem__)
+    number = np.empty(len(names), np.int64)
+    number[order] = np.arange(len(names))
+    labels = np.empty(len(names), object)
+    labels[:] = [names[k] for k in order]
+    return number[codes], labels, len(names)

@@ -1,0 +1,182 @@
+"""Files by suffix: decompression, format names, and writing that leaves the old file whole."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import os
+import secrets
+import stat
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+COMPRESSIONS = (".gz", ".bz2", ".xz")
+
+#: Suffix to format. A format name or any of its suffixes may be passed as ``format=``.
+FORMATS = {
+    ".txt": "edges",
+    ".tsv": "edges",
+    ".csv": "edges",
+    ".edges": "edges",
+    ".el": "edges",
+    ".edgelist": "edges",
+    ".konect": "edges",
+    ".mtx": "mtx",
+    ".graph": "metis",
+    ".gr": "gr",
+    ".graphml": "graphml",
+    ".gml": "gml",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".pt": "pt",
+    ".parquet": "parquet",
+}
+
+
+def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """The suffix that names the format and the one that names the compression, lower case."""
+    stem, last = os.path.splitext(os.path.basename(os.fspath(path)))
+    last = last.lower()
+    if last in COMPRESSIONS:
+        return os.path.splitext(stem)[1].lower(), last
+    return last, ""
+
+
+def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """The format of ``path``: ``format`` if given, else by its suffix.
+
+    Raises:
+        ValueError: unknown suffix or format; the message lists the known ones.
+    """
+    if format is not None:
+        if format in FORMATS.values():
+            return format
+        known = FORMATS.get("." + format.lower().lstrip("."))
+        if known is None:
+            accepted = ", ".join(sorted(set(FORMATS.values())))
+            raise ValueError(f"format={format!r} is unknown; accepted: {accepted}")
+        return known
+    suffix, _ = split_suffix(path)
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    if os.path.basename(os.fspath(path)).startswith("out."):  # as KONECT names its edge lists
+        return "edges"
+    raise ValueError(
+        f"{path}: unknown suffix {suffix!r}; known: {' '.join(FORMATS)}, "
+        f"each also with {' '.join(COMPRESSIONS)}; or name the format (edges, mtx, metis, ...)"
+    )
+
+
+def load_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The whole file, decompressed by its suffix.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a directory, an empty file, a damaged or truncated compressed file.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"{path}: is a directory, not a graph file")
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such file") from None
+    compression = split_suffix(path)[1]
+    if compression and data:
+        unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+        try:
+            data = unpack[compression](data)
+        # bz2 and lzma report a missing end as ValueError and LZMAError, gzip as EOFError
+        except (EOFError, ValueError, OSError, zlib.error, lzma.LZMAError) as error:
+            raise ValueError(f"{path}: truncated or damaged {compression} file ({error})") from None
+    if not data:
+        raise ValueError(f"{path}: empty file")
+    return data
+
+
+def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
+    """``data`` as text with newlines only and no byte-order mark.
+
+    Raises:
+        ValueError: the data are not text.
+    """
+    if b"\0" in data:
+        raise ValueError(f"{path}: binary data, not a text file in UTF-8")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if not data or data.isspace():
+        raise ValueError(f"{path}: empty file")
+    return data
+
+
+def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
+    """The lines of ``data``; a byte that is not UTF-8 raises ValueError naming its line."""
+    try:
+        return data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8 text; is this binary data?"
+        ) from None
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """FileNotFoundError if the directory that ``path`` is to be written to does not exist."""
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path}: no such directory: {folder}")
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A binary file that takes the place of ``path`` once the block ends without an error.
+
+    The data go to a temporary name in the same directory, which is then renamed: whoever
+    reads ``path`` sees the old file or the new one, never a part, and an interrupted run
+    leaves the old one whole. ``.gz``, ``.bz2`` and ``.xz`` compress. Something that is not a
+    regular file (``/dev/stdout``, a pipe) is written directly.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise ValueError(f"{path}: is a directory, cannot be written as a file")
+    if mode is not None and not stat.S_ISREG(mode):
+        with open(target, "wb") as file:
+            yield file
+        return
+    check_folder(path)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as raw:
+            if mode is not None:
+                os.chmod(temporary, stat.S_IMODE(mode))
+            with _compressing(raw, split_suffix(path)[1]) as file:
+                yield file
+        os.replace(temporary, target)
+    finally:  # after a success there is nothing left to remove
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _compressing(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
+    if not compression:
+        yield raw
+        return
+    packed: Any
+    if compression == ".gz":  # no time stamp and no name: equal content, equal file
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
+            yield packed
+    elif compression == ".bz2":
+        with bz2.BZ2File(raw, "wb") as packed:
+            yield packed
+    else:
+        with lzma.LZMAFile(raw, "wb", preset=3) as packed:
+            yield packed

@@ -1,0 +1,154 @@
+"""How a text edge list is laid out: its comments, its columns, its header."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+
+from torchcent.io._files import text_lines
+
+INTEGER = re.compile(r"-?[0-9]+")
+_SOURCE = re.compile(
+    r"(source|src|from|tail|start)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(1|a)"
+)
+_TARGET = re.compile(
+    r"(target|dst|dest|to|head|end)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(2|b)"
+)
+_WEIGHT = re.compile(r"weights?|w|values?|cost|length|distance|strength|score|count")
+_BLANK = re.compile(rb"[ \t]*([#%][^\n]*)?")
+
+
+@dataclass
+class Layout:
+    """How the lines of a file are cut into fields."""
+
+    separator: str  # "" stands for any run of blanks and tabs
+    width: int
+    source: int
+    target: int
+    weight: int | None
+    header: bool
+
+
+@dataclass
+class Declared:
+    """What the comment lines of a file say."""
+
+    num_nodes: int | None = None
+    directed: bool | None = None
+    one_based: bool = False
+    vertices: list[str] = field(default_factory=list)
+
+
+def without_comments(data: bytes) -> tuple[bytes, int]:
+    """The text from its first row on, comment lines blanked out; the number of that line."""
+    start, number = 0, 1
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        if not _BLANK.fullmatch(data, start, end):
+            break
+        start, number = end + 1, number + 1
+    body = data[start:]
+    if re.search(rb"\n[ \t]*[#%]", body):
+        body = re.sub(rb"\n[ \t]*[#%][^\n]*", rb"\n", body)
+    return body, number
+
+
+def declared(path: str, data: bytes) -> Declared:
+    """Reads the comments: SNAP's and our own ``# Nodes: n``, KONECT's ``% asym`` and counts."""
+    said = Declared()
+    if b"#" not in data and b"%" not in data:
+        return said
+    lines = [m.group(0) for m in re.finditer(rb"^[ \t]*[#%][^\n]*", data, re.M)]
+    comments = [line.strip()[1:].strip() for line in text_lines(path, b"\n".join(lines))]
+    konect = False
+    for comment in comments:
+        words = comment.split()
+        if found := re.search(r"\bnodes:\s*(\d+)", comment, re.I):
+            said.num_nodes = int(found[1])
+        elif found := re.match(r"(un)?directed\b.*\bgraph\b", comment, re.I):
+            said.directed = found[1] is None
+        elif comment.startswith("vertex "):
+            said.vertices.append(comment[7:])
+        elif len(words) >= 2 and words[0] in ("sym", "asym", "bip"):
+            konect = True
+            if words[0] == "bip":
+                raise ValueError(
+                    f"{path}: a bipartite KONECT file, whose two columns number different "
+                    "vertices; give the right-hand vertices ids of their own first"
+                )
+            said.directed = words[0] == "asym"
+        elif konect and len(words) >= 2 and all(word.isdecimal() for word in words):
+            said.num_nodes, said.one_based, konect = int(words[1]), True, False
+    return said
+
+
+def split_line(line: str, separator: str) -> list[str]:
+    if not separator:
+        return line.split()
+    if '"' in line and separator in ",;":
+        return [x.strip() for x in next(csv.reader([line], delimiter=separator))]
+    return [x.strip() for x in line.split(separator)]
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def find_layout(path: str, body: bytes, number: int) -> Layout:
+    """Separator, width, header and roles of the columns, from the first two rows."""
+    first, *rest = _first_rows(path, body)
+    separator = next((x for x in "\t,;" if x in first), "")
+    if separator == "\t" and all(map(is_number, first.split())):
+        separator = ""
+    fields = split_line(first, separator)
+    if len(fields) < 2:
+        raise ValueError(
+            f"{path}:{number}: {first.strip()[:60]!r} has one field; an edge needs two, "
+            "between blanks, tabs, commas or semicolons"
+        )
+    names = [x.lower() for x in fields]
+    below = split_line(rest[0], separator) if rest else []
+    header = _is_header(fields, names, below)
+    source, target, weight = 0, 1, 2 if len(fields) > 2 else None
+    if header:
+        roles = [_find(names, kind) for kind in (_SOURCE, _TARGET)]
+        if None not in roles and roles[0] != roles[1]:
+            source, target = roles  # type: ignore[assignment]
+        weight = _find(names, _WEIGHT, (source, target))
+    return Layout(separator, len(fields), source, target, weight, header)
+
+
+def _first_rows(path: str, body: bytes) -> list[str]:
+    """The first two rows that are not blank."""
+    rows: list[bytes] = []
+    start = 0
+    while len(rows) < 2 and start < len(body):
+        end = body.find(b"\n", start)
+        end = len(body) if end < 0 else end
+        if body[start:end].strip():
+            rows.append(body[start:end])
+        start = end + 1
+    return text_lines(path, b"\n".join(rows))
+
+
+def _find(names: list[str], kind: re.Pattern[str], taken: tuple[int, ...] = ()) -> int | None:
+    return next((k for k, x in enumerate(names) if kind.fullmatch(x) and k not in taken), None)
+
+
+def _is_header(fields: list[str], names: list[str], below: list[str]) -> bool:
+    """Column names: two that say so, or words above numbers."""
+    if any(map(is_number, fields)):
+        return False
+    if _find(names, _SOURCE) is not None and _find(names, _TARGET) is not None:
+        return True
+    if len(below) != len(fields):
+        return False
+    ids = [INTEGER.fullmatch(x) is not None for x in below[:2]]
+    return all(ids) or (not any(ids) and len(below) > 2 and is_number(below[2]))

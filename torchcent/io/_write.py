@@ -1,0 +1,305 @@
+"""Graph files out: one writer a format, all through :func:`replacing`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.io._arrays import need
+from torchcent.io._edge_list import EdgeList
+from torchcent.io._files import format_of, replacing, split_suffix
+from torchcent.io._layout import is_number
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+_CHUNK = 1 << 16
+
+
+def write(
+    path: str | os.PathLike[str], graph: EdgeList | Graph, *, format: str | None = None
+) -> None:
+    """Writes a graph by the suffix of ``path``; the old file stays whole until the new one is.
+
+    ======================  ===================================================================
+    .txt .tsv .edges .el    a row an edge as it stands, labels, weights; direction, number of
+                            vertices and isolated ones in comments that :func:`read` knows
+    .csv                    header ``source,target[,weight]`` and nothing but the edges: no
+                            direction, no isolated vertices
+    .mtx .npz               adjacency matrix, symmetric if undirected; no labels
+    .graph                  METIS, undirected graphs only; loops dropped; no labels
+    .gr                     arcs, both of an undirected edge, weight 1 if none; no labels
+    .npy                    ``edge_index`` alone
+    .pt .parquet            everything
+    ======================  ===================================================================
+
+    An undirected graph that lists every edge in both directions is written with one row an edge
+    in text and .parquet. Repeated edges are merged (smallest weight) in .mtx, .npz, .graph, .gr.
+
+    Args:
+        path: the file; ``.gz``, ``.bz2`` or ``.xz`` at the end compresses.
+        graph: what to write; of an undirected Graph every edge once.
+        format: overrides the suffix.
+
+    Raises:
+        ValueError: unknown or read-only format, or something that it cannot hold.
+
+    Example:
+        >>> import pathlib, tempfile, torch
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name) / "path.txt"
+        >>> write(path, EdgeList(torch.tensor([[0, 1], [1, 2]])))
+        >>> print(path.read_text(), end="")
+        # Undirected graph
+        # Nodes: 3 Edges: 2
+        0	1
+        1	2
+        >>> folder.cleanup()
+    """
+    kind = format_of(path, format)
+    if kind not in _WRITERS:
+        raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
+    edges = graph if isinstance(graph, EdgeList) else _edges_of(graph)
+    if kind in ("edges", "parquet"):
+        edges = _once(edges)
+    writer = _WRITERS[kind]
+    with replacing(path) as file:
+        writer(file, edges, os.fspath(path))
+
+
+def _edges_of(graph: Graph) -> EdgeList:
+    index = graph.to_edge_index().cpu()
+    if not graph.directed:
+        index = index[:, index[0] <= index[1]]
+    return EdgeList(index, None, None, graph.num_nodes, graph.directed)
+
+
+def _once(edges: EdgeList) -> EdgeList:
+    """An undirected graph whose rows all have their reverse, with one row of the two."""
+    row, col = edges.edge_index.numpy()
+    weight = edges.edge_weight
+    value = np.zeros(len(row)) if weight is None else weight.double().numpy()
+    up, down = row < col, row > col
+    if edges.directed or not down.any() or up.sum() != down.sum():
+        return edges
+    forth = np.lexsort((value[up], col[up], row[up]))
+    back = np.lexsort((value[down], row[down], col[down]))
+    for a, b in ((row, col), (col, row), (value, value)):
+        if (a[up][forth] != b[down][back]).any():
+            return edges
+    keep = torch.from_numpy(~down)
+    return replace(
+        edges,
+        edge_index=edges.edge_index[:, keep],
+        edge_weight=None if weight is None else weight[keep],
+    )
+
+
+def _arcs(edges: EdgeList, loops: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Row, column and weight of every arc once, both directions if undirected, sorted."""
+    row, col = edges.edge_index.numpy()
+    weight = None if edges.edge_weight is None else edges.edge_weight.double().numpy()
+    if not edges.directed:
+        row, col = np.concatenate([row, col]), np.concatenate([col, row])
+        weight = None if weight is None else np.concatenate([weight, weight])
+    order = np.lexsort((col, row) if weight is None else (weight, col, row))
+    row, col = row[order], col[order]
+    keep = np.ones(len(row), bool)
+    keep[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
+    if not loops:
+        keep &= row != col
+    return row[keep], col[keep], None if weight is None else weight[order][keep]
+
+
+def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -> None:
+    """Rows of numbers (in full precision) and strings (as they are)."""
+    formats = {"i": "%d", "u": "%d", "f": "%r", "O": "%s"}
+    row = separator.join(formats[c.dtype.kind] for c in columns) + "\n"
+    for start in range(0, len(columns[0]) if columns else 0, _CHUNK):
+        part = [c[start : start + _CHUNK].tolist() for c in columns]
+        text = row * len(part[0]) % tuple(chain.from_iterable(zip(*part, strict=True)))
+        file.write(text.encode())
+
+
+def quoted(labels: Iterable[Any]) -> np.ndarray:
+    """Labels as fields of a CSV file."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="")
+    fields = []
+    for label in labels:
+        writer.writerow([label])
+        fields.append(out.getvalue())
+        out.seek(0)
+        out.truncate()
+    array = np.empty(len(fields), object)
+    array[:] = fields
+    return array
+
+
+def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    suffix = split_suffix(path)[0]
+    separator = {".csv": ",", ".edges": " ", ".el": " ", ".edgelist": " "}.get(suffix, "\t")
+    index = edges.edge_index.numpy()
+    labels = edges.vertex_labels()
+    names = labels.dtype == object
+    if names:
+        for label in labels:
+            _check_label(path, str(label), separator)
+    shown = quoted(labels) if names and separator == "," else labels
+    heads = ["source", "target"]
+    columns = [shown[index[0]], shown[index[1]]]
+    if edges.edge_weight is not None:
+        heads.append("weight")
+        columns.append(edges.edge_weight.double().numpy())
+    if separator != ",":
+        kind = "Directed" if edges.directed else "Undirected"
+        comments = [f"{kind} graph", f"Nodes: {edges.num_nodes} Edges: {edges.num_edges}"]
+        if edges.labels is not None:
+            comments += [f"vertex {labels[v]}" for v in _isolated(edges)]
+        file.write("".join(f"# {line}\n" for line in comments).encode())
+    if separator == "," or names:  # so that no name in the first row is taken for a header
+        file.write((separator.join(heads) + "\n").encode())
+    write_rows(file, columns, separator)
+
+
+def _isolated(edges: EdgeList) -> np.ndarray:
+    """Vertices that no edge mentions."""
+    seen = np.zeros(edges.num_nodes, bool)
+    seen[edges.edge_index.numpy().ravel()] = True
+    return np.flatnonzero(~seen)
+
+
+def _check_label(path: str, label: str, separator: str) -> None:
+    """Refuses a name that would not come back from this kind of file."""
+    forbidden = {",": "\t\n\r", " ": " \t,;\n\r", "\t": "\t\n\r"}[separator]
+    words = label.split(" ")
+    looks_like_numbers = len(words) > 1 and all(is_number(x) for x in words)
+    if (
+        label == ""
+        or label != label.strip()
+        or label[0] in "#%"
+        or any(x in label for x in forbidden)
+        or looks_like_numbers
+    ):
+        raise ValueError(f"{path}: label {label!r} cannot stand in this format; try .pt")
+
+
+def _write_mtx(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    import scipy.io
+
+    matrix = _sparse(edges)
+    field = "pattern" if edges.edge_weight is None else "real"
+    symmetry = "general" if edges.directed else "symmetric"
+    text = io.BytesIO()  # mmwrite seeks, which a compressing file cannot
+    # 17 digits bring every float64 back exactly
+    scipy.io.mmwrite(text, matrix, field=field, symmetry=symmetry, precision=17)
+    file.write(text.getbuffer())
+
+
+def _sparse(edges: EdgeList) -> Any:
+    import scipy.sparse
+
+    row, col, weight = _arcs(edges)
+    value = np.ones(len(row)) if weight is None else weight
+    return scipy.sparse.coo_matrix((value, (row, col)), shape=(edges.num_nodes,) * 2)
+
+
+def _write_npz(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    import scipy.sparse
+
+    scipy.sparse.save_npz(file, _sparse(edges).tocsr())
+
+
+def _plain(weight: np.ndarray) -> np.ndarray:
+    """Weights as integers if they are: the formats of METIS and DIMACS know no others."""
+    whole = (weight == np.rint(weight)) & (np.abs(weight) < 2**53)
+    return weight.astype(np.int64) if whole.all() else weight
+
+
+def _write_metis(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    if edges.directed:
+        raise ValueError(f"{path}: METIS holds undirected graphs only, this one is directed")
+    row, col, weight = _arcs(edges, loops=False)
+    weighted = " 001" if weight is not None else ""
+    file.write(f"{edges.num_nodes} {len(row) // 2}{weighted}\n".encode())
+    numbers = [col + 1] if weight is None else [col + 1, _plain(weight)]
+    ends = np.searchsorted(row, np.arange(edges.num_nodes + 1)).tolist()
+    for lines in _metis_lines(numbers, ends):
+        file.write(lines.encode())
+
+
+def _metis_lines(numbers: list[np.ndarray], ends: list[int]) -> Iterator[str]:
+    for start in range(0, len(ends) - 1, _CHUNK):
+        stop = min(start + _CHUNK, len(ends) - 1)
+        part = [c[ends[start] : ends[stop]].tolist() for c in numbers]
+        words = list(map(str, chain.from_iterable(zip(*part, strict=True))))
+        step, base = len(numbers), ends[start]
+        bounds = [step * (e - base) for e in ends[start : stop + 1]]
+        yield "".join(
+            " ".join(words[a:b]) + "\n" for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+        )
+
+
+def _write_gr(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    row, col, weight = _arcs(edges)
+    file.write(f"p sp {edges.num_nodes} {len(row)}\n".encode())
+    letter = np.full(len(row), "a", object)
+    length = np.ones(len(row), np.int64) if weight is None else _plain(weight)
+    write_rows(file, [letter, row + 1, col + 1, length], " ")
+
+
+def _write_npy(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    np.save(file, edges.edge_index.numpy(), allow_pickle=False)
+
+
+def _write_pt(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    content: dict[str, Any] = {
+        "edge_index": edges.edge_index,
+        "num_nodes": edges.num_nodes,
+        "directed": edges.directed,
+    }
+    if edges.edge_weight is not None:
+        content["edge_weight"] = edges.edge_weight
+    if edges.labels is not None:
+        content["labels"] = edges.labels.tolist()
+    torch.save(content, file)
+
+
+def _write_parquet(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    pa = need("pyarrow", "io", "writing .parquet")
+    parquet = need("pyarrow.parquet", "io", "writing .parquet")
+    index = edges.edge_index.numpy()
+    labels = edges.vertex_labels()
+    isolated = [] if edges.labels is None else labels[_isolated(edges)].tolist()
+    columns = {"source": pa.array(labels[index[0]]), "target": pa.array(labels[index[1]])}
+    if edges.edge_weight is not None:
+        columns["weight"] = pa.array(_numpy(edges.edge_weight))
+    own = {"num_nodes": edges.num_nodes, "directed": edges.directed, "isolated": isolated}
+    table = pa.table(columns).replace_schema_metadata({"torchcent": json.dumps(own)})
+    parquet.write_table(table, file)
+
+
+def _numpy(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().cpu().numpy()
+
+
+_WRITERS = {
+    "edges": _write_text,
+    "mtx": _write_mtx,
+    "metis": _write_metis,
+    "gr": _write_gr,
+    "npz": _write_npz,
+    "npy": _write_npy,
+    "pt": _write_pt,
+    "parquet": _write_parquet,
+}
