@@ -23,7 +23,6 @@ CUDA := $(wildcard csrc/cuda/*.cu)
 $(VENV)/.torch: constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "torchcent needs Python 3.11 or newer"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' || { echo "No venv in this Python. On Debian: apt install python3-venv"; exit 1; }
-	@$(PYTHON) -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' 2> /dev/null || { echo "No Python.h. On Debian: apt install python3-dev"; exit 1; }
 	@command -v $${CXX:-g++} > /dev/null || { echo "No C++ compiler. On Debian: apt install g++"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing PyTorch into $(VENV) ..."

@@ -1,13 +1,26 @@
 """The engines under test and how precise each must be."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
+from graphs import edge_index
+from oracles import Arcs
 from torch import Tensor
 
 # Largest relative error of a score. Everything is tested with every engine of this table.
 ENGINES = {"tensor": 1e-9, "lanes": 1e-5, "queue": 1e-9}
+
+
+def scored(
+    measure: Callable[..., Tensor], arcs: Arcs, n: int, engine: str, **options: Any
+) -> Tensor:
+    """A measure in float64, of a graph and with subsets that are given as lists."""
+    for name in ("sources", "targets"):
+        if isinstance(options.get(name), list):
+            options[name] = torch.tensor(options[name], dtype=torch.int64)
+    return measure(edge_index(arcs), num_nodes=n, dtype=torch.float64, engine=engine, **options)
 
 
 def assert_scores(actual: Tensor, expected: Iterable, engine: str) -> None:

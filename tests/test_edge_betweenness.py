@@ -1,12 +1,13 @@
 """edge_betweenness(): every engine and option against the definition, NetworkX, closed forms."""
 
 import random
+from functools import partial
 
 import networkx as nx
 import oracles
 import pytest
 import torch
-from engines import assert_scores
+from engines import assert_scores, scored
 from graphs import (
     ASSORTED,
     LEAFY,
@@ -33,14 +34,7 @@ import torchcent
 F64 = torch.float64
 
 
-def scores(arcs: oracles.Arcs, n: int, engine: str, **options) -> torch.Tensor:
-    """edge_betweenness() in float64, with subsets given as lists."""
-    for name in ("sources", "targets"):
-        if isinstance(options.get(name), list):
-            options[name] = torch.tensor(options[name], dtype=torch.int64)
-    return torchcent.edge_betweenness(
-        edge_index(arcs), num_nodes=n, dtype=F64, engine=engine, **options
-    )
+scores = partial(scored, torchcent.edge_betweenness)
 
 
 # --- the definition

@@ -1,11 +1,13 @@
 """stress(): every engine and option against the definition, powers of the adjacency matrix and
 closed forms."""
 
+from functools import partial
+
 import numpy as np
 import oracles
 import pytest
 import torch
-from engines import assert_scores
+from engines import assert_scores, scored
 from graphs import (
     LEAFY,
     arc_lists,
@@ -27,12 +29,7 @@ import torchcent
 F64 = torch.float64
 
 
-def scores(arcs: oracles.Arcs, n: int, engine: str, **options) -> torch.Tensor:
-    """stress() in float64, with subsets given as lists."""
-    for name in ("sources", "targets"):
-        if isinstance(options.get(name), list):
-            options[name] = torch.tensor(options[name], dtype=torch.int64)
-    return torchcent.stress(edge_index(arcs), num_nodes=n, dtype=F64, engine=engine, **options)
+scores = partial(scored, torchcent.stress)
 
 
 @given(data=st.data())

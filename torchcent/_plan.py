@@ -34,6 +34,7 @@ class Plan:
     num_slots: int
     core_nodes: int
     core_slots: int
+    depth: int | None  # of the searched graph, at least; None where it is not looked at
     sources: int
     lanes: int
     batches: int
@@ -67,6 +68,7 @@ def plan(
     engine, reason, core = _choose(graph, measure, engine, num_sources)
     scores = graph.num_slots if measure == "edge_betweenness" else graph.num_nodes
     sources = _count_sources(core, num_sources, graph.num_nodes)
+    depth = core.depth if engine in BATCH else None
     threads, lanes = 0, 1
     if engine == "tensor":
         fixed = graph.nbytes + 8 * scores
@@ -94,7 +96,7 @@ def plan(
     size = BATCH.get(engine, lanes)
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, core.num_nodes,
-        core.num_slots, sources, lanes, -(-sources // size), threads, needed, limit,
+        core.num_slots, depth, sources, lanes, -(-sources // size), threads, needed, limit,
     )  # fmt: skip
     return made, core
 
@@ -124,21 +126,10 @@ def _faster(core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
     """lanes or queue, from the depth of the graph."""
     if num_sources is not None and num_sources < FEW_SOURCES:
         return "queue", f"fewer than {FEW_SOURCES} sources do not fill lanes"
-    depth = double_sweep(core)
-    limit = DEPTH_PER_LOG * math.log2(max(core.num_nodes, 2))
+    depth, limit = core.depth, DEPTH_PER_LOG * math.log2(max(core.num_nodes, 2))
     if depth > limit:
         return "queue", f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
     return "lanes", f"depth about {depth} <= {limit:.0f}: {LANES} lanes share each arc"
-
-
-def double_sweep(core: _reduce.Core) -> int:
-    """A lower bound of the diameter: breadth-first from the hub, then from the farthest vertex."""
-    if core.num_nodes == 0:
-        return 0
-    hub = int(core.rowptr.diff().argmax())
-    first = _ops.ops.depths(core.rowptr, core.col, hub)
-    second = _ops.ops.depths(core.rowptr, core.col, int(first.argmax()))
-    return max(int(first.max()), int(second.max()))
 
 
 def _count_sources(core: _reduce.Core, num_sources: int | None, num_nodes: int) -> int:

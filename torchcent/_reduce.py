@@ -11,6 +11,7 @@ formulas.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse.csgraph
@@ -42,6 +43,16 @@ class Core:
     @property
     def num_slots(self) -> int:
         return self.col.numel()
+
+    @cached_property
+    def depth(self) -> int:
+        """A lower bound of the diameter: breadth-first from the hub, then from the farthest."""
+        if self.num_nodes == 0:
+            return 0
+        hub = int(self.rowptr.diff().argmax())
+        first = _ops.ops.depths(self.rowptr, self.col, hub)
+        second = _ops.ops.depths(self.rowptr, self.col, int(first.argmax()))
+        return max(int(first.max()), int(second.max()))
 
 
 @dataclass(frozen=True)

@@ -125,11 +125,12 @@ def describe(name: str, edges: EdgeList) -> str:
             f"from {degree[0]:,} to {degree[-1]:,}"
         )
         rows["low degree"] = f"{(degree == 0).sum():,} of degree 0, {(degree == 1).sum():,} of 1"
-        rows["depth"] = f"at least {_depth(graph):,} (two breadth-first searches)"
+    plan = torchcent.explain(graph)
+    if n and plan.depth is not None:
+        rows["depth"] = f"at least {plan.depth:,} (two breadth-first searches)"
     text = "\n".join(f"{key:<12} {value}" for key, value in rows.items())
-    plan = str(torchcent.explain(graph))
     return f"{text}\n\nbetweenness would run so:\n" + "\n".join(
-        f"  {line}" for line in plan.split("\n")
+        f"  {line}" for line in str(plan).split("\n")
     )
 
 
@@ -140,28 +141,3 @@ def _named(edges: EdgeList) -> str:
     if len(labels) == 1:
         return f", called {_cut(str(labels[0]))}"
     return f", called {_cut(str(labels[0]))} to {_cut(str(labels[-1]))}"
-
-
-def _depth(graph: Graph) -> int:
-    """A lower bound of the diameter: from the hub to the farthest vertex, and from there again."""
-    rowptr, col = graph.rowptr.numpy(), graph.col.numpy()
-    hub = int(graph.degree.argmax())
-    depth, last = _search(rowptr, col, hub)
-    return max(depth, _search(rowptr, col, last)[0])
-
-
-def _search(rowptr: np.ndarray, col: np.ndarray, source: int) -> tuple[int, int]:
-    """Depth of a breadth-first search and a vertex that it reaches last."""
-    seen = np.zeros(len(rowptr) - 1, bool)
-    seen[source] = True
-    frontier, depth = np.array([source]), 0
-    while True:
-        begin = rowptr[frontier]
-        count = rowptr[frontier + 1] - begin
-        offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        reached = col[np.repeat(begin, count) + offset]
-        reached = np.unique(reached[~seen[reached]])
-        if not len(reached):
-            return depth, int(frontier[0])
-        seen[reached] = True
-        frontier, depth = reached, depth + 1
