@@ -32,8 +32,6 @@ from hypothesis import strategies as st
 import torchcent
 
 F64 = torch.float64
-
-
 scores = partial(scored, torchcent.betweenness)
 
 

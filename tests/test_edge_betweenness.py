@@ -32,8 +32,6 @@ from scipy.sparse.csgraph import shortest_path
 import torchcent
 
 F64 = torch.float64
-
-
 scores = partial(scored, torchcent.edge_betweenness)
 
 

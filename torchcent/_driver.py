@@ -95,31 +95,40 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
 def _watched(call: Callable[[], int], control: Tensor, bar: tqdm) -> int:
     """Runs the call in a thread, so that this one can move the bar and hear Ctrl-C at once."""
     outcome: dict[str, Any] = {}
+    # Not Thread.join with a timeout: interrupted by Ctrl-C, it takes a running thread for ended.
+    finished = threading.Event()
 
     def work() -> None:
         try:
             outcome["result"] = call()
         except BaseException as error:  # handed to the caller's thread
             outcome["error"] = error
+        finally:
+            finished.set()
 
     thread = threading.Thread(target=work, name="torchcent")
     thread.start()
     try:
-        while thread.is_alive():
-            thread.join(_POLL_SECONDS)
+        while not finished.wait(_POLL_SECONDS):
             bar.update(int(control[1]) - bar.n)
     except BaseException:
         control[0] = 1
-        thread.join()
         raise
+    finally:
+        thread.join()
+    bar.update(int(control[1]) - bar.n)
     if "error" in outcome:
         raise outcome["error"]
     return outcome["result"]
 
 
+class _Bar(tqdm):
+    monitor_interval = 0  # no thread of its own that would outlive the run
+
+
 def _bar(total: int, measure: str, progress: bool | None, quick: bool) -> tqdm:
     hidden = progress is False or (progress is None and (quick or not sys.stderr.isatty()))
-    return tqdm(
+    return _Bar(
         total=total,
         desc=measure,
         unit=" sources",

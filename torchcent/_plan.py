@@ -84,7 +84,7 @@ def plan(
         fixed = graph.nbytes + 8 * scores + 8 * own + _core_bytes(core)
         batches = -(-sources // BATCH[engine])
         threads = max(1, min(torch.get_num_threads(), batches))
-        per_thread = each + 8 * own  # its workspace and its private sum
+        per_thread = each + 2 * 8 * own  # its workspace and two private sums
         threads = max(1, min(threads, (limit - fixed) // max(per_thread, 1)))
         needed = fixed + threads * per_thread
     if needed > limit or lanes < 1:

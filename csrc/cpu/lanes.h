@@ -118,12 +118,22 @@ class LaneSearch final : public Search {
 
   bool push(int64_t begin, int64_t end) {
     const int64_t* rowptr = problem_.out.rowptr;
-    const int32_t* col = problem_.out.col;
+    const int32_t* const col = problem_.out.col;
+    T* const rows = sigma_.data();
+    const uint64_t* const seen = seen_.data();
+    uint64_t* const next = next_.data();
+    int32_t* const entry = entry_.data();
+    int64_t entries = entries_;  // in a register: stores through the pointers above cannot touch it
+    const auto reach = [&](int64_t v, uint64_t lanes) {
+      entry[entries] = static_cast<int32_t>(v);
+      entries += next[v] == 0;
+      next[v] |= lanes;
+    };
     for (int64_t i = begin; i < end; ++i) {
       const int64_t u = entry_[i];
       const uint64_t lanes = entry_mask_[i];
-      if (capacity_ - entries_ < problem_.out.degree(u)) return false;
-      const T* row = sigma_.data() + u * kLanes;
+      if (capacity_ - entries <= problem_.out.degree(u)) return entries_ = entries, false;
+      const T* row = rows + u * kLanes;
       if (__builtin_popcountll(lanes) <= kFew) {
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
           const int l = __builtin_ctzll(rest);
@@ -131,9 +141,9 @@ class LaneSearch final : public Search {
           const T paths = row[l];
           for (int64_t slot = rowptr[u]; slot < rowptr[u + 1]; ++slot) {
             const int64_t v = col[slot];
-            if (seen_[v] & bit) continue;
-            T& sigma = sigma_[v * kLanes + l];
-            sigma = (next_[v] & bit ? sigma : T(0)) + paths;
+            if (seen[v] & bit) continue;
+            T& sigma = rows[v * kLanes + l];
+            sigma = (next[v] & bit ? sigma : T(0)) + paths;
             reach(v, bit);
           }
         }
@@ -142,21 +152,17 @@ class LaneSearch final : public Search {
       const Row<T> paths = Row<T>::masked_load(row, lanes);
       for (int64_t slot = rowptr[u]; slot < rowptr[u + 1]; ++slot) {
         const int64_t v = col[slot];
-        const uint64_t fresh = lanes & ~seen_[v];
+        const uint64_t fresh = lanes & ~seen[v];
         if (fresh == 0) continue;
-        T* target = sigma_.data() + v * kLanes;
+        T* target = rows + v * kLanes;
         Row<T> sum = paths;
-        sum.masked_add(target, next_[v]);  // lanes not reached before hold the last batch's values
+        sum.masked_add(target, next[v]);  // lanes not reached before hold the last batch's values
         sum.masked_store(target, fresh);
         reach(v, fresh);
       }
     }
+    entries_ = entries;
     return true;
-  }
-
-  void reach(int64_t v, uint64_t lanes) {
-    if (next_[v] == 0) entry_[entries_++] = static_cast<int32_t>(v);
-    next_[v] |= lanes;
   }
 
   bool pull() {
@@ -179,7 +185,8 @@ class LaneSearch final : public Search {
       fits = entries_ < capacity_;
       if (!fits) continue;
       sum.finish().masked_store(sigma_.data() + v * kLanes, got);
-      reach(v, got);
+      entry_[entries_++] = static_cast<int32_t>(v);
+      next_[v] = got;
     }
     open_count_ = kept;
     return fits;
@@ -194,37 +201,56 @@ class LaneSearch final : public Search {
       if (cancelled(problem_.cancel)) return Status::cancelled;
       const int64_t begin = level_[level], end = level_[level + 1];
       const bool deepest = level == levels_ - 1;
-      if (!deepest) {
-        for (int64_t i = end; i < level_[level + 2]; ++i) front_[entry_[i]] = entry_mask_[i];
-      }
+      const int64_t below = deepest ? end : level_[level + 2];
+      for (int64_t i = end; i < below; ++i) front_[entry_[i]] = entry_mask_[i];
+      // Where the level below is small, most vertices have no successor in it. Its arcs tell which do.
+      const bool sparse = kSparse * arcs(problem_.in, end, below) < arcs(problem_.out, begin, end);
+      if (sparse) mark_predecessors(end, below, [](uint64_t& mark, uint64_t lanes) { mark |= lanes; });
       for (int64_t i = begin; i < end; ++i) {
         if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return Status::cancelled;
-        if (!retire(entry_[i], entry_mask_[i], deepest, level == 0, source_weight, own_weight, scores))
+        const bool leaf = sparse && (next_[entry_[i]] & entry_mask_[i]) == 0;
+        if (!retire(entry_[i], entry_mask_[i], leaf, level == 0, source_weight, own_weight, scores))
           return Status::overflow;
       }
-      if (!deepest) {
-        for (int64_t i = end; i < level_[level + 2]; ++i) front_[entry_[i]] = 0;
-      }
+      if (sparse) mark_predecessors(end, below, [](uint64_t& mark, uint64_t) { mark = 0; });
+      for (int64_t i = end; i < below; ++i) front_[entry_[i]] = 0;
     }
     return Status::done;
   }
 
+  int64_t arcs(const Csr& graph, int64_t begin, int64_t end) const {
+    int64_t sum = 0;
+    for (int64_t i = begin; i < end; ++i) sum += graph.degree(entry_[i]);
+    return sum;
+  }
+
+  template <class Mark>
+  void mark_predecessors(int64_t begin, int64_t end, Mark mark) {
+    uint64_t* const marks = next_.data();  // not in use on the way back
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t w = entry_[i];
+      const uint64_t lanes = entry_mask_[i];
+      for (int64_t slot = problem_.in.rowptr[w]; slot < problem_.in.rowptr[w + 1]; ++slot)
+        mark(marks[problem_.in.col[slot]], lanes);
+    }
+  }
+
   // One vertex in the lanes of the mask: sum over successors, score, and what it passes up in turn.
-  bool retire(int64_t v, uint64_t lanes, bool deepest, bool is_source, const T* source_weight, const T* own_weight,
+  bool retire(int64_t v, uint64_t lanes, bool leaf, bool is_source, const T* source_weight, const T* own_weight,
               double* scores) {
     T* row = sigma_.data() + v * kLanes;
     const T target = problem_.plain ? T(1) : static_cast<T>(problem_.target_weight[v]);
     const T through = problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]);
     const T* weight = is_source ? own_weight : source_weight;
     if (!Visitor::edges && __builtin_popcountll(lanes) <= kFew)
-      return retire_few(v, lanes, deepest, is_source, row, target, through, weight, scores);
+      return retire_few(v, lanes, leaf, is_source, row, target, through, weight, scores);
 
     const Row<T> sigma = Row<T>::masked_load(row, lanes);
     if (sigma.exceeds(kLimit, lanes)) return false;
     Row<T> weighted = sigma;
     weighted *= Row<T>::masked_load(source_weight, lanes);
     RowSum<T> sums;
-    if (!deepest) {
+    if (!leaf) {
       gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), sigma_.data(), sums,
                              [&](int64_t slot, const T* passed_up, uint64_t mask) {
                                if constexpr (Visitor::edges) scores[slot] += weighted.masked_dot(passed_up, mask);
@@ -251,7 +277,7 @@ class LaneSearch final : public Search {
     return score <= double(kLimit);
   }
 
-  bool retire_few(int64_t v, uint64_t lanes, bool deepest, bool is_source, T* row, T target, T through, const T* weight,
+  bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, T* row, T target, T through, const T* weight,
                   double* scores) {
     const int64_t begin = problem_.out.rowptr[v], end = problem_.out.rowptr[v + 1];
     const int32_t* col = problem_.out.col;
@@ -259,7 +285,7 @@ class LaneSearch final : public Search {
     for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
       const int l = __builtin_ctzll(rest);
       double sum = 0;
-      if (!deepest) {
+      if (!leaf) {
         for (int64_t slot = begin; slot < end; ++slot) {
           const int64_t w = col[slot];
           if (front_[w] >> l & 1) sum += sigma_[w * kLanes + l];
@@ -288,6 +314,8 @@ class LaneSearch final : public Search {
     }
   }
 
+  // How many times the arcs of the level below its own level must have for marking to pay.
+  static constexpr int64_t kSparse = 3;
   // Pushed sums are naive: with few terms that is exact enough.
   static constexpr int64_t kPushEntries = 4096;
 

@@ -142,7 +142,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   const int64_t batches = (count + size - 1) / size;
   const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
 
-  OrderedSum sums(scores.mutable_data_ptr<double>(), scores.numel(), batches, workers + 1);
+  OrderedSum sums(scores.mutable_data_ptr<double>(), scores.numel(), batches, 2 * workers);
   std::atomic<int64_t> highest{rung};
   std::exception_ptr error;
   std::mutex error_mutex;
