@@ -41,6 +41,15 @@ def rows(rowptr: Tensor) -> Tensor:
     return torch.repeat_interleave(vertex, rowptr.diff())
 
 
+def depth(rowptr: Tensor, col: Tensor) -> int:
+    """A lower bound of the diameter: breadth-first from the hub, then from the farthest vertex."""
+    if rowptr.numel() < 2:
+        return 0
+    first = _ops.ops.depths(rowptr, col, int(rowptr.diff().argmax()))
+    second = _ops.ops.depths(rowptr, col, int(first.argmax()))
+    return max(int(first.max()), int(second.max()))
+
+
 def _pointers(sorted_or_not: Tensor, num_nodes: int) -> Tensor:
     count = torch.bincount(sorted_or_not, minlength=num_nodes)
     return torch.cat([count.new_zeros(1), count.cumsum(0)])

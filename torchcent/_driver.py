@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
+import signal
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -60,7 +60,6 @@ def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None
 def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
     core, total = problem.core, problem.sources.numel()
     control = torch.zeros(2, dtype=torch.int64)  # cancel, sources done: shared with the kernels
-    rung = 0 if plan.engine == "lanes" else 1
 
     def call(part: slice, rung: int) -> int:
         return int(
@@ -83,43 +82,70 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
             )
         )
 
-    begin = group = 0
-    while begin < total:
-        end = min(total, begin + _GROUPS[min(group, len(_GROUPS) - 1)] * BATCH[plan.engine])
-        part = slice(begin, end)
-        work = functools.partial(call, part, rung)
-        rung = work() if quick else _watched(work, control, bar)
-        begin, group = end, group + 1
+    def work() -> None:
+        rung, begin, group = (0 if plan.engine == "lanes" else 1), 0, 0
+        while begin < total and not control[0]:
+            size = _GROUPS[min(group, len(_GROUPS) - 1)] * BATCH[plan.engine]
+            rung = call(slice(begin, min(total, begin + size)), rung)
+            begin, group = begin + size, group + 1
+
+    if quick:
+        work()
+    else:
+        _watched(work, control, bar)
 
 
-def _watched(call: Callable[[], int], control: Tensor, bar: tqdm) -> int:
-    """Runs the call in a thread, so that this one can move the bar and hear Ctrl-C at once."""
-    outcome: dict[str, Any] = {}
-    # Not Thread.join with a timeout: interrupted by Ctrl-C, it takes a running thread for ended.
+def _watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
+    """Works in a thread, so that this one can move the bar and hear Ctrl-C at once."""
+    errors: list[BaseException] = []
     finished = threading.Event()
 
-    def work() -> None:
+    def run() -> None:
         try:
-            outcome["result"] = call()
+            work()
         except BaseException as error:  # handed to the caller's thread
-            outcome["error"] = error
+            errors.append(error)
         finally:
             finished.set()
 
-    thread = threading.Thread(target=work, name="torchcent")
-    thread.start()
-    try:
-        while not finished.wait(_POLL_SECONDS):
-            bar.update(int(control[1]) - bar.n)
-    except BaseException:
-        control[0] = 1
-        raise
-    finally:
-        thread.join()
+    with _noted_interrupt() as interrupted:
+        thread = threading.Thread(target=run, name="torchcent")
+        thread.start()
+        try:
+            while not finished.wait(_POLL_SECONDS):
+                bar.update(int(control[1]) - bar.n)
+                if interrupted:
+                    control[0] = 1
+        except BaseException:
+            control[0] = 1
+            raise
+        finally:
+            finished.wait()
+            thread.join()
     bar.update(int(control[1]) - bar.n)
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["result"]
+    if errors:
+        raise errors[0]
+
+
+@contextmanager
+def _noted_interrupt() -> Iterator[list[int]]:
+    """Ctrl-C is noted in the list and raised at the end, where nothing is left half done.
+
+    Raised at any line, it could hit the start or the join of the thread and leave it running.
+    Handlers other than Python's own are left in place.
+    """
+    noted: list[int] = []
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield noted
+        return
+    signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if noted:
+        raise KeyboardInterrupt
 
 
 class _Bar(tqdm):

@@ -34,7 +34,6 @@ class Plan:
     num_slots: int
     core_nodes: int
     core_slots: int
-    depth: int | None  # of the searched graph, at least; None where it is not looked at
     sources: int
     lanes: int
     batches: int
@@ -68,7 +67,6 @@ def plan(
     engine, reason, core = _choose(graph, measure, engine, num_sources)
     scores = graph.num_slots if measure == "edge_betweenness" else graph.num_nodes
     sources = _count_sources(core, num_sources, graph.num_nodes)
-    depth = core.depth if engine in BATCH else None
     threads, lanes = 0, 1
     if engine == "tensor":
         fixed = graph.nbytes + 8 * scores
@@ -96,7 +94,7 @@ def plan(
     size = BATCH.get(engine, lanes)
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, core.num_nodes,
-        core.num_slots, depth, sources, lanes, -(-sources // size), threads, needed, limit,
+        core.num_slots, sources, lanes, -(-sources // size), threads, needed, limit,
     )  # fmt: skip
     return made, core
 

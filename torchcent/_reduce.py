@@ -46,13 +46,7 @@ class Core:
 
     @cached_property
     def depth(self) -> int:
-        """A lower bound of the diameter: breadth-first from the hub, then from the farthest."""
-        if self.num_nodes == 0:
-            return 0
-        hub = int(self.rowptr.diff().argmax())
-        first = _ops.ops.depths(self.rowptr, self.col, hub)
-        second = _ops.ops.depths(self.rowptr, self.col, int(first.argmax()))
-        return max(int(first.max()), int(second.max()))
+        return _csr.depth(self.rowptr, self.col)
 
 
 @dataclass(frozen=True)

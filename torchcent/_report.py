@@ -10,6 +10,7 @@ import numpy as np
 from torch import Tensor
 
 import torchcent
+from torchcent import _csr, _ops
 from torchcent.io import EdgeList
 
 if TYPE_CHECKING:
@@ -125,12 +126,12 @@ def describe(name: str, edges: EdgeList) -> str:
             f"from {degree[0]:,} to {degree[-1]:,}"
         )
         rows["low degree"] = f"{(degree == 0).sum():,} of degree 0, {(degree == 1).sum():,} of 1"
-    plan = torchcent.explain(graph)
-    if n and plan.depth is not None:
-        rows["depth"] = f"at least {plan.depth:,} (two breadth-first searches)"
+        if _ops.available:
+            depth = _csr.depth(graph.rowptr, graph.col)
+            rows["depth"] = f"at least {depth:,} (two breadth-first searches)"
     text = "\n".join(f"{key:<12} {value}" for key, value in rows.items())
     return f"{text}\n\nbetweenness would run so:\n" + "\n".join(
-        f"  {line}" for line in str(plan).split("\n")
+        f"  {line}" for line in str(torchcent.explain(graph)).split("\n")
     )
 
 

@@ -41,7 +41,7 @@ examples:
   torchcent betweenness friends.csv --top 10            # the ten most central vertices
   torchcent betweenness soc.txt.gz -o scores.csv --plot scores.png
   torchcent betweenness road.gr --sources 512 --seed 1  # estimate from 512 pivots
-  torchcent betweenness networkx:lesmis --edges         # edges instead of vertices
+  torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
   torchcent info web.mtx                                # what it is, how it would run
   torchcent convert web.mtx.gz web.parquet
   torchcent generate rmat --scale 16 --edge-factor 8 -o rmat.npz
