@@ -15,7 +15,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/cuda/*.cu)
 
-.PHONY: demo test test-kernels test-scatter lint bench wheel cuda-check clean
+.PHONY: demo test test-kernels test-scatter lint bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -96,6 +96,10 @@ cuda-check: $(VENV)/.torch
 	  nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 \
 	    -Icsrc -isystem "$$include" -o /dev/null "$$source"; \
 	done
+
+# Are the results in benchmarks/results from a GPU those of these sources?
+gpu-status:
+	@python3 benchmarks/gpu.py --status
 
 clean:
 	rm -rf $(VENV) build dist demo *.egg-info torchcent/*.so

@@ -20,7 +20,8 @@ def scored(
     for name in ("sources", "targets"):
         if isinstance(options.get(name), list):
             options[name] = torch.tensor(options[name], dtype=torch.int64)
-    return measure(edge_index(arcs), num_nodes=n, dtype=torch.float64, engine=engine, **options)
+    result = measure(edge_index(arcs), num_nodes=n, dtype=torch.float64, engine=engine, **options)
+    return result.cpu()
 
 
 def assert_scores(actual: Tensor, expected: Iterable, engine: str) -> None:

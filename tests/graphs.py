@@ -1,5 +1,6 @@
 """Graphs that the tests share: named families, and Hypothesis strategies for random ones."""
 
+import os
 import random
 
 import networkx as nx
@@ -9,9 +10,13 @@ from oracles import Arcs
 from torch import Tensor
 
 
+# Where the graphs of the measures' tests live: benchmarks/gpu.py runs the suites with "cuda".
+DEVICE = torch.device(os.environ.get("TORCHCENT_TEST_DEVICE", "cpu"))
+
+
 def edge_index(arcs: Arcs) -> Tensor:
     """int64 [2, len(arcs)]."""
-    return torch.tensor(arcs, dtype=torch.int64).reshape(-1, 2).T.contiguous()
+    return torch.tensor(arcs, dtype=torch.int64).reshape(-1, 2).T.contiguous().to(DEVICE)
 
 
 def path(n: int) -> Arcs:

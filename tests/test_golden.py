@@ -17,7 +17,7 @@ import pytest
 import scipy.sparse
 import torch
 from engines import ENGINES, assert_scores
-from graphs import edge_index
+from graphs import DEVICE, edge_index
 from pytest import MarkDecorator
 from torch import Tensor
 
@@ -67,7 +67,7 @@ def table(folder: Path, name: str) -> dict[str, float]:
 
 def columns(matrix: scipy.sparse.csr_matrix) -> Tensor:
     coo = matrix.tocoo()
-    return torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+    return torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64)).to(DEVICE)
 
 
 @runs(SMALL, MIDDLING, LARGE)
