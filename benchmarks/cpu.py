@@ -231,6 +231,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=120, help="seconds until given up")
     parser.add_argument("--scaling", action="store_true", help="torchcent with one thread, too")
     parser.add_argument("--engines", action="store_true", help="lanes and queue on every graph")
+    parser.add_argument("--update", action="store_true", help="keep the output's other graphs")
     parser.add_argument("--output", type=Path, help="default: benchmarks/results/cpu.json")
     arguments = parser.parse_args()
     if "none" in arguments.peers:
@@ -252,10 +253,18 @@ def main() -> None:
         "graphs": [],
     }
     output.parent.mkdir(parents=True, exist_ok=True)
+    rows = {}
+    if arguments.update and output.exists():  # a row is whole in itself: all contestants in turns
+        rows = {row["name"]: row for row in json.loads(output.read_text())["graphs"]}
+    order = [graph.name for graph in find(None)]
     for graph in find(arguments.graphs):
         row = measure_graph(graph, arguments)
         if row is not None:
-            result["graphs"].append(row)
+            row["load_at_end"] = os.getloadavg()[0]
+            rows[graph.name] = row
+            result["graphs"] = sorted(
+                rows.values(), key=lambda r: (order + [r["name"]]).index(r["name"])
+            )
             output.write_text(json.dumps(result, indent=1) + "\n")
     print_report(result)
     print(f"\nwritten to {output}")

@@ -18,7 +18,7 @@ from torchcent._reduce import Problem
 
 # Batches per call: small first, so that a rung that overflows is left soon. Fixed numbers, because
 # the rung of a batch decides its bits and must not depend on the machine.
-_GROUPS = (8, 32, 128, 512)
+_GROUPS = (8, 128, 2048)
 _POLL_SECONDS = 0.1
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
 _ENGINE = {"lanes": 0, "queue": 1}

@@ -20,8 +20,7 @@ class QueueSearch final : public Search {
         queue_(problem.out.num_nodes + 1 + 2 * kAhead),
         level_(problem.out.num_nodes + 2),
         level_arc_(problem.out.num_nodes + 2),
-        tail_(problem.out.num_slots() + 1),
-        head_(problem.out.num_slots() + 1),
+        arc_(problem.out.num_slots() + 1),
         slot_(Visitor::edges ? problem.out.num_slots() + 1 : 0),
         sigma_(problem.out.num_nodes),
         sum_(problem.out.num_nodes) {
@@ -44,20 +43,24 @@ class QueueSearch final : public Search {
   }
 
  private:
+  struct Arc {
+    int32_t tail, head;  // places of the upper and of the deeper end
+  };
   // Above this a double's reciprocal or a product with a count of vertices would leave the normal range.
   static constexpr double kLimit = 1e290;
   // Vertices fetched ahead of their turn: those of one level lie all over the graph. Beyond the tail the
   // queue holds vertices of an earlier source, which do no harm.
   static constexpr int32_t kAhead = 8;
 
+  // The three passes are kept out of line: inlined into run(), their loops would not fit the registers.
+
   // Breadth-first search. Without branches on what is found: on a mesh they would be taken at random.
-  void search(int32_t source) {
+  [[gnu::noinline]] void search(int32_t source) {
     const int64_t* const rowptr = problem_.out.rowptr;
     const int32_t* const col = problem_.out.col;
     int32_t* const place = place_.data();
     int32_t* const queue = queue_.data();
-    int32_t* const tail = tail_.data();
-    int32_t* const head = head_.data();
+    Arc* const arc = arc_.data();
     int32_t reached = 1;
     int64_t arcs = 0;
     queue[0] = source;
@@ -80,8 +83,7 @@ class QueueSearch final : public Search {
           place[v] = q;
           queue[reached] = v;  // kept only if v is new
           reached += known < 0;
-          tail[arcs] = p;
-          head[arcs] = q;
+          arc[arcs] = {p, q};
           if constexpr (Visitor::edges) slot_[arcs] = slot;
           arcs += q >= level_end;
         }
@@ -90,15 +92,14 @@ class QueueSearch final : public Search {
     level_arc_[levels_] = arcs;
   }
 
-  bool count_paths() {
+  [[gnu::noinline]] bool count_paths() {
     const int32_t reached = level_[levels_];
     const int64_t arcs = level_arc_[levels_];
-    const int32_t* const tail = tail_.data();
-    const int32_t* const head = head_.data();
+    const Arc* const arc = arc_.data();
     Count* const sigma = sigma_.data();
     sigma[0] = Count(1.0);
     for (int32_t p = 1; p < reached; ++p) sigma[p] = Count(0.0);
-    for (int64_t i = 0; i < arcs; ++i) sigma[head[i]] += sigma[tail[i]];
+    for (int64_t i = 0; i < arcs; ++i) sigma[arc[i].head] += sigma[arc[i].tail];
     if constexpr (__is_same(Count, double)) {
       double largest = 0;
       for (int32_t p = 0; p < reached; ++p) largest = sigma[p] > largest ? sigma[p] : largest;
@@ -110,9 +111,8 @@ class QueueSearch final : public Search {
   // Level by level, deepest first: what each vertex passes up, its score, and the sums of the level above.
   // Returns false if the numbers outgrew Count on the way, as only those of stress can.
   template <bool Plain>
-  bool backward(double source_weight, double own_weight, double* scores) {
-    const int32_t* const tail = tail_.data();
-    const int32_t* const head = head_.data();
+  [[gnu::noinline]] bool backward(double source_weight, double own_weight, double* scores) {
+    const Arc* const arc = arc_.data();
     const int32_t* const queue = queue_.data();
     Count* const sigma = sigma_.data();
     Count* const sum = sum_.data();
@@ -121,10 +121,16 @@ class QueueSearch final : public Search {
     double largest = 0;
     for (int32_t level = levels_ - 1; level >= 0; --level) {
       const int32_t begin = level_[level], end = level_[level + 1];
+      // Arcs of one tail follow each other: their sum stays in a register, and the last store counts.
+      Count running(0.0);
+      int32_t before = -1;
       for (int64_t i = level_arc_[level]; i < level_arc_[level + 1]; ++i) {
-        const Count passed_up = sum[head[i]];  // rewritten below, a level ago
-        sum[tail[i]] += passed_up;
-        if constexpr (Visitor::edges) scores[slot_[i]] += source_weight * double(sigma[tail[i]] * passed_up);
+        const int32_t p = arc[i].tail;
+        const Count passed_up = sum[arc[i].head];  // rewritten below, a level ago
+        running = p == before ? running + passed_up : passed_up;
+        sum[p] = running;
+        before = p;
+        if constexpr (Visitor::edges) scores[slot_[i]] += source_weight * double(sigma[p] * passed_up);
       }
       if (level == 0) break;
       for (int32_t p = begin; p < end; ++p) {
@@ -162,9 +168,8 @@ class QueueSearch final : public Search {
   Buffer<int32_t> queue_;      // [n + 1 + ahead] by level; one spare for the write that is not kept
   Buffer<int32_t> level_;      // first place of each level
   Buffer<int64_t> level_arc_;  // first arc that leaves each level
-  Buffer<int32_t> tail_;       // DAG arcs: place of the upper end,
-  Buffer<int32_t> head_;       // of the deeper end,
-  Buffer<int64_t> slot_;       // and their slot, for edge scores
+  Buffer<Arc> arc_;            // of the shortest-path DAG, level by level
+  Buffer<int64_t> slot_;       // and their slots, for edge scores
   Buffer<Count> sigma_;        // by place
   Buffer<Count> sum_;          // by place: sum over successors, then what the vertex passes up
   int32_t levels_ = 0;
