@@ -2,7 +2,7 @@
 # make test    everything the tests need, then the whole suite
 # make lint    ruff, clang-format, mypy
 # make bench   side by side with the peers
-# make wheel   an abi3 wheel in dist/, checked
+# make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
 # make clean   back to the sources
 
 PYTHON ?= python3
@@ -79,9 +79,10 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/cpu.py --scaling
 	$(BIN)/python benchmarks/plot.py
 
+# Are the CUDA results in the repository those of these sources? (benchmarks/gpu.py measures.)
 wheel: $(VENV)/.built
 	rm -rf build dist
-	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	TORCHCENT_CUDA=$(if $(shell command -v nvcc),1,0) $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	$(PIP) abi3audit
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
 
@@ -99,7 +100,7 @@ cuda-check: $(VENV)/.torch
 
 # Are the results in benchmarks/results from a GPU those of these sources?
 gpu-status:
-	@python3 benchmarks/gpu.py --status
+	@$(PYTHON) benchmarks/gpu_status.py benchmarks/results/h200.json
 
 clean:
 	rm -rf $(VENV) build dist demo *.egg-info torchcent/*.so

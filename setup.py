@@ -2,10 +2,16 @@
 torchcent._CUDA. Both use PyTorch's stable ABI and Python's limited API, so that one wheel serves
 every torch >= 2.10 and every Python >= 3.11."""
 
+import os
 import platform
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
-from setuptools import setup
+import torch
+from setuptools import Extension, setup
+from torch.utils import cpp_extension
 from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 CSRC = Path("csrc")
@@ -25,6 +31,53 @@ extensions = [
         py_limited_api=True,
     )
 ]
+
+
+def cuda_home() -> str | None:
+    """CUDA_HOME, or where nvcc says that it lives: `#$ TOP=...`; it may be a script elsewhere."""
+    if "CUDA_HOME" in os.environ or shutil.which("nvcc") is None:
+        return os.environ.get("CUDA_HOME")
+    command = ["nvcc", "--dryrun", "-x", "cu", "-E", os.devnull]
+    said = subprocess.run(command, capture_output=True, text=True).stderr
+    top = re.search(r"#\$ TOP=(.*)", said)
+    return str(Path(top.group(1).strip()).resolve()) if top else None
+
+
+def cuda_extension() -> Extension | None:
+    """The CUDA kernels, for the architectures in TORCHCENT_CUDA_ARCH and as PTX of the last one.
+
+    By default only for a CUDA build of PyTorch. With TORCHCENT_CUDA=1 a CPU build will do: nvcc and
+    its headers are enough, no GPU is needed. cudart is linked in.
+    """
+    sources = sorted(str(path) for path in CSRC.glob("cuda/*.cu"))
+    home = cuda_home()
+    wanted = os.environ.get("TORCHCENT_CUDA", "1" if torch.version.cuda else "0") != "0"
+    if not sources or home is None or not wanted:
+        return None
+    cpp_extension.CUDA_HOME = home
+    archs = os.environ.get("TORCHCENT_CUDA_ARCH", "80;90").replace(",", ";").split(";")
+    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in archs]
+    targets.append(f"-gencode=arch=compute_{archs[-1]},code=compute_{archs[-1]}")
+    libraries = [str(path) for path in (Path(home) / "lib64", Path(home) / "lib") if path.exists()]
+    return CppExtension(
+        "torchcent._CUDA",
+        sources,
+        include_dirs=[str(CSRC.resolve()), f"{home}/include"],
+        define_macros=[*MACROS, ("USE_CUDA", None)],
+        extra_compile_args={
+            "cxx": FLAGS,
+            "nvcc": ["-O3", "-std=c++20", "-Xcompiler", "-fvisibility=hidden", *targets],
+        },
+        library_dirs=libraries,
+        libraries=["cudart_static", "rt", "dl", "pthread"],
+        # PyTorch's CUDA symbols come with libtorch, which a CPU build has as well.
+        extra_link_args=["-pthread", "-Wl,--no-as-needed", "-ltorch"],
+        py_limited_api=True,
+    )
+
+
+if (cuda := cuda_extension()) is not None:
+    extensions.append(cuda)
 
 setup(
     ext_modules=extensions,

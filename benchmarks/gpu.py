@@ -1,183 +1,197 @@
-"""What is known of the CUDA kernels: tests on a GPU and timings, in one run, into one file.
+"""The state of the CUDA engines: tests, values, speeds, in one table and results/<device>.json.
 
-    python benchmarks/gpu.py            # on a machine with a GPU; writes results/<device>.json
-    python benchmarks/gpu.py --status   # anywhere: does the newest file belong to these sources?
+    python benchmarks/gpu.py               # on a machine with a CUDA device, about 2 minutes
+    python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
 
-A file carries a digest of the sources it was made from. Speed is slot-GTEPS: sources x slots /
-seconds / 1e9, kernels and the loop over batches, with the graph prepared on the device; median of
-the runs. Values are compared with the float64 `queue` engine of the CPU on a few sources.
+slot-GTEPS = sources x slots / seconds / 1e9, kernels and the driver's loop, the graph already on
+the device, median of 5. Errors are the largest relative ones of betweenness for 16 sources against
+the CPU's queue engine in float64. `auto` is right where it takes the faster engine.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+import datetime
 import json
 import os
-import platform
+import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
-SUITES = ("test_betweenness", "test_betweenness_relations", "test_edge_betweenness", "test_stress",
-          "test_overflow", "test_golden", "test_tensor")  # fmt: skip
+import torch
+from gpu_status import ROOT, digest
+
+import torchcent
+from torchcent import Graph, _check, _driver, _plan, _reduce, generate
+
+SUITES = [
+    "test_betweenness",
+    "test_betweenness_relations",
+    "test_edge_betweenness",
+    "test_stress",
+    "test_overflow",
+]
+REPEAT = 5
+SLOW_SECONDS = 1  # an engine that takes longer for the few sources of the table is not repeated
 
 
-def digest() -> str:
-    """Of all that decides what runs on the GPU: kernels, and the Python that drives them."""
-    files = [ROOT / "setup.py", *ROOT.glob("csrc/**/*"), *ROOT.glob("torchcent/**/*.py")]
-    total = hashlib.sha256()
-    for file in sorted(path for path in files if path.is_file()):
-        total.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes() + b"\0")
-    return total.hexdigest()
+def rmat(scale: int, factor: int) -> torch.Tensor:
+    """R-MAT (0.57, 0.19, 0.19, 0.05), drawn on the device."""
+    chance = torch.Generator(device="cuda").manual_seed(1)
+    tail = torch.zeros(factor << scale, dtype=torch.int64, device="cuda")
+    head = torch.zeros_like(tail)
+    for _ in range(scale):
+        r = torch.rand(tail.shape, generator=chance, device="cuda", dtype=torch.float64)
+        tail = 2 * tail + (r >= 0.76)
+        head = 2 * head + (((r >= 0.57) & (r < 0.76)) | (r >= 0.95))
+    return torch.stack([tail, head])
 
 
-# Generator, its arguments, and the number of sources.
-GRAPHS: dict[str, tuple[str, dict[str, int], int]] = {
-    "rmat16_ef8": ("rmat", {"scale": 16, "edge_factor": 8, "seed": 1}, 4096),
-    "ba_30k_b50": ("ba", {"n": 30_000, "m": 50, "seed": 1}, 4096),
-    "rmat19_ef24": ("rmat", {"scale": 19, "edge_factor": 24, "seed": 1}, 1024),
-    "rmat19_ef48": ("rmat", {"scale": 19, "edge_factor": 48, "seed": 1}, 8192),
-    "delaunay_2e18": ("delaunay", {"n": 2**18, "seed": 1}, 512),
-    "grid_1000": ("grid", {"rows": 1000, "cols": 1000}, 256),
-    "road_1400": ("road", {"rows": 1400, "cols": 1400, "seed": 1}, 256),
+# name: edges, sources, and the slot-GTEPS to reach
+GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], int, float]] = {
+    "R-MAT scale 16 ef 8": (lambda: rmat(16, 8), 4096, 130),
+    "BA n=30000 b=50": (lambda: generate.ba(30000, 50), 4096, 250),
+    "BA n=30000 b=50, all": (lambda: generate.ba(30000, 50), 30000, 250),
+    "R-MAT scale 19 ef 24": (lambda: rmat(19, 24), 1024, 400),
+    "R-MAT scale 19 ef 48": (lambda: rmat(19, 48), 8192, 500),
+    "Watts-Strogatz n=100000": (lambda: generate.ws(100_000, 10, 0.1), 1024, 0),
+    "Erdos-Renyi n=100000": (lambda: generate.er(100_000, m=800_000), 1024, 0),
+    "BA n=200000 b=4": (lambda: generate.ba(200_000, 4), 1024, 0),
+    "Delaunay 2^18": (lambda: generate.delaunay(1 << 18), 512, 40),
+    "grid 1000x1000": (lambda: generate.grid(1000, 1000), 256, 25),
+    "road-like 1400x1400": (lambda: generate.road(1400, 1400), 256, 18),
 }
 
 
-def run_tests(suites: tuple[str, ...]) -> dict[str, int]:
-    """The measures' own tests, every engine, with the graphs on the GPU."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "tests.xml"
+def tests() -> dict[str, int]:
+    """Counts of the tests that need a device, and of the measures' own with their graphs on it."""
+    counts = {name: 0 for name in ("passed", "failed", "skipped")}
+    runs = []
+    for suite in ("test_cuda", *SUITES):  # side by side: most of their time is Python's
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        command += [f"--junitxml={report}", *(f"tests/{suite}.py" for suite in suites)]
-        environment = {**os.environ, "TORCHCENT_TEST_DEVICE": "cuda", "PYTHONPATH": str(ROOT)}
-        subprocess.run(command, cwd=ROOT, env=environment, check=False)
-        suite = ElementTree.parse(report).getroot().find("testsuite")
-        assert suite is not None
-        count = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
-    failed = count["failures"] + count["errors"]
-    passed = count["tests"] - failed - count["skipped"]
-    return {"passed": passed, "failed": failed, "skipped": count["skipped"]}
+        command += [str(ROOT / "tests" / f"{suite}.py"), "-k", "not tensor"]
+        device = "cpu" if suite == "test_cuda" else "cuda"
+        environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "2"}
+        runs.append(
+            subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+        )
+    for run in runs:
+        lines = run.communicate()[0].splitlines()
+        print(*(line for line in lines if line.startswith("FAILED")), lines[-1], sep="\n")
+        for number, name in re.findall(r"(\d+) (passed|failed|skipped|error)", lines[-1]):
+            counts["failed" if name == "error" else name] += int(number)
+    return counts
 
 
-def measure(name: str, engines: list[str], repeat: int) -> list[dict[str, Any]]:
-    """A row for each engine on one graph."""
-    import torch
-
-    import torchcent
-
-    make, options, k = GRAPHS[name]
-    edge_index = getattr(torchcent.generate, make)(**options).cuda()
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    graph = torchcent.Graph.from_edge_index(edge_index, directed=False)
-    torch.cuda.synchronize()
-    built = time.perf_counter() - begin
-    reached = torch.nonzero(graph.degree.cpu() > 0).flatten()
-    generator = torch.Generator().manual_seed(1)
-    sources = reached[torch.randperm(reached.numel(), generator=generator)[:k]]
-    few = sources[:8]
-    raw = {"normalized": False, "progress": False, "dtype": torch.float64}
-    right = torchcent.betweenness(graph.to("cpu"), sources=few, engine="queue", **raw)
-    rows = []
-    for engine in engines:
-        row: dict[str, Any] = {"graph": name, "n": graph.num_nodes, "slots": graph.num_slots}
-        row |= {"sources": k, "engine": engine, "build_seconds": built}
-        try:
-            begin = time.perf_counter()
-            plan = torchcent.explain(graph, sources=sources, engine=engine)
-            row |= {"chosen": plan.engine, "planned_bytes": plan.memory}
-            row["prepare_seconds"] = time.perf_counter() - begin
-            found = torchcent.betweenness(graph, sources=few, engine=engine, **raw).cpu()
-            there = right > 0
-            row["error"] = float(((found - right).abs()[there] / right[there]).max())
-            torch.cuda.reset_peak_memory_stats()
-            seconds = []
-            for _ in range(repeat + 1):
-                torch.cuda.synchronize()
-                begin = time.perf_counter()
-                result = torchcent.betweenness(graph, sources=sources, engine=engine, **raw)
-                torch.cuda.synchronize()
-                seconds.append(time.perf_counter() - begin)
-            row["finite"] = bool(result.isfinite().all())
-            row["peak_bytes"] = torch.cuda.max_memory_allocated()
-            row["seconds"] = statistics.median(seconds[1:])  # the first warms up
-            row["gteps"] = k * graph.num_slots / row["seconds"] / 1e9
-        except (RuntimeError, ValueError, MemoryError) as error:
-            row["failure"] = f"{type(error).__name__}: {error}"[:300]
-        rows.append(row)
-        print(describe(row), flush=True)
-    return rows
+def seconds(
+    graph: Graph, measure: str, engine: str, sources: torch.Tensor, strategy: int = 0
+) -> tuple[float, _plan.Plan]:
+    plan, core = _plan.plan(graph, measure, engine, sources.numel(), None, strategy)
+    problem = _reduce.problem(graph, core, measure, sources, None, False)
+    times = []
+    for _ in range(REPEAT + 1):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        _driver.run(problem, plan, False)
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - begin)
+        if times[-1] > SLOW_SECONDS:
+            break
+    return statistics.median(times[1:] or times), plan
 
 
-def describe(row: dict[str, Any]) -> str:
-    head = f"{row['graph']:<14} {row['engine']:<6} k={row['sources']:<5}"
-    if "failure" in row:
-        return f"{head} {row['failure']}"
-    return (
-        f"{head} {row['seconds']:8.4f} s {row['gteps']:7.1f} slot-GTEPS  error {row['error']:.1e}"
-        f"  prepared in {row['prepare_seconds']:.2f} s  memory {row['peak_bytes'] / 2**20:.0f} MiB"
-        f" (planned {row['planned_bytes'] / 2**20:.0f})"
+def strategies(graph: Graph, sources: torch.Tensor) -> dict[str, float]:
+    """slot-GTEPS of each strategy of the queue engine."""
+    speeds = {}
+    for name, code in _check.STRATEGIES.items():
+        for width in _check.WARP_SIZES if name == "warp_centric" else (0,):
+            at = code + (_check.WARP_SIZES.index(width) if width else 0)
+            taken, _ = seconds(graph, "betweenness", "queue", sources, at)
+            speeds[f"{name} {width}".removesuffix(" 0")] = (
+                graph.num_slots * sources.numel() / taken / 1e9
+            )
+    return speeds
+
+
+def error(graph: Graph, sources: torch.Tensor) -> float:
+    actual = torchcent.betweenness(graph, sources=sources, dtype=torch.float64).cpu()
+    expected = torchcent.betweenness(
+        graph.to("cpu"), sources=sources.cpu(), engine="queue", dtype=torch.float64
     )
+    real = expected > 1e-9 * expected.max()
+    return float(((actual - expected).abs() / expected)[real].max())
 
 
-def status() -> int:
-    now = digest()
-    for file in sorted(RESULTS.glob("*.json")):
-        found = json.loads(file.read_text())
-        if found.get("kind") != "gpu":
-            continue
-        tests = found["tests"]
-        print(f"{file.name}: {found['device']}, {tests}")
-        if found["digest"] == now and tests["failed"] == 0:
-            print("it belongs to these sources")
-            return 0
-    print("no GPU result belongs to these sources: the CUDA kernels are unverified")
-    return 1
+def row(name: str) -> dict[str, Any]:
+    make, count, target = GRAPHS[name]
+    edges = make()
+    graph = Graph.from_edge_index(edges.cuda(), int(edges.max()) + 1, directed=False)
+    del edges
+    joined = torch.nonzero(graph.degree > 0).flatten().cpu()
+    drawn = torch.randperm(joined.numel(), generator=torch.Generator().manual_seed(3))
+    sources = joined[drawn][:count].cuda()
+    torch.cuda.reset_peak_memory_stats()
+    taken, plan = seconds(graph, "betweenness", "auto", sources)
+    peak = torch.cuda.max_memory_allocated()
+    few = sources[:128]
+    engines = {e: seconds(graph, "betweenness", e, few)[0] for e in ("lanes", "queue")}
+    edge, _ = seconds(graph, "edge_betweenness", plan.engine, sources)
+    return {
+        "graph": name,
+        "nodes": graph.num_nodes,
+        "slots": graph.num_slots,
+        "sources": sources.numel(),
+        "engine": plan.engine,
+        "auto_is_right": engines[plan.engine] == min(engines.values()),
+        "seconds": taken,
+        "gteps": graph.num_slots * sources.numel() / taken / 1e9,
+        "target": target,
+        "edge_ratio": edge / taken,
+        "error": error(graph, sources[:16]),
+        "memory": peak,
+        "memory_predicted": plan.memory,
+        "few_sources_seconds": engines,
+        "strategies": strategies(graph, sources[:264]) if plan.engine == "queue" else {},
+    }
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--status", action="store_true", help="only compare digests")
-    parser.add_argument("--graphs", nargs="+", choices=list(GRAPHS), default=list(GRAPHS))
-    parser.add_argument("--engines", nargs="+", default=["lanes", "queue", "auto"])
-    parser.add_argument("--suites", nargs="*", default=list(SUITES))
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--output", type=Path, help="default: benchmarks/results/<device>.json")
-    arguments = parser.parse_args()
-    if arguments.status:
-        return status()
-    import torch
-
-    if not torch.cuda.is_available():
-        print("no CUDA device")
-        return 1
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--graphs", nargs="*", default=list(GRAPHS))
+    parser.add_argument("--output", type=Path, help="default: results/<device>.json")
+    given = parser.parse_args()
     device = torch.cuda.get_device_name()
-    found: dict[str, Any] = {"kind": "gpu", "device": device, "digest": digest()}
-    found["versions"] = {
-        "torch": torch.__version__,
-        "cuda": torch.version.cuda,
-        "python": platform.python_version(),
+    result: dict[str, Any] = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "digest": digest(),
+        "device": device,
+        "versions": {"torch": torch.__version__, "cuda": torch.version.cuda},
+        "rows": [],
     }
-    found["rows"] = []
-    for name in arguments.graphs:
-        found["rows"] += measure(name, arguments.engines, arguments.repeat)
-    found["tests"] = run_tests(tuple(arguments.suites))
-    default = RESULTS / f"{device.split()[-1].lower()}.json"
-    output = arguments.output or default
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(found, indent=1) + "\n")
-    for row in found["rows"]:
-        print(describe(row))
-    print(f"tests {found['tests']}; written to {output.name}")
-    return int(found["tests"]["failed"] > 0)
+    for name in given.graphs:
+        found = row(name)
+        result["rows"].append(found)
+        print(
+            f"{name:24} k {found['sources']:6} {found['engine']:6}"
+            f"{'' if found['auto_is_right'] else ' (slower)'} {found['seconds'] * 1e3:9.1f} ms "
+            f"{found['gteps']:7.1f} GTEPS (at least {found['target']:.0f}), edges "
+            f"x{found['edge_ratio']:.2f}, error {found['error']:.1e}, memory "
+            f"{found['memory'] / 2**20:.0f} MiB, predicted {found['memory_predicted'] / 2**20:.0f}",
+            flush=True,
+        )
+        if found["strategies"]:
+            print(*(f"{key} {speed:.1f}" for key, speed in found["strategies"].items()), sep=", ")
+    result["tests"] = tests()
+    print(f"{device}, tests {result['tests']}", flush=True)
+    output = given.output or ROOT / "benchmarks/results" / f"{device.split()[-1].lower()}.json"
+    output.parent.mkdir(exist_ok=True)
+    output.write_text(json.dumps(result, indent=1) + "\n")
+    return int(result["tests"]["failed"] > 0)
 
 
 if __name__ == "__main__":

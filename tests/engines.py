@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from graphs import edge_index
+from graphs import DEVICE, edge_index
 from oracles import Arcs
 from torch import Tensor
 
 # Largest relative error of a score. Everything is tested with every engine of this table.
-ENGINES = {"tensor": 1e-9, "lanes": 1e-5, "queue": 1e-9}
+# On CUDA the last rung of the queue engine has float32 mantissas.
+ENGINES = {"tensor": 1e-9, "lanes": 1e-5, "queue": 1e-9 if DEVICE.type == "cpu" else 1e-5}
 
 
 def scored(

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from oracles import Arcs
 from torch import Tensor
 
-
 # Where the graphs of the measures' tests live: benchmarks/gpu.py runs the suites with "cuda".
 DEVICE = torch.device(os.environ.get("TORCHCENT_TEST_DEVICE", "cpu"))
 

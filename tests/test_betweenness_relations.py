@@ -81,7 +81,7 @@ def test_sum_of_scores(engine, directed):
     # A path of length d has d - 1 inner vertices.
     n = 500
     arcs = random_graph(n, 1500, seed=10)
-    row, col = edge_index(arcs).numpy()
+    row, col = edge_index(arcs).cpu().numpy()
     matrix = coo_array(([1.0] * len(row), (row, col)), shape=(n, n)).tocsr()
     distance = torch.from_numpy(shortest_path(matrix, directed=directed, unweighted=True))
     apart = distance[distance.isfinite() & (distance > 0)]

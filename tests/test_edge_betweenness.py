@@ -226,7 +226,7 @@ def test_sum_of_scores(engine, directed):
     # A path of length d has d edges.
     n = 500
     arcs = sorted({(u, v) for u, v in random_graph(n, 1500, seed=10) if u < v})
-    row, col = edge_index(arcs).numpy()
+    row, col = edge_index(arcs).cpu().numpy()
     matrix = coo_array(([1.0] * len(row), (row, col)), shape=(n, n)).tocsr()
     distance = torch.from_numpy(shortest_path(matrix, directed=directed, unweighted=True))
     expected = distance[distance.isfinite()].sum() / (1 if directed else 2)

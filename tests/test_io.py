@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from files import FINITE, rows, save
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from torchcent.io import read
@@ -115,6 +115,7 @@ def test_edge_list_of_any_kind(tmp_path, arrow, file):
 
 
 @settings(max_examples=300)
+@example(text=';,"0\n0')
 @given(text=st.text('01 2a,;\t\n#%.-e"', max_size=40))
 def test_fast_readers_decide_nothing(tmp_path, text):
     """Whatever the text, the three readers agree on the rows or on the refusal."""

@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "lanes", "queue", "tensor")
 MEASURES = ("betweenness", "edge_betweenness", "stress")
+# Codes of csrc/cuda/strategies.cuh; the widths of virtual warps come one after the other.
+STRATEGIES = {
+    "auto": 0,
+    "node_parallel": 1,
+    "edge_parallel": 2,
+    "work_efficient": 3,
+    "warp_centric": 4,
+    "cooperative": 8,
+}
+WARP_SIZES = (4, 8, 16, 32)
 MAX_NODES = 2**31 - 1
 
 
@@ -79,6 +89,19 @@ def choice(value: object, name: str, known: tuple[str, ...]) -> str:
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}")
     return str(value)
+
+
+def strategy(value: object, warp_size: object, engine: str, graph: Graph) -> int:
+    """The code of a traversal strategy, which only the queue engine on CUDA has."""
+    name = choice(value, "strategy", tuple(STRATEGIES))
+    if name != "auto" and (engine not in ("auto", "queue") or graph.device.type != "cuda"):
+        raise ValueError(
+            f"strategy={name!r} is for engine='queue' on CUDA, but engine={engine!r} was asked for "
+            f"and the graph is on {graph.device}; leave strategy='auto'"
+        )
+    if warp_size not in WARP_SIZES:
+        raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {warp_size!r}")
+    return STRATEGIES[name] + (WARP_SIZES.index(warp_size) if name == "warp_centric" else 0)
 
 
 def float_dtype(value: object) -> torch.dtype:

@@ -19,6 +19,10 @@ from torchcent._reduce import Problem
 # Batches per call: small first, so that a rung that overflows is left soon. Fixed numbers, because
 # the rung of a batch decides its bits and must not depend on the machine.
 _GROUPS = (8, 128, 2048)
+_CUDA_GROUPS = (64, 512)  # a call sets up tasks, and needs batches enough to have many in flight
+# Depth from which the queue engine on CUDA begins with mantissa-exponent pairs: counts may double
+# with every level, float64 ends at 2^1024, pairs cost no more and a failed attempt costs as much.
+_DEEP = 1000
 _POLL_SECONDS = 0.1
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
 _ENGINE = {"lanes": 0, "queue": 1}
@@ -59,7 +63,11 @@ def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None
 
 def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
     core, total = problem.core, problem.sources.numel()
-    control = torch.zeros(2, dtype=torch.int64)  # cancel, sources done: shared with the kernels
+    # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
+    control = torch.tensor([0, 0, plan.workspace], dtype=torch.int64)
+    on_cuda = core.rowptr.is_cuda
+    groups = _CUDA_GROUPS if on_cuda else _GROUPS
+    stream = torch.cuda.current_stream(core.rowptr.device) if on_cuda else None
 
     def call(part: slice, rung: int) -> int:
         return int(
@@ -78,21 +86,28 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
                 _check.MEASURES.index(problem.measure),
                 _ENGINE[plan.engine],
                 rung,
-                plan.threads,
+                plan.spread,
             )
         )
 
     def work() -> None:
         rung, begin, group = (0 if plan.engine == "lanes" else 1), 0, 0
+        if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
+            rung = 2
         while begin < total and not control[0]:
-            size = _GROUPS[min(group, len(_GROUPS) - 1)] * BATCH[plan.engine]
+            size = groups[min(group, len(groups) - 1)] * BATCH[plan.engine]
             rung = call(slice(begin, min(total, begin + size)), rung)
             begin, group = begin + size, group + 1
 
+    def work_on_stream() -> None:  # the current stream belongs to a thread
+        with torch.cuda.device(core.rowptr.device), torch.cuda.stream(stream):
+            work()
+
+    start = work_on_stream if on_cuda else work
     if quick:
-        work()
+        start()
     else:
-        _watched(work, control, bar)
+        _watched(start, control, bar)
 
 
 def _watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:

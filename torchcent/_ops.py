@@ -1,10 +1,13 @@
 """Loads the compiled operators and registers their fakes (shapes for tracing and opcheck)."""
 
 import os
+import warnings
 from pathlib import Path
 
 import torch
 from torch import Tensor
+
+from torchcent import _device
 
 ops = torch.ops.torchcent
 simd: str | None = None
@@ -25,6 +28,26 @@ if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
         ) from error
 
 available = simd is not None
+cuda = False
+"""Are the CUDA kernels there? They come with a library of their own, for CUDA builds of PyTorch."""
+
+_cuda_library = Path(__file__).with_name("_CUDA.abi3.so")
+if available and torch.version.cuda is not None and _cuda_library.exists():
+    try:
+        torch.ops.load_library(_cuda_library)
+        cuda = True
+    except OSError as error:
+        warnings.warn(
+            f"torchcent's CUDA library {_cuda_library.name} could not be loaded, so that graphs on "
+            f'CUDA run on engine="tensor" alone: {error}. A library serves one major version of '
+            f"CUDA; this PyTorch has {torch.version.cuda}.",
+            stacklevel=2,
+        )
+
+
+def runs_on(device: torch.device) -> bool:
+    """Are there compiled kernels for this device?"""
+    return available and (device.type == "cpu" or (cuda and device.type == "cuda"))
 
 
 def _sized(like: Tensor, size: object, dtype: torch.dtype = torch.int64) -> Tensor:
@@ -69,7 +92,7 @@ def _fake_depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
 
 
 def _fake_path_dependency(rowptr: Tensor, *_: object) -> Tensor:
-    return _sized(rowptr, 1)
+    return torch.empty(1, dtype=torch.int64)  # the rung, on the host whatever the device
 
 
 if available:
@@ -83,3 +106,5 @@ if available:
         "path_dependency": _fake_path_dependency,
     }.items():
         torch.library.register_fake(f"torchcent::{_name}")(_fake)
+if cuda:
+    _device.register()

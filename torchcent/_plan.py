@@ -37,15 +37,27 @@ class Plan:
     sources: int
     lanes: int
     batches: int
-    threads: int
+    threads: int  # on the CPU
+    flight: int  # batches at a time, on CUDA; 0 leaves it to the kernels
+    strategy: int  # of the queue engine on CUDA (_check.STRATEGIES)
+    workspace: int  # bytes that CUDA kernels may take
     memory: int
     memory_limit: int
+
+    @property
+    def spread(self) -> int:
+        """What the operator takes as `threads`; on CUDA batches in flight, or queue's strategy."""
+        if self.device.type != "cuda":
+            return self.threads
+        return self.flight if self.engine == "lanes" else self.strategy
 
     def __str__(self) -> str:
         rows = {
             "measure": self.measure,
             "engine": f"{self.engine}: {self.reason}",
-            "device": f"{self.device}" + (f", {self.threads} threads" if self.threads else ""),
+            "device": f"{self.device}"
+            + (f", {self.threads} threads" if self.threads else "")
+            + (f", {self.flight} batches at a time" if self.flight else ""),
             "graph": f"{self.num_nodes:,} vertices, {self.num_slots:,} slots",
             "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots after folding",
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
@@ -55,7 +67,12 @@ class Plan:
 
 
 def plan(
-    graph: Graph, measure: str, engine: str, num_sources: int | None, memory: int | None
+    graph: Graph,
+    measure: str,
+    engine: str,
+    num_sources: int | None,
+    memory: int | None,
+    strategy: int = 0,
 ) -> tuple[Plan, _reduce.Core]:
     """The plan and the reduced graph that it will search.
 
@@ -67,7 +84,7 @@ def plan(
     engine, reason, core = _choose(graph, measure, engine, num_sources)
     scores = graph.num_slots if measure == "edge_betweenness" else graph.num_nodes
     sources = _count_sources(core, num_sources, graph.num_nodes)
-    threads, lanes = 0, 1
+    threads, flight, lanes = 0, 0, 1
     if engine == "tensor":
         fixed = graph.nbytes + 8 * scores
         lanes = min(
@@ -81,10 +98,11 @@ def plan(
         own = core.num_slots if measure == "edge_betweenness" else core.num_nodes
         fixed = graph.nbytes + 8 * scores + 8 * own + _core_bytes(core)
         batches = -(-sources // BATCH[engine])
-        threads = max(1, min(torch.get_num_threads(), batches))
-        per_thread = each + 2 * 8 * own  # its workspace and two private sums
-        threads = max(1, min(threads, (limit - fixed) // max(per_thread, 1)))
-        needed = fixed + threads * per_thread
+        if graph.device.type == "cuda":
+            needed, flight = _device_memory(engine, core, measure, sources, limit - fixed)
+            needed += fixed
+        else:
+            threads, needed = _threads(batches, each + 2 * 8 * own, fixed, limit)
     if needed > limit or lanes < 1:
         raise MemoryError(
             f"{measure} with engine={engine!r} needs {_readable(needed)} ({needed} bytes) for one "
@@ -94,7 +112,8 @@ def plan(
     size = BATCH.get(engine, lanes)
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, core.num_nodes,
-        core.num_slots, sources, lanes, -(-sources // size), threads, needed, limit,
+        core.num_slots, sources, lanes, -(-sources // size), threads, flight, strategy,
+        limit - fixed, needed, limit,
     )  # fmt: skip
     return made, core
 
@@ -106,13 +125,13 @@ def _choose(
     if engine in ("lanes", "queue"):
         if not _ops.available:
             raise ValueError(f"engine={engine!r} needs the compiled extension; use engine='tensor'")
-        if graph.device.type != "cpu":
+        if not _ops.runs_on(graph.device):
             raise ValueError(
-                f"engine={engine!r} runs on the CPU, but the graph is on {graph.device}; "
+                f"engine={engine!r} has no compiled kernels for {graph.device}; "
                 "use engine='tensor' or move the graph"
             )
         return engine, "asked for", _reduce.core(graph, ORDER[engine], fold)
-    if engine == "tensor" or not _ops.available or graph.device.type != "cpu":
+    if engine == "tensor" or not _ops.runs_on(graph.device):
         reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
         return "tensor", reason, _reduce.core(graph, "given", "no")
     core = _reduce.core(graph, "degree", fold)
@@ -135,6 +154,43 @@ def _count_sources(core: _reduce.Core, num_sources: int | None, num_nodes: int) 
     return searched if num_sources is None else min(num_sources, searched)
 
 
+def _threads(batches: int, each: int, fixed: int, limit: int) -> tuple[int, int]:
+    """How many threads, and the memory they need at `each` bytes."""
+    threads = max(1, min(torch.get_num_threads(), batches))
+    threads = max(1, min(threads, (limit - fixed) // max(each, 1)))
+    return threads, fixed + threads * each
+
+
+# Slots to work on at a time on CUDA, so that no level leaves the chip idle; batches at most.
+BUSY_SLOTS, MOST_IN_FLIGHT = 2**25, 32
+CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
+
+
+def _device_memory(
+    engine: str, core: _reduce.Core, measure: str, sources: int, limit: int
+) -> tuple[int, int]:
+    """Memory on CUDA (csrc/cuda/lanes.cuh, queue.cuh), and the batches in flight."""
+    n, m = core.num_nodes, core.num_slots
+    own = m if measure == "edge_betweenness" else n
+    if engine == "queue":
+        each = (21 if core.colptr is core.rowptr else 25) * n + 8 * own
+        blocks = 2 * torch.cuda.get_device_properties(core.rowptr.device).multi_processor_count
+        fit = (limit - 16 * n) // max(each, 1)
+        return 16 * n + each * max(1, min(fit, sources, blocks)), 0
+    chunk = CHUNK if m < MANY_SLOTS else LONG_CHUNK
+    chunks = 0
+    for pointers in {id(part): part for part in (core.rowptr, core.colptr)}.values():
+        degree = pointers.diff()
+        chunks = max(chunks, int((-(-degree[degree > chunk] // chunk)).sum()))
+    levels = max(8, core.depth + 3)
+    each = n * (256 + 8 + 8 * levels) + 8 * own + chunks * (256 + 8 + 4)
+    batches = -(-sources // LANES)
+    tasks = 16 * n + 16 * chunks
+    fit = (limit - tasks) // max(each, 1)
+    flight = max(1, min(-(-BUSY_SLOTS // max(m, 1)), batches, MOST_IN_FLIGHT, fit))
+    return each * flight + tasks, flight
+
+
 def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
     """What a thread's workspace holds at most (csrc/cpu/lanes.h, queue.h)."""
     n, m = core.num_nodes, core.num_slots
@@ -152,7 +208,8 @@ def _core_bytes(core: _reduce.Core) -> int:
 
 def _free_memory(device: torch.device) -> int:
     if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
+        unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return torch.cuda.mem_get_info(device)[0] + unused
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     info = Path("/proc/meminfo")
     if info.exists():

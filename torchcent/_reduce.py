@@ -18,7 +18,7 @@ import scipy.sparse.csgraph
 import torch
 from torch import Tensor
 
-from torchcent import _csr, _ops
+from torchcent import _csr, _device, _ops
 from torchcent.graph import Graph
 
 
@@ -85,7 +85,8 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         return Core(
             graph.rowptr, graph.col, colptr, row, everything, slots, everything, none, parent
         )
-    removed, parent = torch.empty(0, dtype=torch.int64), torch.full((n,), -1)
+    parent = torch.full((n,), -1, device=graph.device)
+    removed = parent[:0]
     if fold != "no" and graph.is_symmetric:
         removed, parent = _ops.ops.fold(graph.rowptr, graph.col, fold == "all")
     arcs = graph.degree if graph.is_symmetric else graph.degree + graph.transpose[0].diff()
@@ -99,7 +100,7 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
     if order == "bandwidth":
         kept = kept[near]
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
-        near = torch.arange(kept.numel())
+        near = torch.arange(kept.numel(), device=graph.device)
     colptr, row = (rowptr, col) if graph.is_symmetric else _csr.transpose(rowptr, col)[:2]
     return Core(rowptr, col, colptr, row, kept, slot, near, removed, parent)
 
@@ -111,6 +112,8 @@ def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
     "degree" (vertex 0 is the largest hub): breadth-first from it, as an order of sources: those
     that share a batch then share frontiers, and so arcs; worth up to 2.5x over degree order.
     """
+    if rowptr.device.type != "cpu":
+        return _device.near(rowptr, col, order)
     n = rowptr.numel() - 1
     if n == 0 or col.numel() >= 2**31:
         return torch.arange(n)

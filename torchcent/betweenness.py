@@ -23,6 +23,8 @@ def betweenness(
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
@@ -51,7 +53,13 @@ def betweenness(
         generator: for drawing pivots; None takes torch's global one.
         dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
         engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
-            "tensor" (float64, 1e-9). None overflows. :func:`explain` tells what "auto" takes.
+            "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64). None
+            overflows. :func:`explain` tells what "auto" takes.
+        strategy: how the queue engine on CUDA spreads threads over a level: "auto",
+            "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
+            (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
+            (multi-search). The result is the same; for comparing them.
+        warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
         memory: bytes that may be used; None allows half of what is free.
         progress: None shows a bar on a terminal after two seconds; True and False force.
 
@@ -79,7 +87,7 @@ def betweenness(
     _check.no_weight(edge_weight, "betweenness")
     return _node_scores(
         "betweenness", edge_index, num_nodes, directed, normalized, endpoints, sources, targets,
-        generator, dtype, engine, memory, progress,
+        generator, dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
 
 
@@ -95,6 +103,8 @@ def stress(
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
@@ -121,7 +131,7 @@ def stress(
     _check.no_weight(edge_weight, "stress")
     return _node_scores(
         "stress", edge_index, num_nodes, directed, normalized, False, sources, targets,
-        generator, dtype, engine, memory, progress,
+        generator, dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
 
 
@@ -137,6 +147,8 @@ def edge_betweenness(
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
@@ -164,8 +176,8 @@ def edge_betweenness(
     _check.no_weight(edge_weight, "edge_betweenness")
     graph = _graph(edge_index, num_nodes, directed)
     sums, pivots, result = _sums(
-        "edge_betweenness", graph, normalized, False, sources, targets, generator, dtype, engine,
-        memory, progress,
+        "edge_betweenness", graph, normalized, False, sources, targets, generator, dtype,
+        (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
     if not graph.directed:
         sums = sums + sums[graph.reverse_slot]
@@ -187,6 +199,8 @@ def explain(
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
     memory: int | None = None,
 ) -> _plan.Plan:
     """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
@@ -224,12 +238,12 @@ def _graph(edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | N
 def _node_scores(
     measure: str, edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | None,
     normalized: bool, endpoints: bool, sources: int | Tensor | None, targets: Tensor | None,
-    generator: torch.Generator | None, dtype: torch.dtype | None, engine: str, memory: int | None,
-    progress: bool | None,
+    generator: torch.Generator | None, dtype: torch.dtype | None, how: tuple[str, str, int],
+    memory: int | None, progress: bool | None,
 ) -> Tensor:  # fmt: skip
     graph = _graph(edge_index, num_nodes, directed)
     sums, pivots, result = _sums(
-        measure, graph, normalized, endpoints, sources, targets, generator, dtype, engine, memory,
+        measure, graph, normalized, endpoints, sources, targets, generator, dtype, how, memory,
         progress,
     )  # fmt: skip
     scale(
@@ -242,18 +256,20 @@ def _node_scores(
 def _sums(
     measure: str, graph: Graph, normalized: bool, endpoints: bool, sources: int | Tensor | None,
     targets: Tensor | None, generator: torch.Generator | None, dtype: torch.dtype | None,
-    engine: str, memory: int | None, progress: bool | None,
+    how: tuple[str, str, int], memory: int | None, progress: bool | None,
 ) -> tuple[Tensor, Tensor | None, torch.dtype]:  # fmt: skip
     """Sums over ordered pairs, the pivots, and the dtype to return."""
     _check.flag(normalized, "normalized")
     _check.flag(endpoints, "endpoints")
-    _check.choice(engine, "engine", _check.ENGINES)
+    engine = _check.choice(how[0], "engine", _check.ENGINES)
+    code = _check.strategy(how[1], how[2], engine, graph)
     result = _check.float_dtype(dtype)
     pivots = _check.sources(sources, graph, _check.random_generator(generator))
     ends = None if targets is None else _check.vertices(targets, "targets", graph)
     if progress is not None:
         _check.flag(progress, "progress")
     count = None if pivots is None else pivots.numel()
-    made, core = _plan.plan(graph, measure, engine, count, _check.byte_budget(memory))
+    engine = "queue" if code else engine
+    made, core = _plan.plan(graph, measure, engine, count, _check.byte_budget(memory), code)
     problem = _reduce.problem(graph, core, measure, pivots, ends, endpoints)
     return _driver.run(problem, made, progress), pivots, result

@@ -10,7 +10,7 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from torchcent import _check, _csr
+from torchcent import _check, _csr, _device
 
 if TYPE_CHECKING:
     import networkx
@@ -159,10 +159,8 @@ class Graph:
     @property
     def nbytes(self) -> int:
         """Bytes of the graph, with the transpose if it was asked for and is not shared."""
-        held = [self.rowptr, self.col, self.slot]
-        if "_transposed" in self.__dict__ and not self.is_symmetric:
-            held += self.transpose
-        return sum(part.numel() * part.element_size() for part in held)
+        held = [self.rowptr, self.col, self.slot, *self.__dict__.get("_transposed", ())]
+        return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
 
     @cached_property
     def degree(self) -> Tensor:
@@ -195,12 +193,17 @@ class Graph:
     @cached_property
     def is_symmetric(self) -> bool:
         """Does every arc have its reverse? Always so with directed=False."""
-        colptr, row, _ = self._transposed
-        return torch.equal(colptr, self.rowptr) and torch.equal(row, self.col)
+        colptr, row, slot = self._transposed
+        same = torch.equal(colptr, self.rowptr) and torch.equal(row, self.col)
+        if same:  # no need to hold both
+            self.__dict__["_transposed"] = self.rowptr, self.col, slot
+        return same
 
     @cached_property
     def components(self) -> Tensor:
         """int64 [n]: label of each vertex's (weakly) connected component, from 0."""
+        if self.device.type == "cuda":
+            return _device.components(self.rowptr, self.col, self.is_symmetric)
         _, label = scipy.sparse.csgraph.connected_components(self.to_scipy(), directed=False)
         return torch.from_numpy(label.astype(np.int64)).to(self.device)
 

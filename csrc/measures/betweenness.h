@@ -4,6 +4,12 @@
 // mantissa-exponent pairs.
 #pragma once
 
+#ifdef __CUDACC__
+#define TORCHCENT_HD __host__ __device__
+#else
+#define TORCHCENT_HD
+#endif
+
 namespace torchcent::TORCHCENT_ISA {
 
 // Brandes' dependency in rho form (Brandes 2001, eq. 6, divided by sigma):
@@ -12,11 +18,11 @@ struct Betweenness {
   static constexpr bool edges = false;
 
   template <class Value>
-  static Value passed_up(Value target_weight, Value sigma, Value sum) {
+  TORCHCENT_HD static Value passed_up(Value target_weight, Value sigma, Value sum) {
     return target_weight / sigma + sum;
   }
   template <class Value>
-  static Value score(Value sigma, Value sum, Value through_weight) {
+  TORCHCENT_HD static Value score(Value sigma, Value sum, Value through_weight) {
     return sigma * sum + through_weight;
   }
 };
@@ -31,11 +37,11 @@ struct Stress {
   static constexpr bool edges = false;
 
   template <class Value>
-  static Value passed_up(Value target_weight, Value, Value sum) {
+  TORCHCENT_HD static Value passed_up(Value target_weight, Value, Value sum) {
     return target_weight + sum;
   }
   template <class Value>
-  static Value score(Value sigma, Value sum, Value through_weight) {
+  TORCHCENT_HD static Value score(Value sigma, Value sum, Value through_weight) {
     return sigma * (sum + through_weight);
   }
 };

@@ -154,7 +154,9 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
         coded = coded.chunk(0)
     names = coded.dictionary.to_pylist()
     numeric = sum(INTEGER.fullmatch(x) is not None for x in names)
-    if any(not x or x != x.strip() for x in names) or (numeric and not text_labels):
+    if any(not x or x != x.strip() or "\n" in x for x in names):  # a quote that goes on: no row
+        raise IrregularText
+    if numeric and not text_labels:
         raise IrregularText
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return Columns(codes.reshape(2, -1), names, _finite(weight))

@@ -1,0 +1,181 @@
+"""The engines on CUDA: the values of the definition, and what only a device can get wrong."""
+
+import oracles
+import pytest
+import torch
+from engines import assert_scores, scored
+from graphs import diamonds, edge_index, grid, path, random_graph, star, union
+from test_overflow import diamond_betweenness
+
+import torchcent
+from torchcent import _device, _ops
+
+pytestmark = pytest.mark.skipif(
+    not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
+)
+ENGINES = ("lanes", "queue")
+HUBS = 700  # more arcs than a chunk of the lanes engine (csrc/cuda/tasks.cuh)
+
+
+def with_hubs(n: int) -> oracles.Arcs:
+    """Two vertices that all others hang on, besides random arcs."""
+    spokes = [(hub, v) for hub in (0, 1) for v in range(2, n)]
+    return spokes + [(v, u) for u, v in spokes] + random_graph(n, 2 * n, seed=5)
+
+
+GRAPHS = {
+    "path": (9, path(9)),
+    "star": (12, star(11)),
+    "grid": (20, grid(4, 5)),
+    "random": (24, random_graph(24, 70, seed=1)),
+    "sparse": (30, random_graph(30, 34, seed=2)),
+    "parts": union((6, path(6)), (3, []), (14, random_graph(14, 40, seed=3))),
+}
+
+
+def on_cuda(measure, arcs, n, engine, **options):
+    def moved(index, **rest):
+        result = measure(index.cuda(), **rest)
+        assert result.is_cuda
+        return result
+
+    return scored(moved, arcs, n, engine, **options)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("subset", ["all", "sources", "sources and targets"])
+def test_definition(name, directed, subset, engine):
+    n, arcs = GRAPHS[name]
+    options = {"directed": directed, "normalized": False}
+    if subset != "all":
+        options["sources"] = list(range(0, n, 2))
+    if subset == "sources and targets":
+        options["targets"] = list(range(1, n, 3))
+    for measure in ("betweenness", "edge_betweenness", "stress"):
+        expected = getattr(oracles, measure)(n, arcs, **options)
+        actual = on_cuda(getattr(torchcent, measure), arcs, n, engine, **options)
+        assert_scores(actual, expected, engine)
+    expected = oracles.betweenness(n, arcs, endpoints=True, **options)
+    assert_scores(
+        on_cuda(torchcent.betweenness, arcs, n, engine, endpoints=True, **options),
+        expected,
+        engine,
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
+def test_hubs_agree_with_the_tensor_engine(measure, engine):
+    """Rows in chunks, warps and half-warps, several batches in flight."""
+    arcs = with_hubs(HUBS)
+    function = getattr(torchcent, measure)
+    for directed in (True, False):
+        expected = scored(function, arcs, HUBS, "tensor", directed=directed)
+        actual = on_cuda(function, arcs, HUBS, engine, directed=directed)
+        torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-9 * float(expected.max()))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("count", [40, 150, 1100])  # float32, float64 and pairs
+def test_path_counts_that_overflow(count, engine):
+    arcs = diamonds(count)
+    actual = on_cuda(
+        torchcent.betweenness, arcs, 3 * count + 1, engine, directed=False, normalized=False
+    )
+    assert_scores(actual, diamond_betweenness(count), "lanes")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
+def test_bits_do_not_change_from_run_to_run(measure, engine):
+    arcs = with_hubs(HUBS)
+    first, second = (
+        on_cuda(getattr(torchcent, measure), arcs, HUBS, engine, directed=False) for _ in range(2)
+    )
+    assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_runs_on_the_current_stream(engine):
+    """What the stream has not done yet must be seen: the arcs arrive late on it."""
+    index = edge_index(random_graph(300, 1500, seed=4))
+    expected = torchcent.betweenness(index, num_nodes=300, engine="queue", dtype=torch.float64)
+    stream = torch.cuda.Stream()
+    target = torch.zeros_like(index, device="cuda")
+    source = index.cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(50_000_000)
+        target.copy_(source)
+        actual = torchcent.betweenness(target, num_nodes=300, engine=engine, dtype=torch.float64)
+        actual = actual.cpu()
+    torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-9)
+
+
+def test_tensors_of_two_devices_are_refused():
+    graph = torchcent.Graph.from_edge_index(edge_index(grid(3, 3)).cuda(), directed=False)
+    weight = torch.ones(9, dtype=torch.float64, device="cuda")
+    with pytest.raises((ValueError, RuntimeError), match="one device"):
+        torch.ops.torchcent.path_dependency(
+            graph.rowptr, graph.col, graph.rowptr, graph.col, torch.arange(9), weight, weight,
+            weight, weight, torch.zeros_like(weight), torch.zeros(3, dtype=torch.int64),
+            0, 0, 0, 0,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_memory_is_predicted_and_obeyed(engine):
+    index = torchcent.generate.rmat(13, 16).cuda()
+    graph = torchcent.Graph.from_edge_index(index, directed=False)
+    torchcent.betweenness(graph, engine=engine, sources=256)  # prepares and caches
+    del index
+    for share in (1.0, 0.5):
+        plan = torchcent.explain(graph, engine=engine)
+        memory = int(plan.memory * share)
+        torch.cuda.reset_peak_memory_stats()
+        torchcent.betweenness(graph, engine=engine, memory=memory)
+        peak = torch.cuda.max_memory_allocated()
+        assert peak <= 1.2 * memory
+        if share == 1:
+            assert peak >= 0.8 * memory
+    with pytest.raises(MemoryError, match="memory=1000 "):
+        torchcent.betweenness(graph, engine=engine, memory=1000)
+
+
+def test_fake_result_is_on_the_host():
+    with torch._subclasses.FakeTensorMode():
+        like = torch.empty(10, dtype=torch.int64, device="cuda")
+        args = [like] * 9 + [torch.empty(9, dtype=torch.float64, device="cuda")]
+        control = torch.empty(3, dtype=torch.int64)
+        rung = torch.ops.torchcent.path_dependency(*args, control, 0, 0, 0, 0)
+    assert rung.device.type == "cpu"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_preparation_equals_that_of_the_cpu(seed):
+    n, arcs = 200, random_graph(200, 190, seed)
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed=False)
+    device = graph.to("cuda")
+    _, parent = _ops.ops.fold(graph.rowptr, graph.col, True)
+    order, found = (part.cpu() for part in _device.fold(device.rowptr, device.col, True))
+    assert order.numel() == int((parent >= 0).sum())  # which of two leaves stays is free
+    values = torch.arange(n, dtype=torch.float64)
+    torch.testing.assert_close(
+        _device.tree_sum(order.cuda(), found.cuda(), values.cuda()).cpu(),
+        _ops.ops.tree_sum(order, found, values),
+    )
+    kept = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[: n // 2]
+    for ours, theirs in zip(
+        _device.induced(device.rowptr, device.col, kept.cuda()),
+        _ops.ops.induced(graph.rowptr, graph.col, kept),
+        strict=True,
+    ):
+        assert torch.equal(ours.cpu(), theirs)
+    labels = torch.stack([device.components.cpu(), graph.components])
+    assert torch.unique(labels, dim=1).shape[1] == int(graph.components.max()) + 1
+    assert torch.equal(
+        _ops.ops.depths(device.rowptr, device.col, 0).cpu(),
+        _ops.ops.depths(graph.rowptr, graph.col, 0),
+    )
