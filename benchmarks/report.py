@@ -71,7 +71,7 @@ def main_table(result: dict[str, Any]) -> list[list[str]]:
         for peer, side in columns.values():
             times = speedup(row, peer, side)
             cells.append("" if times is None else f"{times:.1f}")
-        differences = [row["contestants"][p].get("max_relative_error") for p in peers]
+        differences = [row["contestants"].get(p, {}).get("max_relative_error") for p in peers]
         known = [d for d in differences if d is not None]
         cells.append(f"{max(known):.0e}" if known else "")
         rows.append(cells)
@@ -108,7 +108,7 @@ def variant_table(result: dict[str, Any]) -> list[list[str]]:
     for row in result["graphs"]:
         cells = [row["name"]]
         for name in ("torchcent", *variants):
-            each = row["contestants"][name].get("seconds_per_source")
+            each = row["contestants"].get(name, {}).get("seconds_per_source")
             cells.append(f"{1e3 * each:.4f}" if each else "failed")
             if name != "torchcent":
                 ratio = speedup(row, name)
