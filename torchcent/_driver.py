@@ -16,10 +16,10 @@ from torchcent import _check, _ops, _tensor
 from torchcent._plan import BATCH, Plan
 from torchcent._reduce import Problem
 
-# Batches per call: small first, so that a rung that overflows is left soon. Fixed numbers, because
-# the rung of a batch decides its bits and must not depend on the machine.
-_GROUPS = (8, 128, 2048)
-_CUDA_GROUPS = (64, 512)  # a call sets up tasks, and needs batches enough to have many in flight
+# Batches per call on CUDA: small first, so that a rung that overflows is left soon, but enough to
+# have many in flight. Fixed numbers, because the rung of a batch decides its bits and must not
+# depend on the machine. On the CPU one call does all and groups its batches likewise.
+_CUDA_GROUPS = (64, 512)
 # Depth from which the queue engine on CUDA begins with mantissa-exponent pairs: counts may double
 # with every level, float64 ends at 2^1024, pairs cost no more and a failed attempt costs as much.
 _DEEP = 1000
@@ -66,7 +66,6 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
     control = torch.tensor([0, 0, plan.workspace], dtype=torch.int64)
     on_cuda = core.rowptr.is_cuda
-    groups = _CUDA_GROUPS if on_cuda else _GROUPS
     stream = torch.cuda.current_stream(core.rowptr.device) if on_cuda else None
 
     def call(part: slice, rung: int) -> int:
@@ -95,7 +94,9 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
             rung = 2
         while begin < total and not control[0]:
-            size = groups[min(group, len(groups) - 1)] * BATCH[plan.engine]
+            size = total
+            if on_cuda:
+                size = _CUDA_GROUPS[min(group, len(_CUDA_GROUPS) - 1)] * BATCH[plan.engine]
             rung = call(slice(begin, min(total, begin + size)), rung)
             begin, group = begin + size, group + 1
 

@@ -145,9 +145,11 @@ def problem(
         hanging_b = _ops.ops.tree_sum(core.order, core.parent, b)
     else:
         hanging_a, hanging_b = a, b
-    start = (hanging_a[core.vertex] > 0) & (core.rowptr.diff() > 0)
-    start = core.near[start[core.near]]
-    vertex = core.vertex[start]
+    # index_select, not brackets: those wake PyTorch's threads for a few thousand entries, and they
+    # go on spinning for 5 ms in the way of ours.
+    start = (hanging_a.index_select(0, core.vertex) > 0) & (core.rowptr.diff() > 0)
+    start = core.near.masked_select(start.index_select(0, core.near))
+    vertex = core.vertex.index_select(0, start)
     own, through = torch.zeros_like(a), torch.zeros_like(b)
     if measure == "stress":
         # Paths that end in a hanging leaf pass through the vertex it hangs on, once per path.
@@ -162,10 +164,10 @@ def problem(
         measure,
         core,
         start,
-        hanging_a[vertex],
-        own[vertex],
-        hanging_b[core.vertex].contiguous(),
-        through[core.vertex].contiguous(),
+        hanging_a.index_select(0, vertex),
+        own.index_select(0, vertex),
+        hanging_b.index_select(0, core.vertex),
+        through.index_select(0, core.vertex),
         known,
     )
 
@@ -182,7 +184,7 @@ def _in_component(graph: Graph, weight: Tensor) -> Tensor:
     """For each vertex the weight of its whole component."""
     label = graph.components
     total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
-    return total[label]
+    return total.index_select(0, label)
 
 
 def _known_nodes(
@@ -199,7 +201,8 @@ def _known_nodes(
         return known
     product = torch.zeros_like(a)  # sum of A_i B_i over the branches that hang on a vertex
     leaf = core.order
-    product.index_add_(0, core.parent[leaf], hanging_a[leaf] * hanging_b[leaf])
+    branch = hanging_a.index_select(0, leaf) * hanging_b.index_select(0, leaf)
+    product.index_add_(0, core.parent.index_select(0, leaf), branch)
     if measure == "stress":
         return (hanging_a - a) * (hanging_b - b) - product
     total_a, total_b = _in_component(graph, a), _in_component(graph, b)

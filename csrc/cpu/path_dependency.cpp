@@ -5,10 +5,10 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -49,19 +49,29 @@ std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure,
   return portable::make_search(problem, measure, engine, rung);
 }
 
+// Batches in the first two groups; then in each. Small first, so that a rung that overflows is left soon.
+// Fixed, because the rung of a batch decides its bits and must not depend on the machine.
+constexpr int64_t kGroups[] = {8, 128, 2048};
+
 // Hands out batches, and adds what they computed into the result in their order, whichever thread ends
 // first: floating-point sums then do not depend on the number of threads. A batch is handed out together
-// with its buffer, so that the first unfinished batch always has one and nobody waits for ever.
-class OrderedSum {
+// with its buffer, so that the first unfinished batch always has one and nobody waits for ever. The
+// batches of a group start on the highest rung that any earlier group came to.
+class OrderedBatches {
  public:
-  OrderedSum(double* target, int64_t size, int64_t batches, int buffers)
-      : target_(target), size_(size), batches_(batches), unused_(buffers) {}
+  OrderedBatches(double* target, int64_t size, int64_t batches, int buffers, int64_t rung)
+      : target_(target), size_(size), batches_(batches), unused_(buffers), rung_(rung), highest_(rung) {}
 
-  // The next batch and a zero-filled buffer; -1 when there is none.
-  int64_t take(std::vector<double>& buffer) {
+  // The next batch, its rung and a zero-filled buffer; -1 when there is none.
+  int64_t take(std::vector<double>& buffer, int64_t& rung) {
     std::unique_lock lock(mutex_);
-    freed_.wait(lock, [&] { return stopped_ || next_ == batches_ || unused_ > 0 || !free_.empty(); });
+    freed_.wait(lock, [&] { return stopped_ || next_ == batches_ || ready(); });
     if (stopped_ || next_ == batches_) return -1;
+    if (next_ == group_end_) {
+      rung_ = highest_;
+      group_end_ += kGroups[std::min<size_t>(group_++, std::size(kGroups) - 1)];
+    }
+    rung = rung_;
     const int64_t batch = next_++;
     if (!free_.empty()) {
       buffer = std::move(free_.back());
@@ -73,8 +83,9 @@ class OrderedSum {
     }
     return batch;
   }
-  void give(int64_t batch, std::vector<double> buffer) {
+  void give(int64_t batch, std::vector<double> buffer, int64_t rung) {
     std::lock_guard lock(mutex_);
+    highest_ = std::max(highest_, rung);
     waiting_.emplace(batch, std::move(buffer));
     for (auto first = waiting_.begin(); first != waiting_.end() && first->first == turn_; first = waiting_.begin()) {
       std::vector<double>& sum = first->second;
@@ -93,12 +104,18 @@ class OrderedSum {
     stopped_ = true;
     freed_.notify_all();
   }
+  int64_t highest() const { return highest_; }
 
  private:
+  // A group begins when all batches before it are done.
+  bool ready() const { return (unused_ > 0 || !free_.empty()) && (next_ < group_end_ || turn_ == next_); }
+
   double* target_;
   int64_t size_, batches_;
   int unused_;
-  int64_t next_ = 0, turn_ = 0;
+  int64_t rung_, highest_;
+  int64_t next_ = 0, turn_ = 0, group_end_ = 0;
+  size_t group_ = 0;
   bool stopped_ = false;
   std::map<int64_t, std::vector<double>> waiting_;
   std::vector<std::vector<double>> free_;
@@ -142,17 +159,16 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   const int64_t batches = (count + size - 1) / size;
   const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
 
-  OrderedSum sums(scores.mutable_data_ptr<double>(), scores.numel(), batches, 2 * workers);
-  std::atomic<int64_t> highest{rung};
+  OrderedBatches ordered(scores.mutable_data_ptr<double>(), scores.numel(), batches, 2 * workers, rung);
   std::exception_ptr error;
   std::mutex error_mutex;
 
   const auto work = [&] {
     try {
       std::unique_ptr<Search> search;
-      int64_t search_rung = -1;
+      int64_t first_rung = rung, search_rung = -1;
       std::vector<double> buffer;
-      for (int64_t b; (b = sums.take(buffer)) >= 0;) {
+      for (int64_t b; (b = ordered.take(buffer, first_rung)) >= 0;) {
         PathBatch batch = all;
         batch.count = std::min(size, count - b * size);
         batch.sources += b * size;
@@ -160,8 +176,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
         batch.own_weight += b * size;
         batch.scores = buffer.data();
         Status status = Status::overflow;
-        // Every batch starts on the rung it was told, so that its bits do not depend on its neighbours.
-        for (int64_t r = rung; status == Status::overflow; ++r) {
+        for (int64_t r = first_rung; status == Status::overflow; ++r) {
           if (search_rung != r) {
             search.reset();  // before the next one takes its memory
             search = make_search(problem, Measure{measure}, Engine{engine}, Rung{r});
@@ -169,16 +184,15 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
           }
           status = search->run(batch);
           if (status == Status::overflow) std::fill(buffer.begin(), buffer.end(), 0.0);
-          for (int64_t seen = highest; seen < r && !highest.compare_exchange_weak(seen, r);) continue;
         }
-        if (status == Status::cancelled) return sums.stop();
-        sums.give(b, std::move(buffer));
+        if (status == Status::cancelled) return ordered.stop();
+        ordered.give(b, std::move(buffer), search_rung);
         __atomic_fetch_add(finished, batch.count, __ATOMIC_RELAXED);
       }
     } catch (...) {
       std::lock_guard lock(error_mutex);
       error = std::current_exception();
-      sums.stop();
+      ordered.stop();
     }
   };
   if (n > 0 && count > 0) {
@@ -193,7 +207,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   if (error) std::rethrow_exception(error);
 
   Tensor result = torch::stable::new_empty(rowptr, {1});
-  *result.mutable_data_ptr<int64_t>() = highest;
+  *result.mutable_data_ptr<int64_t>() = ordered.highest();
   return result;
 }
 

@@ -8,7 +8,7 @@ are what these take, rounded up.
 """
 
 BYTES_PER_NODE = 128
-BYTES_PER_SLOT = 64
+BYTES_PER_SLOT = 80
 
 # Larger batches gain little, and between two operators of a very large one Ctrl-C would wait long.
 # As this does not depend on what is free, neither do the batches, nor the bits of their sums.
