@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
 import torch
 from torch import Tensor
 from tqdm import tqdm
@@ -15,6 +9,7 @@ from tqdm import tqdm
 from torchcent import _check, _ops, _tensor
 from torchcent._plan import BATCH, Plan
 from torchcent._reduce import Problem
+from torchcent._watch import progress_bar, watched
 
 # Batches per call on CUDA: small first, so that a rung that overflows is left soon, but enough to
 # have many in flight. Fixed numbers, because the rung of a batch decides its bits and must not
@@ -23,7 +18,6 @@ _CUDA_GROUPS = (64, 512)
 # Depth from which the queue engine on CUDA begins with mantissa-exponent pairs: counts may double
 # with every level, float64 ends at 2^1024, pairs cost no more and a failed attempt costs as much.
 _DEEP = 1000
-_POLL_SECONDS = 0.1
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
 _ENGINE = {"lanes": 0, "queue": 1}
 
@@ -36,7 +30,7 @@ def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
         core.num_slots if edges else core.num_nodes, dtype=torch.float64, device=core.rowptr.device
     )
     quick = problem.sources.numel() * core.num_slots < _INLINE_WORK
-    with _bar(problem.sources.numel(), problem.measure, progress, quick) as bar:
+    with progress_bar(problem.sources.numel(), problem.measure, progress, quick) as bar:
         if plan.engine == "tensor":
             _run_tensor(problem, plan.lanes, searched, bar)
         elif problem.sources.numel():
@@ -108,75 +102,4 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     if quick:
         start()
     else:
-        _watched(start, control, bar)
-
-
-def _watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
-    """Works in a thread, so that this one can move the bar and hear Ctrl-C at once."""
-    errors: list[BaseException] = []
-    finished = threading.Event()
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as error:  # handed to the caller's thread
-            errors.append(error)
-        finally:
-            finished.set()
-
-    with _noted_interrupt() as interrupted:
-        thread = threading.Thread(target=run, name="torchcent")
-        thread.start()
-        try:
-            while not finished.wait(_POLL_SECONDS):
-                bar.update(int(control[1]) - bar.n)
-                if interrupted:
-                    control[0] = 1
-        except BaseException:
-            control[0] = 1
-            raise
-        finally:
-            finished.wait()
-            thread.join()
-    bar.update(int(control[1]) - bar.n)
-    if errors:
-        raise errors[0]
-
-
-@contextmanager
-def _noted_interrupt() -> Iterator[list[int]]:
-    """Ctrl-C is noted in the list and raised at the end, where nothing is left half done.
-
-    Raised at any line, it could hit the start or the join of the thread and leave it running.
-    Handlers other than Python's own are left in place.
-    """
-    noted: list[int] = []
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield noted
-        return
-    signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
-    try:
-        yield noted
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if noted:
-        raise KeyboardInterrupt
-
-
-class _Bar(tqdm):
-    monitor_interval = 0  # no thread of its own that would outlive the run
-
-
-def _bar(total: int, measure: str, progress: bool | None, quick: bool) -> tqdm:
-    hidden = progress is False or (progress is None and (quick or not sys.stderr.isatty()))
-    return _Bar(
-        total=total,
-        desc=measure,
-        unit=" sources",
-        unit_scale=False,
-        delay=0 if progress else 2,
-        disable=hidden,
-        leave=bool(progress),
-        dynamic_ncols=True,
-    )
+        watched(start, control, bar)

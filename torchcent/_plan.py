@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
-from torchcent import _ops, _reduce, _tensor
+from torchcent import _memory, _ops, _reduce, _tensor
+from torchcent._memory import readable
 from torchcent.graph import Graph
 
 LANES = 64  # sources side by side in one batch of the lanes engine
@@ -61,7 +60,7 @@ class Plan:
             "graph": f"{self.num_nodes:,} vertices, {self.num_slots:,} slots",
             "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots after folding",
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
-            "memory": f"{_readable(self.memory)} of {_readable(self.memory_limit)} allowed",
+            "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
         }
         return "\n".join(f"{name:<9} {text}" for name, text in rows.items())
 
@@ -80,7 +79,7 @@ def plan(
         MemoryError: with the need and the limit, if not even one batch at a time fits.
         ValueError: if the engine cannot run here.
     """
-    limit = memory if memory is not None else _free_memory(graph.device) // 2
+    limit = _memory.budget(memory, graph.device)
     engine, reason, core = _choose(graph, measure, engine, num_sources)
     scores = graph.num_slots if measure == "edge_betweenness" else graph.num_nodes
     sources = _count_sources(core, num_sources, graph.num_nodes)
@@ -104,11 +103,8 @@ def plan(
         else:
             threads, needed = _threads(batches, each + 2 * 8 * own, fixed, limit)
     if needed > limit or lanes < 1:
-        raise MemoryError(
-            f"{measure} with engine={engine!r} needs {_readable(needed)} ({needed} bytes) for one "
-            f"batch at a time, but memory={limit} ({_readable(limit)}) is allowed; "
-            + ("raise it" if memory is not None else "half of what is free; pass memory= for more")
-        )
+        what = f"{measure} with engine={engine!r}, one batch at a time,"
+        raise _memory.refuse(what, needed, limit, memory)
     size = BATCH.get(engine, lanes)
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, core.num_nodes,
@@ -204,28 +200,3 @@ def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
 def _core_bytes(core: _reduce.Core) -> int:
     held = {id(part): part for part in (core.rowptr, core.col, core.colptr, core.row, core.slot)}
     return sum(part.numel() * part.element_size() for part in held.values())
-
-
-def _free_memory(device: torch.device) -> int:
-    if device.type == "cuda":
-        unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return torch.cuda.mem_get_info(device)[0] + unused
-    free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    info = Path("/proc/meminfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                free = int(line.split()[1]) * 1024
-    # A container may be allowed less than the machine has (control groups, version 2).
-    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
-    if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
-        free = min(free, max(int(text) - int(used.read_text()), 0))
-    return free
-
-
-def _readable(size: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"

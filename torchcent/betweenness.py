@@ -7,7 +7,7 @@ from torch import Tensor
 
 from torchcent import _check, _driver, _plan, _reduce
 from torchcent._scale import scale
-from torchcent.graph import Graph
+from torchcent.graph import Graph, as_graph
 
 
 def betweenness(
@@ -174,7 +174,7 @@ def edge_betweenness(
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
     _check.no_weight(edge_weight, "edge_betweenness")
-    graph = _graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed)
     sums, pivots, result = _sums(
         "edge_betweenness", graph, normalized, False, sources, targets, generator, dtype,
         (engine, strategy, warp_size), memory, progress,
@@ -215,24 +215,10 @@ def explain(
     """
     _check.choice(measure, "measure", _check.MEASURES)
     _check.choice(engine, "engine", _check.ENGINES)
-    graph = _graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed)
     pivots = _check.sources(sources, graph, None)
     count = None if pivots is None else pivots.numel()
     return _plan.plan(graph, measure, engine, count, _check.byte_budget(memory))[0]
-
-
-def _graph(edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | None) -> Graph:
-    if directed is not None:
-        _check.flag(directed, "directed")
-    if isinstance(edge_index, Graph):
-        _check.directed_for_graph(directed, edge_index)
-        if num_nodes is not None and num_nodes != edge_index.num_nodes:
-            raise ValueError(
-                f"num_nodes={num_nodes} contradicts the Graph given, which has "
-                f"{edge_index.num_nodes} vertices"
-            )
-        return edge_index
-    return Graph.from_edge_index(edge_index, num_nodes, directed is not False)
 
 
 def _node_scores(
@@ -241,7 +227,7 @@ def _node_scores(
     generator: torch.Generator | None, dtype: torch.dtype | None, how: tuple[str, str, int],
     memory: int | None, progress: bool | None,
 ) -> Tensor:  # fmt: skip
-    graph = _graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed)
     sums, pivots, result = _sums(
         measure, graph, normalized, endpoints, sources, targets, generator, dtype, how, memory,
         progress,

@@ -214,6 +214,21 @@ class Graph:
         )
 
 
+def as_graph(edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | None) -> Graph:
+    """The Graph given, or a new one: what every measure does with its first arguments."""
+    if directed is not None:
+        _check.flag(directed, "directed")
+    if isinstance(edge_index, Graph):
+        _check.directed_for_graph(directed, edge_index)
+        if num_nodes is not None and num_nodes != edge_index.num_nodes:
+            raise ValueError(
+                f"num_nodes={num_nodes} contradicts the Graph given, which has "
+                f"{edge_index.num_nodes} vertices"
+            )
+        return edge_index
+    return Graph.from_edge_index(edge_index, num_nodes, directed is not False)
+
+
 def _from_edge_index_object(index: Any, size: int | None, directed: bool) -> Graph:
     """From an EdgeIndex: its own CSR if that is what a Graph holds, else from its columns."""
     if size is None:
