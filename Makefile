@@ -78,8 +78,8 @@ lint: $(VENV)/.lint
 bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/cpu.py --scaling
 	$(BIN)/python benchmarks/plot.py
+	$(BIN)/python benchmarks/tables.py
 
-# Are the CUDA results in the repository those of these sources? (benchmarks/gpu.py measures.)
 wheel: $(VENV)/.built
 	rm -rf build dist
 	TORCHCENT_CUDA=$(if $(shell command -v nvcc),1,0) $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
