@@ -12,6 +12,18 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("fold(Tensor rowptr, Tensor col, bool recursive) -> (Tensor order, Tensor parent)");
   m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
+  m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
+  // Distances, by the bits engine (measures/distances.h). control is [cancel, sources done]. sums are
+  // [n, 4] or [sources, 4]: d, 1/d, 1/(d + 1), pairs. distances returns 1 if one did not fit out's dtype.
+  m.def(
+      "distance_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor leaves, "
+      "Tensor(a!) sums, Tensor(b!) eccentricity, Tensor(c!) levels, Tensor(d!) control, int threads) -> ()");
+  m.def(
+      "source_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) sums, "
+      "Tensor(b!) eccentricity, Tensor(c!) control, int threads) -> ()");
+  m.def(
+      "distances(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) out, "
+      "Tensor(b!) control, int threads) -> int");
   // Path counting: adds what a run of sources contributes to scores; control is [cancel, sources done].
   // Returns the rung of the overflow ladder that was needed.
   m.def(

@@ -91,6 +91,18 @@ def _fake_depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
     return _sized(rowptr, rowptr.numel() - 1, torch.int32)
 
 
+def _fake_clusters(rowptr: Tensor, col: Tensor, size: int) -> Tensor:
+    return _sized(rowptr, rowptr.numel() - 1)
+
+
+def _fake_in_place(*_: object) -> None:
+    """Operators that only write into their arguments."""
+
+
+def _fake_distances(*_: object) -> int:
+    return 0
+
+
 def _fake_path_dependency(rowptr: Tensor, *_: object) -> Tensor:
     return torch.empty(1, dtype=torch.int64)  # the rung, on the host whatever the device
 
@@ -103,6 +115,10 @@ if available:
         "fold": _fake_fold,
         "tree_sum": _fake_tree_sum,
         "depths": _fake_depths,
+        "clusters": _fake_clusters,
+        "distance_sums": _fake_in_place,
+        "source_sums": _fake_in_place,
+        "distances": _fake_distances,
         "path_dependency": _fake_path_dependency,
     }.items():
         torch.library.register_fake(f"torchcent::{_name}")(_fake)

@@ -34,6 +34,14 @@ class Buffer {
     if (data_ != nullptr) munmap(data_, bytes_);
   }
 
+  void swap(Buffer& other) {
+    T* const data = data_;
+    const size_t bytes = bytes_;
+    data_ = other.data_;
+    bytes_ = other.bytes_;
+    other.data_ = data;
+    other.bytes_ = bytes;
+  }
   T* data() const { return data_; }
   T& operator[](int64_t i) const { return data_[i]; }
 

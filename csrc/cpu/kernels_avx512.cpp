@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 
+#include "cpu/distance_search.h"
 #include "cpu/search.h"
 
 #include <immintrin.h>

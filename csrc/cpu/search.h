@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "cpu/simd_level.h"
 #include "csr.h"
 
 namespace torchcent {
@@ -12,7 +13,6 @@ enum class Measure : int64_t { betweenness = 0, edge_betweenness = 1, stress = 2
 enum class Engine : int64_t { lanes = 0, queue = 1 };
 // The ladder of number types for path counts: each rung is tried when the one before overflows.
 enum class Rung : int64_t { float32 = 0, float64 = 1, wide = 2 };
-enum class Simd : int64_t { portable = 0, avx2 = 1, avx512 = 2 };
 enum class Status { done, overflow, cancelled };
 
 struct PathProblem {
@@ -39,8 +39,6 @@ class Search {
   virtual ~Search() = default;
   virtual Status run(const PathBatch& batch) = 0;
 };
-
-inline bool cancelled(const int64_t* cancel) { return __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0; }
 
 // One per instruction set, all compiled from kernels.h.
 namespace portable {

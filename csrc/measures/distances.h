@@ -1,0 +1,184 @@
+// Visitors of the bits engine: what is done with the lanes that reach a vertex.
+#pragma once
+
+namespace torchcent::TORCHCENT_ISA {
+
+// Sums over the sources, per vertex: farness, harmonic centrality, reach, and eccentricity as the last level
+// with a new lane. A source stands for its folded leaves as well, which are one hop farther.
+template <int words>
+class VertexSums : public DistanceSearch {
+ public:
+  using Engine = BitSearch<words>;
+  using Bits = typename Engine::Bits;
+
+  explicit VertexSums(const DistanceProblem& problem) : engine_(problem) {}
+
+  DistanceStatus run(const DistanceBatch& batch) override {
+    batch_ = &batch;
+    used_ = 0;
+    for (int64_t lane = 0; lane < batch.count; ++lane)
+      for (int bit = 0; batch.leaves[lane] >> bit != 0; ++bit) {
+        while (used_ <= bit) leaves_[used_++] = Bits{};
+        if (batch.leaves[lane] >> bit & 1) Engine::set(leaves_[bit], lane);
+      }
+    return engine_.run(batch.count, batch.sources, *this) ? DistanceStatus::done : DistanceStatus::cancelled;
+  }
+
+  void found(int64_t v, int64_t depth, const Bits& lanes) {
+    const double d = static_cast<double>(depth), pairs = static_cast<double>(Engine::count(lanes));
+    double* const sum = batch_->sums + 4 * v;
+    int64_t last = depth;
+    if (depth > 0) {
+      sum[0] += pairs * d;
+      sum[1] += pairs / d;
+      sum[2] += pairs / (d + 1);
+      sum[3] += pairs;
+    }
+    if (used_ > 0) {
+      int64_t leaves = 0;
+      for (int bit = 0; bit < used_; ++bit) leaves += Engine::count(lanes & leaves_[bit]) << bit;
+      if (leaves > 0) {
+        const double more = static_cast<double>(leaves);
+        sum[0] += more * (d + 1);
+        sum[1] += more / (d + 1);
+        sum[2] += more / (d + 2);
+        sum[3] += more;
+        last = depth + 1;
+      }
+    }
+    if (batch_->eccentricity[v] < last) batch_->eccentricity[v] = static_cast<int32_t>(last);
+    if (batch_->levels != nullptr) batch_->levels[depth] += static_cast<int64_t>(pairs);
+  }
+  bool level(int64_t) { return true; }
+
+ private:
+  Engine engine_;
+  const DistanceBatch* batch_ = nullptr;
+  Bits leaves_[31];  // bit b of the number of leaves of every lane
+  int used_ = 0;
+};
+
+// The same sums over the vertices, per source. A level's new bits are counted lane by lane in counters that
+// lie bit by bit in planes: adding a row to them is a carry that soon runs out.
+template <int words>
+class SourceSums : public DistanceSearch {
+ public:
+  using Engine = BitSearch<words>;
+  using Bits = typename Engine::Bits;
+
+  explicit SourceSums(const DistanceProblem& problem) : engine_(problem) {}
+
+  DistanceStatus run(const DistanceBatch& batch) override {
+    batch_ = &batch;
+    used_ = 0;
+    return engine_.run(batch.count, batch.sources, *this) ? DistanceStatus::done : DistanceStatus::cancelled;
+  }
+
+  void found(int64_t, int64_t, const Bits& lanes) {
+    Bits carry = lanes;
+    int bit = 0;
+    for (; Engine::any(carry); ++bit) {
+      if (bit == used_) counter_[used_++] = Bits{};
+      const Bits before = counter_[bit];
+      counter_[bit] = before ^ carry;
+      carry &= before;
+    }
+  }
+
+  bool level(int64_t depth) {
+    for (int64_t lane = 0; depth > 0 && lane < batch_->count; ++lane) {
+      int64_t pairs = 0;
+      for (int bit = 0; bit < used_; ++bit)
+        pairs |= static_cast<int64_t>(Engine::word(counter_[bit], lane / 64) >> (lane % 64) & 1) << bit;
+      if (pairs == 0) continue;
+      double* const sum = batch_->sums + 4 * lane;
+      const double d = static_cast<double>(depth), more = static_cast<double>(pairs);
+      sum[0] += more * d;
+      sum[1] += more / d;
+      sum[2] += more / (d + 1);
+      sum[3] += more;
+      batch_->eccentricity[lane] = static_cast<int32_t>(depth);
+    }
+    used_ = 0;
+    return true;
+  }
+
+ private:
+  Engine engine_;
+  const DistanceBatch* batch_ = nullptr;
+  Bits counter_[32];  // of at most 2^31 vertices
+  int used_ = 0;
+};
+
+// A row of distances per source. They are written vertex by vertex, where the lanes lie side by side, and
+// turned over at the end.
+template <int words, class T>
+class DistanceRows : public DistanceSearch {
+ public:
+  using Engine = BitSearch<words>;
+  using Bits = typename Engine::Bits;
+  static constexpr int64_t lanes = Engine::lanes;
+  static constexpr int64_t kLargest = (int64_t{1} << (8 * sizeof(T) - 1)) - 1;
+
+  explicit DistanceRows(const DistanceProblem& problem)
+      : num_nodes_(problem.out.num_nodes), engine_(problem), table_(num_nodes_ * lanes) {}
+
+  DistanceStatus run(const DistanceBatch& batch) override {
+    too_deep_ = false;
+    std::memset(table_.data(), 0xff, num_nodes_ * lanes * sizeof(T));  // -1 everywhere
+    if (!engine_.run(batch.count, batch.sources, *this))
+      return too_deep_ ? DistanceStatus::too_deep : DistanceStatus::cancelled;
+    turn_over(static_cast<T*>(batch.rows), batch.count);
+    return DistanceStatus::done;
+  }
+
+  void found(int64_t v, int64_t depth, const Bits& fresh) {
+    if (depth > kLargest) {
+      too_deep_ = true;
+      return;
+    }
+    T* const row = table_.data() + v * lanes;
+    for (int k = 0; k < words; ++k) {
+      const uint64_t word = Engine::word(fresh, k);
+      if (word != 0) store(row + 64 * k, word, static_cast<T>(depth));
+    }
+  }
+  bool level(int64_t) { return !too_deep_; }
+
+ private:
+  static void store(T* row, uint64_t lanes, T value) {
+#if defined(TORCHCENT_AVX512)
+    if constexpr (sizeof(T) == 1) {
+      _mm512_mask_storeu_epi8(row, lanes, _mm512_set1_epi8(value));
+    } else if constexpr (sizeof(T) == 2) {
+      for (int k = 0; k < 2; ++k)
+        _mm512_mask_storeu_epi16(row + 32 * k, static_cast<__mmask32>(lanes >> (32 * k)), _mm512_set1_epi16(value));
+    } else {
+      for (int k = 0; k < 4; ++k)
+        _mm512_mask_storeu_epi32(row + 16 * k, static_cast<__mmask16>(lanes >> (16 * k)), _mm512_set1_epi32(value));
+    }
+#else
+    for (; lanes != 0; lanes &= lanes - 1) row[__builtin_ctzll(lanes)] = value;
+#endif
+  }
+
+  // Tile by tile, so that both sides stay in the cache.
+  void turn_over(T* rows, int64_t count) const {
+    constexpr int64_t kTile = 64;
+    for (int64_t first = 0; first < num_nodes_; first += kTile) {
+      const int64_t end = first + kTile < num_nodes_ ? first + kTile : num_nodes_;
+      for (int64_t lane = 0; lane < count; ++lane) {
+        T* const row = rows + lane * num_nodes_;
+        const T* const table = table_.data() + lane;
+        for (int64_t v = first; v < end; ++v) row[v] = table[v * lanes];
+      }
+    }
+  }
+
+  int64_t num_nodes_;
+  Engine engine_;
+  Buffer<T> table_;  // [n, lanes]
+  bool too_deep_ = false;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA
