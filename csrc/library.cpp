@@ -24,6 +24,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "distances(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) out, "
       "Tensor(b!) control, int threads) -> int");
+  // One search per source: int64 [k, 3] of eccentricity within its reach, farthest vertex, vertices reached.
+  m.def("search_summary(Tensor rowptr, Tensor col, Tensor sources, Tensor(a!) control, int threads) -> Tensor");
   // Path counting: adds what a run of sources contributes to scores; control is [cancel, sources done].
   // Returns the rung of the overflow ladder that was needed.
   m.def(

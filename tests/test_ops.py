@@ -55,6 +55,10 @@ def samples() -> dict[str, list[tuple]]:
         "fold": [(both_ptr, both, True), (both_ptr, both, False)],
         "tree_sum": [(order, parent, torch.ones(15, dtype=F64))],
         "depths": [(rowptr, col, 3)],
+        "search_summary": [
+            (rowptr, col, sources, torch.zeros(3, dtype=torch.int64), 2)
+            for sources in (torch.tensor([3, 0, 14]), none[0])
+        ],
         "path_dependency": counted,
     }
 

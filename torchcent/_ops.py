@@ -103,6 +103,10 @@ def _fake_distances(*_: object) -> int:
     return 0
 
 
+def _fake_search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: object) -> Tensor:
+    return _sized(sources, (sources.numel(), 3))
+
+
 def _fake_path_dependency(rowptr: Tensor, *_: object) -> Tensor:
     return torch.empty(1, dtype=torch.int64)  # the rung, on the host whatever the device
 
@@ -119,6 +123,7 @@ if available:
         "distance_sums": _fake_in_place,
         "source_sums": _fake_in_place,
         "distances": _fake_distances,
+        "search_summary": _fake_search_summary,
         "path_dependency": _fake_path_dependency,
     }.items():
         torch.library.register_fake(f"torchcent::{_name}")(_fake)

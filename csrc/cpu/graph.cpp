@@ -1,5 +1,5 @@
-// Preparation of graphs: CSR, transpose, induced subgraphs, leaf folding, breadth-first depths. All linear
-// time. Arguments are validated in Python (torchcent/_check.py and graph.py).
+// Preparation of graphs: CSR, transpose, induced subgraphs, leaf folding. All linear time. Arguments are validated
+// in Python (torchcent/_check.py and graph.py).
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -192,34 +192,12 @@ Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values)
   return result;
 }
 
-// Hops from the source, -1 where it does not reach.
-Tensor depths(const Tensor& rowptr, const Tensor& col, int64_t source) {
-  const int64_t n = rowptr.numel() - 1;
-  const int64_t* ptr = rowptr.const_data_ptr<int64_t>();
-  const int32_t* head = col.const_data_ptr<int32_t>();
-  Tensor result = empty(rowptr, n, ScalarType::Int);
-  int32_t* const depth = result.mutable_data_ptr<int32_t>();
-  for (int64_t v = 0; v < n; ++v) depth[v] = -1;
-  std::vector<int32_t> queue = {static_cast<int32_t>(source)};
-  depth[source] = 0;
-  for (size_t i = 0; i < queue.size(); ++i) {
-    const int64_t u = queue[i];
-    for (int64_t s = ptr[u]; s < ptr[u + 1]; ++s) {
-      if (depth[head[s]] >= 0) continue;
-      depth[head[s]] = depth[u] + 1;
-      queue.push_back(head[s]);
-    }
-  }
-  return result;
-}
-
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("csr", TORCH_BOX(&csr));
   m.impl("transpose", TORCH_BOX(&transpose));
   m.impl("induced", TORCH_BOX(&induced));
   m.impl("fold", TORCH_BOX(&fold));
   m.impl("tree_sum", TORCH_BOX(&tree_sum));
-  m.impl("depths", TORCH_BOX(&depths));
 }
 
 }  // namespace torchcent

@@ -9,6 +9,7 @@
 
 #include "cpu/batches.h"
 #include "cpu/search.h"
+#include "cpu/view.h"
 
 namespace torchcent {
 
@@ -26,10 +27,6 @@ std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure,
 
 // Sources that share one private sum. Fixed, so that results do not depend on the number of threads.
 int64_t batch_size(Engine engine) { return engine == Engine::lanes ? 64 : 16; }
-
-Csr view(const Tensor& rowptr, const Tensor& col) {
-  return {rowptr.numel() - 1, rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
-}
 
 bool all_equal(const double* values, int64_t count, double value) {
   for (int64_t i = 0; i < count; ++i)

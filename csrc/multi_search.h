@@ -1,0 +1,173 @@
+// Multi-search: many breadth-first searches, with hooks of one's own (McLaughlin and Bader 2015).
+//
+// Derive a visitor from torchcent::Visitor, write the hooks that it needs, and call multi_search(). On the CPU one
+// search runs per thread, on a queue; multi_search.cuh runs the same visitors on CUDA, one search per block. This is
+// all that happens to a source:
+//
+//   init(search)                 depth[source] is 0 and the frontier is the source
+//   while there is a frontier:
+//     prior(search)              before the frontier is expanded; false ends the search
+//     visit(search, u, v, slot)  for every arc u -> v out of the frontier, v being reached: the arc lies on a shortest
+//                                path from the source if and only if depth[v] > level
+//     post(search)               the frontier is now what was found, and may be empty; level is its depth
+//   finalize(search)             queue[0] to queue[end - 1] are the vertices reached, in the order of their depth
+//
+// Every thread has a copy of the visitor, so that members may serve as workspace; pointers lead to what all share. A
+// result has its place by `lane`, and then it depends neither on the threads nor on who ends first. An exception in
+// a hook ends the run and comes out of multi_search().
+//
+// Example: how many vertices lie within k hops of each source, the source included. docs/multi_search.md makes an
+// operator of it with torch.utils.cpp_extension.load_inline and include_paths=[torchcent.include_path()].
+//
+//   #include "multi_search.h"
+//
+//   struct HopCount : torchcent::Visitor {
+//     int64_t k;
+//     int64_t* count;  // [sources]
+//     bool prior(const torchcent::SearchState& search) { return search.level < k; }
+//     void finalize(const torchcent::SearchState& search) { count[search.lane] = search.end; }
+//   };
+//
+//   const torchcent::Csr graph = {n, rowptr, col};
+//   torchcent::multi_search(graph, sources, number_of_sources, HopCount{{}, k, count}, threads);
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "csr.h"
+
+#ifdef __CUDACC__
+#define TORCHCENT_HD __host__ __device__
+#else
+#define TORCHCENT_HD
+#endif
+
+namespace torchcent {
+
+// Where a search stands: what its hooks see.
+struct SearchState {
+  Csr graph;
+  const int32_t* depth = nullptr;   // [n] hops from the source, -1 where not reached
+  const int32_t* queue = nullptr;   // [n] the vertices reached; the frontier is queue[begin] to queue[end - 1]
+  int32_t begin = 0, end = 0;       // end is also how many are reached
+  int32_t level = 0;                // depth of the frontier
+  int32_t source = 0;               // a vertex
+  int64_t lane = 0;                 // and its place among the sources
+  int32_t worker = 0;               // which thread, on CUDA which block, searches: a place for workspace
+  int32_t thread = 0, threads = 1;  // which thread of the worker this is; on CUDA threadIdx.x of blockDim.x
+};
+
+// Hooks that do nothing. They are not virtual: multi_search() calls those of the class that it is given.
+struct Visitor {
+  TORCHCENT_HD void init(const SearchState&) {}
+  TORCHCENT_HD bool prior(const SearchState&) { return true; }
+  TORCHCENT_HD void visit(const SearchState&, int32_t /*u*/, int32_t /*v*/, int64_t /*slot*/) {}
+  TORCHCENT_HD void post(const SearchState&) {}
+  TORCHCENT_HD void finalize(const SearchState&) {}
+};
+
+// One thread's searches, one after the other.
+template <class V>
+class QueueSearcher {
+ public:
+  QueueSearcher(const Csr& graph, const V& visitor, int32_t worker)
+      : visitor_(visitor), depth_(graph.num_nodes, -1), queue_(graph.num_nodes + 2 * kAhead) {
+    state_ = {graph, depth_.data(), queue_.data()};
+    state_.worker = worker;
+  }
+
+  // False if it was told to stop: *cancel is not 0.
+  bool run(int64_t lane, int32_t source, const int64_t* cancel) {
+    depth_[source] = 0;
+    queue_[0] = source;
+    state_.begin = 0, state_.end = 1, state_.level = 0;
+    state_.source = source, state_.lane = lane;
+    visitor_.init(state_);
+    while (state_.begin < state_.end && visitor_.prior(state_)) {
+      if (cancel != nullptr && __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0) return false;
+      const int32_t reached = expand();
+      state_.begin = state_.end, state_.end = reached, ++state_.level;
+      visitor_.post(state_);
+    }
+    visitor_.finalize(state_);
+    for (int32_t p = 0; p < state_.end; ++p) depth_[queue_[p]] = -1;
+    return true;
+  }
+
+ private:
+  static constexpr int32_t kAhead = 8;  // vertices fetched ahead of their turn; beyond the tail stands any vertex
+  static constexpr bool kVisits = !std::is_same_v<decltype(&V::visit), decltype(&Visitor::visit)>;
+
+  int32_t expand() {
+    const int64_t* const rowptr = state_.graph.rowptr;
+    const int32_t* const col = state_.graph.col;
+    int32_t* const depth = depth_.data();
+    int32_t* const queue = queue_.data();
+    int32_t reached = state_.end;
+    for (int32_t p = state_.begin; p < state_.end; ++p) {
+      if (!kVisits && reached == state_.graph.num_nodes) break;  // nobody looks at the arcs that are left
+      __builtin_prefetch(rowptr + queue[p + 2 * kAhead]);
+      __builtin_prefetch(col + rowptr[queue[p + kAhead]]);
+      const int32_t u = queue[p];
+      for (int64_t slot = rowptr[u]; slot < rowptr[u + 1]; ++slot) {
+        const int32_t v = col[slot];
+        if (depth[v] < 0) {
+          depth[v] = state_.level + 1;
+          queue[reached++] = v;
+        }
+        visitor_.visit(state_, u, v, slot);
+      }
+    }
+    return reached;
+  }
+
+  V visitor_;
+  SearchState state_;
+  std::vector<int32_t> depth_;
+  std::vector<int32_t> queue_;
+};
+
+// Searches from sources[0] to sources[count - 1]. control, where given, is [cancel, sources done]: another thread may
+// set the first, which ends the run within a level, and read the second.
+template <class V>
+void multi_search(const Csr& graph, const int64_t* sources, int64_t count, const V& visitor, int64_t threads = 1,
+                  int64_t* control = nullptr) {
+  static_assert(std::is_base_of_v<Visitor, V>, "a visitor is derived from torchcent::Visitor");
+  std::atomic<int64_t> next{0};
+  std::exception_ptr error;
+  std::mutex error_mutex;
+  const auto work = [&](int32_t worker) {
+    try {
+      QueueSearcher<V> searcher(graph, visitor, worker);
+      for (int64_t lane = next++; lane < count; lane = next++) {
+        if (!searcher.run(lane, static_cast<int32_t>(sources[lane]), control)) return;
+        if (control != nullptr) __atomic_fetch_add(control + 1, 1, __ATOMIC_RELAXED);
+      }
+    } catch (...) {
+      std::lock_guard<std::mutex> lock(error_mutex);
+      error = std::current_exception();
+      next = count;
+    }
+  };
+  const int64_t workers = std::max<int64_t>(1, std::min(threads, count));
+  std::vector<std::thread> others;
+  others.reserve(workers - 1);
+  try {
+    for (int32_t worker = 1; worker < workers; ++worker) others.emplace_back(work, worker);
+  } catch (const std::system_error&) {
+    // The system grants no more threads: those there are do the work.
+  }
+  work(0);
+  for (std::thread& other : others) other.join();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace torchcent
