@@ -111,6 +111,7 @@ class QueueSearcher {
     const int32_t* const col = state_.graph.col;
     int32_t* const depth = depth_.data();
     int32_t* const queue = queue_.data();
+    const int32_t next = state_.level + 1;
     int32_t reached = state_.end;
     for (int32_t p = state_.begin; p < state_.end; ++p) {
       if (!kVisits && reached == state_.graph.num_nodes) break;  // nobody looks at the arcs that are left
@@ -119,10 +120,11 @@ class QueueSearcher {
       const int32_t u = queue[p];
       for (int64_t slot = rowptr[u]; slot < rowptr[u + 1]; ++slot) {
         const int32_t v = col[slot];
-        if (depth[v] < 0) {
-          depth[v] = state_.level + 1;
-          queue[reached++] = v;
-        }
+        // Without a branch, which would be taken at random: the last write to the queue is kept only if v is new.
+        const int32_t known = depth[v];
+        depth[v] = known < 0 ? next : known;
+        queue[reached] = v;
+        reached += known < 0;
         visitor_.visit(state_, u, v, slot);
       }
     }
