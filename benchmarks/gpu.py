@@ -35,6 +35,8 @@ SUITES = [
     "test_edge_betweenness",
     "test_stress",
     "test_overflow",
+    "test_multi_search",
+    "test_multi_search_examples",
 ]
 REPEAT = 5
 SLOW_SECONDS = 1  # an engine that takes longer for the few sources of the table is not repeated

@@ -6,16 +6,20 @@ from torchcent._plan import Plan
 from torchcent.betweenness import betweenness, edge_betweenness, explain, stress
 from torchcent.graph import Graph
 from torchcent.io import EdgeList, read, write
+from torchcent.multisearch import Visitor, include_path, multi_search
 
 __all__ = [
     "EdgeList",
     "Graph",
     "Plan",
+    "Visitor",
     "__version__",
     "betweenness",
     "edge_betweenness",
     "explain",
     "generate",
+    "include_path",
+    "multi_search",
     "read",
     "show_config",
     "stress",

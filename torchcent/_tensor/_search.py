@@ -1,4 +1,4 @@
-"""Breadth-first search from a batch of sources: the levels of the shortest-path DAGs."""
+"""Breadth-first search from a batch of sources, and the levels of the shortest-path DAGs."""
 
 from typing import NamedTuple
 
@@ -9,6 +9,73 @@ from ._scaled import Number, sum_by
 
 # Float64 ends at 1.8e308; the room left is for sums and products with these counts.
 LARGEST_COUNT = 1e290
+
+
+class Step(NamedTuple):
+    """The arcs that a level was searched by, ordered by (lane, tail, head)."""
+
+    tail: Tensor  # [arcs] position of the tail in the frontier
+    slot: Tensor  # [arcs] position in col
+    pair: Tensor  # [arcs] lane * n + head
+    new: Tensor  # [arcs] bool: does it lead to the next level?
+
+
+class Search:
+    """One breadth-first search per source (a lane), all a level at a time.
+
+    Attributes:
+        depth: int32 [lanes, n], hops from the lane's source, -1 where not reached yet.
+        level: depth of the frontier.
+        lane, vertex: int64 [pairs], the frontier, ordered by (lane, vertex).
+    """
+
+    def __init__(self, rowptr: Tensor, col: Tensor, sources: Tensor) -> None:
+        self._rowptr, self._col = rowptr, col
+        self._num_nodes, lanes = rowptr.numel() - 1, sources.numel()
+        size, device = (lanes, self._num_nodes), sources.device
+        self.level = 0
+        self.lane = torch.arange(lanes, device=device)
+        self.vertex = sources
+        self.depth = torch.full(size, -1, dtype=torch.int32, device=device)
+        self.depth[self.lane, sources] = 0
+        self._place = torch.empty(lanes * self._num_nodes, dtype=torch.int64, device=device)
+
+    def step(self, wanted: Tensor | None = None) -> Step:
+        """One level down, from all of the frontier or where `wanted` (bool [pairs]) is True."""
+        tail, slot = self._out_arcs(wanted)
+        pair = self.lane[tail] * self._num_nodes + self._col[slot]
+        depth = self.depth.view(-1)
+        new = depth[pair] < 0
+        frontier = self._distinct(pair[new])
+        self.level += 1
+        depth[frontier] = self.level
+        self.lane = frontier.div(max(self._num_nodes, 1), rounding_mode="floor")
+        self.vertex = frontier - self.lane * self._num_nodes
+        return Step(tail, slot, pair, new)
+
+    def place(self, pair: Tensor) -> Tensor:
+        """Positions in the frontier of pairs (lane * n + vertex) that are in it."""
+        return self._place[pair]
+
+    def _out_arcs(self, wanted: Tensor | None) -> tuple[Tensor, Tensor]:
+        """(tail, slot) of every arc out of the frontier."""
+        first = self._rowptr[self.vertex]
+        degree = self._rowptr[self.vertex + 1] - first
+        if wanted is not None:
+            degree = degree * wanted
+        tail = torch.repeat_interleave(degree)
+        before = degree.cumsum(0) - degree
+        slot = torch.arange(tail.numel(), device=tail.device) + (first - before)[tail]
+        return tail, slot
+
+    def _distinct(self, pair: Tensor) -> Tensor:
+        """The different entries of `pair`, ascending; notes the place of each."""
+        # Of equal entries one writes last, whichever: sorting makes the result independent of it.
+        arc = torch.arange(pair.numel(), device=pair.device)
+        self._place[pair] = arc
+        distinct = pair[self._place[pair] == arc].sort().values
+        self._place[distinct] = torch.arange(distinct.numel(), device=pair.device)
+        return distinct
 
 
 class Level(NamedTuple):
@@ -33,48 +100,20 @@ def shortest_path_levels(
 
     `one` is the path count of the sources themselves; its type is that of all counts.
     """
-    num_nodes, lanes = rowptr.numel() - 1, sources.numel()
-    lane = torch.arange(lanes, device=sources.device)
-    vertex, sigma = sources, one
-    seen = torch.zeros(lanes * num_nodes, dtype=torch.bool, device=sources.device)
-    seen[lane * num_nodes + vertex] = True
-    position = torch.empty(lanes * num_nodes, dtype=torch.int64, device=sources.device)
+    search, sigma = Search(rowptr, col, sources), one
     levels = []
     while True:
-        tail, slot = _out_arcs(rowptr, vertex)
-        pair = lane[tail] * num_nodes + col[slot]
-        unseen = ~seen[pair]
-        tail, slot, pair = tail[unseen], slot[unseen], pair[unseen]
-
-        frontier = _distinct(pair, position)
-        head = position[pair]
+        lane, vertex = search.lane, search.vertex
+        arcs = search.step()
+        tail, slot, head = (
+            arcs.tail[arcs.new],
+            arcs.slot[arcs.new],
+            search.place(arcs.pair[arcs.new]),
+        )
         levels.append(Level(lane, vertex, sigma, tail, head, slot))
-        if frontier.numel() == 0:
+        if search.vertex.numel() == 0:
             return levels
 
-        sigma = sum_by(sigma[tail], head, frontier.numel())
+        sigma = sum_by(sigma[tail], head, search.vertex.numel())
         if isinstance(sigma, Tensor) and sigma.max() > LARGEST_COUNT:
             return None
-        seen[frontier] = True
-        lane = frontier.div(num_nodes, rounding_mode="floor")
-        vertex = frontier - lane * num_nodes
-
-
-def _out_arcs(rowptr: Tensor, vertex: Tensor) -> tuple[Tensor, Tensor]:
-    """(tail, slot) of every arc out of the vertices, tail as a position in `vertex`."""
-    first = rowptr[vertex]
-    degree = rowptr[vertex + 1] - first
-    tail = torch.repeat_interleave(degree)
-    before = degree.cumsum(0) - degree
-    slot = torch.arange(tail.numel(), device=tail.device) + (first - before)[tail]
-    return tail, slot
-
-
-def _distinct(pair: Tensor, position: Tensor) -> Tensor:
-    """The different entries of `pair`, ascending; writes the place of each into `position`."""
-    # Of equal entries one writes last, whichever: sorting makes the result independent of it.
-    arc = torch.arange(pair.numel(), device=pair.device)
-    position[pair] = arc
-    distinct = pair[position[pair] == arc].sort().values
-    position[distinct] = torch.arange(distinct.numel(), device=pair.device)
-    return distinct
