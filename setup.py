@@ -11,11 +11,13 @@ from pathlib import Path
 
 import torch
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 from torch.utils import cpp_extension
 from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 CSRC = Path("csrc")
 MACROS = [("TORCH_TARGET_VERSION", "0x020a000000000000")]
+HEADERS = ("csr.h", "multi_search.h", "multi_search.cuh")  # for users (torchcent.include_path())
 FLAGS = ["-O3", "-std=c++20", "-fvisibility=hidden", "-g0", "-pthread", "-Wall"]
 if platform.machine() == "x86_64":
     FLAGS.append("-Wno-maybe-uninitialized")  # g++ 12 warns inside of its own AVX-512 header
@@ -76,11 +78,23 @@ def cuda_extension() -> Extension | None:
     )
 
 
+class BuildPackage(build_py):
+    """Adds the headers for users, which an installation in place has in csrc."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            folder = Path(self.build_lib, "torchcent", "include")
+            self.mkpath(str(folder))
+            for name in HEADERS:
+                self.copy_file(str(CSRC / name), str(folder / name))
+
+
 if (cuda := cuda_extension()) is not None:
     extensions.append(cuda)
 
 setup(
     ext_modules=extensions,
-    cmdclass={"build_ext": BuildExtension},
+    cmdclass={"build_ext": BuildExtension, "build_py": BuildPackage},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -1,6 +1,6 @@
 """Checks that a wheel runs where it says it does: `python tools/check_wheel.py dist/*.whl`.
 
-- it is tagged cp311-abi3, and holds the extension and py.typed;
+- it is tagged cp311-abi3, and holds the extension, py.typed and the headers for users;
 - abi3audit finds nothing outside Python's limited API;
 - the extension leaves only these symbols to others: Python's, PyTorch's stable C shims, and those
   of the C and C++ run-time libraries. One symbol of at::, c10:: or torch:: would tie the wheel to
@@ -39,6 +39,7 @@ import torch, torchcent
 assert os.path.samefile(os.path.dirname(torchcent.__file__), "torchcent"), torchcent.__file__
 star = torch.tensor([[0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0]])
 assert torchcent.betweenness(star).tolist() == [1, 0, 0, 0]
+assert os.path.samefile(torchcent.include_path(), "torchcent/include")
 print(torchcent.show_config())
 """
 
@@ -79,7 +80,8 @@ def check(wheel: Path) -> list[str]:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(folder)
         package = Path(folder, "torchcent")
-        for name in ("_C.abi3.so", "py.typed"):
+        headers = ("csr.h", "multi_search.h", "multi_search.cuh")
+        for name in ("_C.abi3.so", "py.typed", *(f"include/{header}" for header in headers)):
             if not (package / name).exists():
                 wrong.append(f"torchcent/{name} is missing")
         shims = shim_names()
