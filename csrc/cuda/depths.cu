@@ -1,11 +1,8 @@
 // Hops from a source: looked at once or twice per graph, to choose an engine and to order vertices.
 
-#include <torch/csrc/stable/accelerator.h>
 #include <torch/csrc/stable/library.h>
-#include <torch/csrc/stable/ops.h>
-#include <torch/csrc/stable/tensor.h>
 
-#include "cuda/problem.cuh"
+#include "cuda/scratch.cuh"
 
 namespace torchcent::cuda {
 
@@ -43,9 +40,7 @@ Tensor depths(const Tensor& rowptr, const Tensor& col, int64_t source) {
   constexpr int kLevels = 64;  // queued before the host looks again
   const int32_t device = rowptr.get_device_index();
   const torch::stable::accelerator::DeviceGuard guard(device);
-  void* pointer = nullptr;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(device, &pointer));
-  const cudaStream_t stream = static_cast<cudaStream_t>(pointer);
+  const cudaStream_t stream = current_stream(device);
   const int64_t n = rowptr.numel() - 1;
   Tensor result = torch::stable::new_empty(rowptr, {n}, ScalarType::Int);
   if (n == 0) return result;

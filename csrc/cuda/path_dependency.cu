@@ -1,36 +1,16 @@
 // The path-counting op on CUDA: arguments, memory, and the choice of engine and measure.
 
-#include <torch/csrc/stable/accelerator.h>
 #include <torch/csrc/stable/library.h>
-#include <torch/csrc/stable/ops.h>
-#include <torch/csrc/stable/tensor.h>
-
-#include <vector>
 
 #include "cuda/lanes.cuh"
 #include "cuda/queue.cuh"
+#include "cuda/scratch.cuh"
 
 namespace torchcent::cuda {
 
-using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 namespace {
-
-class TensorScratch final : public Scratch {
- public:
-  explicit TensorScratch(const Tensor& like) : like_(like) {}
-  void* bytes(int64_t count) override {
-    held_.push_back(torch::stable::new_empty(like_, {count > 0 ? count : 1}, ScalarType::Byte));
-    return held_.back().mutable_data_ptr();
-  }
-  int64_t mark() const override { return static_cast<int64_t>(held_.size()); }
-  void release(int64_t mark) override { held_.resize(static_cast<size_t>(mark), like_); }
-
- private:
-  const Tensor& like_;
-  std::vector<Tensor> held_;
-};
 
 template <class Visitor>
 Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, double* scores, Rung rung, const Run& run) {
@@ -48,17 +28,9 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads) {
   const int32_t device = rowptr.get_device_index();
-  const std::initializer_list<const Tensor*> tensors = {
-      &col, &colptr, &row, &sources, &source_weight, &own_weight, &target_weight, &through_weight, &scores};
-  for (const Tensor* tensor : tensors)
-    if (!tensor->is_cuda() || tensor->get_device_index() != device)
-      throw std::invalid_argument("path_dependency needs all of its tensors on one device");
+  same_device("path_dependency", device,
+              {&col, &colptr, &row, &sources, &source_weight, &own_weight, &target_weight, &through_weight, &scores});
   const torch::stable::accelerator::DeviceGuard guard(device);
-  void* stream = nullptr;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(device, &stream));
-  int processors = 0;
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "device");
-
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const highest = result.mutable_data_ptr<int64_t>();
   *highest = rung;
@@ -73,8 +45,8 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   if (graph.n == 0 || all.count == 0) return result;
   int64_t* const flags = control.mutable_data_ptr<int64_t>();
   TensorScratch scratch(rowptr);
-  const Run run = {static_cast<cudaStream_t>(stream), scratch, flags[2], processors,
-                   static_cast<int>(threads),         flags,   flags + 1};
+  const Run run = {current_stream(device),    scratch, flags[2], multiprocessors(device),
+                   static_cast<int>(threads), flags,   flags + 1};
   double* const target = scores.mutable_data_ptr<double>();
   Rung used{};
   switch (Measure{measure}) {
