@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import oracles
 import pytest
@@ -12,6 +13,7 @@ import torch
 from graphs import arc_lists, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 import torchcent
 
@@ -43,6 +45,18 @@ def samples() -> dict[str, list[tuple]]:
         for measure in range(3)
         for engine, rung in KERNELS.values()
     ]
+
+    def searches(*results: Callable[[int], Tensor]) -> list[tuple]:
+        """Arguments of the bits engine for few, many and no sources."""
+        return [
+            (
+                *(rowptr, col, colptr, row, sources),
+                *(result(sources.numel()) for result in results),
+                *(torch.zeros(3, dtype=torch.int64), 2),
+            )
+            for sources in (torch.tensor([0, 3, 5]), torch.arange(150) % 15, none[0])
+        ]
+
     return {
         "simd": [()],
         "csr": [
@@ -59,6 +73,17 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, col, sources, torch.zeros(3, dtype=torch.int64), 2)
             for sources in (torch.tensor([3, 0, 14]), none[0])
         ],
+        "clusters": [(both_ptr, both, 4), (none.new_zeros(1), col[:0], 4)],
+        "distance_sums": searches(
+            lambda k: torch.ones(k, dtype=torch.int32),
+            lambda k: torch.zeros(15, 4, dtype=F64),
+            lambda k: torch.zeros(15, dtype=torch.int32),
+            lambda k: torch.zeros(16, dtype=torch.int64),
+        ),
+        "source_sums": searches(
+            lambda k: torch.zeros(k, 4, dtype=F64), lambda k: torch.zeros(k, dtype=torch.int32)
+        ),
+        "distances": searches(lambda k: torch.zeros(k, 15, dtype=torch.int8)),
         "path_dependency": counted,
     }
 

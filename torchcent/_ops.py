@@ -99,16 +99,12 @@ def _fake_in_place(*_: object) -> None:
     """Operators that only write into their arguments."""
 
 
-def _fake_distances(*_: object) -> int:
-    return 0
+def _fake_flag(*_: object) -> Tensor:
+    return torch.empty(1, dtype=torch.int64)  # on the host whatever the device
 
 
 def _fake_search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: object) -> Tensor:
     return _sized(sources, (sources.numel(), 3))
-
-
-def _fake_path_dependency(rowptr: Tensor, *_: object) -> Tensor:
-    return torch.empty(1, dtype=torch.int64)  # the rung, on the host whatever the device
 
 
 if available:
@@ -122,9 +118,9 @@ if available:
         "clusters": _fake_clusters,
         "distance_sums": _fake_in_place,
         "source_sums": _fake_in_place,
-        "distances": _fake_distances,
+        "distances": _fake_flag,
         "search_summary": _fake_search_summary,
-        "path_dependency": _fake_path_dependency,
+        "path_dependency": _fake_flag,
     }.items():
         torch.library.register_fake(f"torchcent::{_name}")(_fake)
 if cuda:

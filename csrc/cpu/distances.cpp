@@ -111,13 +111,16 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
   in_threads(run.workers, work, [&] { next = run.batches; });
 }
 
-int64_t distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                  const Tensor& sources, Tensor& out, Tensor& control, int64_t threads) {
+Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                 const Tensor& sources, Tensor& out, Tensor& control, int64_t threads) {
   // The table of a wide batch is turned over while it is in the cache, if it is small enough.
   const int64_t element = out.element_size();
   const bool wide = (rowptr.numel() - 1) * kWide * element <= int64_t{1} << 28;
   const Run run(rowptr, col, colptr, row, sources, control, threads, wide ? kWideFrom : sources.numel() + 1);
-  if (run.count == 0) return 0;
+  Tensor result = torch::stable::new_empty(control, {1});
+  int64_t* const failed = result.mutable_data_ptr<int64_t>();
+  *failed = 0;
+  if (run.count == 0) return result;
   const DistanceOutput output = element == 1   ? DistanceOutput::rows_int8
                                 : element == 2 ? DistanceOutput::rows_int16
                                                : DistanceOutput::rows_int32;
@@ -135,7 +138,8 @@ int64_t distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr,
     }
   };
   in_threads(run.workers, work, [&] { next = run.batches; });
-  return too_deep;
+  *failed = too_deep;
+  return result;
 }
 
 // An order of all vertices in which each run of `size` is a ball of neighbours, grown breadth-first from

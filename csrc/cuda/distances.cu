@@ -175,17 +175,21 @@ int64_t rows(Search& search, T* out) {
   return failed;
 }
 
-int64_t distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                  const Tensor& sources, Tensor& out, Tensor& control, int64_t) {
+Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                 const Tensor& sources, Tensor& out, Tensor& control, int64_t) {
   same_device("distances", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &out});
   Search search(rowptr, colptr, row, sources, control, 0);
-  if (search.count() == 0) return 0;
+  Tensor result = torch::stable::new_empty(control, {1});
+  int64_t* const failed = result.mutable_data_ptr<int64_t>();
+  *failed = 0;
+  if (search.count() == 0) return result;
   void* const data = out.mutable_data_ptr();
   switch (out.element_size()) {
-    case 1: return rows(search, static_cast<int8_t*>(data));
-    case 2: return rows(search, static_cast<int16_t*>(data));
-    default: return rows(search, static_cast<int32_t*>(data));
+    case 1: *failed = rows(search, static_cast<int8_t*>(data)); break;
+    case 2: *failed = rows(search, static_cast<int16_t*>(data)); break;
+    default: *failed = rows(search, static_cast<int32_t*>(data));
   }
+  return result;
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {

@@ -162,15 +162,21 @@ class DistanceRows : public DistanceSearch {
 #endif
   }
 
-  // Tile by tile, so that both sides stay in the cache.
+  // Tile by tile through a small copy: the table's own rows are a power of two apart and would share few
+  // lines of the cache.
   void turn_over(T* rows, int64_t count) const {
     constexpr int64_t kTile = 64;
+    T tile[kTile][kTile + 64 / sizeof(T)];
     for (int64_t first = 0; first < num_nodes_; first += kTile) {
-      const int64_t end = first + kTile < num_nodes_ ? first + kTile : num_nodes_;
-      for (int64_t lane = 0; lane < count; ++lane) {
-        T* const row = rows + lane * num_nodes_;
-        const T* const table = table_.data() + lane;
-        for (int64_t v = first; v < end; ++v) row[v] = table[v * lanes];
+      const int64_t height = num_nodes_ - first < kTile ? num_nodes_ - first : kTile;
+      for (int64_t lane = 0; lane < count; lane += kTile) {
+        for (int64_t v = 0; v < height; ++v)
+          std::memcpy(tile[v], table_.data() + (first + v) * lanes + lane, kTile * sizeof(T));
+        const int64_t width = count - lane < kTile ? count - lane : kTile;
+        for (int64_t l = 0; l < width; ++l) {
+          T* const row = rows + (lane + l) * num_nodes_ + first;
+          for (int64_t v = 0; v < height; ++v) row[v] = tile[v][l];
+        }
       }
     }
   }
