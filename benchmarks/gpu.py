@@ -23,6 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gpu_distances
 import torch
 from gpu_status import ROOT, digest
 
@@ -35,6 +36,12 @@ SUITES = [
     "test_edge_betweenness",
     "test_stress",
     "test_overflow",
+    "test_bits",
+    "test_distances",
+    "test_distance_distribution",
+    "test_extremes",
+    "test_apsp",
+    "test_closure",
     "test_multi_search",
     "test_multi_search_examples",
 ]
@@ -188,6 +195,7 @@ def main() -> int:
         )
         if found["strategies"]:
             print(*(f"{key} {speed:.1f}" for key, speed in found["strategies"].items()), sep=", ")
+    result["distances"] = gpu_distances.rows(rmat)
     result["tests"] = tests()
     print(f"{device}, tests {result['tests']}", flush=True)
     output = given.output or ROOT / "benchmarks/results" / f"{device.split()[-1].lower()}.json"
