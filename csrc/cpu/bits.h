@@ -75,6 +75,9 @@ class BitSearch {
   }
   static void set(Bits& bits, int64_t lane) { BitsOf<words>::set(bits, lane); }
 
+  // Lanes of the last search that did not reach v.
+  void unreached(int64_t v, Bits& lanes) const { lanes = all_ & ~seen_[v]; }
+
   // visitor.found(v, depth, lanes that reach v first at this depth), and visitor.level(depth) after each
   // level that found something; false stops the search. False if cancelled or stopped.
   template <class Visitor>

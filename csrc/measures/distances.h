@@ -125,9 +125,13 @@ class DistanceRows : public DistanceSearch {
 
   DistanceStatus run(const DistanceBatch& batch) override {
     too_deep_ = false;
-    std::memset(table_.data(), 0xff, num_nodes_ * lanes * sizeof(T));  // -1 everywhere
     if (!engine_.run(batch.count, batch.sources, *this))
       return too_deep_ ? DistanceStatus::too_deep : DistanceStatus::cancelled;
+    Bits missing{};
+    for (int64_t v = 0; v < num_nodes_; ++v) {
+      engine_.unreached(v, missing);
+      write(v, missing, -1);
+    }
     turn_over(static_cast<T*>(batch.rows), batch.count);
     return DistanceStatus::done;
   }
@@ -137,15 +141,19 @@ class DistanceRows : public DistanceSearch {
       too_deep_ = true;
       return;
     }
-    T* const row = table_.data() + v * lanes;
-    for (int k = 0; k < words; ++k) {
-      const uint64_t word = Engine::word(fresh, k);
-      if (word != 0) store(row + 64 * k, word, static_cast<T>(depth));
-    }
+    write(v, fresh, static_cast<T>(depth));
   }
   bool level(int64_t) { return !too_deep_; }
 
  private:
+  void write(int64_t v, const Bits& fresh, T value) {
+    T* const row = table_.data() + v * lanes;
+    for (int k = 0; k < words; ++k) {
+      const uint64_t word = Engine::word(fresh, k);
+      if (word != 0) store(row + 64 * k, word, value);
+    }
+  }
+
   static void store(T* row, uint64_t lanes, T value) {
 #if defined(TORCHCENT_AVX512)
     if constexpr (sizeof(T) == 1) {
