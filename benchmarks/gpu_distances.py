@@ -33,7 +33,7 @@ def lengths(graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
 
     def error(rows: torch.Tensor) -> float:
         some = torch.arange(0, graph.num_nodes, max(1, graph.num_nodes // SAMPLE))
-        expected = torchcent.shortest_path_lengths(graph.to("cpu"), some, dtype=torch.int16)
+        expected = torchcent.shortest_path_lengths(graph.to("cpu"), sources=some, dtype=torch.int16)
         return float((rows[some.to(rows.device)].cpu() != expected).sum())
 
     return lambda: torchcent.shortest_path_lengths(graph, out=out, dtype=torch.int16), error

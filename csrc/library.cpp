@@ -14,7 +14,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
   // Distances, by the bits engine (measures/distances.h). control is [cancel, sources done]. sums are
-  // [n, 4] or [sources, 4]: d, 1/d, 1/(d + 1), pairs. distances returns [1] if one did not fit out's dtype.
+  // [n, 4] or [sources, 4]: d, 1/d, 1/(d + 1), pairs. distances writes the row of sources[i] to row place[i] (CPU
+  // only), or i, and returns [1] if one did not fit out's dtype.
   m.def(
       "distance_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor leaves, "
       "Tensor(a!) sums, Tensor(b!) eccentricity, Tensor(c!) levels, Tensor(d!) control, int threads) -> ()");
@@ -23,7 +24,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor(b!) eccentricity, Tensor(c!) control, int threads) -> ()");
   m.def(
       "distances(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) out, "
-      "Tensor(b!) control, int threads) -> Tensor");
+      "Tensor(b!) control, int threads, Tensor? place=None) -> Tensor");
   // One search per source: int64 [k, 3] of eccentricity within its reach, farthest vertex, vertices reached.
   m.def("search_summary(Tensor rowptr, Tensor col, Tensor sources, Tensor(a!) control, int threads) -> Tensor");
   // Path counting: adds what a run of sources contributes to scores; control is [cancel, sources done].
@@ -32,4 +33,9 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads) -> Tensor");
+  // Transitive closure of an acyclic graph whose arcs lead to smaller numbers: words [base of a block + 8 row + word]
+  // gets its bits, reached the sizes of what each vertex reaches; control is [cancel, columns done].
+  m.def(
+      "closure(Tensor rowptr, Tensor col, Tensor size, Tensor base, int sinks, int columns, Tensor(a!) words, "
+      "Tensor(b!) reached, Tensor(c!) control, int threads) -> ()");
 }

@@ -136,10 +136,13 @@ def test_the_bits_do_not_depend_on_the_threads():
 def test_kernels_for_other_processors(simd):
     if torchcent._ops.simd == simd:
         pytest.skip("every other test runs on them")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "named and True-3"],
-        env={**os.environ, "TORCHCENT_SIMD": simd}, capture_output=True, text=True,
-    )  # fmt: skip
+        [*command, "-k", "named and True-3"],
+        env={**os.environ, "TORCHCENT_SIMD": simd},
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stdout[-2000:]
 
 

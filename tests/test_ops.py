@@ -32,6 +32,8 @@ def samples() -> dict[str, list[tuple]]:
     both_ptr, both, _ = ops.csr(columns, 15, True)
     order, parent = ops.fold(both_ptr, both, True)
     none = columns[:, :0]
+    down, below, _ = ops.csr(torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]]), 4, False)
+    closed = (down, below, torch.tensor([1, 2, 1, 5]), torch.tensor([-8]), 1, 3)
     counted = [
         (
             *(rowptr, col, colptr, row),
@@ -83,8 +85,15 @@ def samples() -> dict[str, list[tuple]]:
         "source_sums": searches(
             lambda k: torch.zeros(k, 4, dtype=F64), lambda k: torch.zeros(k, dtype=torch.int32)
         ),
-        "distances": searches(lambda k: torch.zeros(k, 15, dtype=torch.int8)),
+        "distances": [
+            arguments + place
+            for arguments in searches(lambda k: torch.zeros(k, 15, dtype=torch.int8))
+            for place in ((), (torch.arange(arguments[4].numel()).flip(0),))
+        ],
         "path_dependency": counted,
+        "closure": [
+            (*closed, *(torch.zeros(k, dtype=torch.int64) for k in (24, 4, 2)), 2),
+        ],
     }
 
 
@@ -189,6 +198,15 @@ def test_a_cancelled_run_stops(kernel):
     ops.path_dependency(*arguments, 0, *KERNELS[kernel], 2)
     assert control.tolist() == [1, 0]
     assert scores.tolist() == [0.0] * n
+
+
+def test_a_cancelled_closure_stops():
+    rowptr, col, _ = ops.csr(torch.stack([torch.arange(1, 1000), torch.arange(999)]), 1000, False)
+    words, reached = torch.zeros(8 * 1500, dtype=torch.int64), torch.zeros(1000, dtype=torch.int64)
+    control, base = torch.tensor([1, 0]), torch.tensor([-8, 8 * (999 - 512)])
+    ops.closure(rowptr, col, torch.ones_like(reached), base, 1, 999, words, reached, control, 2)
+    assert control.tolist() == [1, 0]
+    assert not reached.any() and not words.any()
 
 
 INTERRUPTED = """

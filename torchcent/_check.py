@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -25,6 +27,8 @@ STRATEGIES = {
     "cooperative": 8,
 }
 WARP_SIZES = (4, 8, 16, 32)
+DISTANCE_ENGINES = ("auto", "bits", "tensor")
+DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
 MAX_NODES = 2**31 - 1
 
 
@@ -221,3 +225,104 @@ def visitor_result(value: object, visitor: Visitor, lanes: int) -> Tensor | None
             f"visitor.merge='cat' says, got shape {list(value.shape)}"
         )
     return value
+
+
+def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Vertices u and v as int64 tensors of shapes that broadcast; repetitions are welcome."""
+    pair = []
+    for name, value in (("u", u), ("v", v)):
+        if isinstance(value, bool) or not isinstance(value, (int, Tensor)):
+            raise TypeError(
+                f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"
+            )
+        if isinstance(value, int) and not 0 <= value < size:
+            raise ValueError(f"{name} is vertex {value}, but ids must be in [0, {size})")
+        ids = torch.as_tensor(value)
+        if ids.dtype == torch.bool or ids.is_floating_point() or ids.is_complex():
+            raise TypeError(f"{name} must hold integer vertex ids, got {ids.dtype}")
+        if ids.device != device and ids.device.type != "cpu":
+            raise ValueError(f"{name} is on {ids.device}, but the graph is on {device}")
+        low, high = (int(x) for x in torch.aminmax(ids)) if ids.numel() else (0, -1)
+        if low < 0 or high >= size:
+            raise ValueError(
+                f"{name} contains vertex {low if low < 0 else high}, but ids must be in [0, {size})"
+            )
+        pair.append(ids.to(device=device, dtype=torch.int64))
+    try:
+        torch.broadcast_shapes(pair[0].shape, pair[1].shape)
+    except RuntimeError:
+        raise ValueError(
+            f"u and v must have shapes that broadcast, got {list(pair[0].shape)} "
+            f"and {list(pair[1].shape)}"
+        ) from None
+    return pair[0], pair[1]
+
+
+def reflexive(value: object) -> None:
+    if value is not None and not isinstance(value, bool):
+        raise TypeError(f"reflexive must be True, False or None, got {value!r}")
+
+
+def named_sources(value: object, graph: Graph) -> Tensor | None:
+    """None for all vertices, or a tensor of different ones."""
+    if isinstance(value, int):
+        raise TypeError(
+            f"sources must be None or a tensor of vertex ids, got {value!r}; "
+            "for one vertex pass a tensor of one"
+        )
+    return None if value is None else vertices(value, "sources", graph)
+
+
+def positive(value: object, name: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an int or None, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+    return value
+
+
+def distance_dtype(value: object) -> torch.dtype | None:
+    """None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    if value not in DISTANCE_DTYPES:
+        raise TypeError(
+            f"dtype must be 'auto', torch.int8, torch.int16 or torch.int32, got {value!r}"
+        )
+    return value  # type: ignore[return-value]
+
+
+def distance_out(
+    value: object, shape: tuple[int, int], dtype: torch.dtype | None, device: torch.device
+) -> Tensor | Path | None:
+    """Where distances are to be written: a .npy file in a folder that is there, or a tensor."""
+    if value is None:
+        return None
+    if isinstance(value, Tensor):
+        if value.dtype not in DISTANCE_DTYPES:
+            raise TypeError(
+                f"out must be torch.int8, torch.int16 or torch.int32, got {value.dtype}"
+            )
+        if dtype is not None and dtype != value.dtype:
+            raise ValueError(f"dtype={dtype} contradicts out, which has {value.dtype}")
+        if value.shape != shape:
+            raise ValueError(f"out must have shape {list(shape)}, got {list(value.shape)}")
+        if value.layout != torch.strided or not value.is_contiguous():
+            raise ValueError("out must be dense and contiguous")
+        if value.device != device and value.device.type != "cpu":
+            raise ValueError(f"out is on {value.device}, but the graph is on {device}")
+        return value
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(
+            f"out must be None, a tensor or the name of a .npy file, got {type(value).__name__}"
+        )
+    path = Path(value)
+    if path.suffix != ".npy":
+        raise ValueError(f"out must be the name of a .npy file, got {str(path)!r}")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"out={str(path)!r} is not a file")
+    if not path.resolve().parent.is_dir():
+        raise FileNotFoundError(f"out={str(path)!r}: no such directory: {path.resolve().parent}")
+    return path

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from torchcent import _ops
+from torchcent._tensor._rows import distances
 
 
 def csr(edge_index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor, Tensor]:
@@ -45,9 +46,18 @@ def depth(rowptr: Tensor, col: Tensor) -> int:
     """A lower bound of the diameter: breadth-first from the hub, then from the farthest vertex."""
     if rowptr.numel() < 2:
         return 0
-    first = _ops.ops.depths(rowptr, col, int(rowptr.diff().argmax()))
-    second = _ops.ops.depths(rowptr, col, int(first.argmax()))
+    first = hops(rowptr, col, int(rowptr.diff().argmax()))
+    second = hops(rowptr, col, int(first.argmax()))
     return max(int(first.max()), int(second.max()))
+
+
+def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
+    """int32 [n]: the number of hops from the source, -1 where it does not reach."""
+    if _ops.runs_on(rowptr.device):
+        return _ops.ops.depths(rowptr, col, source)
+    out = torch.empty(1, rowptr.numel() - 1, dtype=torch.int32, device=rowptr.device)
+    distances(rowptr, col, torch.tensor([source], device=rowptr.device), out)
+    return out[0]
 
 
 def _pointers(sorted_or_not: Tensor, num_nodes: int) -> Tensor:

@@ -121,6 +121,7 @@ if available:
         "distances": _fake_flag,
         "search_summary": _fake_search_summary,
         "path_dependency": _fake_flag,
+        "closure": _fake_in_place,
     }.items():
         torch.library.register_fake(f"torchcent::{_name}")(_fake)
 if cuda:

@@ -26,6 +26,7 @@ struct DistanceBatch {
   int32_t* eccentricity;   // [n] or [count], largest so far
   int64_t* levels;         // [n + 1] pairs by distance, added to; or none; vertex sums only
   void* rows;              // [count, n] distances, -1 where there is no path
+  const int64_t* place;    // [count] the row that each source gets; or none: as they come
 };
 
 enum class DistanceStatus { done, too_deep, cancelled };

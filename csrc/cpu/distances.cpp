@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <vector>
 
 #include "cpu/batches.h"
@@ -49,7 +50,10 @@ struct Run {
     workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
   }
   DistanceBatch batch(int64_t b) const {
-    return {std::min(lanes, count - b * lanes), sources + b * lanes, nullptr, nullptr, nullptr, nullptr, nullptr};
+    DistanceBatch batch = {};
+    batch.count = std::min(lanes, count - b * lanes);
+    batch.sources = sources + b * lanes;
+    return batch;
   }
   void finished(const DistanceBatch& batch) const { __atomic_fetch_add(done, batch.count, __ATOMIC_RELAXED); }
 };
@@ -112,7 +116,7 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
 }
 
 Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                 const Tensor& sources, Tensor& out, Tensor& control, int64_t threads) {
+                 const Tensor& sources, Tensor& out, Tensor& control, int64_t threads, std::optional<Tensor> place) {
   // The table of a wide batch is turned over while it is in the cache, if it is small enough.
   const int64_t element = out.element_size();
   const bool wide = (rowptr.numel() - 1) * kWide * element <= int64_t{1} << 28;
@@ -130,7 +134,8 @@ Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
     const auto search = make_search(run.problem, output, run.lanes);
     for (int64_t b; (b = next++) < run.batches;) {
       DistanceBatch batch = run.batch(b);
-      batch.rows = rows + b * run.lanes * run.num_nodes * element;
+      batch.rows = place ? rows : rows + b * run.lanes * run.num_nodes * element;
+      batch.place = place ? place->const_data_ptr<int64_t>() + b * run.lanes : nullptr;
       const DistanceStatus status = search->run(batch);
       if (status == DistanceStatus::too_deep) too_deep = 1;
       if (status != DistanceStatus::done) next = run.batches;

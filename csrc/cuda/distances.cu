@@ -2,6 +2,8 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <optional>
+
 #include "cuda/bits.cuh"
 #include "cuda/scratch.cuh"
 
@@ -176,7 +178,8 @@ int64_t rows(Search& search, T* out) {
 }
 
 Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                 const Tensor& sources, Tensor& out, Tensor& control, int64_t) {
+                 const Tensor& sources, Tensor& out, Tensor& control, int64_t, std::optional<Tensor> place) {
+  if (place) throw std::invalid_argument("distances writes rows on CUDA in the order of the sources");
   same_device("distances", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &out});
   Search search(rowptr, colptr, row, sources, control, 0);
   Tensor result = torch::stable::new_empty(control, {1});

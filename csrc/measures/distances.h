@@ -132,7 +132,7 @@ class DistanceRows : public DistanceSearch {
       engine_.unreached(v, missing);
       write(v, missing, -1);
     }
-    turn_over(static_cast<T*>(batch.rows), batch.count);
+    turn_over(batch);
     return DistanceStatus::done;
   }
 
@@ -172,17 +172,18 @@ class DistanceRows : public DistanceSearch {
 
   // Tile by tile through a small copy: the table's own rows are a power of two apart and would share few
   // lines of the cache.
-  void turn_over(T* rows, int64_t count) const {
+  void turn_over(const DistanceBatch& batch) const {
     constexpr int64_t kTile = 64;
     T tile[kTile][kTile + 64 / sizeof(T)];
     for (int64_t first = 0; first < num_nodes_; first += kTile) {
       const int64_t height = num_nodes_ - first < kTile ? num_nodes_ - first : kTile;
-      for (int64_t lane = 0; lane < count; lane += kTile) {
+      for (int64_t lane = 0; lane < batch.count; lane += kTile) {
         for (int64_t v = 0; v < height; ++v)
           std::memcpy(tile[v], table_.data() + (first + v) * lanes + lane, kTile * sizeof(T));
-        const int64_t width = count - lane < kTile ? count - lane : kTile;
+        const int64_t width = batch.count - lane < kTile ? batch.count - lane : kTile;
         for (int64_t l = 0; l < width; ++l) {
-          T* const row = rows + (lane + l) * num_nodes_ + first;
+          const int64_t place = batch.place != nullptr ? batch.place[lane + l] : lane + l;
+          T* const row = static_cast<T*>(batch.rows) + place * num_nodes_ + first;
           for (int64_t v = 0; v < height; ++v) row[v] = tile[v][l];
         }
       }

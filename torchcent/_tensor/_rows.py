@@ -1,0 +1,76 @@
+"""Distances from a batch of sources to every vertex, one row per source."""
+
+import torch
+from torch import Tensor
+
+# What a search takes besides its rows: entries of two frontiers, and the arcs looked at together.
+BYTES_PER_NODE = 72
+BYTES_PER_ARC = 64
+# Arcs looked at together; on an accelerator enough to keep it busy.
+ARCS, ARCS_ON_ACCELERATOR = 2**20, 2**24
+# From this share of all entries on, a frontier is read off the rows instead of sorted.
+DENSE = 1 / 16
+
+
+def memory_needed(num_nodes: int, num_slots: int, lanes: int, device: torch.device) -> int:
+    """Bytes that :func:`distances` takes for `lanes` sources, besides graph and rows."""
+    together = min(lanes * num_slots, _arcs(device) + num_nodes)
+    return lanes * num_nodes * BYTES_PER_NODE + together * BYTES_PER_ARC
+
+
+def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> bool:
+    """Fill out [k, n] with the number of hops from each source, -1 where it does not reach.
+
+    Returns True, and leaves `out` half done, if a distance does not fit its dtype.
+    """
+    lanes, num_nodes = out.shape
+    distance = out.view(-1)
+    distance.fill_(-1)
+    lane = torch.arange(lanes, device=out.device)
+    pair = lane * num_nodes + sources
+    distance[pair] = 0
+    for depth in range(1, max(num_nodes, 1)):
+        fits = depth <= torch.iinfo(out.dtype).max
+        found = []
+        for part in _parts(rowptr, pair, num_nodes):
+            head = _heads(rowptr, col, part, num_nodes)
+            head = head[distance[head] < 0]
+            if head.numel() and not fits:
+                return True
+            distance[head] = depth
+            found.append(head)
+        if sum(head.numel() for head in found) > DENSE * distance.numel():
+            pair = torch.nonzero(distance == depth).flatten()
+        else:
+            pair = torch.unique(torch.cat(found))
+        if pair.numel() == 0:
+            break
+    return False
+
+
+def _heads(rowptr: Tensor, col: Tensor, pair: Tensor, num_nodes: int) -> Tensor:
+    """The pairs at the other ends of all arcs out of these pairs (lane * n + vertex)."""
+    vertex = pair % num_nodes
+    first = rowptr[vertex]
+    degree = rowptr[vertex + 1] - first
+    tail = torch.repeat_interleave(degree)
+    before = degree.cumsum(0) - degree
+    slot = torch.arange(tail.numel(), device=pair.device) + (first - before)[tail]
+    return (pair - vertex)[tail] + col[slot]
+
+
+def _parts(rowptr: Tensor, pair: Tensor, num_nodes: int) -> tuple[Tensor, ...]:
+    """The pairs in runs that have about so many arcs as are looked at together."""
+    vertex = pair % num_nodes
+    before = (rowptr[vertex + 1] - rowptr[vertex]).cumsum(0)
+    arcs = int(before[-1])
+    together = _arcs(pair.device)
+    if arcs <= together:
+        return (pair,)
+    ends = torch.arange(together, arcs, together, device=pair.device)
+    cut = torch.unique(torch.searchsorted(before, ends))
+    return torch.tensor_split(pair, cut.cpu())
+
+
+def _arcs(device: torch.device) -> int:
+    return ARCS if device.type == "cpu" else ARCS_ON_ACCELERATOR
