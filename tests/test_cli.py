@@ -12,6 +12,7 @@ import networkx
 import numpy as np
 import pytest
 import torch
+from commands import refused, run, table
 
 import torchcent
 from torchcent import cli
@@ -27,27 +28,6 @@ def friends(tmp_path, monkeypatch):
     made = networkx.Graph()
     made.add_edges_from(line.split(",") for line in FRIENDS.split()[1:])
     return made
-
-
-def run(capsys, *arguments):
-    """Exit status, standard output, standard error."""
-    code = cli.main(list(map(str, arguments)))
-    out = capsys.readouterr()
-    return code, out.out, out.err
-
-
-def refused(capsys, *arguments):
-    code, out, err = run(capsys, *arguments)
-    assert (code, out) == (2, "")
-    assert err.startswith("torchcent: error: ") and err.count("\n") == 1
-    return err
-
-
-def table(text):
-    """Rows of the printed table as lists of words."""
-    head, rule, *body = text.splitlines()
-    assert set(rule) <= {"-", " "}
-    return head.split(), [line.split() for line in body if not line.startswith("...")]
 
 
 def scores_of(path):
@@ -378,9 +358,19 @@ def test_wrong_output_is_told_before_the_work(capsys, friends, monkeypatch):
     def never(*_):
         raise AssertionError("the work was begun")
 
-    monkeypatch.setattr(cli, "_load", never)
-    for option, name in (("-o", "out.xls"), ("-o", "no/out.csv"), ("--plot", "p.bmp")):
-        refused(capsys, "betweenness", "friends.csv", option, name)
+    monkeypatch.setattr(cli._common, "load", never)
+    for arguments in (
+        "betweenness friends.csv -o out.xls",
+        "betweenness friends.csv -o no/out.csv",
+        "betweenness friends.csv --plot p.bmp",
+        "closeness friends.csv -o out.xls",
+        "diameter friends.csv --effective 2",
+        "apsp friends.csv -o out.csv",
+        "apsp friends.csv -o no/out.npy",
+        "closure friends.csv -o out.csv",
+        "closure friends.csv -o no/out.npz",
+    ):
+        refused(capsys, *arguments.split())
 
 
 def test_missing_extras(capsys, friends, monkeypatch):

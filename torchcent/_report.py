@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torchcent import Graph
 
 _WIDEST = 40
+_NAMES = 5
 
 
 def vertex_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
@@ -38,23 +39,30 @@ def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> di
     }
 
 
-def score_table(columns: dict[str, Any], most: int) -> str:
-    """The highest scores (the last column) as a table: rank, columns, score, share of the sum."""
+def score_table(
+    columns: dict[str, Any], most: int, *, share: bool = False, lowest: bool = False
+) -> str:
+    """The highest scores (the last column), or the lowest, as a table: rank, columns, score.
+
+    With `share`, also the share of the sum, for scores that share something out.
+    """
     *_, name = columns
     values = np.asarray(columns[name], np.float64)
-    order = np.argsort(-values, kind="stable")[:most]
+    order = np.argsort(values if lowest else -values, kind="stable")[:most]
     total = values.sum()
     scores = _rounded(values[order])
     cells = [["rank", *columns, "share"]]
     for rank, at in enumerate(order, 1):
-        share = f"{values[at] / total:.2%}" if total > 0 and np.isfinite(total) else "-"
+        part = f"{values[at] / total:.2%}" if total > 0 and np.isfinite(total) else "-"
         shown = [str(column[at]) for key, column in columns.items() if key != name]
-        cells.append([str(rank), *shown, scores[rank - 1], share])
+        cells.append([str(rank), *shown, scores[rank - 1], part])
     numeric = [
         True,
         *(np.asarray(c).dtype.kind in "iuf" for c in columns.values()),
         True,
     ]
+    if not share:
+        cells, numeric = [row[:-1] for row in cells], numeric[:-1]
     text = _aligned(cells, numeric)
     rest = len(values) - len(order)
     return text + (f"\n... and {rest:,} more" if rest else "")
@@ -62,8 +70,8 @@ def score_table(columns: dict[str, Any], most: int) -> str:
 
 def _rounded(values: np.ndarray) -> list[str]:
     """Six significant digits of the largest value, and as many decimals for the others."""
-    largest = float(values.max()) if len(values) else 0.0
-    if np.isfinite(largest) and (values == np.rint(values)).all() and largest < 1e15:
+    largest = float(values.max(where=np.isfinite(values), initial=0.0))
+    if (values == np.rint(values)).all() and largest < 1e15:
         return [f"{x:.0f}" for x in values]
     if not 1e-4 <= largest < 1e6:
         return [f"{x:.5e}" for x in values]
@@ -98,6 +106,32 @@ def _cut(text: str) -> str:
     return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
+def aligned_rows(rows: Mapping[str, str]) -> str:
+    """What is told of a graph, a line each."""
+    return "\n".join(f"{key:<12} {value}" for key, value in rows.items())
+
+
+def component_sizes(sizes: np.ndarray, kind: str = "") -> str:
+    """The number of components, and how large the largest is."""
+    text = f"{len(sizes):,}{kind}"
+    if len(sizes) > 1:
+        largest = sizes.max()
+        text += f"; the largest has {_vertices(largest)} ({largest / sizes.sum():.1%})"
+    return text
+
+
+def named(edges: EdgeList, vertices: Tensor) -> str:
+    """How many vertices, and what the first ones are called."""
+    count = vertices.numel()
+    names = [_cut(str(x)) for x in edges.vertex_labels()[vertices[:_NAMES].numpy()]]
+    text = ": ".join([_vertices(count), ", ".join(names)]) if names else _vertices(count)
+    return text + (", ..." if count > _NAMES else "")
+
+
+def _vertices(count: int) -> str:
+    return f"{count:,} vertex" if count == 1 else f"{count:,} vertices"
+
+
 def describe(name: str, edges: EdgeList) -> str:
     """The rows of ``torchcent info``."""
     graph = edges.graph()
@@ -117,10 +151,7 @@ def describe(name: str, edges: EdgeList) -> str:
                    if weight.numel() else "none",
     }  # fmt: skip
     if n:
-        sizes = np.sort(np.bincount(graph.components.numpy()))[::-1]
-        rows["components"] = f"{len(sizes):,}"
-        if len(sizes) > 1:
-            rows["components"] += f"; the largest has {sizes[0]:,} vertices ({sizes[0] / n:.1%})"
+        rows["components"] = component_sizes(np.bincount(graph.components.numpy()))
         rows["degree"] = (
             f"{degree.mean():.2f} on average, median {np.median(degree):g}, "
             f"from {degree[0]:,} to {degree[-1]:,}"
@@ -129,8 +160,7 @@ def describe(name: str, edges: EdgeList) -> str:
         if _ops.available:
             depth = _csr.depth(graph.rowptr, graph.col)
             rows["depth"] = f"at least {depth:,} (two breadth-first searches)"
-    text = "\n".join(f"{key:<12} {value}" for key, value in rows.items())
-    return f"{text}\n\nbetweenness would run so:\n" + "\n".join(
+    return f"{aligned_rows(rows)}\n\nbetweenness would run so:\n" + "\n".join(
         f"  {line}" for line in str(torchcent.explain(graph)).split("\n")
     )
 

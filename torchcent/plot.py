@@ -50,12 +50,15 @@ def plot_scores(
     measure: str = "betweenness",
     path: str | os.PathLike[str],
     title: str | None = None,
+    share: bool = True,
+    lowest: bool = False,
 ) -> None:
     """Writes a figure: distribution of the scores, score against degree, the top names.
 
     Left, for every score x, the share of vertices that score at least x (log-log: a straight
     line is a power law). Middle, score against degree, as dots or, for many vertices, as a
-    density; scores of 0 stand on a line of their own. Right, the highest scores.
+    density; scores of 0 stand on a line of their own. Right, the highest scores. Scores that
+    nearly all lie within a factor of ten are drawn on linear axes.
 
     Args:
         graph: a :class:`torchcent.Graph`, or its degrees ``[n]``.
@@ -64,6 +67,8 @@ def plot_scores(
         measure: name of the score, for the axes.
         path: .png, .svg or .pdf; the old file stays whole until the new one is.
         title: over the figure; the measure and the number of vertices if None.
+        share: tell the highest scores' shares of the sum, too.
+        lowest: name the lowest scores, which are the most central, instead of the highest.
 
     Raises:
         ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
@@ -100,8 +105,9 @@ def plot_scores(
         layout: Any = figure.get_layout_engine()
         layout.set(w_pad=0.12, h_pad=0.08, wspace=0.03)
         _draw_spread(spread, values, measure)
-        _draw_against_degree(against, figure, degree, values, names, measure)
-        _draw_top(top, values, names, measure)
+        best = _best(values, lowest)
+        _draw_against_degree(against, figure, degree, values, names, measure, best)
+        _draw_top(top, values, names, measure, best, share, lowest)
         with replacing(path) as file:
             figure.savefig(file, format=suffix[1:], dpi=160)
 
@@ -134,19 +140,38 @@ def _draw_spread(axes: Any, values: np.ndarray, measure: str) -> None:
     axes.step(level, share, where="pre", color=_BLUE, linewidth=2)
     if len(level) <= 60:
         axes.plot(level, share, "o", color=_BLUE, markersize=3.5)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_ylim(0.6 / len(values), 1.6)
+    if not _is_narrow(positive):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_ylim(0.6 / len(values), 1.6)
+    elif _is_whole(positive):
+        axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(True)
     zero = float((values == 0).mean())
     median = np.median(values)
-    note = f"{zero:.0%} score 0" if zero >= 0.005 else f"median {median:.2g}"
+    note = f"{zero:.0%} score 0" if zero >= 0.005 else f"median {median:.3g}"
     axes.text(0.03, 0.05, note, transform=axes.transAxes, color=_MUTED)
 
 
+def _is_narrow(positive: np.ndarray) -> bool:
+    """Do the scores span less than a factor of ten, but for a few small ones?"""
+    return bool(positive.max() < 10 * np.quantile(positive, 0.05))
+
+
+def _is_whole(values: np.ndarray) -> bool:
+    return bool((values == np.rint(values)).all())
+
+
+def _best(values: np.ndarray, lowest: bool) -> np.ndarray:
+    """Vertices with a score, which is finite and not 0, the most central first."""
+    order = np.argsort(values if lowest else -values, kind="stable")
+    return order[(np.isfinite(values) & (values > 0))[order]]
+
+
 def _draw_against_degree(
-    axes: Any, figure: Any, degree: np.ndarray, values: np.ndarray, names: Any, measure: str
-) -> None:
+    axes: Any, figure: Any, degree: np.ndarray, values: np.ndarray, names: Any, measure: str,
+    best: np.ndarray,
+) -> None:  # fmt: skip
     axes.set_title("Score against degree")
     axes.set_xlabel("degree")
     axes.set_ylabel(measure)
@@ -155,15 +180,16 @@ def _draw_against_degree(
     if not positive.any():
         _nothing(axes, "every score is 0")
         return
+    scale = "linear" if _is_narrow(values[positive]) else "log"
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set_yscale(scale)
     axes.grid(True)
     if positive.sum() > _MANY:
         from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
         shades = LinearSegmentedColormap.from_list("", ["#d6e6f5", _BLUE, "#12283f"])
         hexagons = axes.hexbin(
-            degree[positive], values[positive], xscale="log", yscale="log", gridsize=45,
+            degree[positive], values[positive], xscale="log", yscale=scale, gridsize=45,
             cmap=shades, norm=LogNorm(), linewidths=0.1, mincnt=1,
         )  # fmt: skip
         bar = figure.colorbar(hexagons, ax=axes, pad=0.01, aspect=40)
@@ -173,11 +199,9 @@ def _draw_against_degree(
         axes.scatter(
             degree[positive], values[positive], s=26, color=_BLUE, alpha=0.55, edgecolors="none"
         )
-    low, high = values[positive].min(), values[positive].max()
-    room = (high / low) ** 0.08 if high > low else 2.0
     zero = shown & (values == 0)
-    floor = low / room**1.5 if zero.any() else None
-    if floor is not None:  # a log axis has no 0: a row of its own below
+    low, high, floor = _room(values[positive], scale == "log", bool(zero.any()), axes)
+    if floor is not None:
         at = np.unique(degree[zero])
         axes.axhline(floor, color=_GRID, linewidth=1)
         axes.scatter(at, np.full(len(at), floor), s=22, color=_MUTED, marker="|")
@@ -186,14 +210,36 @@ def _draw_against_degree(
             f"{zero.sum():,} vertices{apart} score 0", (0.99, floor), xytext=(0, 3), ha="right",
             xycoords=("axes fraction", "data"), textcoords="offset points", color=_MUTED,
         )  # fmt: skip
-    axes.set_ylim((floor or low) / room, high * room**1.6)
     widest, narrowest = degree[shown].max(), degree[shown].min()
     axes.set_xlim(narrowest / 1.25, widest * (widest / narrowest) ** 0.12 * 1.25)
     _whole_numbers(axes.xaxis)
+    if scale == "linear" and _is_whole(values[positive]):
+        axes.yaxis.get_major_locator().set_params(integer=True)
     _with_zero(axes.yaxis, low, floor)
-    best = [v for v in np.argsort(-np.where(positive, values, 0), kind="stable")[:3] if positive[v]]
+    best = best[positive[best]]
+    tied = len(best) > 3 and values[best[3]] == values[best[0]]  # who would be named is chance
+    best = best[: 0 if tied else 3]
     axes.plot(degree[best], values[best], "o", markersize=5, color=_ORANGE)
     _name(axes, degree[best], values[best], [_short(names[v], 18) for v in best])
+
+
+def _room(
+    values: np.ndarray, log: bool, zeros: bool, axes: Any
+) -> tuple[float, float, float | None]:
+    """Limits of the score axis; the lowest and highest score, and where zeros stand, if any.
+
+    A log axis has no 0, a narrow one is far from it: zeros have a row of their own below.
+    """
+    low, high = values.min(), values.max()
+    if log:
+        room = (high / low) ** 0.08
+        floor = low / room**1.5 if zeros else None
+        axes.set_ylim((floor or low) / room, high * room**1.6)
+    else:
+        room = 0.08 * ((high - low) or high)
+        floor = low - 1.5 * room if zeros else None
+        axes.set_ylim((low if floor is None else floor) - room, high + 1.6 * room)
+    return low, high, floor
 
 
 def _name(axes: Any, x: np.ndarray, y: np.ndarray, names: list[str]) -> None:
@@ -232,24 +278,24 @@ def _whole_numbers(axis: Any) -> None:
 
 
 def _with_zero(axis: Any, low: float, floor: float | None) -> None:
-    """Powers of ten, and 0 for the row of zeros; no tick between the two."""
-    from matplotlib.ticker import LogFormatterSciNotation, NullLocator
+    """The ticks that are scores, and 0 for the row of zeros; no tick between the two."""
+    from matplotlib.ticker import NullLocator
 
     if floor is None:
         return
     top = axis.get_view_interval()[1]
     ticks = [t for t in axis.get_majorticklocs() if low <= t <= top]
-    text = LogFormatterSciNotation()
-    text.set_axis(axis)
-    axis.set_ticks([floor, *ticks], ["0", *(text(t) for t in ticks)])
+    shown = axis.get_major_formatter().format_ticks(ticks)
+    axis.set_ticks([floor, *ticks], ["0", *shown])
     axis.set_minor_locator(NullLocator())
 
 
-def _draw_top(axes: Any, values: np.ndarray, names: Any, measure: str) -> None:
-    axes.set_title("Highest scores")
-    values = np.where(np.isfinite(values), values, 0)
-    best = np.argsort(-values, kind="stable")[:_NAMES]
-    best = best[values[best] > 0]
+def _draw_top(
+    axes: Any, values: np.ndarray, names: Any, measure: str, best: np.ndarray, share: bool,
+    lowest: bool,
+) -> None:  # fmt: skip
+    axes.set_title("Lowest scores" if lowest else "Highest scores")
+    best = best[:_NAMES]
     if not len(best):
         _nothing(axes, "every score is 0")
         return
@@ -260,15 +306,16 @@ def _draw_top(axes: Any, values: np.ndarray, names: Any, measure: str) -> None:
     axes.tick_params(axis="y", length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.xaxis.set_visible(False)
-    total = values.sum()
+    total = values.sum(where=np.isfinite(values))
     for y, v in zip(place, best, strict=True):
-        share = f"  {values[v]:.3g}  ({values[v] / total:.1%})"
-        axes.text(values[v], y, share, va="center", color=_MUTED, fontsize=8.5)
-    axes.set_xlim(0, values[best[0]] * 1.42)
-    axes.text(
-        1, 0, f"{measure} (share of the sum)", transform=axes.transAxes, color=_MUTED,
-        ha="right", va="top",
-    )  # fmt: skip
+        part = f" ({values[v] / total:.1%})" if share else ""
+        axes.text(
+            values[v], y, f"  {values[v]:.3g} {part}".rstrip(), va="center", color=_MUTED,
+            fontsize=8.5,
+        )  # fmt: skip
+    axes.set_xlim(0, values[best].max() * 1.42)
+    note = f"{measure} (share of the sum)" if share else measure
+    axes.text(1, 0, note, transform=axes.transAxes, color=_MUTED, ha="right", va="top")
 
 
 def _nothing(axes: Any, text: str) -> None:

@@ -63,7 +63,7 @@ def write_scores(
             real = [x for x in arrays.values() if x.dtype.kind == "f"]
             np.save(file, real[0] if len(real) == 1 else np.stack(real, axis=1))
         elif suffix == ".npz":
-            fixed: dict[str, Any] = {k: _fixed(v) for k, v in arrays.items()}
+            fixed: dict[str, Any] = {k: fixed_width(v) for k, v in arrays.items()}
             np.savez_compressed(file, **fixed)
         else:
             import pyarrow as pa
@@ -96,7 +96,7 @@ def _array(values: Tensor | np.ndarray | Sequence[Any]) -> np.ndarray:
     return names
 
 
-def _fixed(values: np.ndarray) -> np.ndarray:
+def fixed_width(values: np.ndarray) -> np.ndarray:
     """Strings of fixed width: numpy stores objects only as pickles."""
     return values.astype(str) if values.dtype == object else values
 

@@ -1,0 +1,117 @@
+"""The command line: ``torchcent betweenness | closeness | ... | info | convert | generate``.
+
+A measure of vertices is one :class:`Measure` in ``MEASURES``: its name, its help, its own options
+and the function that turns a graph into scores. Reading, output, table, plot and errors are common.
+What is about pairs of vertices or the whole graph is in ``_pairs.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+import torchcent
+from torchcent.cli import _files, _pairs, _scores
+from torchcent.cli._scores import MEASURES, Measure
+
+__all__ = ["MEASURES", "Measure", "main"]
+
+_EXAMPLES = """\
+  torchcent betweenness friends.csv --top 10            # the ten most central vertices
+  torchcent betweenness soc.txt.gz -o scores.csv --plot scores.png
+  torchcent betweenness road.gr --sources 512 --seed 1  # estimate from 512 pivots
+  torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
+  torchcent closeness soc.txt.gz -o scores.csv          # exact, of all vertices
+  torchcent closeness links.csv --directed --outgoing   # distances from the vertex, not to it
+  torchcent harmonic road.gr --sources 512 --normalized
+  torchcent eccentricity roads.csv --component          # each component by itself
+  torchcent diameter roads.csv --average --effective 0.9
+  torchcent apsp friends.csv -o dist.npy                # distances of all pairs
+  torchcent apsp roads.csv -o dist.npy --sources 100 > rows.txt
+  torchcent closure calls.csv --directed -o calls.npz   # who reaches whom
+  torchcent info web.mtx                                # what it is, how it would run
+  torchcent convert web.mtx.gz web.parquet
+  torchcent generate rmat --scale 16 --edge-factor 8 -o rmat.npz"""
+
+_GRAPHS = """\
+GRAPH is a file (edge lists .txt .tsv .csv .edges .el, .mtx, .graph, .gr, .graphml, .gml, .npz,
+.npy, .pt, .parquet; each also .gz .bz2 .xz) or networkx:NAME with NAME one of
+les_miserables, karate_club, davis_southern_women, florentine_families."""
+
+
+def _epilog(command: str = "", more: str = "") -> str:
+    """The examples of a command, or of all, what else there is to be told, what GRAPH may be."""
+    lines = [x for x in _EXAMPLES.split("\n") if x.startswith(f"  torchcent {command}")]
+    return "\n\n".join(filter(None, ["\n".join(["examples:", *lines]), more, _GRAPHS]))
+
+
+#: errors that speak for themselves
+_TOLD = (
+    ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, OverflowError,
+)  # fmt: skip
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"torchcent: error: {message} (see {self.prog} --help)\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(
+        prog="torchcent", description="Exact centrality and distances of graphs.",
+        epilog=_epilog(), formatter_class=raw,
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=torchcent.__version__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, text: str, more: str = "") -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name, help=text, description=text[0].upper() + text[1:] + ".",
+            epilog=_epilog(name, more), formatter_class=raw,
+        )  # fmt: skip
+
+    _scores.add_parsers(add)
+    _pairs.add_parsers(add)
+    _files.add_parsers(add)
+    return parser
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    def show(message: Warning | str, *rest: Any) -> None:
+        print(f"torchcent: warning: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns the exit status: 0, 2 for a wrong input, 130 for Ctrl-C."""
+    try:
+        args = _parser().parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    try:
+        with _plain_warnings():
+            args.call(args)
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("torchcent: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # such as `| head`: whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except _TOLD as error:
+        text = " ".join(str(error).split()) or type(error).__name__
+        print(f"torchcent: error: {text}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,123 @@
+"""What the subcommands share: options for the graph and the run, reading, remarks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from torchcent import Graph
+from torchcent.io import EdgeList, from_networkx, read
+from torchcent.io._arrays import need
+
+#: makes the parser of a subcommand from its name, its help, and what to tell after the examples
+Add = Callable[..., argparse.ArgumentParser]
+
+_NETWORKS = {
+    "les_miserables": "les_miserables_graph",
+    "lesmis": "les_miserables_graph",
+    "karate_club": "karate_club_graph",
+    "karate": "karate_club_graph",
+    "davis_southern_women": "davis_southern_women_graph",
+    "florentine_families": "florentine_families_graph",
+}
+
+
+def graph_options(parser: argparse.ArgumentParser) -> None:
+    """The graph, and how to read it."""
+    parser.add_argument("graph", metavar="GRAPH", help="a graph file, or networkx:NAME")
+    group = parser.add_argument_group("reading")
+    side = group.add_mutually_exclusive_group()
+    side.add_argument(
+        "--directed", action="store_true", default=None,
+        help="a line 'a b' leads from a to b only (default: as the file says, else undirected)",
+    )  # fmt: skip
+    side.add_argument("--undirected", dest="directed", action="store_false", help="both ways")
+    group.add_argument("--format", help="instead of the suffix: edges, mtx, metis, gr, ...")
+    group.add_argument("--num-nodes", type=int, metavar="N", help="vertices, with isolated ones")
+    group.add_argument("--skip", type=int, default=0, metavar="L", help="lines at the top to skip")
+    group.add_argument(
+        "--text-labels", action="store_true", help="ids are names, even if they look like numbers"
+    )
+
+
+def run_options(parser: argparse.ArgumentParser, engines: str = "") -> argparse._ArgumentGroup:
+    """How to run; with `--engine` where there is a choice."""
+    parser.add_argument("--quiet", action="store_true", help="no progress bar, no remarks")
+    group = parser.add_argument_group("running")
+    if engines:
+        group.add_argument("--engine", default="auto", help=engines)
+    group.add_argument("--threads", type=int, metavar="T", help="default: all cores")
+    group.add_argument("--memory", type=_size, metavar="SIZE", help="at most, such as 4G")
+    return group
+
+
+def seed_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="for --sources K (0)")
+
+
+def run_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments of `run_options`."""
+    shared = {"memory": args.memory, "progress": False if args.quiet else None}
+    return shared | ({"engine": args.engine} if "engine" in args else {})
+
+
+def set_threads(args: argparse.Namespace) -> None:
+    if args.threads is not None:
+        if args.threads < 1:
+            raise ValueError(f"--threads {args.threads}; accepted: 1 or more")
+        torch.set_num_threads(args.threads)
+
+
+def _size(text: str) -> int:
+    """``500M``, ``4G``, ... in bytes."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    try:
+        return int(float(number) * (units[unit] if unit else 1))
+    except (ValueError, KeyError, OverflowError):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 4G") from None
+
+
+def load(args: argparse.Namespace) -> EdgeList:
+    """The graph that the arguments name."""
+    library, _, name = args.graph.partition(":")
+    if library != "networkx" or os.path.exists(args.graph):
+        return read(
+            args.graph,
+            directed=args.directed,
+            format=args.format,
+            num_nodes=args.num_nodes,
+            skip=args.skip,
+            text_labels=args.text_labels,
+        )
+    if name not in _NETWORKS:
+        raise ValueError(f"networkx:{name} is unknown; accepted: {', '.join(_NETWORKS)}")
+    networkx = need("networkx", "networkx", args.graph)
+    return from_networkx(getattr(networkx, _NETWORKS[name])(), args.directed)
+
+
+def load_graph(args: argparse.Namespace) -> tuple[EdgeList, Graph, float]:
+    """The same, ready for a run, and when that began; the run does not use weights, and says so."""
+    edges = load(args)
+    if edges.edge_weight is not None:
+        remark(args, f"{args.graph}: its weights are not used")
+    started = time.perf_counter()
+    return edges, edges.graph(), started
+
+
+def remark(args: argparse.Namespace, text: str) -> None:
+    if not args.quiet:
+        print(text, file=sys.stderr)
+
+
+def remark_run(args: argparse.Namespace, graph: Graph, started: float) -> None:
+    seconds = time.perf_counter() - started
+    kind = "directed" if graph.directed else "undirected"
+    count = graph.num_slots if graph.directed else graph.num_slots // 2
+    remark(args, f"{graph.num_nodes:,} vertices, {count:,} edges, {kind}; {seconds:.2f} s")

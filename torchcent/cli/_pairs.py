@@ -1,0 +1,182 @@
+"""Subcommands about pairs of vertices: ``diameter``, ``apsp``, ``closure``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import torchcent
+from torchcent._report import aligned_rows, component_sizes, named
+from torchcent.cli import _common
+from torchcent.io import EdgeList
+from torchcent.io._closure import check_closure_path, write_closure
+from torchcent.io._files import check_folder, load_bytes, text_bytes, text_lines
+
+_DTYPES = ("auto", "int8", "int16", "int32")
+
+_MATRIX = """\
+dist.npy is a matrix for numpy.load(..., mmap_mode="r"): row i has the distances from the i-th
+source to every vertex, -1 where there is no path. Vertices stand in the order of the tables that
+other commands write with -o. With --sources K the names of the rows are printed."""
+
+_CLOSURE = """\
+A .npy is a matrix, true at [u, v] where u reaches v, of a byte each. A .npz is packed: component
+(int32 [n], of every vertex), loop (bool [n]: does it reach itself?) and bits, one row and one
+column a component:
+  file = numpy.load("calls.npz")
+  part, count = file["component"], len(file["bits"])
+  dense = numpy.unpackbits(file["bits"], axis=1, count=count).view(bool)[part][:, part]
+  numpy.fill_diagonal(dense, file["loop"])"""
+
+
+def add_parsers(add: _common.Add) -> None:
+    parser = add("diameter", "diameter, radius, centre and periphery of a graph")
+    _common.graph_options(parser)
+    parser.add_argument(
+        "--component", action="store_true",
+        help="leave pairs without a path out (else one such pair makes the diameter inf)",
+    )  # fmt: skip
+    parser.add_argument("--average", action="store_true", help="the mean distance of all pairs too")
+    parser.add_argument(
+        "--effective", type=float, metavar="Q",
+        help="the distance that a share Q of the connected pairs are within, such as 0.9",
+    )  # fmt: skip
+    _common.run_options(parser, "auto, bits or tensor")
+    parser.set_defaults(call=_diameter)
+
+    parser = add("apsp", "distances from all vertices, or some, to all others, in a file", _MATRIX)
+    _common.graph_options(parser)
+    parser.add_argument("-o", "--out", required=True, metavar="OUT", help="matrix to write: .npy")
+    parser.add_argument(
+        "--sources", metavar="FILE|K",
+        help="rows of these vertices only, one name a line, or of K random ones",
+    )  # fmt: skip
+    _common.seed_option(parser)
+    parser.add_argument(
+        "--dtype", choices=_DTYPES, default="auto", help="of a distance (the narrowest that fits)"
+    )
+    _common.run_options(parser, "auto, bits or tensor")
+    parser.set_defaults(call=_apsp)
+
+    parser = add("closure", "transitive closure: who reaches whom", _CLOSURE)
+    _common.graph_options(parser)
+    parser.add_argument(
+        "-o", "--out", metavar="OUT", help="write it: .npy (n^2 bytes) or .npz (packed)"
+    )
+    parser.add_argument(
+        "--loops", choices=("cycles", "all", "none"), default="cycles",
+        help="which vertices reach themselves: those on a cycle of a directed graph (the default)",
+    )  # fmt: skip
+    _common.run_options(parser)
+    parser.set_defaults(call=_closure)
+
+
+def _diameter(args: argparse.Namespace) -> None:
+    if args.effective is not None and not 0 < args.effective <= 1:
+        raise ValueError(f"--effective {args.effective:g}; accepted: more than 0, at most 1")
+    _common.set_threads(args)
+    edges, graph, started = _common.load_graph(args)
+    run = _common.run_arguments(args)
+    missing = {"disconnected": "component" if args.component else "inf"}
+    center = torchcent.center(graph, **missing, **run)
+    periphery = torchcent.periphery(graph, **missing, **run)
+    exact = {"dtype": torch.float64, **run}
+
+    def distance(of: Tensor) -> str:
+        """Their common eccentricity, by a search from one of them."""
+        if not of.numel():
+            return "0"
+        return f"{float(torchcent.eccentricity(graph, vertices=of[:1], **missing, **exact)):g}"
+
+    rows = {"diameter": distance(periphery), "radius": distance(center)}
+    if rows["radius"] != "inf":
+        rows["centre"] = named(edges, center)
+    if rows["diameter"] != "inf":
+        rows["periphery"] = named(edges, periphery)
+    if args.average:
+        mean = torchcent.average_shortest_path_length(graph, **missing, **exact)
+        rows["mean"] = f"{float(mean):.6g}"
+    if args.effective is not None:
+        within = torchcent.effective_diameter(graph, q=args.effective, **exact)
+        share = f"{100 * args.effective:.4g}% of the connected pairs"
+        rows["effective"] = f"{float(within):.6g}, within which {share} lie"
+    _common.remark_run(args, graph, started)
+    if rows["diameter"] == "inf":
+        _common.remark(args, "some pairs have no path between them; --component leaves them out")
+    print(aligned_rows(rows))
+
+
+def _apsp(args: argparse.Namespace) -> None:
+    suffix = os.path.splitext(args.out)[1].lower()
+    if suffix != ".npy":
+        raise ValueError(f"{args.out}: unknown suffix {suffix!r}; accepted: .npy")
+    check_folder(args.out)
+    _common.set_threads(args)
+    edges, graph, started = _common.load_graph(args)
+    sources, drawn = _sources(args, edges)
+    dtype = args.dtype if args.dtype == "auto" else getattr(torch, args.dtype)
+    distances = torchcent.shortest_path_lengths(
+        graph, sources=sources, out=args.out, dtype=dtype, **_common.run_arguments(args)
+    )
+    assert isinstance(distances, np.ndarray)
+    _common.remark_run(args, graph, started)
+    rows, columns = distances.shape
+    _common.remark(args, f"{rows:,} x {columns:,} distances, {distances.dtype}, in {args.out}")
+    if drawn:
+        print("\n".join(str(name) for name in edges.vertex_labels()[sources]))
+
+
+def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, bool]:
+    """The vertices that --sources names or has drawn, and which of the two."""
+    text, n = args.sources, edges.num_nodes
+    if text is None:
+        return None, False
+    if text.isdecimal() and not os.path.exists(text):
+        if not 1 <= int(text) <= n:
+            raise ValueError(
+                f"--sources {text}; accepted: a file of names, or 1 to the number of vertices, {n}"
+            )
+        chance = torch.Generator().manual_seed(args.seed)
+        return torch.randperm(n, generator=chance)[: int(text)].sort().values, True
+    vertex = {str(label): v for v, label in enumerate(edges.vertex_labels().tolist())}
+    chosen: dict[int, None] = {}
+    lines = text_lines(text, text_bytes(text, load_bytes(text)))
+    for number, line in enumerate(lines, 1):
+        name = line.strip()
+        if not name:
+            continue
+        if name not in vertex:
+            raise ValueError(f"{text}:{number}: {name!r} is no vertex of {args.graph}")
+        if vertex[name] in chosen:
+            raise ValueError(f"{text}:{number}: {name!r} stands there twice")
+        chosen[vertex[name]] = None
+    return torch.tensor(list(chosen)), False
+
+
+def _closure(args: argparse.Namespace) -> None:
+    if args.out is not None:
+        check_closure_path(args.out)
+    _common.set_threads(args)
+    edges, graph, started = _common.load_graph(args)
+    reflexive = {"cycles": False, "all": True, "none": None}[args.loops]
+    closure = torchcent.transitive_closure(
+        graph, reflexive=reflexive, **_common.run_arguments(args)
+    )
+    n, everybody = graph.num_nodes, torch.arange(graph.num_nodes)
+    loops = int(torch.as_tensor(closure.reaches(everybody, everybody)).sum())
+    pairs = closure.count() - loops
+    share = f" ({pairs / (n * (n - 1)):.2%})" if n > 1 else ""
+    rows = {"reachable": f"{pairs:,} of {n * (n - 1):,} pairs of different vertices{share}"}
+    kind = " strongly connected" if graph.directed else ""
+    rows["components"] = component_sizes(torch.bincount(closure.component).numpy(), kind)
+    if graph.directed and reflexive is False:
+        rows["on cycles"] = f"{loops:,} of {n:,} vertices"
+    _common.remark_run(args, graph, started)
+    print(aligned_rows(rows))
+    if args.out is not None:
+        write_closure(args.out, closure, edges.labels)
+        _common.remark(args, f"closure in {args.out}")

@@ -1,0 +1,211 @@
+"""Subcommands that score the vertices or edges of a graph: table, file, figure."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import torchcent
+from torchcent._report import edge_columns, score_table, vertex_columns
+from torchcent.cli import _common
+from torchcent.io import write_scores
+from torchcent.io._scores import check_scores_path
+from torchcent.plot import check_plot_path, plot_scores
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A subcommand that scores a graph.
+
+    Attributes:
+        help: one line.
+        options: adds the measure's own options.
+        run: ``(graph, arguments) -> (title of the scores, scores)``; scores are ``[n]``, or one
+            for each input column if ``arguments.edges``.
+        engines: what ``--engine`` may be.
+        share: is a score's share of the sum of interest?
+        lowest: are the lowest scores the most central, and come first?
+    """
+
+    help: str
+    options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[torchcent.Graph, argparse.Namespace], tuple[str, Tensor]]
+    engines: str = "auto, bits or tensor"
+    share: bool = False
+    lowest: bool = False
+
+
+def _betweenness_options(parser: argparse.ArgumentParser) -> None:
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--edges", action="store_true", help="score the edges, not the vertices")
+    kind.add_argument("--stress", action="store_true", help="count paths: stress centrality")
+    scale = parser.add_mutually_exclusive_group()
+    scale.add_argument(
+        "--normalized", action="store_true", default=None,
+        help="divide by the number of pairs (the default; not of --stress)",
+    )  # fmt: skip
+    scale.add_argument("--raw", dest="normalized", action="store_false", help="do not divide")
+    parser.add_argument("--endpoints", action="store_true", help="the ends of a path count too")
+    _pivot_options(parser)
+
+
+def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    name = "edge betweenness" if args.edges else "stress" if args.stress else "betweenness"
+    if args.endpoints and name != "betweenness":
+        raise ValueError(f"--endpoints: not for {name}")
+    options = {**_pivots(args), **_arguments(args)}
+    if args.normalized is not None:
+        options["normalized"] = args.normalized
+    if args.edges:
+        return name, torchcent.edge_betweenness(graph, **options)
+    if args.stress:
+        return name, torchcent.stress(graph, **options)
+    return name, torchcent.betweenness(graph, endpoints=args.endpoints, **options)
+
+
+def _closeness_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--classic", action="store_true",
+        help="1 / mean distance, without Wasserman and Faust's factor for disconnected graphs",
+    )  # fmt: skip
+    _outgoing_option(parser)
+    _pivot_options(parser)
+
+
+def _closeness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    options = {**_pivots(args), **_arguments(args), "wf_improved": not args.classic}
+    return "closeness", torchcent.closeness(_turned(graph, args.outgoing), **options)
+
+
+def _harmonic_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--normalized", action="store_true", help="divide by n - 1")
+    _outgoing_option(parser)
+    _pivot_options(parser)
+
+
+def _harmonic(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    options = {**_pivots(args), **_arguments(args), "normalized": args.normalized}
+    return "harmonic centrality", torchcent.harmonic(_turned(graph, args.outgoing), **options)
+
+
+def _eccentricity_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--component", action="store_true",
+        help="only over what a vertex reaches (else inf where it does not reach all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--incoming", action="store_true", help="distances to the vertex, not from it"
+    )
+
+
+def _eccentricity(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    options = {**_arguments(args), "disconnected": "component" if args.component else "inf"}
+    return "eccentricity", torchcent.eccentricity(_turned(graph, args.incoming), **options)
+
+
+MEASURES = {
+    "betweenness": Measure(
+        "shortest paths through each vertex or edge", _betweenness_options, _betweenness,
+        "auto, lanes, queue or tensor", share=True,
+    ),
+    "closeness": Measure(
+        "reciprocal of the mean distance to each vertex", _closeness_options, _closeness
+    ),
+    "harmonic": Measure(
+        "sum of the reciprocal distances to each vertex", _harmonic_options, _harmonic
+    ),
+    "eccentricity": Measure(
+        "distance from each vertex to the farthest one, the smallest first",
+        _eccentricity_options, _eccentricity, lowest=True,
+    ),
+}  # fmt: skip
+
+
+def _outgoing_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--outgoing", action="store_true", help="distances from the vertex, not to it"
+    )
+
+
+def _pivot_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sources", type=int, metavar="K", help="estimate from K random pivots instead of all"
+    )
+    _common.seed_option(parser)
+
+
+def _pivots(args: argparse.Namespace) -> dict[str, Any]:
+    if args.sources is None:
+        return {}
+    return {"sources": args.sources, "generator": torch.Generator().manual_seed(args.seed)}
+
+
+def _turned(graph: torchcent.Graph, other_way: bool) -> torchcent.Graph:
+    return graph.reversed() if other_way and graph.directed else graph
+
+
+def _arguments(args: argparse.Namespace) -> dict[str, Any]:
+    return {**_common.run_arguments(args), "dtype": getattr(torch, args.dtype)}
+
+
+def add_parsers(add: _common.Add) -> None:
+    """A subcommand for each of the measures."""
+    for name, measure in MEASURES.items():
+        parser = add(name, measure.help)
+        _common.graph_options(parser)
+        measure.options(parser)
+        parser.add_argument(
+            "-o", "--out", metavar="OUT",
+            help="write the scores: .csv .tsv .npy .npz .parquet .json",
+        )  # fmt: skip
+        parser.add_argument("--plot", metavar="FILE", help="write a figure: .png .svg .pdf")
+        parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
+        running = _common.run_options(parser, measure.engines)
+        running.add_argument("--dtype", choices=("float32", "float64"), default="float64")
+        parser.set_defaults(call=_score, measure=measure)
+
+
+def _score(args: argparse.Namespace) -> None:
+    # what can be told beforehand is told before the hours of work
+    by_edge = getattr(args, "edges", False)
+    if args.out is not None:
+        check_scores_path(args.out)
+    if args.plot is not None:
+        check_plot_path(args.plot)
+        if by_edge:
+            raise ValueError("--plot: for vertices only, not with --edges")
+    if args.top < 0:
+        raise ValueError(f"--top {args.top}; accepted: 0 or more")
+    _common.set_threads(args)
+    edges, graph, started = _common.load_graph(args)
+    name, scores = args.measure.run(graph, args)
+    _common.remark_run(args, graph, started)
+    columns = (edge_columns if by_edge else vertex_columns)(edges, graph, name, scores)
+    shown = {"share": args.measure.share, "lowest": args.measure.lowest}
+    if args.top:
+        print(score_table(columns, args.top, **shown))
+    about = {"measure": name, "graph": args.graph, "directed": graph.directed}
+    if getattr(args, "sources", None) is not None:
+        about |= {"sources": args.sources, "seed": args.seed}
+    about |= {way: True for way in _VARIANTS if getattr(args, way, False)}
+    if args.out is not None:
+        write_scores(args.out, {k.replace(" ", "_"): v for k, v in columns.items()}, about)
+        _common.remark(args, f"scores in {args.out}")
+    if args.plot is not None:
+        where = os.path.basename(args.graph).removeprefix("networkx:")
+        pivots = f", estimated from {args.sources:,} pivots" if about.get("sources") else ""
+        title = f"{name.capitalize()} in {where}{pivots}"
+        plot_scores(
+            graph, scores, edges.labels, measure=name, path=args.plot, title=title, **shown
+        )
+        _common.remark(args, f"figure in {args.plot}")
+
+
+#: options that are told in the metadata of a file of scores
+_VARIANTS = ("classic", "outgoing", "incoming", "component")
