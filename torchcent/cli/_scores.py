@@ -201,9 +201,7 @@ def _score(args: argparse.Namespace) -> None:
         where = os.path.basename(args.graph).removeprefix("networkx:")
         pivots = f", estimated from {args.sources:,} pivots" if about.get("sources") else ""
         title = f"{name.capitalize()} in {where}{pivots}"
-        plot_scores(
-            graph, scores, edges.labels, measure=name, path=args.plot, title=title, **shown
-        )
+        plot_scores(graph, scores, edges.labels, measure=name, path=args.plot, title=title, **shown)
         _common.remark(args, f"figure in {args.plot}")
 
 
