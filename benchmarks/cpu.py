@@ -12,69 +12,40 @@ are compared with the peers' in the same run. See benchmarks/README.md.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import statistics
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from contestant import Contestant, chosen, disagreement
 from graphs import MissingGraph, NamedGraph, find
-from machine import description
+from machine import conditions
 from numpy.typing import NDArray
-from peers import PEERS, SEED, Edges, Peer, Scores, Torchcent
+from peers import PEERS, SEED, Edges, Torchcent
 from report import ONE_THREAD, error_text, print_report, speedup
 from worker import Failed, Worker
 
 RESULTS = Path(__file__).parent / "results"
 
 
-@dataclass
-class Contestant:
-    """One column of the table on one graph: a library with its options, its worker, its times."""
-
-    name: str
-    kind: type[Peer]
-    threads: int
-    options: dict[str, Any] = field(default_factory=dict)
-    worker: Worker | None = None
-    num_sources: int = 0
-    scores: Scores = None
-    record: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def ours(self) -> bool:
-        return self.kind is Torchcent
-
-    def fail(self, reason: str) -> None:
-        self.record["error"] = reason
-        print(f"    {self.name}: {reason}", flush=True)
-        self.close()
-
-    def close(self) -> None:
-        if self.worker is not None:
-            self.worker.close()
-        self.worker = None
-
-
 def contestants(arguments: argparse.Namespace) -> list[Contestant]:
     threads = arguments.threads
-    chosen = [Contestant("torchcent", Torchcent, threads)]
+    line_up = [Contestant("torchcent", Torchcent, threads)]
     if arguments.engines:
         for engine in ("lanes", "queue"):
             name = f"torchcent {engine}"
-            chosen.append(Contestant(name, Torchcent, threads, {"engine": engine}))
+            line_up.append(Contestant(name, Torchcent, threads, {"engine": engine}))
     if arguments.scaling:
-        chosen.append(Contestant(ONE_THREAD, Torchcent, 1))
+        line_up.append(Contestant(ONE_THREAD, Torchcent, 1))
     for name in arguments.peers:
         kind = PEERS[name]
         if kind.version() is None:
             print(f"{name} is not installed (pip install torchcent[bench]): left out")
         else:
-            chosen.append(Contestant(name, kind, threads if kind.threaded else 1))
-    return chosen
+            line_up.append(Contestant(name, kind, threads if kind.threaded else 1))
+    return line_up
 
 
 def source_count(
@@ -92,19 +63,15 @@ def source_count(
     # ours takes batches of 64: enough of them for every thread, several times over
     unit = 64 * threads if contestant.ours else threads
     k = min(n, 4 * unit)
-    seconds = worker.run(_chosen(order, k))["seconds"]  # a warm-up too
+    seconds = worker.run(chosen(order, k))["seconds"]  # a warm-up too
     while seconds < budget / 8 and k < n:
         k = min(n, 4 * k)
-        seconds = worker.run(_chosen(order, k))["seconds"]
+        seconds = worker.run(chosen(order, k))["seconds"]
     fitting = int(budget * k / max(seconds, 1e-9))
     if fitting >= n / 2:
         return n
     least = 8 * unit if contestant.ours else 2 * unit
     return min(n, max(least, fitting // unit * unit))
-
-
-def _chosen(order: NDArray[np.int64], k: int) -> NDArray[np.int64] | None:
-    return None if k == len(order) else np.sort(order[:k])
 
 
 def measure_graph(graph: NamedGraph, arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -168,7 +135,7 @@ def take_turn(one: Contestant, order: NDArray[np.int64], last: bool) -> None:
     if one.worker is None:
         return
     try:
-        run = one.worker.run(_chosen(order, one.num_sources), scores=last)
+        run = one.worker.run(chosen(order, one.num_sources), scores=last)
     except Failed as error:
         return one.fail(str(error))
     one.scores = run.pop("scores")
@@ -182,26 +149,10 @@ def compare(line_up: list[Contestant], order: NDArray[np.int64]) -> None:
         if one.scores is None or ours.worker is None:
             continue
         try:
-            same = ours.worker.run(_chosen(order, one.num_sources), scores=True)["scores"]
+            same = ours.worker.run(chosen(order, one.num_sources), scores=True)["scores"]
         except Failed as error:
             return ours.fail(str(error))
         one.record |= disagreement(same, one.scores)
-
-
-def disagreement(ours: Scores, theirs: Scores) -> dict[str, Any]:
-    """Largest error of ours relative to theirs where finite, and how many are not finite.
-
-    Scores under 1e-9 of the largest count as that large: a sum that cancels to 1e-13 is no error.
-    """
-    assert ours is not None and theirs is not None
-    finite = np.isfinite(theirs) & np.isfinite(ours)
-    floor = max(1e-9 * float(np.abs(ours[finite]).max(initial=0.0)), 1e-300)
-    error = np.abs(ours - theirs)[finite] / np.maximum(np.abs(theirs[finite]), floor)
-    return {
-        "max_relative_error": float(error.max(initial=0.0)),
-        "not_finite": int((~np.isfinite(theirs)).sum()),
-        "ours_not_finite": int((~np.isfinite(ours)).sum()),
-    }
 
 
 def conclude(one: Contestant) -> None:
@@ -239,13 +190,8 @@ def main() -> None:
     suffix = "" if arguments.measure == measures[0] else f"_{arguments.measure}"
     output = arguments.output or RESULTS / f"cpu{suffix}.json"
 
-    load = os.getloadavg()[0]
-    if load > 0.5:
-        print(f"The machine is busy (load {load:.1f}): these times will not be worth keeping.")
     result: dict[str, Any] = {
-        "date": datetime.date.today().isoformat(),
-        "machine": description(),
-        "load_at_start": load,
+        **conditions(),
         "measure": arguments.measure,
         "threads": arguments.threads,
         "repeat": arguments.repeat,

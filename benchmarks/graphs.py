@@ -52,6 +52,16 @@ def simplified(arcs: NDArray[np.int64], num_nodes: int) -> tuple[NDArray[np.int6
     return np.searchsorted(used, edges), len(used)
 
 
+def largest_component(edges: NDArray[np.int64], num_nodes: int) -> tuple[NDArray[np.int64], int]:
+    """Its edges, renumbered in the same order: there every library means the same by a distance."""
+    sparse = import_module("scipy.sparse")
+    matrix = sparse.coo_matrix((np.ones(edges.shape[1], np.int8), edges), shape=(num_nodes,) * 2)
+    component = sparse.csgraph.connected_components(matrix, directed=False)[1]
+    inside = component == np.bincount(component).argmax()
+    number = np.cumsum(inside) - 1
+    return np.ascontiguousarray(number[edges[:, inside[edges[0]]]]), int(inside.sum())
+
+
 def generated(kind: str, **options: Any) -> tuple[NDArray[np.int64], int]:
     generate = import_module("torchcent.generate")
     edge_index = getattr(generate, kind)(**options)
@@ -112,9 +122,20 @@ def _table() -> list[NamedGraph]:
 
 GRAPHS = {graph.name: graph for graph in _table()}
 
+#: Of about 20,000 vertices: the distances of all pairs fit into memory.
+ALL_PAIRS = {
+    graph.name: graph
+    for graph in (
+        NamedGraph("ba_20k_b10", SMALL_WORLD, partial(generated, "ba", n=20_000, m=10, seed=1)),
+        NamedGraph("musae-facebook", REAL, partial(shared, "musae-facebook")),
+        NamedGraph("delaunay_20k", MESH, partial(generated, "delaunay", n=20_000, seed=1)),
+        NamedGraph("grid_125x160", MESH, partial(generated, "grid", rows=125, cols=160)),
+    )
+}
 
-def find(names: list[str] | None) -> list[NamedGraph]:
-    """The named rows of the table (any other graph of ../shared/data by its name), or all."""
+
+def find(names: list[str] | None, table: dict[str, NamedGraph] = GRAPHS) -> list[NamedGraph]:
+    """The named rows of a table (any other graph of ../shared/data by its name), or all."""
     if names is None:
-        return list(GRAPHS.values())
-    return [GRAPHS.get(name) or NamedGraph(name, OTHER, partial(shared, name)) for name in names]
+        return list(table.values())
+    return [table.get(name) or NamedGraph(name, OTHER, partial(shared, name)) for name in names]

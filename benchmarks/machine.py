@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import platform
 from importlib import import_module
@@ -10,6 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from peers import PEERS
+
+
+def conditions() -> dict[str, Any]:
+    """What stands at the head of a result; says so if the machine has other work."""
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"The machine is busy (load {load:.1f}): these times will not be worth keeping.")
+    today = datetime.date.today().isoformat()
+    return {"date": today, "machine": description(), "load_at_start": load}
 
 
 def description() -> dict[str, Any]:

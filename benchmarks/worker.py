@@ -21,13 +21,17 @@ class Failed(RuntimeError):
     """The contestant raised, died or took too long; the message says which."""
 
 
+class TimedOut(Failed):
+    """It took too long."""
+
+
 class Worker:
     """Starts `kind(measure, threads, **options)` in a new process and passes calls on to it."""
 
     def __init__(
         self, kind: type[Peer], measure: str, threads: int, time_limit: float, **options: Any
     ) -> None:
-        self.time_limit = time_limit
+        self.measure, self.time_limit = measure, time_limit
         before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
         os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
         context = multiprocessing.get_context("spawn")
@@ -59,7 +63,7 @@ class Worker:
         try:
             self.connection.send(message)
             if not self.connection.poll(self.time_limit):
-                raise Failed(f"took more than {self.time_limit:g} s")
+                raise TimedOut(f"took more than {self.time_limit:g} s")
             reply = self.connection.recv()
         except (EOFError, BrokenPipeError, ConnectionResetError) as error:
             self.process.join()
