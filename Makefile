@@ -77,6 +77,7 @@ lint: $(VENV)/.lint
 
 bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/cpu.py --scaling
+	$(BIN)/python benchmarks/distances.py
 	$(BIN)/python benchmarks/plot.py
 	$(BIN)/python benchmarks/tables.py
 

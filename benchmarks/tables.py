@@ -1,9 +1,10 @@
 """Writes the measured tables into the documentation, between the marks that name their graphs.
 
-    python benchmarks/tables.py [benchmarks/results/cpu.json]
+    python benchmarks/tables.py [benchmarks/results]
 
-A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table and
-`<!-- end -->` ends it.
+A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
+cpu.json, `<!-- distances: MEASURE [GRAPH ...] -->` one of distances.json, and `<!-- end -->` ends
+it. Tables of a result that is not there stay as they are.
 """
 
 from __future__ import annotations
@@ -14,16 +15,30 @@ import re
 from pathlib import Path
 from typing import Any
 
+import distance_report
 from report import ONE_THREAD, markdown, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
-MARK = re.compile(r"(<!-- measured: (.+?) -->\n)(.*?)(\n<!-- end -->)", re.DOTALL)
+MARK = re.compile(r"(<!-- (measured|distances): (.+?) -->\n)(.*?)(\n<!-- end -->)", re.DOTALL)
+FILES = {"measured": "cpu.json", "distances": "distances.json"}
 PEERS = {"networkit": "x NetworKit (2 threads)", "igraph": "x igraph (1 thread)"}
 
 
-def table(result: dict[str, Any], wanted: str) -> str:
-    """The rows of a group, or of the graphs that are named, in Markdown."""
+def table(kind: str, result: dict[str, Any], wanted: str) -> str:
+    """What a mark asks for, in Markdown."""
+    if kind == "measured":
+        return betweenness_table(result, wanted)
+    measure, *names = wanted.split()
+    rows = [row for row in result["rows"] if row["measure"] == measure]
+    if names:
+        known = {row["name"]: row for row in rows}
+        rows = [known[name] for name in names]
+    return markdown(distance_report.table(rows))
+
+
+def betweenness_table(result: dict[str, Any], wanted: str) -> str:
+    """The rows of a group, or of the graphs that are named."""
     rows = [row for row in result["graphs"] if row["group"] == wanted]
     if not rows:
         known = {row["name"]: row for row in result["graphs"]}
@@ -46,13 +61,21 @@ def table(result: dict[str, Any], wanted: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="write the measured tables into the documentation")
-    default = Path(__file__).parent / "results" / "cpu.json"
-    parser.add_argument("result", type=Path, nargs="?", default=default)
-    result = json.loads(parser.parse_args().result.read_text())
+    default = Path(__file__).parent / "results"
+    parser.add_argument("results", type=Path, nargs="?", default=default)
+    folder = parser.parse_args().results
+    found = {
+        kind: json.loads((folder / name).read_text())
+        for kind, name in FILES.items()
+        if (folder / name).exists()
+    }
+
+    def replaced(mark: re.Match[str]) -> str:
+        kind, wanted = mark[2], mark[3]
+        return mark[1] + (table(kind, found[kind], wanted) if kind in found else mark[4]) + mark[5]
+
     for page in PAGES:
-        text, count = MARK.subn(
-            lambda mark: f"{mark[1]}{table(result, mark[2])}{mark[4]}", page.read_text()
-        )
+        text, count = MARK.subn(replaced, page.read_text())
         if count == 0:
             raise SystemExit(f"{page} has no mark <!-- measured: ... -->")
         page.write_text(text)
