@@ -143,10 +143,12 @@ def test_readme_examples_print_what_they_say() -> None:
     text = (ROOT / "README.md").read_text()
     examples = re.findall(r"^```pycon\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert examples
+    known: dict[str, object] = {}  # an example may go on where the one before it ended
     for number, example in enumerate(examples):
-        test = doctest.DocTestParser().get_doctest(example, {}, f"README {number}", None, 0)
+        test = doctest.DocTestParser().get_doctest(example, known, f"README {number}", None, 0)
         assert test.examples
-        assert doctest.DocTestRunner().run(test).failed == 0
+        assert doctest.DocTestRunner().run(test, clear_globs=False).failed == 0
+        known = test.globs
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
