@@ -81,16 +81,17 @@ def _diameter(args: argparse.Namespace) -> None:
     _common.set_threads(args)
     edges, graph, started = _common.load_graph(args)
     run = _common.run_arguments(args)
-    missing = {"disconnected": "component" if args.component else "inf"}
-    center = torchcent.center(graph, **missing, **run)
-    periphery = torchcent.periphery(graph, **missing, **run)
     exact = {"dtype": torch.float64, **run}
+    missing = "component" if args.component else "inf"
+    center = torchcent.center(graph, disconnected=missing, **run)
+    periphery = torchcent.periphery(graph, disconnected=missing, **run)
 
     def distance(of: Tensor) -> str:
         """Their common eccentricity, by a search from one of them."""
         if not of.numel():
             return "0"
-        return f"{float(torchcent.eccentricity(graph, vertices=of[:1], **missing, **exact)):g}"
+        one = torchcent.eccentricity(graph, vertices=of[:1], disconnected=missing, **exact)
+        return f"{float(one):g}"
 
     rows = {"diameter": distance(periphery), "radius": distance(center)}
     if rows["radius"] != "inf":
@@ -98,7 +99,7 @@ def _diameter(args: argparse.Namespace) -> None:
     if rows["diameter"] != "inf":
         rows["periphery"] = named(edges, periphery)
     if args.average:
-        mean = torchcent.average_shortest_path_length(graph, **missing, **exact)
+        mean = torchcent.average_shortest_path_length(graph, disconnected=missing, **exact)
         rows["mean"] = f"{float(mean):.6g}"
     if args.effective is not None:
         within = torchcent.effective_diameter(graph, q=args.effective, **exact)

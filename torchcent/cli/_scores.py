@@ -80,7 +80,9 @@ def _closeness_options(parser: argparse.ArgumentParser) -> None:
 
 def _closeness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
     options = {**_pivots(args), **_arguments(args), "wf_improved": not args.classic}
-    return "closeness", torchcent.closeness(_turned(graph, args.outgoing), **options)
+    score = torchcent.closeness(_turned(graph, args.outgoing), **options)
+    assert isinstance(score, Tensor)  # without `top`
+    return "closeness", score
 
 
 def _harmonic_options(parser: argparse.ArgumentParser) -> None:

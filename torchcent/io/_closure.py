@@ -91,4 +91,4 @@ def _write(
     }  # fmt: skip
     np.lib.format.write_array_header_1_0(file, header)
     for block in blocks:
-        file.write(np.ascontiguousarray(block))
+        file.write(np.ascontiguousarray(block).data)
