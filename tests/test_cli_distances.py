@@ -5,7 +5,9 @@ import json
 import math
 import os
 import re
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx
 import numpy as np
@@ -377,6 +379,15 @@ def test_errors_take_one_line(capsys, folder, arguments, message):
     before = sorted(os.listdir())
     assert message in refused(capsys, *arguments.split())
     assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize("command", ["apsp", "closure"])
+def test_full_disk_is_told_before_the_work(capsys, folder, monkeypatch, command):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=80))
+    before = sorted(os.listdir())
+    assert "81 bytes" in refused(capsys, command, "calls.csv", "-o", "out.npy")
+    assert sorted(os.listdir()) == before
+    assert run(capsys, "closure", "calls.csv", "-o", "out.npz")[0] == 0  # packed
 
 
 @pytest.mark.parametrize(

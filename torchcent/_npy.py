@@ -26,7 +26,7 @@ def check_space(path: Path, shape: tuple[int, int], dtype: torch.dtype, held: in
     if needed > free:
         raise OSError(
             errno.ENOSPC,
-            f"{list(shape)} distances of {dtype} need {readable(needed)} ({needed} bytes), but the "
+            f"{list(shape)} entries of {dtype} need {readable(needed)} ({needed} bytes), but the "
             f"disk has {readable(free)} ({free} bytes) left",
             str(path),
         )

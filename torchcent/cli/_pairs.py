@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
 import torchcent
+from torchcent._npy import check_space
 from torchcent._report import aligned_rows, component_sizes, named
 from torchcent.cli import _common
 from torchcent.io import EdgeList
@@ -159,10 +161,11 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
 
 
 def _closure(args: argparse.Namespace) -> None:
-    if args.out is not None:
-        check_closure_path(args.out)
+    suffix = None if args.out is None else check_closure_path(args.out)
     _common.set_threads(args)
     edges, graph, started = _common.load_graph(args)
+    if suffix == ".npy":
+        check_space(Path(args.out), (graph.num_nodes, graph.num_nodes), torch.bool)
     reflexive = {"cycles": False, "all": True, "none": None}[args.loops]
     closure = torchcent.transitive_closure(
         graph, reflexive=reflexive, **_common.run_arguments(args)
