@@ -19,8 +19,10 @@ import distance_report
 from report import ONE_THREAD, markdown, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "performance.md"]
-MARK = re.compile(r"(<!-- (measured|distances): (.+?) -->\n)(.*?)(\n<!-- end -->)", re.DOTALL)
+PAGES = [
+    ROOT / name for name in ("README.md", "docs/performance.md", "docs/performance-distances.md")
+]
+MARK = re.compile(r"(<!-- (measured|distances): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 FILES = {"measured": "cpu.json", "distances": "distances.json"}
 PEERS = {"networkit": "x NetworKit (2 threads)", "igraph": "x igraph (1 thread)"}
 
@@ -71,8 +73,8 @@ def main() -> None:
     }
 
     def replaced(mark: re.Match[str]) -> str:
-        kind, wanted = mark[2], mark[3]
-        return mark[1] + (table(kind, found[kind], wanted) if kind in found else mark[4]) + mark[5]
+        begin, kind, wanted, _, end = mark.groups()
+        return begin + table(kind, found[kind], wanted) + "\n" + end if kind in found else mark[0]
 
     for page in PAGES:
         text, count = MARK.subn(replaced, page.read_text())
