@@ -13,7 +13,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import pytest
 import torch
 from engines import ENGINES
+from graphs import DEVICE
 from hypothesis import HealthCheck, settings
+
+from torchcent import _distance_plan
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -29,6 +32,22 @@ settings.load_profile("torchcent")
 def engine(request: pytest.FixtureRequest) -> str:
     if request.param != "tensor" and os.environ.get("TORCHCENT_NO_EXTENSION"):
         pytest.skip("TORCHCENT_NO_EXTENSION is set: only the tensor engine is there")
+    return request.param
+
+
+@pytest.fixture(params=["tensor", "bits", "auto"])
+def distance_engine(request: pytest.FixtureRequest) -> str:
+    """Of the distance measures; "auto" takes shortcuts of its own."""
+    if request.param == "bits" and not _distance_plan.has_bits(DEVICE):
+        pytest.skip(f"the bits engine has no kernels for {DEVICE}")
+    return request.param
+
+
+@pytest.fixture(params=["bits", "auto"])
+def compiled_engine(request: pytest.FixtureRequest) -> str:
+    """For graphs on which the tensor engine would take minutes."""
+    if not _distance_plan.has_bits(DEVICE):
+        pytest.skip(f"the bits engine has no kernels for {DEVICE}")
     return request.param
 
 

@@ -108,6 +108,74 @@ def edge_betweenness(
     return [score * _scale(n, pivots, directed, normalized) for score in raw]
 
 
+def distances(n: int, arcs: Arcs, directed: bool) -> list[list[int | None]]:
+    """distances[u][v] from u to v, None where there is no path."""
+    return shortest_paths(n, arcs if directed else both_ways(arcs))[0]
+
+
+def incoming(
+    n: int, arcs: Arcs, v: int, directed: bool, sources: Iterable[int] | None = None
+) -> tuple[list[int], Fraction | float]:
+    """Distances to v from the other vertices (or sources) that reach it, and how many of the n - 1
+    others each stands for; nan if there is none to stand for them."""
+    column = [row[v] for row in distances(n, arcs, directed)]
+    others = [s for s in (range(n) if sources is None else sources) if s != v]
+    finite = [d for d in (column[s] for s in others) if d is not None]
+    if sources is None or not others:
+        return finite, Fraction(1) if n < 2 or others else math.nan
+    return finite, Fraction(n - 1, len(others))
+
+
+def closeness(
+    n: int,
+    arcs: Arcs,
+    *,
+    directed: bool,
+    wf_improved: bool = True,
+    sources: Iterable[int] | None = None,
+) -> list[Score]:
+    """Vertices that reach v over their distances, times the share of the others that they are."""
+    scores: list[Score] = []
+    for v in range(n):
+        finite, weight = incoming(n, arcs, v, directed, sources)
+        if isinstance(weight, float):
+            scores.append(weight)
+            continue
+        score = Fraction(len(finite), sum(finite)) if finite else Fraction(0)
+        if wf_improved and n > 1:
+            score *= weight * Fraction(len(finite), n - 1)
+        scores.append(score)
+    return scores
+
+
+def harmonic(
+    n: int,
+    arcs: Arcs,
+    *,
+    directed: bool,
+    normalized: bool = False,
+    sources: Iterable[int] | None = None,
+) -> list[Score]:
+    """Sum of the reciprocal distances to v."""
+    scores: list[Score] = []
+    for v in range(n):
+        finite, weight = incoming(n, arcs, v, directed, sources)
+        score = weight * sum((Fraction(1, d) for d in finite), Fraction(0))
+        scores.append(score / (n - 1) if normalized and n > 1 else score)
+    return scores
+
+
+def eccentricity(n: int, arcs: Arcs, *, directed: bool, disconnected: str = "inf") -> list[Score]:
+    """Largest distance from v."""
+    rows = distances(n, arcs, directed)
+    return [
+        math.inf
+        if disconnected == "inf" and None in row
+        else Fraction(max(d for d in row if d is not None))
+        for row in rows
+    ]
+
+
 def weighted_sums(
     measure: str,
     n: int,

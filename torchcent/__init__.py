@@ -1,4 +1,4 @@
-"""torchcent: centrality of graphs as PyTorch tensors."""
+"""torchcent: centrality and distances of graphs as PyTorch tensors."""
 
 from torchcent import generate
 from torchcent._config import __version__, show_config
@@ -6,23 +6,48 @@ from torchcent._plan import Plan
 from torchcent.apsp import shortest_path_lengths
 from torchcent.betweenness import betweenness, edge_betweenness, explain, stress
 from torchcent.closure import Closure, reachable, transitive_closure
+from torchcent.distance_distribution import (
+    average_shortest_path_length,
+    distance_distribution,
+    effective_diameter,
+)
+from torchcent.distances import (
+    DistanceProfile,
+    closeness,
+    distance_profile,
+    eccentricity,
+    harmonic,
+)
+from torchcent.extremes import center, diameter, periphery, radius
 from torchcent.graph import Graph
 from torchcent.io import EdgeList, read, write
 from torchcent.multisearch import Visitor, include_path, multi_search
 
 __all__ = [
     "Closure",
+    "DistanceProfile",
     "EdgeList",
     "Graph",
     "Plan",
     "Visitor",
     "__version__",
+    "average_shortest_path_length",
     "betweenness",
+    "center",
+    "closeness",
+    "diameter",
+    "distance_distribution",
+    "distance_profile",
+    "eccentricity",
     "edge_betweenness",
+    "effective_diameter",
     "explain",
     "generate",
+    "harmonic",
     "include_path",
     "multi_search",
+    "periphery",
+    "radius",
     "reachable",
     "read",
     "shortest_path_lengths",

@@ -17,6 +17,17 @@ _Visitor = TypeVar("_Visitor", bound="Visitor")
 
 ENGINES = ("auto", "lanes", "queue", "tensor")
 MEASURES = ("betweenness", "edge_betweenness", "stress")
+DISTANCE_ENGINES = ("auto", "bits", "tensor")
+DISTANCE_MEASURES = (
+    "distance_profile",
+    "closeness",
+    "harmonic",
+    "eccentricity",
+    "average_shortest_path_length",
+    "distance_distribution",
+    "effective_diameter",
+)
+DISCONNECTED = ("inf", "component")
 # Codes of csrc/cuda/strategies.cuh; the widths of virtual warps come one after the other.
 STRATEGIES = {
     "auto": 0,
@@ -127,6 +138,32 @@ def byte_budget(value: object) -> int | None:
     if not value > 0 or value == float("inf"):
         raise ValueError(f"memory must be a positive number of bytes, got {value!r}")
     return int(value)
+
+
+def quantile(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"q must be a number in (0, 1], got {value!r}")
+    if not 0 < value <= 1:
+        raise ValueError(f"q must be in (0, 1], got {value!r}")
+    return float(value)
+
+
+def top(value: object, graph: Graph) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"top must be an int or None, got {value!r}")
+    if not 1 <= value <= graph.num_nodes:
+        raise ValueError(
+            f"top={value} is out of range: accepted are 1 to the number of vertices, "
+            f"{graph.num_nodes}"
+        )
+    return value
+
+
+def at_most_one(**arguments: object) -> None:
+    """Of several arguments that exclude each other, one may be given."""
+    given = [name for name, value in arguments.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} exclude each other; pass one of them")
 
 
 def random_generator(value: object) -> torch.Generator | None:

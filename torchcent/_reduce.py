@@ -10,6 +10,7 @@ formulas.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,8 @@ from torch import Tensor
 
 from torchcent import _csr, _device, _ops
 from torchcent.graph import Graph
+
+_BATCH_OF_BITS = 512  # csrc/cpu/distances.cpp
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,17 @@ class Problem:
 def core(graph: Graph, order: str, fold: str) -> Core:
     """The core in "degree", "bandwidth" or "given" order, with "all", "one" round or "no" folding.
 
+    "clusters" is "bandwidth" with the sources of a batch of the bits engine a ball of neighbours.
     Kept with the graph: the next measure on it starts at once.
     """
     cache = graph.__dict__.setdefault("_cores", {})
     if (order, fold) not in cache:
-        cache[order, fold] = _core(graph, order, fold)
+        if order == "clusters":
+            made = core(graph, "bandwidth", fold)
+            near = _ops.ops.clusters(made.rowptr, made.col, _BATCH_OF_BITS)
+            cache[order, fold] = dataclasses.replace(made, near=near)
+        else:
+            cache[order, fold] = _core(graph, order, fold)
     return cache[order, fold]
 
 

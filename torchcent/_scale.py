@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor
 
 
@@ -36,6 +37,31 @@ def scale(
     scores.mul_(_factor(ends, count, normalized, directed))
     scores[pivots] = own
     return scores
+
+
+def closeness(farness: Tensor, reach: Tensor, num_nodes: int, wf_improved: bool) -> Tensor:
+    """reach / farness, 0 where nothing is reached; times the share of the other vertices that are
+    (Wasserman and Faust)."""
+    score = torch.where(farness == 0, 0.0, reach / farness)
+    return score * (reach / max(num_nodes - 1, 1)) if wf_improved else score
+
+
+def harmonic(sums: Tensor, num_nodes: int, normalized: bool) -> Tensor:
+    return sums / max(num_nodes - 1, 1) if normalized else sums
+
+
+def from_pivots(sums: Tensor, pivots: Tensor) -> Tensor:
+    """Sums over all other vertices, estimated from those over k pivots; one row per vertex.
+
+    Each of the n - 1 other vertices counts as much as the pivots do on average; a pivot itself has
+    k - 1 others, and with k = 1 it is told nothing: NaN.
+    """
+    num_nodes = sums.shape[0]
+    if pivots.numel() == num_nodes:
+        return sums
+    others = torch.full_like(sums[:, :1], pivots.numel())
+    others[pivots] -= 1
+    return sums * ((num_nodes - 1) / others)
 
 
 def _factor(ends: int, sources: int, normalized: bool, directed: bool) -> float:

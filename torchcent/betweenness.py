@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent import _check, _driver, _plan, _reduce
+from torchcent import _check, _distance_plan, _driver, _plan, _reduce
 from torchcent._scale import scale
 from torchcent.graph import Graph, as_graph
 
@@ -205,7 +205,9 @@ def explain(
 ) -> _plan.Plan:
     """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
 
-    Raises what the measure itself would raise before it starts.
+    `measure` is the name of any measure that searches from all vertices or from pivots; `strategy`
+    and `warp_size` are for betweenness, edge_betweenness and stress only. Raises what the measure
+    itself would raise before it starts.
 
     Example:
         >>> import torch, torchcent
@@ -213,11 +215,14 @@ def explain(
         >>> torchcent.explain(star, "stress", directed=False).engine
         'lanes'
     """
-    _check.choice(measure, "measure", _check.MEASURES)
-    _check.choice(engine, "engine", _check.ENGINES)
+    _check.choice(measure, "measure", _check.MEASURES + _check.DISTANCE_MEASURES)
+    distances = measure in _check.DISTANCE_MEASURES
+    _check.choice(engine, "engine", _check.DISTANCE_ENGINES if distances else _check.ENGINES)
     graph = as_graph(edge_index, num_nodes, directed)
     pivots = _check.sources(sources, graph, None)
     count = None if pivots is None else pivots.numel()
+    if distances:
+        return _distance_plan.plan(graph, measure, engine, count, _check.byte_budget(memory))[0]
     return _plan.plan(graph, measure, engine, count, _check.byte_budget(memory))[0]
 
 

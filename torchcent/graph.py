@@ -148,6 +148,23 @@ class Graph:
             return self
         return Graph(parts[0], parts[1], parts[2], self.directed, _trusted=True)
 
+    def reversed(self) -> Graph:
+        """The graph with every arc turned round, in the same columns; for outgoing closeness.
+
+        Example:
+            >>> import torch, torchcent
+            >>> graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 0], [1, 2]]))
+            >>> graph.reversed().to_edge_index()
+            tensor([[1, 2],
+                    [0, 0]])
+        """
+        colptr, row, origin = self._transposed
+        place = torch.empty_like(origin)
+        place[origin] = torch.arange(self.num_slots, device=self.device)
+        slot, real = self.slot.clone(), self.slot >= 0
+        slot[real] = place[slot[real]]
+        return Graph(colptr, row, slot, self.directed, _trusted=True)
+
     @property
     def device(self) -> torch.device:
         return self.rowptr.device
@@ -174,7 +191,10 @@ class Graph:
 
     @cached_property
     def _transposed(self) -> tuple[Tensor, Tensor, Tensor]:
-        return _csr.transpose(self.rowptr, self.col)
+        colptr, row, slot = _csr.transpose(self.rowptr, self.col)
+        if torch.equal(colptr, self.rowptr) and torch.equal(row, self.col):
+            return self.rowptr, self.col, slot  # symmetric: no need to hold both
+        return colptr, row, slot
 
     @property
     def transpose(self) -> tuple[Tensor, Tensor]:
@@ -193,11 +213,7 @@ class Graph:
     @cached_property
     def is_symmetric(self) -> bool:
         """Does every arc have its reverse? Always so with directed=False."""
-        colptr, row, slot = self._transposed
-        same = torch.equal(colptr, self.rowptr) and torch.equal(row, self.col)
-        if same:  # no need to hold both
-            self.__dict__["_transposed"] = self.rowptr, self.col, slot
-        return same
+        return not self.directed or self._transposed[0] is self.rowptr
 
     @cached_property
     def components(self) -> Tensor:

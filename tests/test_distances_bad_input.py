@@ -1,0 +1,142 @@
+"""Bad arguments of the distance measures raise errors that name the argument."""
+
+import inspect
+
+import pytest
+import torch
+
+import torchcent
+from torchcent import Graph
+
+ARCS = torch.tensor([[0, 1, 2], [1, 2, 3]])
+MEASURES = [
+    torchcent.distance_profile,
+    torchcent.closeness,
+    torchcent.harmonic,
+    torchcent.eccentricity,
+    torchcent.average_shortest_path_length,
+    torchcent.distance_distribution,
+    torchcent.effective_diameter,
+    torchcent.diameter,
+    torchcent.radius,
+    torchcent.center,
+    torchcent.periphery,
+]
+BAD = {
+    "edge_weight": [(torch.ones(3), NotImplementedError, "edge_weight")],
+    "num_nodes": [(3, ValueError, "num_nodes=3"), ("4", TypeError, "num_nodes")],
+    "directed": [(1, TypeError, "directed must be True or False")],
+    "engine": [
+        ("lanes", ValueError, "engine.*auto, bits, tensor.*'lanes'"),
+        (None, ValueError, "engine"),
+    ],
+    "memory": [
+        (0, ValueError, "memory"),
+        ("1 GB", TypeError, "memory"),
+        (10, MemoryError, "needs .*bytes.*memory=10 "),
+    ],
+    "progress": [("yes", TypeError, "progress must be True or False")],
+    "dtype": [(torch.int64, TypeError, "dtype.*floating-point")],
+    "wf_improved": [("no", TypeError, "wf_improved must be True or False")],
+    "normalized": [(1, TypeError, "normalized must be True or False")],
+    "disconnected": [("raise", ValueError, "disconnected.*inf, component.*'raise'")],
+    "sources": [
+        (5, ValueError, "sources=5.*1 to 4"),
+        (0, ValueError, "sources=0"),
+        (torch.tensor([0, 4]), ValueError, r"sources.*vertex 4.*\[0, 4\)"),
+        (torch.tensor([1, 1]), ValueError, "sources.*vertex 1 more than once"),
+        (torch.tensor([0.5]), TypeError, "sources.*integer"),
+        (True, TypeError, "sources"),
+    ],
+    "vertices": [
+        (torch.tensor([4]), ValueError, r"vertices.*vertex 4.*\[0, 4\)"),
+        (torch.tensor([]), ValueError, "vertices must not be empty"),
+        (torch.tensor([[0]]), ValueError, "vertices must be one-dimensional"),
+        ("all", TypeError, "vertices"),
+    ],
+    "generator": [(7, TypeError, "generator.*int")],
+    "top": [
+        (0, ValueError, "top=0.*1 to.*4"),
+        (5, ValueError, "top=5"),
+        (2.0, TypeError, "top must be an int"),
+        (True, TypeError, "top must be an int"),
+    ],
+    "q": [
+        (0, ValueError, r"q must be in \(0, 1\], got 0"),
+        (1.5, ValueError, "q must be in"),
+        (float("nan"), ValueError, "q must be in"),
+        ("90%", TypeError, "q must be a number"),
+    ],
+}
+
+
+@pytest.fixture(params=MEASURES, ids=lambda measure: measure.__name__)
+def measure(request):
+    return request.param
+
+
+def test_arguments(measure):
+    names = [name for name in inspect.signature(measure).parameters if name != "edge_index"]
+    assert set(names) <= set(BAD)
+    for name in names:
+        for bad, error, said in BAD[name]:
+            with pytest.raises(error, match=f"(?s){said}"):
+                measure(ARCS, **{name: bad})
+
+
+@pytest.mark.parametrize(
+    "bad, error",
+    [
+        (torch.zeros(3, dtype=torch.int64), ValueError),
+        (torch.zeros(2, 3), TypeError),
+        ([[0, 1], [1, 2]], TypeError),
+        (torch.tensor([[0], [-1]]), ValueError),
+    ],
+    ids=["shape", "float", "list", "negative"],
+)
+def test_edge_index(measure, bad, error):
+    with pytest.raises(error, match="edge_index"):
+        measure(bad)
+
+
+def test_contradictions_to_a_graph(measure):
+    graph = Graph.from_edge_index(ARCS, directed=False)
+    with pytest.raises(ValueError, match="directed=True contradicts.*directed=False"):
+        measure(graph, directed=True)
+
+
+def test_exclusive_arguments():
+    one = torch.tensor([0])
+    for options in (
+        {"sources": 2, "vertices": one},
+        {"sources": 2, "top": 1},
+        {"vertices": one, "top": 1},
+    ):
+        with pytest.raises(ValueError, match=" and ".join(options) + " exclude each other"):
+            torchcent.closeness(ARCS, **options)
+    with pytest.raises(ValueError, match="sources and vertices exclude each other"):
+        torchcent.harmonic(ARCS, sources=2, vertices=one)
+
+
+def test_run_that_cannot_fit(measure, distance_engine):
+    arcs = torch.randint(0, 5000, (2, 20000), generator=torch.Generator().manual_seed(0))
+    with pytest.raises(MemoryError, match=r"needs .*bytes.*memory=100000 "):
+        measure(arcs, memory=100_000, engine=distance_engine, num_nodes=5000)
+
+
+def test_explain():
+    with pytest.raises(ValueError, match="measure.*closeness.*'pagerank'"):
+        torchcent.explain(ARCS, "pagerank")
+    with pytest.raises(ValueError, match="engine.*auto, bits, tensor.*'queue'"):
+        torchcent.explain(ARCS, "closeness", engine="queue")
+    with pytest.raises(ValueError, match="engine.*auto, lanes, queue, tensor.*'bits'"):
+        torchcent.explain(ARCS, "betweenness", engine="bits")
+    with pytest.raises(MemoryError):
+        torchcent.explain(ARCS, "harmonic", memory=10)
+
+
+def test_int32_and_strided_input_is_welcome(measure, distance_engine):
+    plain = torch.atleast_1d(measure(ARCS, engine=distance_engine))
+    for columns in (ARCS.int(), ARCS.t().contiguous().t(), ARCS.repeat(1, 2)):
+        actual = torch.atleast_1d(measure(columns, engine=distance_engine))
+        assert all(map(torch.equal, actual, plain))

@@ -1,0 +1,77 @@
+"""closeness(top=k): the k largest of all, whatever way it takes."""
+
+import numpy as np
+import pytest
+import scipy.sparse.csgraph
+import torch
+from graphs import arc_lists, edge_index, grid, leafy_graphs, random_graph, random_tree, union
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import torchcent
+from torchcent import Graph, _top_closeness
+
+F64 = torch.float64
+
+
+def assert_top(graph: Graph, k: int, engine: str, wf_improved: bool = True) -> None:
+    distance = scipy.sparse.csgraph.shortest_path(graph.to_scipy(), unweighted=True)
+    distance[~np.isfinite(distance)] = 0
+    reach, farness = (distance > 0).sum(0), distance.sum(0)
+    score = np.divide(reach, farness, where=farness > 0, out=np.zeros(graph.num_nodes))
+    if wf_improved:
+        score *= reach / max(graph.num_nodes - 1, 1)
+    expected = np.argsort(-score, kind="stable")[:k]
+    values, indices = torchcent.closeness(
+        graph, top=k, engine=engine, wf_improved=wf_improved, dtype=F64
+    )
+    assert indices.tolist() == expected.tolist()
+    assert values.tolist() == score[expected].tolist()
+
+
+@pytest.fixture(params=["small world", "deep"])
+def eager(request, monkeypatch):
+    """Brings small graphs to what is meant for large ones."""
+    monkeypatch.setattr(_top_closeness, "FEWEST", 0)
+    monkeypatch.setattr(_top_closeness, "FEW", 1000 if request.param == "deep" else 0)
+    monkeypatch.setattr(_top_closeness, "BATCH", 3)
+    monkeypatch.setattr(_top_closeness, "TRIAL", 2)
+
+
+@given(data=st.data())
+@settings(max_examples=200)
+def test_small_graphs(eager, data):
+    n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()).filter(lambda graph: graph[0] > 0))
+    graph = Graph.from_edge_index(edge_index(arcs), n, data.draw(st.booleans(), label="directed"))
+    k, wf_improved = data.draw(st.integers(1, n), label="k"), data.draw(st.booleans())
+    assert_top(graph, k, "auto", wf_improved)
+
+
+GRAPHS = {
+    "grid": (2500, grid(50, 50)),
+    "long grid": (3000, grid(15, 200)),
+    "tree": (2500, random_tree(2500, seed=1)),
+    "small world": (3000, random_graph(3000, 12000, seed=2)),
+    "components": union((2000, grid(40, 50)), (800, grid(20, 40)), (2, [(0, 1)]), (1, [])),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("wf_improved", [False, True])
+def test_larger_graphs(compiled_engine, name, wf_improved):
+    n, arcs = GRAPHS[name]
+    graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
+    for k in (1, 10, 300):
+        assert_top(graph, k, compiled_engine, wf_improved)
+
+
+def test_directed_graphs(distance_engine):
+    graph = Graph.from_edge_index(edge_index(random_graph(1200, 3600, seed=3)), 1200)
+    for k in (20, 1200):
+        assert_top(graph, k, distance_engine)
+
+
+def test_dtype():
+    values, indices = torchcent.closeness(edge_index([(0, 1), (1, 2)]), directed=False, top=1)
+    assert values.dtype == torch.get_default_dtype() and indices.dtype == torch.int64
+    assert values.tolist() == [1] and indices.tolist() == [1]

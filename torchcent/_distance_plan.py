@@ -1,0 +1,112 @@
+"""Engine, threads and memory of the distance measures: decided before anything runs."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from torchcent import _memory, _ops, _reduce, _tensor
+from torchcent._plan import DEPTH_PER_LOG, Plan, _core_bytes, _threads
+from torchcent.graph import Graph
+
+# Sources side by side (csrc/cpu/distances.cpp): WIDE from WIDE_FROM sources on, else NARROW.
+WIDE, NARROW, WIDE_FROM = 512, 64, 129
+_INLINE_WORK = {"bits": 1e9, "tensor": 2e7}  # as _driver._INLINE_WORK
+_BOUNDS = 200  # bytes per vertex
+_FOLDING = {"distance_profile", "closeness", "harmonic", "eccentricity"}
+_FOLDING |= {"average_shortest_path_length"}
+
+
+def plan(
+    graph: Graph, measure: str, engine: str, num_sources: int | None, memory: int | None
+) -> tuple[Plan, _reduce.Core]:
+    """The plan and the reduced graph that it will search; num_sources None stands for all.
+
+    Raises:
+        MemoryError: with the need and the limit, if not even one batch at a time fits.
+        ValueError: if the engine cannot run here.
+    """
+    limit = _memory.budget(memory, graph.device)
+    fold = measure in _FOLDING and num_sources is None
+    engine, reason, core = _choose(graph, engine, num_sources, "one" if fold else "no")
+    n = core.num_nodes
+    searched = int((core.rowptr.diff() > 0).sum())
+    sources = searched if num_sources is None else min(num_sources, searched)
+    # Sums, eccentricities and pairs by distance, of the graph and of the core.
+    fixed = graph.nbytes + _core_bytes(core) + 2 * (4 * 8 + 4 + 8) * graph.num_nodes
+    threads = 0
+    if engine == "tensor":
+        fit = _tensor.lanes_that_fit(n, core.num_slots, limit - fixed)
+        lanes = min(max(sources, 1), fit)
+        needed = fixed + _tensor.memory_needed(n, core.num_slots, max(lanes, 1))
+    else:
+        lanes = WIDE if sources >= WIDE_FROM else NARROW
+        threads, needed = _threads(-(-sources // lanes), _bytes_per_thread(n, lanes), fixed, limit)
+    if needed > limit or lanes < 1:
+        what = f"{measure} with engine={engine!r}, one batch at a time,"
+        raise _memory.refuse(what, needed, limit, memory)
+    made = Plan(
+        measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, n,
+        core.num_slots, sources, lanes, -(-sources // lanes), threads, 0, 0, limit - fixed,
+        needed, limit,
+    )  # fmt: skip
+    return made, core
+
+
+def room_for_bounds(graph: Graph, measure: str, engine: str, memory: int | None) -> None:
+    """Refuses what takes searches one by one and a batch (_bounds.py, _longest.py) if memory does
+    not allow for it: bounds, the rows of roots, what they are put together from."""
+    limit, n = _memory.budget(memory, graph.device), graph.num_nodes
+    if engine == "tensor" or not has_bits(graph.device):
+        search = _tensor.memory_needed(n, graph.num_slots, 1)
+    else:
+        search = _bytes_per_thread(n, WIDE)
+    needed = graph.nbytes + search + _BOUNDS * n
+    if needed > limit:
+        raise _memory.refuse(measure, needed, limit, memory)
+
+
+def is_quick(plan: Plan) -> bool:
+    """Is it over before a thread and a progress bar would pay?"""
+    return plan.sources * plan.core_slots < _INLINE_WORK[plan.engine]
+
+
+def is_deep(core: _reduce.Core) -> bool:
+    """Large diameter, as of meshes and roads: searches from afar share no frontier."""
+    return core.depth > DEPTH_PER_LOG * math.log2(max(core.num_nodes, 2))
+
+
+def has_bits(device: torch.device) -> bool:
+    """Are there kernels of the bits engine for this device?"""
+    return _ops.available and torch._C._dispatch_has_kernel_for_dispatch_key(
+        "torchcent::distance_sums", device.type.upper()
+    )
+
+
+def _choose(
+    graph: Graph, engine: str, num_sources: int | None, fold: str
+) -> tuple[str, str, _reduce.Core]:
+    if engine == "bits" and not _ops.available:
+        raise ValueError("engine='bits' needs the compiled extension; use engine='tensor'")
+    if engine == "bits" and not has_bits(graph.device):
+        raise ValueError(
+            f"engine='bits' has no compiled kernels for {graph.device}; use engine='tensor' or "
+            "move the graph"
+        )
+    if engine == "tensor" or not has_bits(graph.device):
+        reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
+        return "tensor", reason, _reduce.core(graph, "given", "no")
+    if num_sources is not None and num_sources < WIDE:
+        return "bits", f"{num_sources:,} sources side by side", _reduce.core(graph, "given", "no")
+    core = _reduce.core(graph, "degree", fold)
+    if is_deep(core):
+        reason = f"depth about {core.depth}: sources by neighbourhood, {WIDE} side by side"
+        return "bits", reason, _reduce.core(graph, "clusters", fold)
+    return "bits", f"depth about {core.depth}: {WIDE} sources share each arc", core
+
+
+def _bytes_per_thread(num_nodes: int, lanes: int) -> int:
+    """Rows of bits and lists of vertices (csrc/cpu/bits.h), eccentricities, pairs by distance,
+    and twice the sums."""
+    return num_nodes * (3 * lanes // 8 + 3 * 4 + 4 + 8 + 2 * 4 * 8)

@@ -1,0 +1,207 @@
+"""THE way of the distance measures to their sums: plan, search with progress and Ctrl-C, unfolding.
+
+Leaves (vertices of degree 1) of a symmetric graph are folded once. With l_s of them on s, a search
+from s stands for 1 source at distance d and l_s at d + 1. What v then lacks nothing of, a leaf x on
+v gets from it: all but v itself reach x through v, so with r vertices that reach v, x included,
+
+    farness(x) = farness(v) + r - 1        each of r - 1 is one hop farther from x than from v,
+                                           x itself is gone (-1), v has come (+1)
+    harmonic(x) = sum of 1/(d + 1) over those r, less 1/2 for x itself, plus 1 for v
+    eccentricity(x) = eccentricity(v) + 1, or 1 if x and v are alone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from torchcent import _check, _distance_plan, _ops, _reduce
+from torchcent._plan import Plan
+from torchcent._tensor import _distances as tensor_engine
+from torchcent._watch import progress_bar, watched
+from torchcent.graph import Graph, as_graph
+
+FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
+
+
+class How(NamedTuple):
+    """How a measure was asked to run."""
+
+    measure: str
+    engine: str
+    memory: int | None
+    progress: bool | None
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Per vertex of the graph, or per source."""
+
+    total: Tensor  # float64 [n, 4]
+    eccentricity: Tensor  # int32 [n], over what is reached
+    levels: Tensor  # int64 [n + 1] pairs by distance, or empty
+
+    @property
+    def far(self) -> Tensor:
+        return self.total[:, FAR]
+
+    @property
+    def harmonic(self) -> Tensor:
+        return self.total[:, HARMONIC]
+
+    @property
+    def reach(self) -> Tensor:
+        return self.total[:, REACH]
+
+
+def asked(
+    measure: str, edge_index: Tensor | Graph, edge_weight: object, num_nodes: int | None,
+    directed: bool | None, engine: str, memory: int | None, progress: bool | None, dtype: Any,
+) -> tuple[Graph, How]:  # fmt: skip
+    """The arguments that all distance measures have, checked."""
+    _check.no_weight(edge_weight, measure)
+    graph = as_graph(edge_index, num_nodes, directed)
+    _check.choice(engine, "engine", _check.DISTANCE_ENGINES)
+    if progress is not None:
+        _check.flag(progress, "progress")
+    dtype = _check.float_dtype(dtype)
+    return graph, How(measure, engine, _check.byte_budget(memory), progress, dtype)
+
+
+def vertex_sums(
+    graph: Graph, how: How, *, sources: Tensor | None = None, outgoing: bool = False,
+    levels: bool = False,
+) -> Sums:  # fmt: skip
+    """Per vertex v over the sources u (None: all): d(u, v), or d(v, u) if outgoing.
+
+    With `levels`, also the pairs by distance; then `how.measure` must be one that does not fold.
+    """
+    count = None if sources is None else sources.numel()
+    made, core = _distance_plan.plan(graph, how.measure, how.engine, count, how.memory)
+    n, device = core.num_nodes, graph.device
+    hanging = torch.bincount(core.parent[core.order], minlength=graph.num_nodes)
+    start, _ = _in_order(core, sources, outgoing)
+    found = Sums(
+        torch.zeros(n, 4, dtype=torch.float64, device=device),
+        torch.zeros(n, dtype=torch.int32, device=device),
+        torch.zeros(n + 1 if levels else 0, dtype=torch.int64, device=device),
+    )
+    leaves = hanging[core.vertex][start].int()
+    csr = _direction(core, outgoing)
+
+    def bits(control: Tensor) -> None:
+        _ops.ops.distance_sums(
+            *csr, start, leaves, found.total, found.eccentricity, found.levels, control,
+            made.threads,
+        )  # fmt: skip
+
+    def tensor(part: slice) -> None:
+        tensor_engine.distance_sums(
+            *csr[:2], start[part], leaves[part], found.total, found.eccentricity, found.levels
+        )
+
+    _run(made, start.numel(), how.progress, bits, tensor)
+    if levels:
+        found.levels[0] = graph.num_nodes if sources is None else sources.numel()
+    return _unfolded(graph, core, hanging, found)
+
+
+def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False) -> Sums:
+    """Per source s over all vertices v: d(v, s), or d(s, v) if outgoing."""
+    made, core = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
+    start, place = _in_order(core, sources, not outgoing)
+    size, device = sources.numel(), graph.device
+    found = Sums(
+        torch.zeros(start.numel(), 4, dtype=torch.float64, device=device),
+        torch.zeros(start.numel(), dtype=torch.int32, device=device),
+        torch.empty(0, dtype=torch.int64, device=device),
+    )
+    csr = _direction(core, not outgoing)
+
+    def bits(control: Tensor) -> None:
+        _ops.ops.source_sums(*csr, start, found.total, found.eccentricity, control, made.threads)
+
+    def tensor(part: slice) -> None:
+        tensor_engine.source_sums(
+            *csr[:2], start[part], found.total[part], found.eccentricity[part]
+        )
+
+    _run(made, start.numel(), how.progress, bits, tensor)
+    return Sums(
+        found.total.new_zeros(size, 4).index_copy_(0, place, found.total),
+        found.eccentricity.new_zeros(size).index_copy_(0, place, found.eccentricity),
+        found.levels,
+    )
+
+
+def _direction(core: _reduce.Core, backward: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """CSR and its transpose; the other way round to search along reversed arcs."""
+    if backward:
+        return core.colptr, core.row, core.rowptr, core.col
+    return core.rowptr, core.col, core.colptr, core.row
+
+
+def _in_order(core: _reduce.Core, sources: Tensor | None, backward: bool) -> tuple[Tensor, Tensor]:
+    """The core vertices to search from, those of a batch close together, and their places in
+    `sources`. Vertices without arcs to follow are left out: there is nothing to be found."""
+    near = core.near
+    begins = _direction(core, backward)[0].diff() > 0
+    if sources is None:
+        start = near.masked_select(begins.index_select(0, near))
+        return start, start
+    at = torch.full((core.parent.numel(),), -1, device=sources.device)
+    at[core.vertex] = torch.arange(core.num_nodes, device=sources.device)
+    rank = torch.empty_like(near)
+    rank[near] = torch.arange(core.num_nodes, device=sources.device)
+    place = torch.nonzero(at[sources] >= 0).flatten()
+    place = place[begins[at[sources[place]]]]
+    place = place[torch.argsort(rank[at[sources[place]]])]
+    return at[sources[place]], place
+
+
+def _run(
+    made: Plan, total: int, progress: bool | None, bits: Callable[[Tensor], None],
+    tensor: Callable[[slice], None],
+) -> None:  # fmt: skip
+    """All sources: in one call of the bits engine, or batch by batch on the tensor engine."""
+    quick = _distance_plan.is_quick(made)
+    with progress_bar(total, made.measure, progress, quick) as bar:
+        if made.engine == "tensor":
+            _run_batches(total, max(made.lanes, 1), tensor, bar)
+            return
+        control = torch.zeros(3, dtype=torch.int64)
+        if quick:
+            bits(control)
+        else:
+            watched(lambda: bits(control), control, bar)
+
+
+def _run_batches(total: int, lanes: int, tensor: Callable[[slice], None], bar: tqdm) -> None:
+    for begin in range(0, total, lanes):
+        end = min(begin + lanes, total)
+        tensor(slice(begin, end))
+        bar.update(end - begin)
+
+
+def _unfolded(graph: Graph, core: _reduce.Core, hanging: Tensor, found: Sums) -> Sums:
+    """From the core to the graph, by the formulas above."""
+    # A vertex with nothing but leaves is not in the core: they are all that it has.
+    total = hanging.double().unsqueeze(1) * hanging.new_tensor([1, 1, 0.5, 1], dtype=torch.float64)
+    eccentricity = (hanging > 0).int()
+    total[core.vertex] = found.total
+    eccentricity[core.vertex] = found.eccentricity
+    leaf = core.order
+    if leaf.numel():
+        parent = core.parent[leaf]
+        other = total[parent]
+        reach = other[:, REACH]
+        far, harmonic = other[:, FAR] + reach - 1, other[:, FARTHER] + 0.5
+        total[leaf] = torch.stack([far, harmonic, torch.zeros_like(far), reach], dim=1)
+        eccentricity[leaf] = torch.where(reach == 1, 1, eccentricity[parent] + 1).int()
+    return Sums(total, eccentricity, found.levels)

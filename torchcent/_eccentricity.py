@@ -1,0 +1,65 @@
+"""All eccentricities: by bounds where they settle most vertices, else in one pass."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from torchcent import _distance_plan
+from torchcent._bounds import Bounds, worth
+from torchcent._distance_sums import How, source_sums, vertex_sums
+from torchcent.graph import Graph
+
+FEWEST = 1024  # vertices below which a pass takes no time
+TRIAL = 8  # single searches after which it is judged whether they settle enough
+
+
+def eccentricities(graph: Graph, how: How, vertices: Tensor | None, disconnected: str) -> Tensor:
+    """float64 [n], or one per vertex named: outgoing distances, inf where not all are reached."""
+    if vertices is not None:
+        sums = source_sums(graph, how, vertices, outgoing=True)
+    else:
+        settled = _settled(graph, how)
+        if settled is not None:
+            return settled.double()
+        sums = vertex_sums(graph, how, outgoing=True)
+    value = sums.eccentricity.double()
+    if disconnected == "inf":
+        value[sums.reach < graph.num_nodes - 1] = math.inf
+    return value
+
+
+def _settled(graph: Graph, how: How) -> Tensor | None:
+    """int32 [n] by bounds and by searching what they leave open; None where a pass is better.
+
+    Searches begin by turns at the vertex of the largest upper and of the smallest lower bound.
+    """
+    n = graph.num_nodes
+    made, _ = _distance_plan.plan(graph, how.measure, how.engine, None, how.memory)
+    if how.engine != "auto" or made.engine != "bits" or n < FEWEST:
+        return None
+    bounds = Bounds(graph, how)
+    out, back = bounds.search(int(graph.degree.argmax()))
+    if int(torch.minimum(out, back).min()) < 0:
+        return None
+    before, searches, each = n, 0, worth(out)
+    while True:
+        unsettled = torch.nonzero(bounds.lower < bounds.upper).flatten()
+        left = unsettled.numel()
+        if left == 0:
+            return bounds.lower
+        if searches == TRIAL:
+            if before - left < TRIAL * each:
+                break
+            before, searches = left, 0
+        if searches % 2:
+            bounds.search(bounds.most_central(unsettled))
+        else:
+            bounds.search(int(unsettled[bounds.upper[unsettled].argmax()]))
+        searches += 1
+    if left > n // 2:
+        return None
+    bounds.lower[unsettled] = source_sums(graph, how, unsettled, outgoing=True).eccentricity
+    return bounds.lower

@@ -1,0 +1,109 @@
+"""Distances from a batch of sources, with no path counts: sums per vertex or source, and rows."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ._scatter import scatter_add
+from ._search import _distinct, _out_arcs
+
+
+class Reached(NamedTuple):
+    """The (lane, vertex) pairs at one distance from the lane's source, each once."""
+
+    depth: int
+    lane: Tensor  # [pairs]
+    vertex: Tensor  # [pairs]
+
+
+def reached(rowptr: Tensor, col: Tensor, sources: Tensor) -> Iterator[Reached]:
+    """Breadth-first search: what the lanes reach, from depth 0 on."""
+    num_nodes, lanes = rowptr.numel() - 1, sources.numel()
+    lane = torch.arange(lanes, device=sources.device)
+    vertex, depth = sources, 0
+    seen = torch.zeros(lanes * num_nodes, dtype=torch.bool, device=sources.device)
+    position = torch.empty(lanes * num_nodes, dtype=torch.int64, device=sources.device)
+    seen[lane * num_nodes + vertex] = True
+    while vertex.numel():
+        yield Reached(depth, lane, vertex)
+        tail, slot = _out_arcs(rowptr, vertex)
+        pair = lane[tail] * num_nodes + col[slot]
+        frontier = _distinct(pair[~seen[pair]], position)
+        seen[frontier] = True
+        lane = frontier.div(num_nodes, rounding_mode="floor")
+        vertex, depth = frontier - lane * num_nodes, depth + 1
+
+
+def distance_sums(
+    rowptr: Tensor,
+    col: Tensor,
+    sources: Tensor,
+    leaves: Tensor,
+    sums: Tensor,
+    eccentricity: Tensor,
+    levels: Tensor,
+) -> None:
+    """Add what the sources contribute to each vertex v that they reach.
+
+    Source i also stands for `leaves[i]` neighbours of degree 1 that were folded onto it, one hop
+    farther away. v itself does not count as a source of v, but what was folded onto it does.
+
+    Args:
+        rowptr, col: CSR of the arcs to follow.
+        sources: int64 [k], one lane each.
+        leaves: int32 [k].
+        sums: float64 [n, 4]; added to: distances d, 1/d, 1/(d + 1), and sources that reach v.
+        eccentricity: int32 [n]; raised to the largest distance from a source.
+        levels: int64 [n + 1] or empty; added to: pairs (source, v) at each distance, without
+            folded ones.
+    """
+    for depth, lane, vertex in reached(rowptr, col, sources):
+        hanging = leaves[lane].double()
+        own = 1.0 if depth > 0 else 0.0
+        terms = [
+            own * depth + hanging * (depth + 1),
+            own / max(depth, 1) + hanging / (depth + 1),
+            own / (depth + 1) + hanging / (depth + 2),
+            own + hanging,
+        ]
+        scatter_add(sums, vertex, torch.stack(terms, dim=1))
+        farthest = (depth + (hanging > 0)).to(eccentricity.dtype)
+        eccentricity.scatter_reduce_(0, vertex, farthest, "amax")
+        if levels.numel():
+            levels[depth] += lane.numel()
+
+
+def source_sums(
+    rowptr: Tensor, col: Tensor, sources: Tensor, sums: Tensor, eccentricity: Tensor
+) -> None:
+    """The same per source: over the vertices that it reaches, itself left out.
+
+    Args:
+        rowptr, col: CSR of the arcs to follow.
+        sources: int64 [k], one lane each.
+        sums: float64 [k, 4]; added to: distances d, 1/d, 1/(d + 1), and vertices reached.
+        eccentricity: int32 [k]; raised to the largest distance.
+    """
+    for depth, lane, _ in reached(rowptr, col, sources):
+        if depth == 0:
+            continue
+        count = torch.bincount(lane, minlength=sources.numel())
+        terms = sums.new_tensor([depth, 1 / depth, 1 / (depth + 1), 1])
+        sums += count.unsqueeze(1) * terms
+        eccentricity[count > 0] = eccentricity[count > 0].clamp(min=depth)
+
+
+def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> int:
+    """Fill out, an integer tensor [k, n], with distances; -1 where there is no path.
+
+    Returns 1 where a distance does not fit into the dtype of `out`, whose content is void then,
+    else 0.
+    """
+    out.fill_(-1)
+    for depth, lane, vertex in reached(rowptr, col, sources):
+        if depth > torch.iinfo(out.dtype).max:
+            return 1
+        out[lane, vertex] = depth
+    return 0

@@ -1,0 +1,169 @@
+"""What the distances of all pairs look like: distribution, mean, effective diameter."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from torchcent import _check
+from torchcent._distance_sums import How, asked, vertex_sums
+from torchcent.graph import Graph
+
+
+def distance_distribution(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    sources: int | Tensor | None = None,
+    generator: torch.Generator | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    """How many ordered pairs (u, v) lie at each distance: entry L counts those with d(u, v) = L.
+
+    Entry 0 is n, for each vertex and itself; the last is the number of pairs at the diameter (the
+    largest finite distance). Unconnected pairs are not counted: their number is n^2 less the sum.
+
+    Args:
+        sources: only distances from these sources, k drawn with `generator` or named by a tensor,
+            extrapolated by n / k: an unbiased estimate.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        int64 Tensor [depth + 1]; a float64 one where `sources` make it an estimate.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.distance_distribution(path, directed=False)
+        tensor([4, 6, 4, 2])
+    """
+    graph, how = asked(
+        "distance_distribution", edge_index, edge_weight, num_nodes, directed, engine, memory,
+        progress, None,
+    )  # fmt: skip
+    return _pairs(graph, how, sources, generator)
+
+
+def effective_diameter(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    q: float = 0.9,
+    sources: int | Tensor | None = None,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""The distance within which a share q of all connected pairs lie, interpolated.
+
+    With N(L) the number of ordered pairs of different vertices at distance at most L and
+    :math:`N = N(\infty)`, take the smallest L with :math:`N(L) \ge q N`; the result is
+
+    .. math:: L - 1 + \frac{q N - N(L - 1)}{N(L) - N(L - 1)}
+
+    This is SNAP's linear interpolation; SNAP also counts each vertex with itself.
+
+    Args:
+        q: in (0, 1]; 1 gives the largest finite distance.
+        sources: an estimate, as in :func:`distance_distribution`.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        0-dim Tensor; 0 where no two vertices are connected.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.effective_diameter(path, directed=False, q=0.75)
+        tensor(1.7500)
+
+    Source:
+        Leskovec, Kleinberg and Faloutsos 2005.
+    """
+    graph, how = asked(
+        "effective_diameter", edge_index, edge_weight, num_nodes, directed, engine, memory,
+        progress, dtype,
+    )  # fmt: skip
+    share = _check.quantile(q)
+    pairs = _pairs(graph, how, sources, generator)
+    within = torch.cat([pairs.new_zeros(1), pairs[1:].cumsum(0)]).double()
+    if within[-1] == 0:
+        return pairs.new_zeros((), dtype=how.dtype)
+    wanted = share * within[-1]
+    last = int(torch.searchsorted(within, wanted))
+    before, after = within[last - 1], within[last]
+    return (last - 1 + (wanted - before) / (after - before)).to(how.dtype)
+
+
+def average_shortest_path_length(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""The mean distance of all ordered pairs of different vertices.
+
+    .. math:: \frac{1}{n (n - 1)} \sum_{u \ne v} d(u, v)
+
+    Values equal NetworkX's ``average_shortest_path_length``, which refuses disconnected graphs.
+
+    Args:
+        disconnected: "inf": infinite where some pair is unconnected; "component": the mean over
+            the connected pairs, NaN if there are none.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        0-dim Tensor; 0 for fewer than two vertices.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1], [1, 2]])
+        >>> torchcent.average_shortest_path_length(path, directed=False)
+        tensor(1.3333)
+    """
+    graph, how = asked(
+        "average_shortest_path_length", edge_index, edge_weight, num_nodes, directed, engine,
+        memory, progress, dtype,
+    )  # fmt: skip
+    _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
+    mean = _mean(graph, how, disconnected == "component")
+    return torch.tensor(mean, dtype=how.dtype, device=graph.device)
+
+
+def _mean(graph: Graph, how: How, connected_only: bool) -> float:
+    n = graph.num_nodes
+    if n < 2:
+        return 0.0
+    sums = vertex_sums(graph, how)
+    pairs, total = float(sums.reach.sum()), float(sums.far.sum())
+    if not connected_only and pairs < n * (n - 1):
+        return math.inf
+    return total / pairs if pairs else math.nan
+
+
+def _pairs(
+    graph: Graph, how: How, sources: int | Tensor | None, generator: torch.Generator | None
+) -> Tensor:
+    """Ordered pairs by distance, up to the largest; float64 if they are extrapolated."""
+    pivots = _check.sources(sources, graph, _check.random_generator(generator))
+    levels = vertex_sums(graph, how, sources=pivots, levels=True).levels
+    levels = levels[: max(int(torch.count_nonzero(levels)), 1)]
+    if pivots is None or pivots.numel() == graph.num_nodes:
+        return levels
+    return levels.double() * (graph.num_nodes / pivots.numel())

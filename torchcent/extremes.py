@@ -1,0 +1,289 @@
+"""diameter, radius, center and periphery, from as few searches as it takes."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from torchcent import _check, _distance_plan
+from torchcent._bounds import Bounds, largest_distances
+from torchcent._distance_sums import How, asked
+from torchcent._eccentricity import eccentricities
+from torchcent._longest import LongestDistance
+from torchcent.graph import Graph
+
+MOST_SINGLE = 32  # searches one by one, to raise bounds, before they go on in batches
+BATCH = 512
+
+
+def diameter(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""The largest distance between two vertices, :math:`\max_{u,v} d(u, v)`.
+
+    Values equal NetworkX's ``diameter``, which refuses graphs that are not (strongly) connected.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
+        edge_weight: not taken yet.
+        num_nodes: n; by default the largest id + 1.
+        directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
+            arcs.
+        disconnected: "inf": infinite where there is a pair without a path; "component": the largest
+            finite distance.
+        dtype: of the result; None takes torch.get_default_dtype().
+        engine: "auto", "bits" or "tensor", as in :func:`closeness`.
+        memory: bytes that may be used; None allows half of what is free.
+        progress: None shows a bar on a terminal after two seconds; True and False force.
+
+    Returns:
+        0-dim Tensor; 0 for fewer than two vertices.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+        MemoryError: with both figures, if `memory` does not allow for one batch.
+        NotImplementedError: for edge_weight.
+
+    Exact. A handful of searches, O(n + m) each, on most graphs; more where many vertices are about
+    equally far out. Directed graphs that are not strongly connected take a search from every vertex
+    with disconnected="component".
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.diameter(path, directed=False)
+        tensor(3.)
+
+    Source:
+        Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
+    """
+    graph, how = _asked(
+        "diameter", edge_index, edge_weight, num_nodes, directed, disconnected, engine, memory,
+        progress, dtype,
+    )  # fmt: skip
+    return _scalar(_diameter(graph, how, disconnected)[0], graph, how)
+
+
+def radius(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""The smallest eccentricity, :math:`\min_v \max_u d(v, u)`.
+
+    Values equal NetworkX's ``radius``.
+
+    Args:
+        disconnected: "inf": infinite where no vertex reaches all others; "component": the smallest
+            of the eccentricities over what each vertex reaches, so 0 if one reaches none.
+        Others: as in :func:`diameter`.
+
+    Returns:
+        0-dim Tensor; 0 for fewer than two vertices.
+
+    A handful of searches on (strongly) connected graphs, else one from every vertex.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.radius(path, directed=False)
+        tensor(2.)
+
+    Source:
+        Borassi et al. 2015.
+    """
+    graph, how = _asked(
+        "radius", edge_index, edge_weight, num_nodes, directed, disconnected, engine, memory,
+        progress, dtype,
+    )  # fmt: skip
+    return _scalar(_radius(graph, how, disconnected)[0], graph, how)
+
+
+def center(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    """The vertices whose eccentricity is the :func:`radius` (all, if that is infinite).
+
+    Arguments are those of :func:`radius`; values equal NetworkX's ``center``.
+
+    Returns:
+        int64 Tensor, ascending.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.center(path, directed=False)
+        tensor([1, 2])
+    """
+    graph, how = _asked(
+        "center", edge_index, edge_weight, num_nodes, directed, disconnected, engine, memory,
+        progress, None,
+    )  # fmt: skip
+    smallest, bounds = _radius(graph, how, disconnected)
+    return _with_eccentricity(graph, how, smallest, bounds, disconnected)
+
+
+def periphery(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    """The vertices whose eccentricity is the :func:`diameter`.
+
+    Arguments are those of :func:`diameter`; values equal NetworkX's ``periphery``.
+
+    Returns:
+        int64 Tensor, ascending.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.periphery(path, directed=False)
+        tensor([0, 3])
+    """
+    graph, how = _asked(
+        "periphery", edge_index, edge_weight, num_nodes, directed, disconnected, engine, memory,
+        progress, None,
+    )  # fmt: skip
+    largest, bounds = _diameter(graph, how, disconnected)
+    return _with_eccentricity(graph, how, largest, bounds, disconnected)
+
+
+def _asked(
+    measure: str, edge_index: Tensor | Graph, edge_weight: object, num_nodes: int | None,
+    directed: bool | None, disconnected: str, engine: str, memory: int | None,
+    progress: bool | None, dtype: torch.dtype | None,
+) -> tuple[Graph, How]:  # fmt: skip
+    _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
+    graph, how = asked(
+        measure, edge_index, edge_weight, num_nodes, directed, engine, memory, progress, dtype
+    )
+    _distance_plan.room_for_bounds(graph, measure, engine, how.memory)
+    return graph, how
+
+
+def _scalar(value: float, graph: Graph, how: How) -> Tensor:
+    return torch.tensor(value, dtype=how.dtype, device=graph.device)
+
+
+def _diameter(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds | None]:
+    """The diameter, and bounds of all eccentricities if the graph is strongly connected."""
+    if graph.num_nodes == 0:
+        return 0, None
+    bounds = Bounds(graph, how)
+    out, back = bounds.search(int(graph.degree.argmax()))
+    reached = (out >= 0) & (back >= 0)
+    if bool(reached.all()):
+        return LongestDistance(bounds, out, back).run(), bounds
+    if disconnected == "inf":
+        return math.inf, None
+    if not graph.is_symmetric:
+        return float(eccentricities(graph, how, None, "component").max()), None
+    low = LongestDistance(bounds, out, back).run()
+    return _largest_diameter(graph, how, low, ~reached), None
+
+
+def _largest_diameter(graph: Graph, how: How, low: int, outside: Tensor) -> int:
+    """The largest diameter of all components, that of those not `outside` being known."""
+    if int(outside.sum()) - 1 <= low:  # even as one path they are no longer
+        return low
+    size = torch.bincount(graph.components[outside], minlength=1)
+    for component in torch.argsort(size, descending=True, stable=True).tolist():
+        if int(size[component]) - 1 <= low:
+            break
+        degree = torch.where(graph.components == component, graph.degree, -1)
+        bounds = Bounds(graph, how)
+        out, back = bounds.search(int(degree.argmax()))
+        low = max(low, LongestDistance(bounds, out, back).run())
+    return low
+
+
+def _radius(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds | None]:
+    """The radius, and bounds of all eccentricities if the graph is strongly connected.
+
+    The most promising vertex is searched; where its lower bound was too good, a vertex farthest
+    from it is next, which raises the bounds of all that are as far from that one.
+    """
+    if graph.num_nodes == 0:
+        return 0, None
+    bounds = Bounds(graph, how)
+    out, back = bounds.search(int(graph.degree.argmax()))
+    if int(torch.minimum(out, back).min()) < 0:
+        if graph.is_symmetric and disconnected == "inf":
+            return math.inf, None
+        return float(eccentricities(graph, how, None, disconnected).min()), None
+    best = int(out.max())
+    for _ in range(MOST_SINGLE):
+        promising = torch.nonzero((bounds.lower < best) & ~bounds.searched).flatten()
+        if promising.numel() == 0:
+            return best, bounds
+        vertex = bounds.most_central(promising)
+        expected = int(bounds.lower[vertex])
+        out, _ = bounds.search(vertex)
+        best = min(best, int(out.max()))
+        farthest = int(out.argmax())
+        if int(out.max()) > expected and not bool(bounds.searched[farthest]):
+            best = min(best, int(bounds.search(farthest)[0].max()))
+    return _smallest(bounds, best), bounds
+
+
+def _smallest(bounds: Bounds, best: int) -> int:
+    """The radius, by searching all vertices that may be below `best`, the most central first."""
+    while True:
+        ids = torch.nonzero((bounds.lower < best) & ~bounds.searched).flatten()
+        if ids.numel() == 0:
+            return best
+        rank = bounds.lower[ids].long() * (int(bounds.sum.max()) + 1) + bounds.sum[ids]
+        batch = ids[torch.argsort(rank, stable=True)][:BATCH]
+        found = largest_distances(bounds.graph, bounds.how, batch)
+        bounds.lower[batch] = bounds.upper[batch] = found
+        bounds.searched[batch] = True
+        best = min(best, int(found.min()))
+
+
+def _with_eccentricity(
+    graph: Graph, how: How, value: float, bounds: Bounds | None, disconnected: str
+) -> Tensor:
+    """All vertices of this eccentricity, ascending; those that bounds leave open are searched."""
+    if bounds is None:
+        everything = torch.arange(graph.num_nodes, device=graph.device)
+        if value == math.inf and graph.is_symmetric:
+            return everything
+        return everything[eccentricities(graph, how, None, disconnected) == value]
+    lower, upper = bounds.lower, bounds.upper
+    doubtful = torch.nonzero((lower <= value) & (upper >= value) & (lower < upper)).flatten()
+    if doubtful.numel():
+        lower[doubtful] = upper[doubtful] = largest_distances(graph, how, doubtful)
+    return torch.nonzero((lower == value) & (upper == value)).flatten()
