@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from torchcent import _ops
-from torchcent._distance_sums import How, source_sums
+from torchcent._distance_sums import How, farthest, source_sums
 from torchcent._tensor import _distances as tensor_engine
 from torchcent.graph import Graph
 
@@ -63,8 +63,8 @@ def worth(row: Tensor) -> int:
     """About how many vertices the bits engine searches from in the time of a single search.
 
     Its work on a vertex grows with the number of levels on which searches side by side arrive:
-    estimated from how far the distances of one row spread (measured: 2 to 6 on meshes and roads,
-    60 to 400 on small worlds; docs/performance.md says of what).
+    estimated from how far the distances of one row spread. (Measured: 2 to 6 on meshes and roads,
+    60 to 400 on small worlds.)
     """
     spread = 1 + 2 * float(row[row >= 0].double().std(correction=0))
     return int(256 / min(spread, 64.0))
@@ -82,8 +82,7 @@ def distances_from(graph: Graph, how: How, vertex: int, backward: bool = False) 
 
 def largest_distances(graph: Graph, how: How, vertices: Tensor, backward: bool = False) -> Tensor:
     """int32 [k]: the largest distance from each of the vertices, or to it, over existing paths."""
-    single = how.engine == "auto" and _ops.runs_on(graph.device)
-    if single and vertices.numel() <= MOST_SINGLE:
-        rows = (distances_from(graph, how, v, backward).max() for v in vertices.tolist())
-        return torch.stack(list(rows))
+    one_by_one = how.engine == "auto" and _ops.available and graph.device.type == "cpu"
+    if one_by_one and vertices.numel() <= MOST_SINGLE:
+        return farthest(graph, how, vertices, backward)
     return source_sums(graph, how, vertices, outgoing=not backward).eccentricity

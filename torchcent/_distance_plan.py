@@ -10,9 +10,11 @@ from torchcent import _memory, _ops, _reduce, _tensor
 from torchcent._plan import DEPTH_PER_LOG, Plan, _core_bytes, _threads
 from torchcent.graph import Graph
 
-# Sources side by side (csrc/cpu/distances.cpp): WIDE from WIDE_FROM sources on, else NARROW.
+# Sources side by side: WIDE from WIDE_FROM of them on, else NARROW (csrc/cpu/distances.cpp); always
+# WIDE on CUDA, with batches in flight that have so many rows together (csrc/cuda/distances.cu).
 WIDE, NARROW, WIDE_FROM = 512, 64, 129
-_INLINE_WORK = {"bits": 1e9, "tensor": 2e7}  # as _driver._INLINE_WORK
+BUSY_ROWS, MOST_IN_FLIGHT = 2**22, 256
+INLINE_WORK = {"bits": 1e8, "tensor": 2e7}  # as _driver._INLINE_WORK
 _BOUNDS = 200  # bytes per vertex
 _FOLDING = {"distance_profile", "closeness", "harmonic", "eccentricity"}
 _FOLDING |= {"average_shortest_path_length"}
@@ -35,11 +37,15 @@ def plan(
     sources = searched if num_sources is None else min(num_sources, searched)
     # Sums, eccentricities and pairs by distance, of the graph and of the core.
     fixed = graph.nbytes + _core_bytes(core) + 2 * (4 * 8 + 4 + 8) * graph.num_nodes
-    threads = 0
+    threads, flight = 0, 0
     if engine == "tensor":
         fit = _tensor.lanes_that_fit(n, core.num_slots, limit - fixed)
         lanes = min(max(sources, 1), fit)
         needed = fixed + _tensor.memory_needed(n, core.num_slots, max(lanes, 1))
+    elif graph.device.type == "cuda":
+        lanes, batches = WIDE, -(-sources // WIDE)
+        needed, flight = _device_memory(n, core.num_slots, batches, limit - fixed)
+        needed += fixed
     else:
         lanes = WIDE if sources >= WIDE_FROM else NARROW
         threads, needed = _threads(-(-sources // lanes), _bytes_per_thread(n, lanes), fixed, limit)
@@ -48,8 +54,8 @@ def plan(
         raise _memory.refuse(what, needed, limit, memory)
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, n,
-        core.num_slots, sources, lanes, -(-sources // lanes), threads, 0, 0, limit - fixed,
-        needed, limit,
+        core.num_slots, sources, lanes, -(-sources // lanes), threads, flight, 0,
+        limit - fixed, needed, limit,
     )  # fmt: skip
     return made, core
 
@@ -60,6 +66,8 @@ def room_for_bounds(graph: Graph, measure: str, engine: str, memory: int | None)
     limit, n = _memory.budget(memory, graph.device), graph.num_nodes
     if engine == "tensor" or not has_bits(graph.device):
         search = _tensor.memory_needed(n, graph.num_slots, 1)
+    elif graph.device.type == "cuda":
+        search = _device_memory(n, graph.num_slots, 1, limit)[0]
     else:
         search = _bytes_per_thread(n, WIDE)
     needed = graph.nbytes + search + _BOUNDS * n
@@ -69,7 +77,7 @@ def room_for_bounds(graph: Graph, measure: str, engine: str, memory: int | None)
 
 def is_quick(plan: Plan) -> bool:
     """Is it over before a thread and a progress bar would pay?"""
-    return plan.sources * plan.core_slots < _INLINE_WORK[plan.engine]
+    return plan.sources * plan.core_slots < INLINE_WORK[plan.engine]
 
 
 def is_deep(core: _reduce.Core) -> bool:
@@ -104,6 +112,14 @@ def _choose(
         reason = f"depth about {core.depth}: sources by neighbourhood, {WIDE} side by side"
         return "bits", reason, _reduce.core(graph, "clusters", fold)
     return "bits", f"depth about {core.depth}: {WIDE} sources share each arc", core
+
+
+def _device_memory(n: int, m: int, batches: int, limit: int) -> tuple[int, int]:
+    """Memory on CUDA (csrc/cuda/bits.cuh, tasks.cuh), and the batches in flight."""
+    each, tasks = n * (3 * WIDE // 8 + 4 * 8), 16 * n + m // 8
+    fit = (limit - tasks) // max(each, 1)
+    flight = max(1, min(-(-BUSY_ROWS // max(n, 1)), batches, MOST_IN_FLIGHT, fit))
+    return tasks + each * flight, flight
 
 
 def _bytes_per_thread(num_nodes: int, lanes: int) -> int:

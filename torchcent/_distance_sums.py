@@ -23,7 +23,7 @@ from tqdm import tqdm
 from torchcent import _check, _distance_plan, _ops, _reduce
 from torchcent._plan import Plan
 from torchcent._tensor import _distances as tensor_engine
-from torchcent._watch import progress_bar, watched
+from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph, as_graph
 
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
@@ -165,6 +165,21 @@ def _in_order(core: _reduce.Core, sources: Tensor | None, backward: bool) -> tup
     return at[sources[place]], place
 
 
+def farthest(graph: Graph, how: How, sources: Tensor, backward: bool) -> Tensor:
+    """int32 [k]: the largest distance from each source, or to it, by single searches; CPU only."""
+    rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
+    found = sources
+
+    def work(control: Tensor) -> None:
+        nonlocal found
+        found = _ops.ops.search_summary(rowptr, col, sources, control, torch.get_num_threads())
+
+    quick = sources.numel() * graph.num_slots < _distance_plan.INLINE_WORK["tensor"]
+    with progress_bar(sources.numel(), how.measure, how.progress, quick) as bar:
+        _run_compiled(work, 0, graph.device, quick, bar)
+    return found[:, 0].int()
+
+
 def _run(
     made: Plan, total: int, progress: bool | None, bits: Callable[[Tensor], None],
     tensor: Callable[[slice], None],
@@ -174,12 +189,19 @@ def _run(
     with progress_bar(total, made.measure, progress, quick) as bar:
         if made.engine == "tensor":
             _run_batches(total, max(made.lanes, 1), tensor, bar)
-            return
-        control = torch.zeros(3, dtype=torch.int64)
-        if quick:
-            bits(control)
         else:
-            watched(lambda: bits(control), control, bar)
+            _run_compiled(bits, made.workspace, made.device, quick, bar)
+
+
+def _run_compiled(
+    call: Callable[[Tensor], None], workspace: int, device: torch.device, quick: bool, bar: tqdm
+) -> None:
+    # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
+    control = torch.tensor([0, 0, workspace], dtype=torch.int64)
+    if quick:
+        call(control)
+    else:
+        watched(on_device(lambda: call(control), device), control, bar)
 
 
 def _run_batches(total: int, lanes: int, tensor: Callable[[slice], None], bar: tqdm) -> None:

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from torchcent import _check, _ops, _tensor
 from torchcent._plan import BATCH, Plan
 from torchcent._reduce import Problem
-from torchcent._watch import progress_bar, watched
+from torchcent._watch import on_device, progress_bar, watched
 
 # Batches per call on CUDA: small first, so that a rung that overflows is left soon, but enough to
 # have many in flight. Fixed numbers, because the rung of a batch decides its bits and must not
@@ -60,7 +60,6 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
     control = torch.tensor([0, 0, plan.workspace], dtype=torch.int64)
     on_cuda = core.rowptr.is_cuda
-    stream = torch.cuda.current_stream(core.rowptr.device) if on_cuda else None
 
     def call(part: slice, rung: int) -> int:
         return int(
@@ -94,11 +93,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
             rung = call(slice(begin, min(total, begin + size)), rung)
             begin, group = begin + size, group + 1
 
-    def work_on_stream() -> None:  # the current stream belongs to a thread
-        with torch.cuda.device(core.rowptr.device), torch.cuda.stream(stream):
-            work()
-
-    start = work_on_stream if on_cuda else work
+    start = on_device(work, core.rowptr.device)
     if quick:
         start()
     else:

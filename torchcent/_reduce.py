@@ -69,15 +69,18 @@ class Problem:
 def core(graph: Graph, order: str, fold: str) -> Core:
     """The core in "degree", "bandwidth" or "given" order, with "all", "one" round or "no" folding.
 
-    "clusters" is "bandwidth" with the sources of a batch of the bits engine a ball of neighbours.
+    "clusters" is "bandwidth" with the sources of a batch of the bits engine a ball of neighbours
+    (on the CPU, that is; elsewhere a run of neighbours).
     Kept with the graph: the next measure on it starts at once.
     """
     cache = graph.__dict__.setdefault("_cores", {})
     if (order, fold) not in cache:
         if order == "clusters":
             made = core(graph, "bandwidth", fold)
-            near = _ops.ops.clusters(made.rowptr, made.col, _BATCH_OF_BITS)
-            cache[order, fold] = dataclasses.replace(made, near=near)
+            if made.rowptr.device.type == "cpu":
+                near = _ops.ops.clusters(made.rowptr, made.col, _BATCH_OF_BITS)
+                made = dataclasses.replace(made, near=near)
+            cache[order, fold] = made
         else:
             cache[order, fold] = _core(graph, order, fold)
     return cache[order, fold]

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import torch
 from torch import Tensor
 from tqdm import tqdm
 
@@ -48,6 +49,19 @@ def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
     bar.update(int(control[1]) - bar.n)
     if errors:
         raise errors[0]
+
+
+def on_device(work: Callable[[], None], device: torch.device) -> Callable[[], None]:
+    """The work, on the device and the stream that are current here: they belong to a thread."""
+    if device.type != "cuda":
+        return work
+    stream = torch.cuda.current_stream(device)
+
+    def work_there() -> None:
+        with torch.cuda.device(device), torch.cuda.stream(stream):
+            work()
+
+    return work_there
 
 
 @contextmanager

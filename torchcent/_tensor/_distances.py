@@ -1,39 +1,10 @@
 """Distances from a batch of sources, with no path counts: sums per vertex or source, and rows."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
 from ._scatter import scatter_add
-from ._search import _distinct, _out_arcs
-
-
-class Reached(NamedTuple):
-    """The (lane, vertex) pairs at one distance from the lane's source, each once."""
-
-    depth: int
-    lane: Tensor  # [pairs]
-    vertex: Tensor  # [pairs]
-
-
-def reached(rowptr: Tensor, col: Tensor, sources: Tensor) -> Iterator[Reached]:
-    """Breadth-first search: what the lanes reach, from depth 0 on."""
-    num_nodes, lanes = rowptr.numel() - 1, sources.numel()
-    lane = torch.arange(lanes, device=sources.device)
-    vertex, depth = sources, 0
-    seen = torch.zeros(lanes * num_nodes, dtype=torch.bool, device=sources.device)
-    position = torch.empty(lanes * num_nodes, dtype=torch.int64, device=sources.device)
-    seen[lane * num_nodes + vertex] = True
-    while vertex.numel():
-        yield Reached(depth, lane, vertex)
-        tail, slot = _out_arcs(rowptr, vertex)
-        pair = lane[tail] * num_nodes + col[slot]
-        frontier = _distinct(pair[~seen[pair]], position)
-        seen[frontier] = True
-        lane = frontier.div(num_nodes, rounding_mode="floor")
-        vertex, depth = frontier - lane * num_nodes, depth + 1
+from ._search import Search
 
 
 def distance_sums(
@@ -59,8 +30,10 @@ def distance_sums(
         levels: int64 [n + 1] or empty; added to: pairs (source, v) at each distance, without
             folded ones.
     """
-    for depth, lane, vertex in reached(rowptr, col, sources):
-        hanging = leaves[lane].double()
+    search = Search(rowptr, col, sources)
+    while search.vertex.numel():
+        depth, vertex = search.level, search.vertex
+        hanging = leaves[search.lane].double()
         own = 1.0 if depth > 0 else 0.0
         terms = [
             own * depth + hanging * (depth + 1),
@@ -72,7 +45,8 @@ def distance_sums(
         farthest = (depth + (hanging > 0)).to(eccentricity.dtype)
         eccentricity.scatter_reduce_(0, vertex, farthest, "amax")
         if levels.numel():
-            levels[depth] += lane.numel()
+            levels[depth] += vertex.numel()
+        search.step()
 
 
 def source_sums(
@@ -86,13 +60,15 @@ def source_sums(
         sums: float64 [k, 4]; added to: distances d, 1/d, 1/(d + 1), and vertices reached.
         eccentricity: int32 [k]; raised to the largest distance.
     """
-    for depth, lane, _ in reached(rowptr, col, sources):
-        if depth == 0:
-            continue
-        count = torch.bincount(lane, minlength=sources.numel())
+    search = Search(rowptr, col, sources)
+    search.step()
+    while search.vertex.numel():
+        depth = search.level
+        count = torch.bincount(search.lane, minlength=sources.numel())
         terms = sums.new_tensor([depth, 1 / depth, 1 / (depth + 1), 1])
         sums += count.unsqueeze(1) * terms
         eccentricity[count > 0] = eccentricity[count > 0].clamp(min=depth)
+        search.step()
 
 
 def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> int:
@@ -101,9 +77,10 @@ def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> int:
     Returns 1 where a distance does not fit into the dtype of `out`, whose content is void then,
     else 0.
     """
-    out.fill_(-1)
-    for depth, lane, vertex in reached(rowptr, col, sources):
-        if depth > torch.iinfo(out.dtype).max:
+    search = Search(rowptr, col, sources)
+    while search.vertex.numel():
+        if search.level > torch.iinfo(out.dtype).max:
             return 1
-        out[lane, vertex] = depth
+        search.step()
+    out.copy_(search.depth)
     return 0
