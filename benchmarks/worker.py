@@ -91,7 +91,10 @@ def _serve(
                 reply = _run(peer, resident, *arguments)
         except Exception as error:
             reply = f"{type(error).__name__}: {error}"
-        connection.send(reply)
+        try:
+            connection.send(reply)
+        except BrokenPipeError:  # it took too long, and nobody waits any more
+            return
 
 
 def _prepare(peer: Peer, edges: Edges, num_nodes: int) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def effective(count: list[float], q: float) -> float:
 
 
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_definition(distance_engine, data):
     n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()))
     directed = data.draw(st.booleans(), label="directed")
@@ -73,7 +73,7 @@ def test_definition(distance_engine, data):
 
 
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_pivots(distance_engine, data):
     n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()).filter(lambda graph: graph[0] > 0))
     chosen = data.draw(subsets(n), label="sources")

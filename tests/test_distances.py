@@ -63,7 +63,7 @@ def assert_close(actual: Tensor, expected: Iterable) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_definition(distance_engine, data):
     n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()))
     directed = data.draw(st.booleans(), label="directed")
@@ -83,7 +83,7 @@ def test_definition(distance_engine, data):
 
 
 @given(data=st.data())
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_vertices(distance_engine, data):
     n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()).filter(lambda graph: graph[0] > 0))
     directed = data.draw(st.booleans(), label="directed")
@@ -95,7 +95,7 @@ def test_vertices(distance_engine, data):
 
 
 @given(data=st.data())
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_profile(distance_engine, data):
     n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()))
     options = {"directed": data.draw(st.booleans(), label="directed")}

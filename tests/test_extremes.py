@@ -72,7 +72,7 @@ def eager(request, monkeypatch):
 
 
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_definition(distance_engine, eager, data):
     n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()))
     options = {

@@ -7,11 +7,16 @@ reaches and that reaches u
     e(v) <= b(v) + e                   by way of u
 
 (Takes and Kosters 2011 and 2013; Borassi et al. 2015). On a symmetric graph f = b.
+
+Searches run where the graph is. What is made of them are small steps over vectors, in NumPy on the
+host: they take less time than PyTorch takes to start them.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent import _ops
@@ -19,70 +24,96 @@ from torchcent._distance_sums import How, farthest, source_sums
 from torchcent._tensor import _distances as tensor_engine
 from torchcent.graph import Graph
 
+Vector = NDArray[np.int32]
+Indices = NDArray[np.int64]
+
 MOST_SINGLE = 64  # sources up to which searches one by one beat rows of bits
 
 
 class Bounds:
-    """Bounds of the (outgoing) eccentricities in the component of the first vertex searched."""
+    """Bounds of the (outgoing) eccentricities in the (strong) component of a vertex, the root.
 
-    def __init__(self, graph: Graph, how: How) -> None:
-        n, device = graph.num_nodes, graph.device
+    Vertices are called by their place in `vertex` here and where bounds are used. On a symmetric
+    graph `back` is `out`.
+    """
+
+    def __init__(self, graph: Graph, how: How, root: int) -> None:
         self.graph, self.how = graph, how
-        self.lower = torch.zeros(n, dtype=torch.int32, device=device)
-        self.upper = torch.full((n,), n, dtype=torch.int32, device=device)
-        self.sum = torch.zeros(n, dtype=torch.int64, device=device)  # distances, there and back
-        self.searched = torch.zeros(n, dtype=torch.bool, device=device)
+        out, back = self._distances(root)
+        inside = (out >= 0) & (back >= 0)
+        self.is_whole = bool(inside.all())
+        self.vertex: Indices = np.flatnonzero(inside)
+        size = self.vertex.size
+        self.lower: Vector = np.zeros(size, np.int32)
+        self.upper: Vector = np.full(size, graph.num_nodes, np.int32)
+        self.sum: Indices = np.zeros(size, np.int64)  # distances, there and back
+        self.searched = np.zeros(size, bool)
         self.longest = 0  # distance found
+        self.root = self._learned(int(np.searchsorted(self.vertex, root)), out, back)
 
-    def search(self, vertex: int) -> tuple[Tensor, Tensor]:
-        """Distances from and to the vertex, int32 [n] each; -1 where there is no path."""
+    def search(self, place: int) -> tuple[Vector, Vector]:
+        """Distances from and to a vertex of the component."""
+        return self._learned(place, *self._distances(int(self.vertex[place])))
+
+    def _distances(self, vertex: int) -> tuple[Vector, Vector]:
         out = distances_from(self.graph, self.how, vertex)
-        back = out
-        if not self.graph.is_symmetric:
-            back = distances_from(self.graph, self.how, vertex, backward=True)
-        farthest = int(out.max())
-        self.longest = max(self.longest, farthest, farthest if back is out else int(back.max()))
-        both = (out >= 0) & (back >= 0)
-        self.lower = torch.where(
-            both, torch.maximum(self.lower, torch.maximum(back, farthest - out)), self.lower
-        )
-        self.upper = torch.where(both, torch.minimum(self.upper, back + farthest), self.upper)
-        self.lower[vertex] = self.upper[vertex] = farthest
-        self.sum += out + back
-        self.searched[vertex] = True
+        if self.graph.is_symmetric:
+            return out, out
+        return out, distances_from(self.graph, self.how, vertex, backward=True)
+
+    def _learned(self, place: int, out: Vector, back: Vector) -> tuple[Vector, Vector]:
+        symmetric = back is out
+        if not self.is_whole:
+            out = out[self.vertex]
+            back = out if symmetric else back[self.vertex]
+        eccentricity = int(out.max())
+        self.longest = max(self.longest, eccentricity if symmetric else int(back.max()))
+        self.longest = max(self.longest, eccentricity)
+        np.maximum(self.lower, back, out=self.lower)
+        np.maximum(self.lower, eccentricity - out, out=self.lower)
+        np.minimum(self.upper, back + eccentricity, out=self.upper)
+        self.lower[place] = self.upper[place] = eccentricity
+        self.sum += out
+        if not symmetric:
+            self.sum += back
+        self.searched[place] = True
         return out, back
 
-    def most_central(self, vertices: Tensor) -> int:
+    def most_central(self, places: Indices) -> int:
         """Of these vertices, one of the smallest lower bound; of those, the nearest."""
-        lower = self.lower[vertices]
-        vertices = vertices[lower == lower.min()]
-        return int(vertices[self.sum[vertices].argmin()])
+        lower = self.lower[places]
+        places = places[lower == lower.min()]
+        return int(places[self.sum[places].argmin()])
+
+    def largest_distances(self, places: Indices, backward: bool = False) -> Vector:
+        """The largest distance from each of the vertices, or to it, by searching all of them."""
+        graph, how = self.graph, self.how
+        vertices = torch.from_numpy(self.vertex[places]).to(graph.device)
+        one_by_one = how.engine == "auto" and _ops.available and graph.device.type == "cpu"
+        if one_by_one and vertices.numel() <= MOST_SINGLE:
+            return farthest(graph, how, vertices, backward).numpy()
+        return source_sums(graph, how, vertices, not backward).eccentricity.cpu().numpy()
 
 
-def worth(row: Tensor) -> int:
+def worth(row: Vector) -> int:
     """About how many vertices the bits engine searches from in the time of a single search.
 
     Its work on a vertex grows with the number of levels on which searches side by side arrive:
     estimated from how far the distances of one row spread. (Measured: 2 to 6 on meshes and roads,
     60 to 400 on small worlds.)
     """
-    spread = 1 + 2 * float(row[row >= 0].double().std(correction=0))
-    return int(256 / min(spread, 64.0))
+    return int(256 / min(1 + 2 * row.std(), 64.0))
 
 
-def distances_from(graph: Graph, how: How, vertex: int, backward: bool = False) -> Tensor:
-    """int32 [n]: distances from the vertex, or to it; -1 where there is no path."""
+def distances_from(graph: Graph, how: How, vertex: int, backward: bool = False) -> Vector:
+    """[n]: distances from the vertex, or to it; -1 where there is no path."""
     rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
     if how.engine != "tensor" and _ops.runs_on(graph.device):
-        return _ops.ops.depths(rowptr, col, vertex)
+        return _ops.ops.depths(rowptr, col, vertex).cpu().numpy()
     row = torch.empty(1, graph.num_nodes, dtype=torch.int32, device=graph.device)
     tensor_engine.distances(rowptr, col, torch.tensor([vertex], device=graph.device), row)
-    return row[0]
+    return row[0].cpu().numpy()
 
 
-def largest_distances(graph: Graph, how: How, vertices: Tensor, backward: bool = False) -> Tensor:
-    """int32 [k]: the largest distance from each of the vertices, or to it, over existing paths."""
-    one_by_one = how.engine == "auto" and _ops.available and graph.device.type == "cpu"
-    if one_by_one and vertices.numel() <= MOST_SINGLE:
-        return farthest(graph, how, vertices, backward)
-    return source_sums(graph, how, vertices, outgoing=not backward).eccentricity
+def as_tensor(values: Vector | Indices, graph: Graph) -> Tensor:
+    return torch.from_numpy(values).to(graph.device)

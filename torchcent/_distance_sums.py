@@ -1,8 +1,9 @@
 """THE way of the distance measures to their sums: plan, search with progress and Ctrl-C, unfolding.
 
 Leaves (vertices of degree 1) of a symmetric graph are folded once. With l_s of them on s, a search
-from s stands for 1 source at distance d and l_s at d + 1. What v then lacks nothing of, a leaf x on
-v gets from it: all but v itself reach x through v, so with r vertices that reach v, x included,
+from s stands for one source at distance d and l_s at d + 1, so that the sums of v are over all
+vertices. A leaf x on v gets its own from them: all but v itself reach x through v, and with r the
+number of vertices that reach v, x included,
 
     farness(x) = farness(v) + r - 1        each of r - 1 is one hop farther from x than from v,
                                            x itself is gone (-1), v has come (+1)
@@ -48,7 +49,7 @@ class Sums:
     levels: Tensor  # int64 [n + 1] pairs by distance, or empty
 
     @property
-    def far(self) -> Tensor:
+    def farness(self) -> Tensor:
         return self.total[:, FAR]
 
     @property

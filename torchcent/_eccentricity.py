@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-import torch
+import numpy as np
 from torch import Tensor
 
 from torchcent import _distance_plan
-from torchcent._bounds import Bounds, worth
+from torchcent._bounds import Bounds, as_tensor, worth
 from torchcent._distance_sums import How, source_sums, vertex_sums
 from torchcent.graph import Graph
 
@@ -40,26 +40,25 @@ def _settled(graph: Graph, how: How) -> Tensor | None:
     made, _ = _distance_plan.plan(graph, how.measure, how.engine, None, how.memory)
     if how.engine != "auto" or made.engine != "bits" or n < FEWEST:
         return None
-    bounds = Bounds(graph, how)
-    out, back = bounds.search(int(graph.degree.argmax()))
-    if int(torch.minimum(out, back).min()) < 0:
+    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    if not bounds.is_whole:
         return None
-    before, searches, each = n, 0, worth(out)
+    before, searches, each = n, 0, worth(bounds.root[0])
     while True:
-        unsettled = torch.nonzero(bounds.lower < bounds.upper).flatten()
-        left = unsettled.numel()
-        if left == 0:
-            return bounds.lower
+        unsettled = np.flatnonzero(bounds.lower < bounds.upper)
+        if unsettled.size == 0:
+            break
         if searches == TRIAL:
-            if before - left < TRIAL * each:
+            if before - unsettled.size < TRIAL * each:
                 break
-            before, searches = left, 0
+            before, searches = unsettled.size, 0
         if searches % 2:
             bounds.search(bounds.most_central(unsettled))
         else:
             bounds.search(int(unsettled[bounds.upper[unsettled].argmax()]))
         searches += 1
-    if left > n // 2:
+    if unsettled.size > n // 2:
         return None
-    bounds.lower[unsettled] = source_sums(graph, how, unsettled, outgoing=True).eccentricity
-    return bounds.lower
+    if unsettled.size:
+        bounds.lower[unsettled] = bounds.largest_distances(unsettled)
+    return as_tensor(bounds.lower, graph)

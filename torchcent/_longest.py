@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
-from torchcent._bounds import Bounds, largest_distances, worth
+from torchcent._bounds import Bounds, Indices, Vector, worth
 
 ROOTS = 8
 TRIAL = 8  # single searches after which it is judged whether they settle enough
@@ -29,42 +30,36 @@ _WORTH_ANOTHER_ROUND = 16  # of dropping, if the last one dropped more than this
 class _Side:
     """Vertices with which longer paths than known may begin (or end), by distance to the roots."""
 
-    vertex: Tensor  # int64 [k]
-    rows: Tensor  # int32 [roots, k]: from each vertex to the roots (from the roots to it)
+    place: Indices
+    rows: list[Vector]  # per root, from each vertex to it (from it to each vertex)
 
-    def keep(self, mask: Tensor) -> None:
-        if bool(mask.all()):
-            return
-        self.vertex, self.rows = self.vertex[mask], self.rows[:, mask]
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        if not mask.all():
+            self.place, self.rows = self.place[mask], [row[mask] for row in self.rows]
 
-    def drop(self, place: Tensor) -> None:
-        left = torch.ones_like(self.vertex, dtype=torch.bool)
-        left[place] = False
-        self.keep(left)
-
-    def add(self, row: Tensor) -> None:
-        self.rows = torch.cat([self.rows, row[self.vertex].unsqueeze(0)])
+    def drop(self, which: Indices) -> None:
+        mask = np.ones(self.place.size, bool)
+        mask[which] = False
+        self.keep(mask)
 
 
 class LongestDistance:
-    """The search for the diameter of the component of the first vertex searched."""
+    """The search for the diameter of the component of `bounds`."""
 
-    def __init__(self, bounds: Bounds, out: Tensor, back: Tensor) -> None:
+    def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
         self.low = bounds.longest
-        self.worth = worth(out)
-        self.inside = torch.nonzero(out >= 0).flatten()
-        none = out.new_empty(0, self.inside.numel())
-        self.begin = _Side(self.inside, none)
-        self.end = self.begin if out is back else _Side(self.inside, none)
-        self._add_root(out, back)
+        out, back = bounds.root
+        everything = np.arange(out.size)
+        self.begin = _Side(everything, [back])
+        self.end = self.begin if back is out else _Side(everything, [out])
 
     def run(self) -> int:
         for turn in range(1, ROOTS):
             if not self._settle():
                 return self.low
             self._add_root(*self._search(self._next_root(turn)))
-        if self.worth <= FEW:
+        if worth(self.bounds.root[0]) <= FEW:
             self._search_singly()
         size = BATCH * torch.get_num_threads()
         while self._settle():
@@ -75,62 +70,62 @@ class LongestDistance:
     def _settle(self) -> bool:
         """Drops vertices whose paths are at most `low` long; are there others?"""
         begin, end = self.begin, self.end
-        while begin.vertex.numel() and end.vertex.numel():
-            before = begin.vertex.numel() + end.vertex.numel()
+        while begin.place.size and end.place.size:
+            before = begin.place.size + end.place.size
             begin.keep(self._bound(begin, end) > self.low)
-            if end is not begin and begin.vertex.numel():
+            if end is not begin and begin.place.size:
                 end.keep(self._bound(end, begin) > self.low)
-            dropped = before - begin.vertex.numel() - end.vertex.numel()
+            dropped = before - begin.place.size - end.place.size
             if dropped * _WORTH_ANOTHER_ROUND <= before:
-                return begin.vertex.numel() > 0 and end.vertex.numel() > 0
+                return begin.place.size > 0 and end.place.size > 0
         return False
 
-    def _bound(self, side: _Side, other: _Side) -> Tensor:
+    def _bound(self, side: _Side, other: _Side) -> Vector:
         """For each vertex the length that no path from it to the other side can exceed."""
-        bound = (side.rows + other.rows.amax(dim=1, keepdim=True)).amin(dim=0)
+        bound = side.rows[0] + other.rows[0].max()
+        for row, onward in zip(side.rows[1:], other.rows[1:], strict=True):
+            np.minimum(bound, row + onward.max(), out=bound)
         if side is self.begin:
-            bound = torch.minimum(bound, self.bounds.upper[side.vertex])
+            np.minimum(bound, self.bounds.upper[side.place], out=bound)
         return bound
 
-    def _search(self, vertex: int) -> tuple[Tensor, Tensor]:
-        out, back = self.bounds.search(vertex)
+    def _search(self, place: int) -> tuple[Vector, Vector]:
+        out, back = self.bounds.search(place)
         self.low = max(self.low, self.bounds.longest)
         return out, back
 
-    def _add_root(self, out: Tensor, back: Tensor) -> None:
-        self.begin.add(back)
+    def _add_root(self, out: Vector, back: Vector) -> None:
+        self.begin.rows.append(back[self.begin.place])
         if self.end is not self.begin:
-            self.end.add(out)
+            self.end.rows.append(out[self.end.place])
 
     def _next_root(self, turn: int) -> int:
         """By turns the vertex farthest from all roots, twice, and a most central one."""
-        bounds, unsearched = self.bounds, self.inside[~self.bounds.searched[self.inside]]
+        bounds = self.bounds
         if turn % 3 == 0:
-            return bounds.most_central(unsearched)
-        fresh = self.begin.vertex[~bounds.searched[self.begin.vertex]]
+            return bounds.most_central(np.flatnonzero(~bounds.searched))
+        fresh = self.begin.place[~bounds.searched[self.begin.place]]
         return int(fresh[bounds.sum[fresh].argmax()])
 
     def _search_singly(self) -> None:
         """On meshes each search settles a neighbourhood, until only the last few are left."""
-        before, searches = self.inside.numel(), 0
+        least = TRIAL * worth(self.bounds.root[0])
+        before, searches = self.bounds.vertex.size, 0
         while self._settle():
-            left = self.begin.vertex.numel()
+            left = self.begin.place.size
             if searches == TRIAL:
-                if before - left < TRIAL * self.worth:
+                if before - left < least:
                     return
                 before, searches = left, 0
             bound = self._bound(self.begin, self.end)
-            ids = self.begin.vertex[bound == bound.max()]
-            self._search(int(ids[self.bounds.sum[ids].argmax()]))
+            places = self.begin.place[bound == bound.max()]
+            self._search(int(places[self.bounds.sum[places].argmax()]))
             searches += 1
 
     def _search_batch(self, size: int) -> None:
-        fewer = self.begin.vertex.numel() <= self.end.vertex.numel()
+        fewer = self.begin.place.size <= self.end.place.size
         side, other = (self.begin, self.end) if fewer else (self.end, self.begin)
-        size = min(size, side.vertex.numel())
-        far = torch.topk(self._bound(side, other), size).indices
-        found = largest_distances(
-            self.bounds.graph, self.bounds.how, side.vertex[far], backward=side is not self.begin
-        )
+        far = np.argsort(-self._bound(side, other), kind="stable")[:size]
+        found = self.bounds.largest_distances(side.place[far], backward=side is not self.begin)
         self.low = max(self.low, int(found.max()))
         side.drop(far)

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from torchcent import _distance_plan, _scale
-from torchcent._bounds import distances_from, worth
-from torchcent._distance_sums import FAR, REACH, How, source_sums, vertex_sums
+from torchcent._bounds import as_tensor, distances_from, worth
+from torchcent._distance_sums import How, source_sums, vertex_sums
 from torchcent.graph import Graph
 
 BATCH = 512
@@ -38,8 +38,8 @@ def top_closeness(graph: Graph, how: How, k: int, wf_improved: bool) -> tuple[Te
     if search is not None and search.run():
         score = search.exact
     else:
-        total = vertex_sums(graph, how).total
-        score = _scale.closeness(total[:, FAR], total[:, REACH], graph.num_nodes, wf_improved)
+        sums = vertex_sums(graph, how)
+        score = _scale.closeness(sums.farness, sums.reach, graph.num_nodes, wf_improved)
     best = torch.argsort(score, descending=True, stable=True)[:k]
     return score[best], best
 
@@ -58,7 +58,8 @@ class _Search:
         """Are the k best among the exact scores found? If not, all are to be computed."""
         tried = False
         hub = int(self.graph.degree.argmax())
-        each = worth(distances_from(self.graph, self.how, hub))
+        row = distances_from(self.graph, self.how, hub)
+        each = worth(row[row >= 0])
         if each <= FEW:
             self._search_singly(each)
             tried = True
@@ -66,8 +67,8 @@ class _Search:
             if tried and ids.numel() > self.graph.num_nodes // 2:
                 return False
             batch = ids[torch.argsort(self.upper[ids], descending=True, stable=True)][:BATCH]
-            total = source_sums(self.graph, self.how, batch).total
-            self.exact[batch] = self._score(total[:, FAR], total[:, REACH])
+            sums = source_sums(self.graph, self.how, batch)
+            self.exact[batch] = self._score(sums.farness, sums.reach)
             tried = True
         return True
 
@@ -83,7 +84,7 @@ class _Search:
             searches += 1
 
     def _search(self, vertex: int) -> None:
-        row = distances_from(self.graph, self.how, vertex)
+        row = as_tensor(distances_from(self.graph, self.how, vertex), self.graph)
         inside = row >= 0
         far = row.clamp(min=0).sum().double()
         self.exact[vertex] = self._score(far, self.reach[vertex])

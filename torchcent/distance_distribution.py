@@ -151,7 +151,7 @@ def _mean(graph: Graph, how: How, connected_only: bool) -> float:
     if n < 2:
         return 0.0
     sums = vertex_sums(graph, how)
-    pairs, total = float(sums.reach.sum()), float(sums.far.sum())
+    pairs, total = float(sums.reach.sum()), float(sums.farness.sum())
     if not connected_only and pairs < n * (n - 1):
         return math.inf
     return total / pairs if pairs else math.nan

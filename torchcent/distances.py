@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from torchcent import _check, _eccentricity, _scale, _top_closeness
-from torchcent._distance_sums import FAR, HARMONIC, REACH, How, asked, source_sums, vertex_sums
+from torchcent._distance_sums import How, Sums, asked, source_sums, vertex_sums
 from torchcent.graph import Graph
 
 
@@ -69,14 +70,13 @@ def distance_profile(
     )  # fmt: skip
     _check.flag(wf_improved, "wf_improved")
     _check.flag(normalized, "normalized")
-    total, farthest = _incoming(graph, how, sources, generator)
-    n = graph.num_nodes
+    sums = _incoming(graph, how, sources, generator)
     columns = (
-        _scale.closeness(total[:, FAR], total[:, REACH], n, wf_improved),
-        _scale.harmonic(total[:, HARMONIC], n, normalized),
-        farthest,
-        total[:, REACH],
-        total[:, FAR],
+        _scale.closeness(sums.farness, sums.reach, graph.num_nodes, wf_improved),
+        _scale.harmonic(sums.harmonic, graph.num_nodes, normalized),
+        sums.eccentricity,
+        sums.reach,
+        sums.farness,
     )
     return DistanceProfile(*(column.to(how.dtype) for column in columns))
 
@@ -161,10 +161,10 @@ def closeness(
         )
         return values.to(how.dtype), indices
     if vertices is not None:
-        total = source_sums(graph, how, _check.vertices(vertices, "vertices", graph)).total
+        sums = source_sums(graph, how, _check.vertices(vertices, "vertices", graph))
     else:
-        total = _incoming(graph, how, sources, generator)[0]
-    score = _scale.closeness(total[:, FAR], total[:, REACH], graph.num_nodes, wf_improved)
+        sums = _incoming(graph, how, sources, generator)
+    score = _scale.closeness(sums.farness, sums.reach, graph.num_nodes, wf_improved)
     return score.to(how.dtype)
 
 
@@ -212,10 +212,10 @@ def harmonic(
     _check.flag(normalized, "normalized")
     _check.at_most_one(sources=sources, vertices=vertices)
     if vertices is not None:
-        total = source_sums(graph, how, _check.vertices(vertices, "vertices", graph)).total
+        sums = source_sums(graph, how, _check.vertices(vertices, "vertices", graph))
     else:
-        total = _incoming(graph, how, sources, generator)[0]
-    return _scale.harmonic(total[:, HARMONIC], graph.num_nodes, normalized).to(how.dtype)
+        sums = _incoming(graph, how, sources, generator)
+    return _scale.harmonic(sums.harmonic, graph.num_nodes, normalized).to(how.dtype)
 
 
 def eccentricity(
@@ -266,9 +266,10 @@ def eccentricity(
 
 def _incoming(
     graph: Graph, how: How, sources: int | Tensor | None, generator: torch.Generator | None
-) -> tuple[Tensor, Tensor]:
-    """Sums over all other vertices, exact or from pivots, and eccentricities."""
+) -> Sums:
+    """Sums over all other vertices, exact or from pivots."""
     pivots = _check.sources(sources, graph, _check.random_generator(generator))
     sums = vertex_sums(graph, how, sources=pivots)
-    total = sums.total if pivots is None else _scale.from_pivots(sums.total, pivots)
-    return total, sums.eccentricity
+    if pivots is None:
+        return sums
+    return replace(sums, total=_scale.from_pivots(sums.total, pivots))

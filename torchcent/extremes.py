@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from torchcent import _check, _distance_plan
-from torchcent._bounds import Bounds, largest_distances
+from torchcent._bounds import Bounds, Indices, as_tensor
 from torchcent._distance_sums import How, asked
 from torchcent._eccentricity import eccentricities
 from torchcent._longest import LongestDistance
-from torchcent.graph import Graph
+from torchcent.graph import Graph, components_of
 
 MOST_SINGLE = 32  # searches one by one, to raise bounds, before they go on in batches
 BATCH = 512
@@ -202,31 +203,31 @@ def _diameter(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds 
     """The diameter, and bounds of all eccentricities if the graph is strongly connected."""
     if graph.num_nodes == 0:
         return 0, None
-    bounds = Bounds(graph, how)
-    out, back = bounds.search(int(graph.degree.argmax()))
-    reached = (out >= 0) & (back >= 0)
-    if bool(reached.all()):
-        return LongestDistance(bounds, out, back).run(), bounds
+    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    if bounds.is_whole:
+        return LongestDistance(bounds).run(), bounds
     if disconnected == "inf":
         return math.inf, None
     if not graph.is_symmetric:
         return float(eccentricities(graph, how, None, "component").max()), None
-    low = LongestDistance(bounds, out, back).run()
-    return _largest_diameter(graph, how, low, ~reached), None
+    return _largest_diameter(graph, how, LongestDistance(bounds).run(), bounds.vertex), None
 
 
-def _largest_diameter(graph: Graph, how: How, low: int, outside: Tensor) -> int:
-    """The largest diameter of all components, that of those not `outside` being known."""
-    if int(outside.sum()) - 1 <= low:  # even as one path they are no longer
+def _largest_diameter(graph: Graph, how: How, low: int, known: Indices) -> int:
+    """The largest diameter of all components, `low` being that of the one that is known."""
+    outside = np.ones(graph.num_nodes, bool)
+    outside[known] = False
+    vertex = torch.from_numpy(np.flatnonzero(outside)).to(graph.device)
+    if vertex.numel() - 1 <= low:  # even as one path they are no longer
         return low
-    size = torch.bincount(graph.components[outside], minlength=1)
+    label = components_of(graph, vertex)
+    size = torch.bincount(label)
     for component in torch.argsort(size, descending=True, stable=True).tolist():
         if int(size[component]) - 1 <= low:
             break
-        degree = torch.where(graph.components == component, graph.degree, -1)
-        bounds = Bounds(graph, how)
-        out, back = bounds.search(int(degree.argmax()))
-        low = max(low, LongestDistance(bounds, out, back).run())
+        inside = vertex[label == component]
+        root = int(inside[graph.degree[inside].argmax()])
+        low = max(low, LongestDistance(Bounds(graph, how, root)).run())
     return low
 
 
@@ -238,23 +239,22 @@ def _radius(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds | 
     """
     if graph.num_nodes == 0:
         return 0, None
-    bounds = Bounds(graph, how)
-    out, back = bounds.search(int(graph.degree.argmax()))
-    if int(torch.minimum(out, back).min()) < 0:
+    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    if not bounds.is_whole:
         if graph.is_symmetric and disconnected == "inf":
             return math.inf, None
         return float(eccentricities(graph, how, None, disconnected).min()), None
-    best = int(out.max())
+    best = int(bounds.root[0].max())
     for _ in range(MOST_SINGLE):
-        promising = torch.nonzero((bounds.lower < best) & ~bounds.searched).flatten()
-        if promising.numel() == 0:
+        promising = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
+        if promising.size == 0:
             return best, bounds
-        vertex = bounds.most_central(promising)
-        expected = int(bounds.lower[vertex])
-        out, _ = bounds.search(vertex)
+        place = bounds.most_central(promising)
+        expected = int(bounds.lower[place])
+        out, _ = bounds.search(place)
         best = min(best, int(out.max()))
         farthest = int(out.argmax())
-        if int(out.max()) > expected and not bool(bounds.searched[farthest]):
+        if int(out.max()) > expected and not bounds.searched[farthest]:
             best = min(best, int(bounds.search(farthest)[0].max()))
     return _smallest(bounds, best), bounds
 
@@ -262,12 +262,11 @@ def _radius(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds | 
 def _smallest(bounds: Bounds, best: int) -> int:
     """The radius, by searching all vertices that may be below `best`, the most central first."""
     while True:
-        ids = torch.nonzero((bounds.lower < best) & ~bounds.searched).flatten()
-        if ids.numel() == 0:
+        places = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
+        if places.size == 0:
             return best
-        rank = bounds.lower[ids].long() * (int(bounds.sum.max()) + 1) + bounds.sum[ids]
-        batch = ids[torch.argsort(rank, stable=True)][:BATCH]
-        found = largest_distances(bounds.graph, bounds.how, batch)
+        batch = places[np.lexsort((bounds.sum[places], bounds.lower[places]))][:BATCH]
+        found = bounds.largest_distances(batch)
         bounds.lower[batch] = bounds.upper[batch] = found
         bounds.searched[batch] = True
         best = min(best, int(found.min()))
@@ -283,7 +282,7 @@ def _with_eccentricity(
             return everything
         return everything[eccentricities(graph, how, None, disconnected) == value]
     lower, upper = bounds.lower, bounds.upper
-    doubtful = torch.nonzero((lower <= value) & (upper >= value) & (lower < upper)).flatten()
-    if doubtful.numel():
-        lower[doubtful] = upper[doubtful] = largest_distances(graph, how, doubtful)
-    return torch.nonzero((lower == value) & (upper == value)).flatten()
+    doubtful = np.flatnonzero((lower <= value) & (upper >= value) & (lower < upper))
+    if doubtful.size:
+        lower[doubtful] = upper[doubtful] = bounds.largest_distances(doubtful)
+    return as_tensor(np.flatnonzero((lower == value) & (upper == value)), graph)

@@ -10,7 +10,7 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from torchcent import _check, _csr, _device
+from torchcent import _check, _csr, _device, _ops
 
 if TYPE_CHECKING:
     import networkx
@@ -228,6 +228,14 @@ class Graph:
             f"Graph(num_nodes={self.num_nodes}, num_slots={self.num_slots}, "
             f"directed={self.directed}, device={self.device}, {self.nbytes} bytes)"
         )
+
+
+def components_of(graph: Graph, vertices: Tensor) -> Tensor:
+    """A label from 0 for the component of each of the vertices, which are whole components."""
+    if not _ops.runs_on(graph.device):
+        return torch.unique(graph.components[vertices], return_inverse=True)[1]
+    rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, vertices)
+    return Graph(rowptr, col, slot, graph.directed, _trusted=True).components
 
 
 def as_graph(edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | None) -> Graph:
