@@ -44,11 +44,13 @@ def test_a_disk_without_room(tmp_path, monkeypatch):
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
 import torch, torchcent
 
+# A shell's background job starts with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 generator = torch.Generator().manual_seed(0)
-arcs = torch.randint(0, 100_000, (2, 1_000_000), generator=generator)
+arcs = torch.randint(0, 50_000, (2, 1_000_000), generator=generator)
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
 torchcent.shortest_path_lengths(graph, sources=torch.arange(2))  # all that is prepared once
 print("ready", flush=True)
@@ -61,7 +63,7 @@ except KeyboardInterrupt:
 
 @engines
 def test_interrupt_leaves_nothing(engine, tmp_path):
-    """Ctrl-C in the middle of a run that would write 10 GB."""
+    """Ctrl-C in the middle of a run that would write 2.5 GB."""
     file = tmp_path / "d.npy"
     with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, str(file), engine],
@@ -160,4 +162,4 @@ def test_a_file_is_not_held(tmp_path):
     )
     more, size = (int(kib) for kib in run.stdout.split())
     assert size == 400_000_000 // 1024
-    assert more < 80 * 1024
+    assert more < 128 * 1024

@@ -27,9 +27,11 @@ def test_progress(distance_engine, monkeypatch, capsys, measure):
 
 
 INTERRUPTED = """
-import sys, threading
+import signal, sys, threading
 import torch, torchcent
 
+# A shell's background job starts with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 measure, engine, n = sys.argv[1], sys.argv[2], 500_000
 arcs = torch.randint(0, n, (2, 6 * n), generator=torch.Generator().manual_seed(0))
 arcs[:, :n] = torch.stack([torch.arange(n), (torch.arange(n) + 1) % n])  # connected
@@ -46,7 +48,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("measure, engine", [("closeness", "bits"), ("diameter", "auto")])
 def test_interrupt(measure, engine):
-    """Ctrl-C ends a run of many minutes within a second, and its threads with it."""
+    """Ctrl-C ends a run of many minutes in a second (longer on a busy machine), and its threads."""
     if not _distance_plan.has_bits(torch.device("cpu")):
         pytest.skip("the bits engine is not there")
     with subprocess.Popen(
@@ -64,7 +66,7 @@ def test_interrupt(measure, engine):
         _, errors = run.communicate()
     assert said == "interrupted MainThread\n", errors
     assert run.returncode == 0, errors
-    assert took < 2
+    assert took < 5
 
 
 PEAK = """
