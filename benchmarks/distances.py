@@ -78,6 +78,7 @@ def measure_graph(
         "measure": measure,
         "num_nodes": n,
         "num_slots": slots,
+        "time_limit": arguments.time_limit,
         "contestants": {one.name: one.record for one in line_up},
         "load_at_end": os.getloadavg()[0],
     }
