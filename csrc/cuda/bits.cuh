@@ -64,7 +64,7 @@ struct BitWave {
   }
 };
 
-__global__ void seed_bits(BitWave wave, const int64_t* sources) {
+static __global__ void seed_bits(BitWave wave, const int64_t* sources) {
   const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
   if (i >= wave.sources) return;
   const int batch = static_cast<int>(i / kBitLanes), lane = static_cast<int>(i % kBitLanes);
@@ -231,7 +231,7 @@ struct SourceSums {
 constexpr int kSlab = 4096;  // vertices that a block counts
 
 // A thread per lane.
-__global__ void __launch_bounds__(kBitLanes) count_lanes(BitWave wave, int64_t level, int32_t* pairs) {
+static __global__ void __launch_bounds__(kBitLanes) count_lanes(BitWave wave, int64_t level, int32_t* pairs) {
   const int batch = blockIdx.y, lane = threadIdx.x;
   if (*wave.reached_at(level, batch) == 0) return;
   const Mask* const words = reinterpret_cast<const Mask*>(wave.row[level % 2]) + batch * wave.n * 8 + lane / 64;
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(kBitLanes) count_lanes(BitWave wave, int64_t l
   if (sum != 0) atomicAdd(pairs + int64_t{batch} * kBitLanes + lane, sum);
 }
 
-__global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, double* sums, int32_t* eccentricity) {
+static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, double* sums, int32_t* eccentricity) {
   const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
   if (i >= wave.sources || pairs[i] == 0) return;
   const double d = static_cast<double>(level), more = static_cast<double>(pairs[i]);
@@ -278,7 +278,7 @@ struct DistanceRows {
 };
 
 // Adds the batches of a wave in their order.
-__global__ void add_sums(int64_t size, int batches, const double* part, double* sums) {
+static __global__ void add_sums(int64_t size, int batches, const double* part, double* sums) {
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < size; i += int64_t{gridDim.x} * blockDim.x) {
     double sum = sums[i];
     for (int batch = 0; batch < batches; ++batch) sum += part[batch * size + i];

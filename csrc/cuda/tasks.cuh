@@ -48,12 +48,12 @@ struct ChunksOf {
   __device__ int64_t operator()(int64_t i) const { return (rowptr[hub[i] + 1] - rowptr[hub[i]] + slots - 1) / slots; }
 };
 
-__global__ void count_chunks(ChunksOf chunks, int64_t hubs, int64_t* count) {
+static __global__ void count_chunks(ChunksOf chunks, int64_t hubs, int64_t* count) {
   const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
   if (i <= hubs) count[i] = i < hubs ? chunks(i) : 0;
 }
 
-__global__ void fill_chunks(const int32_t* hub, const int64_t* first, Chunk* chunk) {
+static __global__ void fill_chunks(const int32_t* hub, const int64_t* first, Chunk* chunk) {
   const int64_t begin = first[blockIdx.x], end = first[blockIdx.x + 1];
   for (int64_t c = begin + threadIdx.x; c < end; c += blockDim.x)
     chunk[c] = {hub[blockIdx.x], static_cast<int32_t>(c - begin), static_cast<int32_t>(begin),
