@@ -19,9 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent import _ops
+from torchcent import _csr, _ops
 from torchcent._distance_sums import How, farthest, source_sums
-from torchcent._tensor import _distances as tensor_engine
 from torchcent.graph import Graph
 
 Vector = NDArray[np.int32]
@@ -108,11 +107,8 @@ def worth(row: Vector) -> int:
 def distances_from(graph: Graph, how: How, vertex: int, backward: bool = False) -> Vector:
     """[n]: distances from the vertex, or to it; -1 where there is no path."""
     rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
-    if how.engine != "tensor" and _ops.runs_on(graph.device):
-        return _ops.ops.depths(rowptr, col, vertex).cpu().numpy()
-    row = torch.empty(1, graph.num_nodes, dtype=torch.int32, device=graph.device)
-    tensor_engine.distances(rowptr, col, torch.tensor([vertex], device=graph.device), row)
-    return row[0].cpu().numpy()
+    search = _csr.hops_on_tensors if how.engine == "tensor" else _csr.hops
+    return search(rowptr, col, vertex).cpu().numpy()
 
 
 def as_tensor(values: Vector | Indices, graph: Graph) -> Tensor:

@@ -55,6 +55,11 @@ def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
     """int32 [n]: the number of hops from the source, -1 where it does not reach."""
     if _ops.runs_on(rowptr.device):
         return _ops.ops.depths(rowptr, col, source)
+    return hops_on_tensors(rowptr, col, source)
+
+
+def hops_on_tensors(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
+    """The same, by the tensor engine."""
     out = torch.empty(1, rowptr.numel() - 1, dtype=torch.int32, device=rowptr.device)
     distances(rowptr, col, torch.tensor([source], device=rowptr.device), out)
     return out[0]

@@ -1,4 +1,4 @@
-"""Distances from a batch of sources, with no path counts: sums per vertex or source, and rows."""
+"""Sums of distances from a batch of sources, per vertex or per source (rows: _rows.py)."""
 
 import torch
 from torch import Tensor
@@ -69,18 +69,3 @@ def source_sums(
         sums += count.unsqueeze(1) * terms
         eccentricity[count > 0] = eccentricity[count > 0].clamp(min=depth)
         search.step()
-
-
-def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> int:
-    """Fill out, an integer tensor [k, n], with distances; -1 where there is no path.
-
-    Returns 1 where a distance does not fit into the dtype of `out`, whose content is void then,
-    else 0.
-    """
-    search = Search(rowptr, col, sources)
-    while search.vertex.numel():
-        if search.level > torch.iinfo(out.dtype).max:
-            return 1
-        search.step()
-    out.copy_(search.depth)
-    return 0
