@@ -7,13 +7,16 @@ import math
 import torch
 
 from torchcent import _memory, _ops, _reduce, _tensor
-from torchcent._plan import DEPTH_PER_LOG, Plan, _core_bytes, _threads
+from torchcent._plan import Plan, _core_bytes, _threads
 from torchcent.graph import Graph
 
 # Sources side by side: WIDE from WIDE_FROM of them on, else NARROW (csrc/cpu/distances.cpp); always
 # WIDE on CUDA, with batches in flight that have so many rows together (csrc/cuda/distances.cu).
 WIDE, NARROW, WIDE_FROM = 512, 64, 129
 BUSY_ROWS, MOST_IN_FLIGHT = 2**22, 256
+# Depth over log2(n) from which sources by neighbourhood win: 1.5 to 6 times at 6 and more (meshes,
+# roads); at 2.6 and less (social and web graphs) the order from the hub wins, up to 2.5 times.
+DEEP_PER_LOG = 4
 INLINE_WORK = {"bits": 1e8, "tensor": 2e7}  # as _driver._INLINE_WORK
 _BOUNDS = 200  # bytes per vertex
 _FOLDING = {"distance_profile", "closeness", "harmonic", "eccentricity"}
@@ -82,7 +85,7 @@ def is_quick(plan: Plan) -> bool:
 
 def is_deep(core: _reduce.Core) -> bool:
     """Large diameter, as of meshes and roads: searches from afar share no frontier."""
-    return core.depth > DEPTH_PER_LOG * math.log2(max(core.num_nodes, 2))
+    return core.depth > DEEP_PER_LOG * math.log2(max(core.num_nodes, 2))
 
 
 def has_bits(device: torch.device) -> bool:
