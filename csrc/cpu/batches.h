@@ -20,12 +20,21 @@ constexpr int64_t kGroups[] = {8, 128, 2048};
 
 // Hands out batches, and adds what they computed into the result in their order, whichever thread ends
 // first: floating-point sums then do not depend on the number of threads. A batch is handed out together
-// with its buffer, so that the first unfinished batch always has one and nobody waits for ever. The
-// batches of a group start on the highest rung that any earlier group came to.
+// with its buffer, so that the first unfinished batch always has one and nobody waits for ever. With an
+// overflow ladder the batches of a group start on the highest rung that any earlier group came to; without
+// one (kNoLadder) all batches are one group and none waits for others.
+constexpr int64_t kNoLadder = -1;
+
 class OrderedBatches {
  public:
-  OrderedBatches(double* target, int64_t size, int64_t batches, int buffers, int64_t rung = 0)
-      : target_(target), size_(size), batches_(batches), unused_(buffers), rung_(rung), highest_(rung) {}
+  OrderedBatches(double* target, int64_t size, int64_t batches, int buffers, int64_t rung)
+      : target_(target),
+        size_(size),
+        batches_(batches),
+        unused_(buffers),
+        rung_(rung),
+        highest_(rung),
+        group_end_(rung == kNoLadder ? batches : 0) {}
 
   // The next batch, its rung and a zero-filled buffer; -1 when there is none.
   int64_t take(std::vector<double>& buffer, int64_t& rung) {
@@ -48,7 +57,7 @@ class OrderedBatches {
     }
     return batch;
   }
-  void give(int64_t batch, std::vector<double> buffer, int64_t rung = 0) {
+  void give(int64_t batch, std::vector<double> buffer, int64_t rung) {
     std::lock_guard lock(mutex_);
     highest_ = std::max(highest_, rung);
     waiting_.emplace(batch, std::move(buffer));
@@ -79,7 +88,8 @@ class OrderedBatches {
   int64_t size_, batches_;
   int unused_;
   int64_t rung_, highest_;
-  int64_t next_ = 0, turn_ = 0, group_end_ = 0;
+  int64_t group_end_;
+  int64_t next_ = 0, turn_ = 0;
   size_t group_ = 0;
   bool stopped_ = false;
   std::map<int64_t, std::vector<double>> waiting_;

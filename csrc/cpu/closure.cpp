@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cpu/batches.h"
-#include "csr.h"
+#include "cpu/view.h"
 
 namespace torchcent {
 
@@ -79,7 +79,7 @@ void closure(const Tensor& rowptr, const Tensor& col, const Tensor& size, const 
              int64_t columns, Tensor& words, Tensor& reached, Tensor& control, int64_t threads) {
   int64_t* const cancel = control.mutable_data_ptr<int64_t>();
   const int64_t n = rowptr.numel() - 1, blocks = base.numel();
-  const Closure problem = {{n, rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
+  const Closure problem = {view(rowptr, col),
                            size.const_data_ptr<int64_t>(),
                            sinks,
                            columns,

@@ -11,6 +11,7 @@
 
 #include "cpu/batches.h"
 #include "cpu/distance_search.h"
+#include "cpu/view.h"
 
 namespace torchcent {
 
@@ -39,9 +40,7 @@ struct Run {
       Tensor& control, int64_t threads, int64_t wide_from) {
     num_nodes = rowptr.numel() - 1;
     int64_t* const cancel = control.mutable_data_ptr<int64_t>();
-    problem = {{num_nodes, rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
-               {num_nodes, colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
-               cancel};
+    problem = {view(rowptr, col), view(colptr, row), cancel};
     done = cancel + 1;
     count = num_nodes > 0 ? all.numel() : 0;
     sources = all.const_data_ptr<int64_t>();
@@ -68,7 +67,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
                    Tensor& control, int64_t threads) {
   const Run run(rowptr, col, colptr, row, sources, control, threads, kWideFrom);
   if (run.count == 0) return;
-  OrderedBatches ordered(sums.mutable_data_ptr<double>(), sums.numel(), run.batches, 2 * run.workers);
+  OrderedBatches ordered(sums.mutable_data_ptr<double>(), sums.numel(), run.batches, 2 * run.workers, kNoLadder);
   int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();
   int64_t* const pairs = levels.numel() > 0 ? levels.mutable_data_ptr<int64_t>() : nullptr;
   std::mutex mutex;
@@ -77,7 +76,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
     std::vector<double> buffer;
     std::vector<int32_t> own_farthest(run.num_nodes);
     std::vector<int64_t> own_pairs(pairs != nullptr ? run.num_nodes + 1 : 0);
-    int64_t rung = 0;
+    int64_t rung = kNoLadder;
     for (int64_t b; (b = ordered.take(buffer, rung)) >= 0;) {
       DistanceBatch batch = run.batch(b);
       batch.leaves = leaves.const_data_ptr<int32_t>() + b * run.lanes;
@@ -85,7 +84,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
       batch.eccentricity = own_farthest.data();
       batch.levels = pairs != nullptr ? own_pairs.data() : nullptr;
       if (search->run(batch) != DistanceStatus::done) return ordered.stop();
-      ordered.give(b, std::move(buffer));
+      ordered.give(b, std::move(buffer), rung);
       run.finished(batch);
     }
     std::lock_guard lock(mutex);  // whole numbers: their order does not matter
@@ -151,7 +150,7 @@ Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
 // the rim of an earlier one: sources in this order reach a vertex within few levels of each other.
 Tensor clusters(const Tensor& rowptr, const Tensor& col, int64_t size) {
   const int64_t n = rowptr.numel() - 1;
-  const Csr graph = {n, rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
+  const Csr graph = view(rowptr, col);
   Tensor result = torch::stable::new_empty(rowptr, {n});
   int64_t* const order = result.mutable_data_ptr<int64_t>();
   enum : char { unseen, waiting, placed };
