@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from torchcent import _check, _csr, _memory, _npy, _ops
 from torchcent._tensor import _rows
-from torchcent._watch import progress_bar, watched
+from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph
 
 # Sources side by side in one batch of the bits engine: on the CPU many only if there are enough of
@@ -184,25 +184,23 @@ class Blocks:
             place = self.rows(first, count)
         control = torch.tensor([0, first, self._workspace])
         overflow = False
-        stream = torch.cuda.current_stream(graph.device) if graph.device.type == "cuda" else None
 
         def work() -> None:
             nonlocal overflow
             if self.engine == "tensor":
                 overflow = _rows.distances(graph.rowptr, graph.col, sources, out)
                 return
-            with torch.cuda.stream(stream):  # the current stream belongs to a thread
-                overflow = bool(
-                    _ops.ops.distances(
-                        graph.rowptr, graph.col, *self._transpose, sources, out, control,
-                        self._threads(count), place,
-                    )
-                )  # fmt: skip
+            overflow = bool(
+                _ops.ops.distances(
+                    graph.rowptr, graph.col, *self._transpose, sources, out, control,
+                    self._threads(count), place,
+                )
+            )  # fmt: skip
 
         if self.quick or self.engine == "tensor":
             work()
         else:
-            watched(work, control, bar)
+            watched(on_device(work, graph.device), control, bar)
         if overflow:
             self._widen(sources)
             return False

@@ -38,7 +38,6 @@ STRATEGIES = {
     "cooperative": 8,
 }
 WARP_SIZES = (4, 8, 16, 32)
-DISTANCE_ENGINES = ("auto", "bits", "tensor")
 DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
 MAX_NODES = 2**31 - 1
 

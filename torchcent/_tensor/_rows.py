@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from ._search import out_arcs
+
 # What a search takes besides its rows: entries of two frontiers, and the arcs looked at together.
 BYTES_PER_NODE = 72
 BYTES_PER_ARC = 64
@@ -51,11 +53,7 @@ def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> bool
 def _heads(rowptr: Tensor, col: Tensor, pair: Tensor, num_nodes: int) -> Tensor:
     """The pairs at the other ends of all arcs out of these pairs (lane * n + vertex)."""
     vertex = pair % num_nodes
-    first = rowptr[vertex]
-    degree = rowptr[vertex + 1] - first
-    tail = torch.repeat_interleave(degree)
-    before = degree.cumsum(0) - degree
-    slot = torch.arange(tail.numel(), device=pair.device) + (first - before)[tail]
+    tail, slot = out_arcs(rowptr, vertex)
     return (pair - vertex)[tail] + col[slot]
 
 

@@ -42,7 +42,7 @@ class Search:
 
     def step(self, wanted: Tensor | None = None) -> Step:
         """One level down, from all of the frontier or where `wanted` (bool [pairs]) is True."""
-        tail, slot = self._out_arcs(wanted)
+        tail, slot = out_arcs(self._rowptr, self.vertex, wanted)
         pair = self.lane[tail] * self._num_nodes + self._col[slot]
         depth = self.depth.view(-1)
         new = depth[pair] < 0
@@ -57,17 +57,6 @@ class Search:
         """Positions in the frontier of pairs (lane * n + vertex) that are in it."""
         return self._place[pair]
 
-    def _out_arcs(self, wanted: Tensor | None) -> tuple[Tensor, Tensor]:
-        """(tail, slot) of every arc out of the frontier."""
-        first = self._rowptr[self.vertex]
-        degree = self._rowptr[self.vertex + 1] - first
-        if wanted is not None:
-            degree = degree * wanted
-        tail = torch.repeat_interleave(degree)
-        before = degree.cumsum(0) - degree
-        slot = torch.arange(tail.numel(), device=tail.device) + (first - before)[tail]
-        return tail, slot
-
     def _distinct(self, pair: Tensor) -> Tensor:
         """The different entries of `pair`, ascending; notes the place of each."""
         # Of equal entries one writes last, whichever: sorting makes the result independent of it.
@@ -76,6 +65,19 @@ class Search:
         distinct = pair[self._place[pair] == arc].sort().values
         self._place[distinct] = torch.arange(distinct.numel(), device=pair.device)
         return distinct
+
+
+def out_arcs(rowptr: Tensor, vertex: Tensor, wanted: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """(tail, slot) of every arc out of the vertices, or of the `wanted` ones (bool); tail: position
+    in `vertex`."""
+    first = rowptr[vertex]
+    degree = rowptr[vertex + 1] - first
+    if wanted is not None:
+        degree = degree * wanted
+    tail = torch.repeat_interleave(degree)
+    before = degree.cumsum(0) - degree
+    slot = torch.arange(tail.numel(), device=tail.device) + (first - before)[tail]
+    return tail, slot
 
 
 class Level(NamedTuple):
