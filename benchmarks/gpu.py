@@ -1,6 +1,6 @@
 """The state of the CUDA engines: tests, values, speeds, in one table and results/<device>.json.
 
-    python benchmarks/gpu.py               # on a machine with a CUDA device, about 2 minutes
+    python benchmarks/gpu.py               # on a machine with a CUDA device, about 6 minutes
     python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
 
 slot-GTEPS = sources x slots / seconds / 1e9, kernels and the driver's loop, the graph already on
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import importlib.util
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from typing import Any
 
 import gpu_distances
 import torch
+from gpu_small import Sanitizer
 from gpu_status import ROOT, digest
 
 import torchcent
@@ -46,6 +48,13 @@ SUITES = [
     "test_multi_search_examples",
 ]
 REPEAT = 5
+OF_STRATEGIES = (
+    "R-MAT scale 16 ef 8",
+    "Watts-Strogatz n=100000",
+    "Delaunay 2^18",
+    "grid 1000x1000",
+    "road-like 1400x1400",
+)
 SLOW_SECONDS = 1  # an engine that takes longer for the few sources of the table is not repeated
 
 
@@ -80,18 +89,17 @@ GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], int, float]] = {
 def tests() -> dict[str, int]:
     """Counts of the tests that need a device, and of the measures' own with their graphs on it."""
     counts = {name: 0 for name in ("passed", "failed", "skipped")}
-    runs = []
-    for suite in ("test_cuda", *SUITES):  # side by side: most of their time is Python's
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        command += [str(ROOT / "tests" / f"{suite}.py"), "-k", "not tensor"]
-        device = "cpu" if suite == "test_cuda" else "cuda"
-        environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "2"}
-        runs.append(
-            subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
-        )
-    for run in runs:
-        lines = run.communicate()[0].splitlines()
-        print(*(line for line in lines if line.startswith("FAILED")), lines[-1], sep="\n")
+    workers = str(max(1, (os.cpu_count() or 2) - 2))
+    spread = ["-n", workers] if importlib.util.find_spec("xdist") else []
+    for device, suites in (("cpu", ["test_cuda"]), ("cuda", SUITES)):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *spread]
+        command += [*(str(ROOT / "tests" / f"{suite}.py") for suite in suites), "-k", "not tensor"]
+        environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
+        run = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+        lines = run.stdout.splitlines()
+        if run.returncode != 0:
+            print(*lines[-200:-1], sep="\n")
+        print(lines[-1], flush=True)
         for number, name in re.findall(r"(\d+) (passed|failed|skipped|error)", lines[-1]):
             counts["failed" if name == "error" else name] += int(number)
     return counts
@@ -165,7 +173,7 @@ def row(name: str) -> dict[str, Any]:
         "memory": peak,
         "memory_predicted": plan.memory,
         "few_sources_seconds": engines,
-        "strategies": strategies(graph, sources[:264]) if plan.engine == "queue" else {},
+        "strategies": strategies(graph, sources[:264]) if name in OF_STRATEGIES else {},
     }
 
 
@@ -196,7 +204,9 @@ def main() -> int:
         if found["strategies"]:
             print(*(f"{key} {speed:.1f}" for key, speed in found["strategies"].items()), sep=", ")
     result["distances"] = gpu_distances.rows(rmat)
+    sanitizer = Sanitizer()
     result["tests"] = tests()
+    result["sanitizer"] = sanitizer.found()
     print(f"{device}, tests {result['tests']}", flush=True)
     output = given.output or ROOT / "benchmarks/results" / f"{device.split()[-1].lower()}.json"
     output.parent.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ from oracles import Arcs
 from torch import Tensor
 
 # Where the graphs of the measures' tests live: benchmarks/gpu.py runs the suites with "cuda".
-DEVICE = torch.device(os.environ.get("TORCHCENT_TEST_DEVICE", "cpu"))
+DEVICE = torch.empty(0, device=os.environ.get("TORCHCENT_TEST_DEVICE", "cpu")).device
 
 
 def edge_index(arcs: Arcs) -> Tensor:

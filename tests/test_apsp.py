@@ -169,7 +169,8 @@ def test_rows_on_their_way_to_the_host():
     n, arcs = ASSORTED["dense"]
     graph = Graph.from_edge_index(edge_index(arcs), n)
     out = torch.empty(n, n, dtype=torch.int8)
-    run = _blocks.Blocks(graph, torch.arange(n), "tensor", True, out.dtype, True, False, 2, 7, None)
+    sources = torch.arange(n, device=DEVICE)
+    run = _blocks.Blocks(graph, sources, "tensor", True, out.dtype, True, False, 2, 7, None)
     with run.bar(None) as bar:
         _blocks.streamed(run, _blocks.HostRows(out), bar)
     assert out.tolist() == expected(n, arcs)
@@ -218,7 +219,7 @@ def test_rows_are_widened_twice(tmp_path):
     mapped = shortest_path_lengths(
         graph, sources=sources, out=tmp_path / "d.npy", block_size=1, engine="bits"
     )
-    assert np.array_equal(mapped, result.numpy()) and mapped.dtype == np.int32
+    assert np.array_equal(mapped, result.cpu().numpy()) and mapped.dtype == np.int32
 
 
 @engines

@@ -1,5 +1,10 @@
 """The engines on CUDA: the values of the definition, and what only a device can get wrong."""
 
+import signal
+import subprocess
+import sys
+import time
+
 import oracles
 import pytest
 import torch
@@ -179,3 +184,85 @@ def test_preparation_equals_that_of_the_cpu(seed):
         _ops.ops.depths(device.rowptr, device.col, 0).cpu(),
         _ops.ops.depths(graph.rowptr, graph.col, 0),
     )
+
+
+def test_every_device_of_the_machine():
+    """A graph on the last device gives the same bits, whichever device is current."""
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one CUDA device")
+    last = torch.device("cuda", torch.cuda.device_count() - 1)
+    index = edge_index(random_graph(300, 1500, seed=4))
+    for ask in (
+        lambda edges: torchcent.betweenness(edges, num_nodes=300, engine="lanes"),
+        lambda edges: torchcent.edge_betweenness(edges, num_nodes=300, engine="queue"),
+        lambda edges: torchcent.closeness(edges, num_nodes=300),
+        lambda edges: torchcent.shortest_path_lengths(edges, num_nodes=300),
+        lambda edges: torchcent.transitive_closure(edges, num_nodes=300).to_dense(),
+    ):
+        expected, actual = ask(index.cuda()), ask(index.to(last))
+        assert actual.device == last and torch.cuda.current_device() == 0
+        assert torch.equal(actual.cpu(), expected.cpu())
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_inside_a_compiled_function(backend):
+    """One graph around the operator, without a break."""
+    n, arcs = GRAPHS["random"]
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs).cuda(), n, directed=False)
+
+    def doubled(rowptr, col, sources):
+        one = torch.ones(n, dtype=torch.float64, device=col.device)
+        scores, zero = torch.zeros_like(one), torch.zeros_like(one)
+        control = torch.tensor([0, 0, 1 << 30])
+        torch.ops.torchcent.path_dependency(
+            rowptr, col, rowptr, col, sources, one, zero, one, zero, scores, control, 0, 0, 0, 0
+        )
+        return scores * 2
+
+    arguments = graph.rowptr, graph.col, torch.arange(n, device="cuda")
+    torch._dynamo.reset()
+    compiled = torch.compile(doubled, backend=backend, fullgraph=True)(*arguments)
+    assert torch.equal(compiled, doubled(*arguments))
+    expected = torchcent.betweenness(graph, normalized=False, dtype=torch.float64)
+    torch.testing.assert_close(compiled / 4, expected, rtol=1e-5, atol=1e-9)
+
+
+INTERRUPTED = """
+import signal, sys, threading
+import torch, torchcent
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+engine = sys.argv[1]
+edges = torchcent.generate.rmat(18, 16) if engine != "queue" else torchcent.generate.grid(700, 700)
+graph = torchcent.Graph.from_edge_index(edges.cuda(), directed=False)
+ask = torchcent.closeness if engine == "bits" else torchcent.betweenness
+ask(graph, **({"vertices": torch.arange(8)} if engine == "bits" else {"sources": 64}))
+if engine == "bits":
+    graph = torchcent.Graph.from_edge_index(torchcent.generate.rmat(21, 16).cuda(), directed=False)
+print("ready", flush=True)
+try:
+    ask(graph, engine=engine, progress=False)
+except KeyboardInterrupt:
+    print("interrupted", *(thread.name for thread in threading.enumerate()), flush=True)
+torch.cuda.synchronize()
+again = torchcent.betweenness(torchcent.generate.grid(5, 5).cuda(), directed=False)
+print("well" if bool((again >= 0).all()) else "ill", flush=True)
+"""
+
+
+@pytest.mark.parametrize("engine", ["lanes", "queue", "bits"])
+def test_interrupt(engine):
+    """Ctrl-C ends a run within a second, with its thread, and the device goes on working."""
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, engine], stdout=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout is not None and run.stdout.readline() == "ready\n"
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        said = run.stdout.readline()
+        took = time.monotonic() - sent
+        rest, _ = run.communicate()
+    assert said == "interrupted MainThread\n"
+    assert rest == "well\n" and run.returncode == 0
+    assert took < 1

@@ -7,7 +7,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent import _check, _ops, _tensor
-from torchcent._plan import BATCH, Plan
+from torchcent._plan import BATCH, Plan, is_deep
 from torchcent._reduce import Problem
 from torchcent._watch import on_device, progress_bar, watched
 
@@ -18,7 +18,9 @@ _CUDA_GROUPS = (64, 512)
 # Depth from which the queue engine on CUDA begins with mantissa-exponent pairs: counts may double
 # with every level, float64 ends at 2^1024, pairs cost no more and a failed attempt costs as much.
 _DEEP = 1000
-_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
+# Sources x slots below which a thread and a bar cost more than they give. A thread's first call of
+# CUDA costs 0.7 ms; the devices do this much in 50.
+_INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
 _ENGINE = {"lanes": 0, "queue": 1}
 
 
@@ -29,13 +31,22 @@ def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
     searched = torch.zeros(
         core.num_slots if edges else core.num_nodes, dtype=torch.float64, device=core.rowptr.device
     )
-    quick = problem.sources.numel() * core.num_slots < _INLINE_WORK
+    quick = _is_quick(problem, plan)
     with progress_bar(problem.sources.numel(), problem.measure, progress, quick) as bar:
         if plan.engine == "tensor":
             _run_tensor(problem, plan.lanes, searched, bar)
         elif problem.sources.numel():
             _run_compiled(problem, plan, searched, bar, quick)
     return problem.known.index_add_(0, core.slot if edges else core.vertex, searched)
+
+
+def _is_quick(problem: Problem, plan: Plan) -> bool:
+    work = problem.sources.numel() * problem.core.num_slots
+    if plan.device.type != "cuda" or plan.engine == "tensor":
+        return work < _INLINE_WORK
+    # Not where somebody asked for a traversal that does not suit the graph: it may take minutes.
+    suits = plan.strategy == 0 and (plan.engine == "queue" or not is_deep(problem.core))
+    return suits and work < _INLINE_WORK_ON_CUDA
 
 
 def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None:

@@ -139,10 +139,19 @@ def _faster(core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
     """lanes or queue, from the depth of the graph."""
     if num_sources is not None and num_sources < FEW_SOURCES:
         return "queue", f"fewer than {FEW_SOURCES} sources do not fill lanes"
-    depth, limit = core.depth, DEPTH_PER_LOG * math.log2(max(core.num_nodes, 2))
-    if depth > limit:
+    depth, limit = core.depth, _depth_limit(core)
+    if is_deep(core):
         return "queue", f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
     return "lanes", f"depth about {depth} <= {limit:.0f}: {LANES} lanes share each arc"
+
+
+def _depth_limit(core: _reduce.Core) -> float:
+    return DEPTH_PER_LOG * math.log2(max(core.num_nodes, 2))
+
+
+def is_deep(core: _reduce.Core) -> bool:
+    """Is the graph too deep for lanes?"""
+    return core.depth > _depth_limit(core)
 
 
 def _count_sources(core: _reduce.Core, num_sources: int | None, num_nodes: int) -> int:
