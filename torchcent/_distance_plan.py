@@ -113,7 +113,7 @@ def _choose(
     core = _reduce.core(graph, "degree", fold)
     if is_deep(core):
         reason = f"depth about {core.depth}: sources by neighbourhood, {WIDE} side by side"
-        return "bits", reason, _reduce.core(graph, "clusters", fold)
+        return "bits", reason, _reduce.core(graph, "bandwidth", fold, WIDE)
     return "bits", f"depth about {core.depth}: {WIDE} sources share each arc", core
 
 

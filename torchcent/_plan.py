@@ -19,6 +19,10 @@ FEW_SOURCES = 8
 # Depth over log2(n) up to which lanes win: 1.5 to 2.1 for social, web and citation graphs, 2.8 and
 # more for meshes and roads (docs/performance.md has the table).
 DEPTH_PER_LOG = 2.4
+# Deep graphs whose vertices have this many slots, as triangulations have: on the CPU a ball of 64
+# neighbouring sources spans few levels, and lanes beat the queue by 1.2 to 2.0; with 4 slots and
+# fewer it is the other way round. The balls are those of the sources, so they must be nearly all.
+DENSE, NEARLY_ALL = 5, 0.75
 
 
 @dataclass(frozen=True)
@@ -126,13 +130,21 @@ def _choose(
                 f"engine={engine!r} has no compiled kernels for {graph.device}; "
                 "use engine='tensor' or move the graph"
             )
-        return engine, "asked for", _reduce.core(graph, ORDER[engine], fold)
+        return engine, "asked for", _ordered(graph, engine, fold)
     if engine == "tensor" or not _ops.runs_on(graph.device):
         reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
         return "tensor", reason, _reduce.core(graph, "given", "no")
     core = _reduce.core(graph, "degree", fold)
     engine, reason = _faster(core, num_sources)
-    return engine, reason, _reduce.core(graph, ORDER[engine], fold)
+    return engine, reason, _ordered(graph, engine, fold)
+
+
+def _ordered(graph: Graph, engine: str, fold: str) -> _reduce.Core:
+    """The core in the order that suits the engine."""
+    core = _reduce.core(graph, ORDER[engine], fold)
+    if engine == "lanes" and graph.device.type == "cpu" and is_deep(core):
+        return _reduce.core(graph, "bandwidth", fold, LANES)
+    return core
 
 
 def _faster(core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
@@ -141,6 +153,10 @@ def _faster(core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
         return "queue", f"fewer than {FEW_SOURCES} sources do not fill lanes"
     depth, limit = core.depth, _depth_limit(core)
     if is_deep(core):
+        slots = core.num_slots / core.num_nodes
+        all_of_them = num_sources is None or num_sources >= NEARLY_ALL * core.num_nodes
+        if core.rowptr.device.type == "cpu" and slots >= DENSE and all_of_them:
+            return "lanes", f"{slots:.0f} slots per vertex: {LANES} neighbouring sources share each"
         return "queue", f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
     return "lanes", f"depth about {depth} <= {limit:.0f}: {LANES} lanes share each arc"
 

@@ -22,8 +22,6 @@ from torch import Tensor
 from torchcent import _csr, _device, _ops
 from torchcent.graph import Graph
 
-_BATCH_OF_BITS = 512  # csrc/cpu/distances.cpp
-
 
 @dataclass(frozen=True)
 class Core:
@@ -66,24 +64,24 @@ class Problem:
     known: Tensor  # what pairs decided by trees contribute, per vertex or slot of the graph
 
 
-def core(graph: Graph, order: str, fold: str) -> Core:
+def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
     """The core in "degree", "bandwidth" or "given" order, with "all", "one" round or "no" folding.
 
-    "clusters" is "bandwidth" with the sources of a batch of the bits engine a ball of neighbours
-    (on the CPU, that is; elsewhere a run of neighbours).
+    Sources follow each other in balls of so many neighbours, for engines that search from a batch
+    of them at a time (on the CPU, that is; elsewhere in runs of neighbours).
     Kept with the graph: the next measure on it starts at once.
     """
     cache = graph.__dict__.setdefault("_cores", {})
-    if (order, fold) not in cache:
-        if order == "clusters":
-            made = core(graph, "bandwidth", fold)
+    if (order, fold, ball) not in cache:
+        if ball:
+            made = core(graph, order, fold)
             if made.rowptr.device.type == "cpu":
-                near = _ops.ops.clusters(made.rowptr, made.col, _BATCH_OF_BITS)
+                near = _ops.ops.clusters(made.rowptr, made.col, ball)
                 made = dataclasses.replace(made, near=near)
-            cache[order, fold] = made
+            cache[order, fold, ball] = made
         else:
-            cache[order, fold] = _core(graph, order, fold)
-    return cache[order, fold]
+            cache[order, fold, ball] = _core(graph, order, fold)
+    return cache[order, fold, ball]
 
 
 def _core(graph: Graph, order: str, fold: str) -> Core:

@@ -1,0 +1,51 @@
+"""Which engine `auto` takes, and that the order of sources which goes with it changes no value."""
+
+import pytest
+import torch
+from graphs import DEVICE, edge_index, grid, path
+
+import torchcent
+from torchcent import Graph, _ops, generate
+
+pytestmark = pytest.mark.skipif(
+    not _ops.available or DEVICE.type != "cpu", reason="about the compiled engines of the CPU"
+)
+
+
+def undirected(edges: torch.Tensor) -> Graph:
+    return Graph.from_edge_index(edges, directed=False)
+
+
+MESH = undirected(generate.delaunay(4000, seed=1))
+GRID = undirected(edge_index(grid(40, 40)))
+
+
+@pytest.mark.parametrize(
+    "graph, options, engine",
+    [
+        (undirected(generate.ba(500, 4)), {}, "lanes"),
+        (undirected(generate.ba(500, 4)), {"sources": 3}, "queue"),
+        (GRID, {}, "queue"),
+        (undirected(edge_index(path(100) + [(99, 0)])), {}, "queue"),
+        (MESH, {}, "lanes"),
+        (MESH, {"sources": 3500}, "lanes"),
+        (MESH, {"sources": 300}, "queue"),
+    ],
+)
+def test_choice(graph, options, engine):
+    plan = torchcent.explain(graph, **options)
+    assert plan.engine == engine
+    assert plan.reason in str(plan)
+
+
+@pytest.mark.parametrize("graph", [MESH, GRID])
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
+def test_lanes_in_balls(graph, measure):
+    ask = getattr(torchcent, measure)
+    expected = ask(graph, engine="queue", dtype=torch.float64)
+    actual = ask(graph, engine="lanes", dtype=torch.float64)
+    torch.testing.assert_close(actual, expected, rtol=1e-5, atol=0)
+    some = torch.arange(0, graph.num_nodes, 3)
+    expected = ask(graph, sources=some, engine="queue", dtype=torch.float64)
+    actual = ask(graph, sources=some, engine="lanes", dtype=torch.float64)
+    torch.testing.assert_close(actual, expected, rtol=1e-5, atol=0)
