@@ -149,6 +149,35 @@ def test_memory_is_predicted_and_obeyed(engine):
         torchcent.betweenness(graph, engine=engine, memory=1000)
 
 
+@pytest.mark.parametrize("arcs", ["undirected", "both ways", "one way"])
+@pytest.mark.parametrize("sources", [64, None])
+def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
+    """With few sources preparation takes the most, with all of them the run."""
+    directed = arcs != "undirected"
+    index = torchcent.generate.rmat(13, 150).cuda()
+    if arcs == "one way":
+        index = index[:, ::2]
+    made = torchcent.Graph.from_edge_index(index, directed=directed)
+    parts = (made.rowptr, made.col, made.slot, directed)
+    del index, made
+
+    def fresh():
+        return torchcent.Graph(*parts, _trusted=True)
+
+    torchcent.betweenness(fresh(), sources=64)  # what the process takes once
+    plan = torchcent.explain(fresh(), sources=sources)
+    graph = fresh()
+    others = torch.cuda.memory_allocated() - graph.nbytes
+    with pytest.raises(MemoryError, match="preparation"):
+        torchcent.betweenness(graph, sources=sources, memory=graph.nbytes)
+    torch.cuda.reset_peak_memory_stats()
+    torchcent.betweenness(graph, sources=sources, memory=plan.memory)
+    peak = torch.cuda.max_memory_allocated() - others
+    assert 0.8 * plan.memory <= peak <= 1.2 * plan.memory
+    if sources is not None:  # what was prepared is kept
+        assert torchcent.explain(graph, sources=sources).memory < plan.memory
+
+
 def test_fake_result_is_on_the_host():
     with torch._subclasses.FakeTensorMode():
         like = torch.empty(10, dtype=torch.int64, device="cuda")
@@ -156,6 +185,52 @@ def test_fake_result_is_on_the_host():
         control = torch.empty(3, dtype=torch.int64)
         rung = torch.ops.torchcent.path_dependency(*args, control, 0, 0, 0, 0)
     assert rung.device.type == "cpu"
+
+
+CSR = {
+    "nothing": (0, []),
+    "alone": (1, []),
+    "isolated": (40, random_graph(10, 30, seed=6)),
+    "hubs": (HUBS, with_hubs(HUBS)),
+    "random": (300, random_graph(300, 2000, seed=7)),
+}
+
+
+@pytest.mark.parametrize("name", CSR)
+@pytest.mark.parametrize("directed", [True, False])
+def test_subgraphs_and_transposes_equal_those_of_the_cpu(name, directed):
+    n, arcs = CSR[name]
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed)
+    rowptr, col = graph.rowptr.cuda(), graph.col.cuda()
+    mixed = torch.randperm(n, generator=torch.Generator().manual_seed(0))
+    calls = [("transpose", ())]
+    calls += [("induced", (mixed[:size],)) for size in {0, min(n, 1), n // 3, n}]
+    for op, rest in calls:
+        function = getattr(_ops.ops, op)
+        for ours, theirs in zip(
+            function(rowptr, col, *(part.cuda() for part in rest)),
+            function(graph.rowptr, graph.col, *rest),
+            strict=True,
+        ):
+            assert ours.dtype == theirs.dtype
+            assert torch.equal(ours.cpu(), theirs)
+
+
+@pytest.mark.parametrize("window", [1, 64, 2**21])
+@pytest.mark.parametrize("name", ["isolated", "hubs", "random"])
+def test_windows_change_no_bit(name, window, monkeypatch):
+    n, arcs = CSR[name]
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs).cuda(), n, directed=False)
+
+    def prepared():
+        yield from (_device.near(graph.rowptr, graph.col, o) for o in ("degree", "bandwidth"))
+        yield _device.components(graph.rowptr, graph.col, True)
+        yield from _device.fold(graph.rowptr, graph.col, True)
+
+    expected = list(prepared())
+    monkeypatch.setattr(_device, "_WINDOW", window)
+    for ours, theirs in zip(prepared(), expected, strict=True):
+        assert torch.equal(ours, theirs)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -171,13 +246,6 @@ def test_preparation_equals_that_of_the_cpu(seed):
         _device.tree_sum(order.cuda(), found.cuda(), values.cuda()).cpu(),
         _ops.ops.tree_sum(order, found, values),
     )
-    kept = torch.randperm(n, generator=torch.Generator().manual_seed(seed))[: n // 2]
-    for ours, theirs in zip(
-        _device.induced(device.rowptr, device.col, kept.cuda()),
-        _ops.ops.induced(graph.rowptr, graph.col, kept),
-        strict=True,
-    ):
-        assert torch.equal(ours.cpu(), theirs)
     labels = torch.stack([device.components.cpu(), graph.components])
     assert torch.unique(labels, dim=1).shape[1] == int(graph.components.max()) + 1
     assert torch.equal(

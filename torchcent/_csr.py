@@ -29,7 +29,7 @@ def csr(edge_index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Te
 
 def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """colptr, row, and for each slot of the transpose the slot it came from."""
-    if _ops.available and rowptr.device.type == "cpu":
+    if _ops.runs_on(rowptr.device):
         return _ops.ops.transpose(rowptr, col)
     slot = torch.argsort(col, stable=True)
     row = rows(rowptr).int()

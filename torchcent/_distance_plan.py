@@ -7,7 +7,7 @@ import math
 import torch
 
 from torchcent import _memory, _ops, _reduce, _tensor
-from torchcent._plan import Plan, _core_bytes, _threads
+from torchcent._plan import Plan, Preparation, _core_bytes, _threads
 from torchcent.graph import Graph
 
 # Sources side by side: WIDE from WIDE_FROM of them on, else NARROW (csrc/cpu/distances.cpp); always
@@ -34,7 +34,8 @@ def plan(
     """
     limit = _memory.budget(memory, graph.device)
     fold = measure in _FOLDING and num_sources is None
-    engine, reason, core = _choose(graph, engine, num_sources, "one" if fold else "no")
+    cores = Preparation(graph, measure, limit, memory)
+    engine, reason, core = _choose(cores, engine, num_sources, "one" if fold else "no")
     n = core.num_nodes
     searched = int((core.rowptr.diff() > 0).sum())
     sources = searched if num_sources is None else min(num_sources, searched)
@@ -52,6 +53,7 @@ def plan(
     else:
         lanes = WIDE if sources >= WIDE_FROM else NARROW
         threads, needed = _threads(-(-sources // lanes), _bytes_per_thread(n, lanes), fixed, limit)
+    needed = max(needed, cores.peak)
     if needed > limit or lanes < 1:
         what = f"{measure} with engine={engine!r}, one batch at a time,"
         raise _memory.refuse(what, needed, limit, memory)
@@ -96,8 +98,9 @@ def has_bits(device: torch.device) -> bool:
 
 
 def _choose(
-    graph: Graph, engine: str, num_sources: int | None, fold: str
+    cores: Preparation, engine: str, num_sources: int | None, fold: str
 ) -> tuple[str, str, _reduce.Core]:
+    graph = cores.graph
     if engine == "bits" and not _ops.available:
         raise ValueError("engine='bits' needs the compiled extension; use engine='tensor'")
     if engine == "bits" and not has_bits(graph.device):
@@ -107,13 +110,13 @@ def _choose(
         )
     if engine == "tensor" or not has_bits(graph.device):
         reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
-        return "tensor", reason, _reduce.core(graph, "given", "no")
+        return "tensor", reason, cores.core("given", "no")
     if num_sources is not None and num_sources < WIDE:
-        return "bits", f"{num_sources:,} sources side by side", _reduce.core(graph, "given", "no")
-    core = _reduce.core(graph, "degree", fold)
+        return "bits", f"{num_sources:,} sources side by side", cores.core("given", "no")
+    core = cores.core("degree", fold)
     if is_deep(core):
         reason = f"depth about {core.depth}: sources by neighbourhood, {WIDE} side by side"
-        return "bits", reason, _reduce.core(graph, "bandwidth", fold, WIDE)
+        return "bits", reason, cores.core("bandwidth", fold, WIDE)
     return "bits", f"depth about {core.depth}: {WIDE} sources share each arc", core
 
 

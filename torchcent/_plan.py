@@ -44,7 +44,7 @@ class Plan:
     flight: int  # batches at a time, on CUDA; 0 leaves it to the kernels
     strategy: int  # of the queue engine on CUDA (_check.STRATEGIES)
     workspace: int  # bytes that CUDA kernels may take
-    memory: int
+    memory: int  # bytes: of the run, or of what is still to be prepared where that is more
     memory_limit: int
 
     @property
@@ -84,7 +84,8 @@ def plan(
         ValueError: if the engine cannot run here.
     """
     limit = _memory.budget(memory, graph.device)
-    engine, reason, core = _choose(graph, measure, engine, num_sources)
+    cores = Preparation(graph, measure, limit, memory)
+    engine, reason, core = _choose(cores, measure, engine, num_sources)
     scores = graph.num_slots if measure == "edge_betweenness" else graph.num_nodes
     sources = _count_sources(core, num_sources, graph.num_nodes)
     threads, flight, lanes = 0, 0, 1
@@ -103,9 +104,10 @@ def plan(
         batches = -(-sources // BATCH[engine])
         if graph.device.type == "cuda":
             needed, flight = _device_memory(engine, core, measure, sources, limit - fixed)
-            needed += fixed
+            needed = fixed + max(needed, _reduce.bytes_for_components(graph, core))
         else:
             threads, needed = _threads(batches, each + 2 * 8 * own, fixed, limit)
+    needed = max(needed, cores.peak)
     if needed > limit or lanes < 1:
         what = f"{measure} with engine={engine!r}, one batch at a time,"
         raise _memory.refuse(what, needed, limit, memory)
@@ -118,9 +120,31 @@ def plan(
     return made, core
 
 
+class Preparation:
+    """Gives the cores of a graph. On CUDA, where sorting a graph may take more than a run on it,
+    within the limit: `peak` is what those take that are not there yet. On the CPU it stays 0."""
+
+    def __init__(self, graph: Graph, measure: str, limit: int, memory: int | None) -> None:
+        self.graph, self.peak = graph, 0
+        self._measure, self._limit, self._memory = measure, limit, memory
+
+    def core(self, order: str, fold: str, ball: int = 0) -> _reduce.Core:
+        if self.graph.device.type == "cuda":
+            self._take(_reduce.bytes_to_transpose(self.graph))
+            self._take(_reduce.bytes_to_reduce(self.graph, order, fold))
+        return _reduce.core(self.graph, order, fold, ball)
+
+    def _take(self, needed: int) -> None:
+        if needed > self._limit:
+            what = f"the preparation of the graph for {self._measure}"
+            raise _memory.refuse(what, needed, self._limit, self._memory)
+        self.peak = max(self.peak, needed)
+
+
 def _choose(
-    graph: Graph, measure: str, engine: str, num_sources: int | None
+    cores: Preparation, measure: str, engine: str, num_sources: int | None
 ) -> tuple[str, str, _reduce.Core]:
+    graph = cores.graph
     fold = "one" if measure == "stress" else "all"
     if engine in ("lanes", "queue"):
         if not _ops.available:
@@ -130,20 +154,20 @@ def _choose(
                 f"engine={engine!r} has no compiled kernels for {graph.device}; "
                 "use engine='tensor' or move the graph"
             )
-        return engine, "asked for", _ordered(graph, engine, fold)
+        return engine, "asked for", _ordered(cores, engine, fold)
     if engine == "tensor" or not _ops.runs_on(graph.device):
         reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
-        return "tensor", reason, _reduce.core(graph, "given", "no")
-    core = _reduce.core(graph, "degree", fold)
+        return "tensor", reason, cores.core("given", "no")
+    core = cores.core("degree", fold)
     engine, reason = _faster(core, num_sources)
-    return engine, reason, _ordered(graph, engine, fold)
+    return engine, reason, _ordered(cores, engine, fold)
 
 
-def _ordered(graph: Graph, engine: str, fold: str) -> _reduce.Core:
+def _ordered(cores: Preparation, engine: str, fold: str) -> _reduce.Core:
     """The core in the order that suits the engine."""
-    core = _reduce.core(graph, ORDER[engine], fold)
-    if engine == "lanes" and graph.device.type == "cpu" and is_deep(core):
-        return _reduce.core(graph, "bandwidth", fold, LANES)
+    core = cores.core(ORDER[engine], fold)
+    if engine == "lanes" and core.rowptr.device.type == "cpu" and is_deep(core):
+        return cores.core("bandwidth", fold, LANES)
     return core
 
 

@@ -84,6 +84,39 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
     return cache[order, fold, ball]
 
 
+def bytes_to_transpose(graph: Graph) -> int:
+    """Memory at the peak of finding out whether a graph on CUDA is symmetric, the graph included;
+    0 if it is known."""
+    if not graph.directed or "_transposed" in graph.__dict__:
+        return 0
+    return graph.nbytes + _device.bytes_to_transpose(graph.num_nodes, graph.num_slots)
+
+
+def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
+    """Memory at the peak of making a core on CUDA, the graph and the cores it has included; 0 if
+    it is there. For a graph that folding leaves whole: how much goes is not known before."""
+    cache = graph.__dict__.get("_cores", {})
+    if (order, fold, 0) in cache:
+        return 0
+    own = {id(graph.rowptr), id(graph.col), *map(id, graph.transpose)}
+    held = {
+        id(part): part.numel() * part.element_size()
+        for core in cache.values()
+        for part in vars(core).values()
+        if isinstance(part, Tensor) and id(part) not in own
+    }
+    n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
+    return graph.nbytes + sum(held.values()) + _device.bytes_to_reduce(n, m, order, symmetric)
+
+
+def bytes_for_components(graph: Graph, core: Core) -> int:
+    """Memory that `problem` takes on CUDA for components, beside graph and core; 0 if it has them
+    or needs none."""
+    if core.order.numel() == 0 or "components" in graph.__dict__:
+        return 0
+    return _device.bytes_for_components(graph.num_nodes, graph.num_slots)
+
+
 def _core(graph: Graph, order: str, fold: str) -> Core:
     n = graph.num_nodes
     if order == "given":
@@ -109,6 +142,7 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
     near = _near(rowptr, col, order, graph.is_symmetric)
     if order == "bandwidth":
         kept = kept[near]
+        del rowptr, col, slot, near  # not beside the same once more
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
         near = torch.arange(kept.numel(), device=graph.device)
     colptr, row = (rowptr, col) if graph.is_symmetric else _csr.transpose(rowptr, col)[:2]
