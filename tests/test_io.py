@@ -116,6 +116,8 @@ def test_edge_list_of_any_kind(tmp_path, arrow, file):
 
 @settings(max_examples=300)
 @example(text=';,"0\n0')
+@example(text="0;-")
+@example(text="0 -\n1 2")
 @given(text=st.text('01 2a,;\t\n#%.-e"', max_size=40))
 def test_fast_readers_decide_nothing(tmp_path, text):
     """Whatever the text, the three readers agree on the rows or on the refusal."""

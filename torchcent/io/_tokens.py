@@ -57,6 +57,10 @@ def _number_rows(text: bytes, dtype: type[np.generic]) -> tuple[np.ndarray, np.n
     # 18 digits fit int64 (numpy would clip a longer one in silence)
     if dtype is np.int64 and (other or lengths.max() > 18):
         raise IrregularText
+    if dtype is np.int64 and b"-" in text:  # numpy takes a lone minus for 0, or for the next line's
+        minus = np.flatnonzero(raw == 45)
+        if after[minus].any():
+            raise IrregularText
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)  # numpy's word for "stopped half-way"
         try:
