@@ -2,6 +2,7 @@
 
     python benchmarks/gpu.py               # on a machine with a CUDA device, about 6 minutes
     python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
+    python benchmarks/gpu.py --lanes       # only the speed of 32, 64 and 128 lanes, nothing kept
 
 slot-GTEPS = sources x slots / seconds / 1e9, kernels and the driver's loop, the graph already on
 the device, median of 5. Errors are the largest relative ones of betweenness for 16 sources against
@@ -11,6 +12,7 @@ the CPU's queue engine in float64. `auto` is right where it takes the faster eng
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime
 import importlib.util
 import json
@@ -106,9 +108,16 @@ def tests() -> dict[str, int]:
 
 
 def seconds(
-    graph: Graph, measure: str, engine: str, sources: torch.Tensor, strategy: int = 0
+    graph: Graph,
+    measure: str,
+    engine: str,
+    sources: torch.Tensor,
+    strategy: int = 0,
+    lanes: int = 0,
 ) -> tuple[float, _plan.Plan]:
     plan, core = _plan.plan(graph, measure, engine, sources.numel(), None, strategy)
+    if lanes:
+        plan = dataclasses.replace(plan, lanes=lanes, flight=0)
     problem = _reduce.problem(graph, core, measure, sources, None, False)
     times = []
     for _ in range(REPEAT + 1):
@@ -135,6 +144,23 @@ def strategies(graph: Graph, sources: torch.Tensor) -> dict[str, float]:
     return speeds
 
 
+def widths(name: str) -> None:
+    """Prints slot-GTEPS for each number of lanes; graphs for which auto takes queue are skipped."""
+    graph, sources = drawn(name)
+    auto = torchcent.explain(graph, sources=sources)
+    if auto.engine != "lanes":
+        return
+    for count in sorted({min(count, sources.numel()) for count in (32, 64, 256, 1024, 10**9)}):
+        for measure in ("betweenness", "edge_betweenness"):
+            chosen = torchcent.explain(graph, measure, sources=sources[:count]).lanes
+            speeds = []
+            for lanes in _plan.WIDTHS:
+                taken, _ = seconds(graph, measure, "lanes", sources[:count], lanes=lanes)
+                mark = "*" if lanes == chosen else ""
+                speeds.append(f"{lanes}{mark} {graph.num_slots * count / taken / 1e9:7.1f}")
+            print(f"{name:24} {measure:16} k {count:6}", *speeds, sep="  ", flush=True)
+
+
 def error(graph: Graph, sources: torch.Tensor) -> float:
     actual = torchcent.betweenness(graph, sources=sources, dtype=torch.float64).cpu()
     expected = torchcent.betweenness(
@@ -144,14 +170,19 @@ def error(graph: Graph, sources: torch.Tensor) -> float:
     return float(((actual - expected).abs() / expected)[real].max())
 
 
-def row(name: str) -> dict[str, Any]:
-    make, count, target = GRAPHS[name]
+def drawn(name: str) -> tuple[Graph, torch.Tensor]:
+    """The graph and its sources."""
+    make, count, _ = GRAPHS[name]
     edges = make()
     graph = Graph.from_edge_index(edges.cuda(), int(edges.max()) + 1, directed=False)
-    del edges
     joined = torch.nonzero(graph.degree > 0).flatten().cpu()
-    drawn = torch.randperm(joined.numel(), generator=torch.Generator().manual_seed(3))
-    sources = joined[drawn][:count].cuda()
+    order = torch.randperm(joined.numel(), generator=torch.Generator().manual_seed(3))
+    return graph, joined[order][:count].cuda()
+
+
+def row(name: str) -> dict[str, Any]:
+    target = GRAPHS[name][2]
+    graph, sources = drawn(name)
     torch.cuda.reset_peak_memory_stats()
     taken, plan = seconds(graph, "betweenness", "auto", sources)
     peak = torch.cuda.max_memory_allocated()
@@ -181,7 +212,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--graphs", nargs="*", default=list(GRAPHS))
     parser.add_argument("--output", type=Path, help="default: results/<device>.json")
+    parser.add_argument("--lanes", action="store_true", help="compare the lanes engine's widths")
     given = parser.parse_args()
+    if given.lanes:
+        for name in given.graphs:
+            widths(name)
+        return 0
     device = torch.cuda.get_device_name()
     result: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

@@ -13,7 +13,7 @@ from graphs import diamonds, edge_index, grid, path, random_graph, star, union
 from test_overflow import diamond_betweenness
 
 import torchcent
-from torchcent import _device, _ops
+from torchcent import _device, _ops, _plan
 
 pytestmark = pytest.mark.skipif(
     not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
@@ -36,6 +36,13 @@ GRAPHS = {
     "sparse": (30, random_graph(30, 34, seed=2)),
     "parts": union((6, path(6)), (3, []), (14, random_graph(14, 40, seed=3))),
 }
+
+
+@pytest.fixture(params=_plan.WIDTHS)
+def width(request, monkeypatch):
+    """Lanes of a batch, whatever the graph."""
+    monkeypatch.setattr(_plan, "_width", lambda *_: request.param)
+    return request.param
 
 
 def on_cuda(measure, arcs, n, engine, **options):
@@ -100,6 +107,49 @@ def test_bits_do_not_change_from_run_to_run(measure, engine):
         on_cuda(getattr(torchcent, measure), arcs, HUBS, engine, directed=False) for _ in range(2)
     )
     assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_definition_with_every_width(name, directed, width):
+    n, arcs = GRAPHS[name]
+    options = {"directed": directed, "normalized": False}
+    for measure in ("betweenness", "edge_betweenness", "stress"):
+        expected = getattr(oracles, measure)(n, arcs, **options)
+        actual = on_cuda(getattr(torchcent, measure), arcs, n, "lanes", **options)
+        assert_scores(actual, expected, "lanes")
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress", "endpoints"])
+def test_widths_agree_with_the_tensor_engine(measure, directed, width):
+    """Hubs in chunks, several batches, the last one not full; the same bits in every run."""
+    arcs = with_hubs(HUBS)
+    assert HUBS % width != 0
+    options = {"directed": directed}
+    if measure == "endpoints":
+        measure, options["endpoints"] = "betweenness", True
+    function = getattr(torchcent, measure)
+    expected = scored(function, arcs, HUBS, "tensor", **options)
+    first, second = (on_cuda(function, arcs, HUBS, "lanes", **options) for _ in range(2))
+    torch.testing.assert_close(first, expected, rtol=1e-5, atol=1e-9 * float(expected.max()))
+    assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize("count", [40, 150, 1100])  # float32, float64 and pairs
+def test_path_counts_that_overflow_with_every_width(count, width):
+    actual = on_cuda(
+        torchcent.betweenness, diamonds(count), 3 * count + 1, "lanes",
+        directed=False, normalized=False,
+    )  # fmt: skip
+    assert_scores(actual, diamond_betweenness(count), "lanes")
+
+
+def test_the_plan_tells_the_width(width):
+    graph = torchcent.Graph.from_edge_index(edge_index(with_hubs(HUBS)).cuda(), directed=False)
+    plan = torchcent.explain(graph, engine="lanes")
+    assert plan.lanes == width
+    assert plan.batches == -(-plan.sources // width)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

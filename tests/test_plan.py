@@ -1,13 +1,13 @@
-"""Which engine `auto` takes, and that the order of sources which goes with it changes no value."""
+"""What is decided before anything runs: engine, order of sources, lanes."""
 
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, path
 
 import torchcent
-from torchcent import Graph, _ops, generate
+from torchcent import Graph, _ops, _plan, generate
 
-pytestmark = pytest.mark.skipif(
+on_cpu = pytest.mark.skipif(
     not _ops.available or DEVICE.type != "cpu", reason="about the compiled engines of the CPU"
 )
 
@@ -20,6 +20,7 @@ MESH = undirected(generate.delaunay(4000, seed=1))
 GRID = undirected(edge_index(grid(40, 40)))
 
 
+@on_cpu
 @pytest.mark.parametrize(
     "graph, options, engine",
     [
@@ -38,6 +39,7 @@ def test_choice(graph, options, engine):
     assert plan.reason in str(plan)
 
 
+@on_cpu
 @pytest.mark.parametrize("graph", [MESH, GRID])
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
 def test_lanes_in_balls(graph, measure):
@@ -49,3 +51,31 @@ def test_lanes_in_balls(graph, measure):
     expected = ask(graph, sources=some, engine="queue", dtype=torch.float64)
     actual = ask(graph, sources=some, engine="lanes", dtype=torch.float64)
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=0)
+
+
+# --- lanes of a batch on CUDA
+
+
+MANY = 2**24
+
+
+@pytest.mark.parametrize(
+    ("slots", "sources", "width"),
+    [
+        (MANY, 1, 32),
+        (MANY, 32, 32),
+        (MANY, 33, 64),
+        (1000, 5000, 32),  # batches of 64 would leave the device nearly idle
+        (2**20, 5000, 64),
+        (MANY, 1023, 64),
+        (MANY, 1024, 128),
+    ],
+)
+def test_lanes_follow_slots_and_sources(slots, sources, width):
+    assert _plan._width(slots, sources, lambda _: True) == width
+
+
+def test_lanes_follow_memory_only_where_one_batch_does_not_fit():
+    for most in _plan.WIDTHS:
+        assert _plan._width(MANY, 5000, lambda width, most=most: width <= most) == most
+    assert _plan._width(MANY, 5000, lambda _: False) == 32  # refused by the plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -11,7 +12,7 @@ from torchcent import _memory, _ops, _reduce, _tensor
 from torchcent._memory import readable
 from torchcent.graph import Graph
 
-LANES = 64  # sources side by side in one batch of the lanes engine
+LANES = 64  # sources side by side in one batch of the lanes engine on the CPU
 # Sources that share a private sum; fixed in csrc/cpu/path_dependency.cpp.
 BATCH = {"lanes": LANES, "queue": 16}
 ORDER = {"lanes": "degree", "queue": "bandwidth", "tensor": "given"}
@@ -49,10 +50,10 @@ class Plan:
 
     @property
     def spread(self) -> int:
-        """What the operator takes as `threads`; on CUDA batches in flight, or queue's strategy."""
+        """What the operator takes as `threads`; on CUDA flight and lanes, or queue's strategy."""
         if self.device.type != "cuda":
             return self.threads
-        return self.flight if self.engine == "lanes" else self.strategy
+        return self.flight + PER_LANE * self.lanes if self.engine == "lanes" else self.strategy
 
     def __str__(self) -> str:
         rows = {
@@ -101,17 +102,20 @@ def plan(
         each = _bytes_per_thread(engine, core, measure)
         own = core.num_slots if measure == "edge_betweenness" else core.num_nodes
         fixed = graph.nbytes + 8 * scores + 8 * own + _core_bytes(core)
-        batches = -(-sources // BATCH[engine])
-        if graph.device.type == "cuda":
-            needed, flight = _device_memory(engine, core, measure, sources, limit - fixed)
-            needed = fixed + max(needed, _reduce.bytes_for_components(graph, core))
-        else:
+        if graph.device.type != "cuda":
+            batches = -(-sources // BATCH[engine])
             threads, needed = _threads(batches, each + 2 * 8 * own, fixed, limit)
+        else:
+            if engine == "queue":
+                needed = _queue_memory(core, own, sources, limit - fixed)
+            else:
+                needed, flight, lanes = _lane_memory(core, own, sources, limit - fixed)
+            needed = fixed + max(needed, _reduce.bytes_for_components(graph, core))
     needed = max(needed, cores.peak)
     if needed > limit or lanes < 1:
         what = f"{measure} with engine={engine!r}, one batch at a time,"
         raise _memory.refuse(what, needed, limit, memory)
-    size = BATCH.get(engine, lanes)
+    size = BATCH["queue"] if engine == "queue" else lanes
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, core.num_nodes,
         core.num_slots, sources, lanes, -(-sources // size), threads, flight, strategy,
@@ -182,7 +186,7 @@ def _faster(core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
         if core.rowptr.device.type == "cpu" and slots >= DENSE and all_of_them:
             return "lanes", f"{slots:.0f} slots per vertex: {LANES} neighbouring sources share each"
         return "queue", f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
-    return "lanes", f"depth about {depth} <= {limit:.0f}: {LANES} lanes share each arc"
+    return "lanes", f"depth about {depth} <= {limit:.0f}: many sources share each arc"
 
 
 def _depth_limit(core: _reduce.Core) -> float:
@@ -209,31 +213,59 @@ def _threads(batches: int, each: int, fixed: int, limit: int) -> tuple[int, int]
 # Slots to work on at a time on CUDA, so that no level leaves the chip idle; batches at most.
 BUSY_SLOTS, MOST_IN_FLIGHT = 2**25, 32
 CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
+WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
+PER_LANE = 1000  # in what the operator takes; csrc/cuda/path_dependency.cu
+FULL_SLOTS = 2**18  # what the warps of a large device look at at a time
+WIDE_SLOTS, WIDE_SOURCES = 2**23, 1024  # from which scans of slots weigh more than rows
 
 
-def _device_memory(
-    engine: str, core: _reduce.Core, measure: str, sources: int, limit: int
-) -> tuple[int, int]:
-    """Memory on CUDA (csrc/cuda/lanes.cuh, queue.cuh), and the batches in flight."""
+def _width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
+    """Lanes of a batch on CUDA; `fits` tells whether one batch of so many fits into memory.
+
+    Wide batches look at every slot less often, narrow ones have fewer empty lanes and less memory.
+    The width decides the order of additions and so the bits of a result, which must not depend on
+    the machine: so short memory first takes batches in flight, and lanes only where it does not
+    suffice for one batch.
+    """
+    width = 64
+    if sources <= 32 or -(-sources // 64) * slots < FULL_SLOTS:
+        width = 32
+    elif slots >= WIDE_SLOTS and sources >= WIDE_SOURCES:
+        width = 128
+    while width > WIDTHS[0] and not fits(width):
+        width //= 2
+    return width
+
+
+def _lane_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> tuple[int, int, int]:
+    """Memory of the lanes engine on CUDA (csrc/cuda/lanes.cuh), batches in flight, lanes."""
     n, m = core.num_nodes, core.num_slots
-    own = m if measure == "edge_betweenness" else n
-    if engine == "queue":
-        each = (21 if core.colptr is core.rowptr else 25) * n + 8 * own
-        blocks = 2 * torch.cuda.get_device_properties(core.rowptr.device).multi_processor_count
-        fit = (limit - 16 * n) // max(each, 1)
-        return 16 * n + each * max(1, min(fit, sources, blocks)), 0
     chunk = CHUNK if m < MANY_SLOTS else LONG_CHUNK
     chunks = 0
     for pointers in {id(part): part for part in (core.rowptr, core.colptr)}.values():
         degree = pointers.diff()
         chunks = max(chunks, int((-(-degree[degree > chunk] // chunk)).sum()))
-    levels = max(8, core.depth + 3)
-    each = n * (256 + 8 + 8 * levels) + 8 * own + chunks * (256 + 8 + 4)
-    batches = -(-sources // LANES)
     tasks = 16 * n + 16 * chunks
-    fit = (limit - tasks) // max(each, 1)
+    levels = max(8, core.depth + 3)
+
+    def each(lanes: int) -> int:  # of a batch: rows of floats, masks
+        row, mask = 4 * lanes, lanes // 8
+        return n * (row + mask * (1 + levels)) + 8 * own + chunks * (row + mask + 4)
+
+    lanes = _width(m, sources, lambda width: each(width) + tasks <= limit)
+    batches = -(-sources // lanes)
+    fit = (limit - tasks) // max(each(lanes), 1)
     flight = max(1, min(-(-BUSY_SLOTS // max(m, 1)), batches, MOST_IN_FLIGHT, fit))
-    return each * flight + tasks, flight
+    return each(lanes) * flight + tasks, flight, lanes
+
+
+def _queue_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> int:
+    """Memory of the queue engine on CUDA (csrc/cuda/queue.cuh)."""
+    n = core.num_nodes
+    each = (21 if core.colptr is core.rowptr else 25) * n + 8 * own
+    blocks = 2 * torch.cuda.get_device_properties(core.rowptr.device).multi_processor_count
+    fit = (limit - 16 * n) // max(each, 1)
+    return 16 * n + each * max(1, min(fit, sources, blocks))
 
 
 def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:

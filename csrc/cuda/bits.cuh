@@ -13,6 +13,8 @@
 
 namespace torchcent::cuda {
 
+using Mask = unsigned long long;  // a word of a row
+
 constexpr int kTeam = 4;  // threads of a row
 constexpr int kBitLanes = 512;
 constexpr int kLook = 16;  // levels that are queued before the host looks

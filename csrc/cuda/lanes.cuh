@@ -1,5 +1,5 @@
-// The lanes engine on CUDA: 64 sources (float) or 32 (double) side by side as on the CPU (cpu/lanes.h), and several
-// such batches in flight so that the short levels of one fill the chip together with those of the others.
+// The lanes engine on CUDA: 32, 64 or 128 sources (float) or 32 (double) side by side as on the CPU (cpu/lanes.h), and
+// several such batches in flight so that the short levels of one fill the chip together with those of the others.
 //
 // Nothing waits for the device between levels: as many are queued as the wave before had, and the host looks once
 // whether those were all.
@@ -13,9 +13,11 @@
 
 namespace torchcent::cuda {
 
-template <class T, class Visitor>
+template <class Row, class Visitor>
 class LaneWaves {
-  static constexpr int kLanes = Row<T>::lanes;
+  using T = typename Row::T;
+  using Mask = typename Row::Mask;
+  static constexpr int kLanes = Row::lanes;
   static constexpr int kFirstLevels = 8;
   // Slots to work on at a time: what keeps the chip busy through a level, hubs' tails included.
   static constexpr int64_t kBusySlots = int64_t{1} << 25;
@@ -27,13 +29,13 @@ class LaneWaves {
     wave_.n = graph.n;
     wave_.scored = Visitor::edges ? graph.m : graph.n;
     wave_.chunks = std::max(in.chunks, out.chunks);
-    const int64_t fixed = graph.n * (256 + 8) + wave_.scored * 8 + wave_.chunks * (256 + 8 + 4) + kLanes * 16;
-    const int64_t wish = run.strategy > 0 ? run.strategy : (kBusySlots + graph.m - 1) / std::max<int64_t>(graph.m, 1);
-    const int64_t fit = run.budget / (fixed + kFirstLevels * 8 * graph.n);
+    const int64_t fixed = batch_bytes(graph, wave_.chunks), level = graph.n * sizeof(Mask);
+    const int64_t wish = run.flight > 0 ? run.flight : (kBusySlots + graph.m - 1) / std::max<int64_t>(graph.m, 1);
+    const int64_t fit = run.budget / (fixed + kFirstLevels * level);
     flight_ = static_cast<int>(std::max<int64_t>(1, std::min({wish, fit, batches, int64_t{kMostInFlight}})));
     const int64_t waves = (batches + flight_ - 1) / flight_;
     flight_ = static_cast<int>((batches + waves - 1) / waves);  // waves of one size
-    most_levels_ = std::max<int64_t>(kFirstLevels, (run.budget - flight_ * fixed) / (8 * graph.n * flight_));
+    most_levels_ = std::max<int64_t>(kFirstLevels, (run.budget - flight_ * fixed) / (level * flight_));
     Scratch& scratch = run.scratch;
     wave_.rows = scratch.array<T>(flight_ * graph.n * kLanes);
     wave_.seen = scratch.array<Mask>(flight_ * graph.n);
@@ -46,6 +48,16 @@ class LaneWaves {
     wave_.partial_got = scratch.array<Mask>(flight_ * wave_.chunks);
     wave_.arrived = scratch.array<int>(flight_ * wave_.chunks);
     zero(wave_.arrived, flight_ * wave_.chunks);
+  }
+
+  // Without its levels, a mask per vertex each.
+  static int64_t batch_bytes(const Graph& graph, int64_t chunks) {
+    constexpr int64_t row = kLanes * sizeof(T), mask = sizeof(Mask);
+    const int64_t scored = Visitor::edges ? graph.m : graph.n;
+    return graph.n * (row + mask) + scored * 8 + chunks * (row + mask + 4) + kLanes * 16;
+  }
+  static bool fits(const Graph& graph, int64_t chunks, const Run& run) {
+    return batch_bytes(graph, chunks) + kFirstLevels * graph.n * static_cast<int64_t>(sizeof(Mask)) <= run.budget;
   }
 
   int64_t sources_per_wave() const { return int64_t{flight_} * kLanes; }
@@ -87,7 +99,7 @@ class LaneWaves {
     zero(reached_, static_cast<int64_t>(level_.size()) * wave_.batches);
     wave_.reached = reached_;
     const dim3 grid(kLanes, wave_.batches);
-    seed<T><<<grid, 128, 0, run_.stream>>>(graph_.out, sources, wave_, level_[0], level_[1]);
+    seed<Row><<<grid, 128, 0, run_.stream>>>(graph_.out, sources, wave_, level_[0], level_[1]);
     check_launch("seed");
   }
 
@@ -110,19 +122,19 @@ class LaneWaves {
   void pull(int level) {
     const dim3 grid(blocks(in_.warps(), kWarps), wave_.batches);
     if (level == 2)
-      forward<T, true><<<grid, 32 * kWarps, 0, run_.stream>>>(
-          in_, ForwardLevel<T, true>{wave_, level_[0], level_[1], level_[2], level});
+      forward<Row, true><<<grid, 32 * kWarps, 0, run_.stream>>>(
+          in_, ForwardLevel<Row, true>{wave_, level_[0], level_[1], level_[2], level});
     else
-      forward<T, false><<<grid, 32 * kWarps, 0, run_.stream>>>(
-          in_, ForwardLevel<T, false>{wave_, nullptr, level_[level - 1], level_[level], level});
+      forward<Row, false><<<grid, 32 * kWarps, 0, run_.stream>>>(
+          in_, ForwardLevel<Row, false>{wave_, nullptr, level_[level - 1], level_[level], level});
     check_launch("forward");
   }
 
   void push_back(int level) {
     const dim3 grid(blocks(out_.warps(), kWarps), wave_.batches);
-    backward<T, Visitor><<<grid, 32 * kWarps, 0, run_.stream>>>(
-        out_, BackwardLevel<T, Visitor>{wave_, graph_.target_weight, graph_.through_weight, level_[level],
-                                        level_[level + 1], level});
+    backward<Row, Visitor><<<grid, 32 * kWarps, 0, run_.stream>>>(
+        out_, BackwardLevel<Row, Visitor>{wave_, graph_.target_weight, graph_.through_weight, level_[level],
+                                          level_[level + 1], level});
     check_launch("backward");
   }
 
@@ -144,7 +156,7 @@ class LaneWaves {
   const Tasks& in_;
   const Tasks& out_;
   const Run& run_;
-  Wave<T> wave_ = {};
+  Wave<Row> wave_ = {};
   int* reached_ = nullptr;
   std::vector<Mask*> level_;  // [batches][n] each
   int flight_ = 1;
@@ -158,15 +170,15 @@ inline Sources part(const Sources& all, int64_t begin, int64_t end) {
   return {end - begin, all.vertex + begin, all.weight + begin, all.own + begin};
 }
 
-// Runs the ranges on number type T; returns the batches that failed.
-template <class T, class Visitor>
+// Runs the ranges on these rows; returns the batches that failed.
+template <class Row, class Visitor>
 Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const Tasks& in, const Tasks& out,
                   const Run& run, const Ranges& ranges) {
-  constexpr int64_t lanes = Row<T>::lanes;
+  constexpr int64_t lanes = Row::lanes;
   Ranges failed;
   for (const auto& [first, last] : ranges) {
     const int64_t batches = (last - first + lanes - 1) / lanes, mark = run.scratch.mark();
-    LaneWaves<T, Visitor> waves(graph, in, out, run, batches);
+    LaneWaves<Row, Visitor> waves(graph, in, out, run, batches);
     int* const device_failed = run.scratch.template array<int>(batches);
     check(cudaMemsetAsync(device_failed, 0, batches * sizeof(int), run.stream), "memset");
     for (int64_t begin = first; begin < last; begin += waves.sources_per_wave()) {
@@ -186,6 +198,16 @@ Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const 
   return failed;
 }
 
+// The lanes set the order in which rows are added, and so the bits of a result; _plan.py chooses them.
+template <class Visitor, class... Rest>
+Ranges run_floats(int lanes, const Rest&... rest) {
+  switch (lanes) {
+    case 32: return run_ranges<Lanes<float, 32>, Visitor>(rest...);
+    case 128: return run_ranges<Lanes<float, 128>, Visitor>(rest...);
+    default: return run_ranges<Lanes<float, 64>, Visitor>(rest...);
+  }
+}
+
 template <class Visitor>
 Rung lanes_run(const Graph& graph, const Sources& sources, double* scores, Rung first, const Run& run) {
   if (first == Rung::wide) return queue_run<Visitor>(graph, sources, scores, first, run);
@@ -194,10 +216,13 @@ Rung lanes_run(const Graph& graph, const Sources& sources, double* scores, Rung 
   Ranges left = {{0, sources.count}};
   Rung highest = first;
   if (first == Rung::float32) {
-    left = run_ranges<float, Visitor>(graph, sources, scores, in, out, run, left);
+    left = run_floats<Visitor>(run.lanes, graph, sources, scores, in, out, run, left);
     if (!left.empty()) highest = Rung::float64;
   }
-  left = run_ranges<double, Visitor>(graph, sources, scores, in, out, run, left);
+  // Where there is just room for 32 floats, doubles are left to the queue, which needs less.
+  using Doubles = Lanes<double, 32>;
+  if (LaneWaves<Doubles, Visitor>::fits(graph, std::max(in.chunks, out.chunks), run))
+    left = run_ranges<Doubles, Visitor>(graph, sources, scores, in, out, run, left);
   for (const auto& [begin, end] : left)
     highest = std::max(highest, queue_run<Visitor>(graph, part(sources, begin, end), scores, Rung::float64, run));
   return highest;

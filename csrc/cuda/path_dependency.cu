@@ -12,6 +12,8 @@ using torch::stable::Tensor;
 
 namespace {
 
+constexpr int kPerLane = 1000;  // PER_LANE of _plan.py
+
 template <class Visitor>
 Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, double* scores, Rung rung, const Run& run) {
   return engine == Engine::lanes ? lanes_run<Visitor>(graph, sources, scores, rung, run)
@@ -21,8 +23,8 @@ Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, doubl
 }  // namespace
 
 // control, on the host: [cancel, sources done, bytes of memory that may be taken]. threads: the queue engine's
-// strategy, for lanes the batches in flight; 0 leaves the choice here. Waits for the device, since the rung is
-// returned.
+// strategy, for lanes the batches in flight + kPerLane x lanes; 0 leaves the choice here. Waits for the device, since
+// the rung is returned.
 Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
@@ -45,8 +47,14 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   if (graph.n == 0 || all.count == 0) return result;
   int64_t* const flags = control.mutable_data_ptr<int64_t>();
   TensorScratch scratch(rowptr);
-  const Run run = {current_stream(device),    scratch, flags[2], multiprocessors(device),
-                   static_cast<int>(threads), flags,   flags + 1};
+  Run run = {current_stream(device), scratch, flags[2], multiprocessors(device), 0, flags, flags + 1};
+  const int how = static_cast<int>(threads);
+  if (Engine{engine} == Engine::queue) {
+    run.strategy = how;
+  } else {
+    run.flight = how % kPerLane;
+    run.lanes = how / kPerLane;
+  }
   double* const target = scores.mutable_data_ptr<double>();
   Rung used{};
   switch (Measure{measure}) {

@@ -57,6 +57,9 @@ struct Run {
   // On the host, shared with Python's other thread:
   const int64_t* cancel;  // read between batches with cancelled(); non-zero: return early
   int64_t* finished;      // sources done so far, to be added to with finish()
+  // Of the lanes engine; 0 leaves the choice to it:
+  int flight = 0;  // batches at a time
+  int lanes = 0;   // sources of a batch in float32: 32, 64, 128
 };
 
 inline void finish(const Run& run, int64_t sources) { __atomic_fetch_add(run.finished, sources, __ATOMIC_RELAXED); }
