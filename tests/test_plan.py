@@ -66,9 +66,10 @@ MANY = 2**24
         (MANY, 32, 32),
         (MANY, 33, 64),
         (1000, 5000, 32),  # batches of 64 would leave the device nearly idle
-        (2**20, 5000, 64),
-        (MANY, 1023, 64),
-        (MANY, 1024, 128),
+        (2**16, 5000, 64),
+        (2**20, 5000, 128),
+        (MANY, 255, 64),
+        (MANY, 256, 128),
     ],
 )
 def test_lanes_follow_slots_and_sources(slots, sources, width):

@@ -215,8 +215,9 @@ BUSY_SLOTS, MOST_IN_FLIGHT = 2**25, 32
 CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
 WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
 PER_LANE = 1000  # in what the operator takes; csrc/cuda/path_dependency.cu
-FULL_SLOTS = 2**18  # what the warps of a large device look at at a time
-WIDE_SLOTS, WIDE_SOURCES = 2**23, 1024  # from which scans of slots weigh more than rows
+# Slots of all batches from which those of 64 and of 128 lanes keep a large device busy, and sources
+# from which 128 pay (measured: docs/performance-cuda.md).
+FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256
 
 
 def _width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
@@ -230,7 +231,7 @@ def _width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
     width = 64
     if sources <= 32 or -(-sources // 64) * slots < FULL_SLOTS:
         width = 32
-    elif slots >= WIDE_SLOTS and sources >= WIDE_SOURCES:
+    elif sources >= WIDE_SOURCES and -(-sources // 128) * slots >= WIDE_SLOTS:
         width = 128
     while width > WIDTHS[0] and not fits(width):
         width //= 2
