@@ -55,8 +55,10 @@ def source_count(
 
     A call's fixed cost (igraph sets up two adjacency lists) is then a few percent at most.
     """
-    # An exact run is what torchcent is for, so that it gets the time to do all sources more often.
+    # An exact run is what torchcent is for, so that it gets more time, and four times that where it
+    # does all sources then.
     budget = arguments.budget * (4 if contestant.ours else 1)
+    whole = budget * (4 if contestant.ours else 2)
     n, threads = len(order), contestant.threads
     if contestant.kind.whole_only_for(arguments.measure):
         return n
@@ -68,7 +70,7 @@ def source_count(
         k = min(n, 4 * k)
         seconds = worker.run(chosen(order, k))["seconds"]
     fitting = int(budget * k / max(seconds, 1e-9))
-    if fitting >= n / 2:
+    if seconds / k * n <= whole:
         return n
     least = 8 * unit if contestant.ours else 2 * unit
     return min(n, max(least, fitting // unit * unit))
