@@ -141,6 +141,7 @@ def take_turn(one: Contestant, order: NDArray[np.int64], last: bool) -> None:
     except Failed as error:
         return one.fail(str(error))
     one.scores = run.pop("scores")
+    one.record |= run.pop("facts")
     one.record["runs"].append(run)
 
 

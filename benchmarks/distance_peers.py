@@ -26,6 +26,9 @@ class DistanceTorchcent(Torchcent):
         self.graph = self.library.Graph.from_edge_index(edge_index, num_nodes, directed=False)
         return {"graph_bytes": self.graph.nbytes}
 
+    def facts(self, sources: NDArray[np.int64] | None) -> dict[str, Any]:
+        return {}
+
     def run(self, sources: NDArray[np.int64] | None) -> Any:
         ids = None if sources is None else self.torch.from_numpy(sources)
         # A Graph keeps what is derived from it: here each run has to derive it for itself.

@@ -134,6 +134,7 @@ def take_turn(one: Contestant, order: NDArray[np.int64], first: bool) -> None:
     assert one.worker is not None
     run = one.worker.run(chosen(order, one.num_sources), scores=first)
     scores = run.pop("scores")
+    one.record |= run.pop("facts")
     one.scores = scores if first else one.scores
     one.record["runs"].append(run)
 

@@ -195,6 +195,7 @@ def row(name: str) -> dict[str, Any]:
         "slots": graph.num_slots,
         "sources": sources.numel(),
         "engine": plan.engine,
+        "lanes": plan.lanes,
         "auto_is_right": engines[plan.engine] == min(engines.values()),
         "seconds": taken,
         "gteps": graph.num_slots * sources.numel() / taken / 1e9,

@@ -67,6 +67,10 @@ class Peer:
     def whole_only_for(cls, measure: str) -> bool:
         return cls.whole_only
 
+    def facts(self, sources: NDArray[np.int64] | None) -> dict[str, Any]:
+        """What the record is to tell of a run from these sources."""
+        return {}
+
     def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
         """Build the graph; may return facts for the record."""
         raise NotImplementedError
@@ -98,12 +102,16 @@ class Torchcent(Peer):
         edge_index = self.torch.from_numpy(np.concatenate([edges, edges[::-1]], axis=1))
         self.graph = self.library.Graph.from_edge_index(edge_index, num_nodes, directed=False)
         self.num_edges = edges.shape[1]
-        plan = self.library.explain(self.graph, self.measure, engine=self.engine)
+        # all that is prepared once, whichever engine the sources ask for
+        for sources in (None, 1):
+            self.library.explain(self.graph, self.measure, sources=sources, engine=self.engine)
+        return {"graph_bytes": self.graph.nbytes}
+
+    def facts(self, sources: NDArray[np.int64] | None) -> dict[str, Any]:
+        asked = None if sources is None else self.torch.from_numpy(sources)
+        plan = self.library.explain(self.graph, self.measure, sources=asked, engine=self.engine)
         told = ("engine", "reason", "lanes", "core_nodes", "core_slots", "memory")
-        return {
-            "plan": {name: getattr(plan, name) for name in told},
-            "graph_bytes": self.graph.nbytes,
-        }
+        return {"plan": {name: getattr(plan, name) for name in told}}
 
     def run(self, sources: NDArray[np.int64] | None) -> Any:
         return getattr(self.library, self.measure)(

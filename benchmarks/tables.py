@@ -3,8 +3,9 @@
     python benchmarks/tables.py [benchmarks/results]
 
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
-cpu.json, `<!-- distances: MEASURE [GRAPH ...] -->` one of distances.json, and `<!-- end -->` ends
-it. Tables of a result that is not there stay as they are.
+cpu.json, `<!-- distances: MEASURE [GRAPH ...] -->` one of distances.json, `<!-- h200: NAME -->` one
+of h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a result that is not there stay
+as they are.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import distance_report
+import gpu_report
 from report import ONE_THREAD, markdown, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [
-    ROOT / name for name in ("README.md", "docs/performance.md", "docs/performance-distances.md")
-]
-MARK = re.compile(r"(<!-- (measured|distances): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-FILES = {"measured": "cpu.json", "distances": "distances.json"}
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("performance*.md"))]
+FILES = {"measured": "cpu.json", "distances": "distances.json", "h200": "h200.json"}
+MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PEERS = {"networkit": "x NetworKit (2 threads)", "igraph": "x igraph (1 thread)"}
 
 
@@ -31,6 +31,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str:
     """What a mark asks for, in Markdown."""
     if kind == "measured":
         return betweenness_table(result, wanted)
+    if kind == "h200":
+        return gpu_report.table(result, wanted)
     measure, *names = wanted.split()
     rows = [row for row in result["rows"] if row["measure"] == measure]
     if names:

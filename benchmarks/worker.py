@@ -116,6 +116,7 @@ def _run(
         "cpu_seconds": cpu_seconds / calls,
         "memory": _peak() - resident,
         "scores": peer.scores(result, sources) if scores else None,
+        "facts": peer.facts(sources) if scores else {},
     }
 
 

@@ -1,0 +1,62 @@
+"""The tables of results/h200.json, in Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from report import markdown
+
+
+def table(result: dict[str, Any], wanted: str) -> str:
+    return {
+        "graphs": graphs,
+        "strategies": strategies,
+        "distances": distances,
+        "tests": tests,
+        "summary": summary,
+    }[wanted](result)
+
+
+def graphs(result: dict[str, Any]) -> str:
+    head = ["graph", "sources", "engine", "ms", "slot-GTEPS", "asked"]
+    lines = [[*head, "edge / node betweenness", "error", "memory MiB (planned)"]]
+    for row in result["rows"]:
+        engine = row["engine"] + (f", {row['lanes']}" if row["engine"] == "lanes" else "")
+        cells = [row["graph"], f"{row['sources']:,}", engine, f"{1e3 * row['seconds']:.1f}"]
+        cells += [f"{row['gteps']:.1f}", f"{row['target']}" if row["target"] else ""]
+        cells += [f"{row['edge_ratio']:.2f}", f"{row['error']:.0e}"]
+        cells.append(f"{row['memory'] / 2**20:.0f} ({row['memory_predicted'] / 2**20:.0f})")
+        lines.append(cells)
+    return markdown(lines)
+
+
+def strategies(result: dict[str, Any]) -> str:
+    rows = [row for row in result["rows"] if row["strategies"]]
+    lines = [["graph", *rows[0]["strategies"]]]
+    for row in rows:
+        lines.append([row["graph"], *(f"{speed:.1f}" for speed in row["strategies"].values())])
+    return markdown(lines)
+
+
+def distances(result: dict[str, Any]) -> str:
+    lines = [["question", "seconds", "asked", "difference from the CPU's"]]
+    for row in result["distances"]:
+        cells = [row["name"], f"{row['seconds']:.3f}", f"{row['target']:g}", f"{row['error']:.0e}"]
+        lines.append(cells)
+    return markdown(lines)
+
+
+def tests(result: dict[str, Any]) -> str:
+    counts = ", ".join(f"{count:,} {name}" for name, count in result["tests"].items())
+    tools = "; ".join(f"{tool}: {said}" for tool, said in result["sanitizer"].items())
+    faster = sum(row["auto_is_right"] for row in result["rows"])
+    return (
+        f"Tests on the device: {counts}. compute-sanitizer on small graphs of every kind: {tools}. "
+        f"`auto` took the faster of `lanes` and `queue` on {faster} of these "
+        f"{len(result['rows'])} graphs. {result['date']}, torch {result['versions']['torch']}."
+    )
+
+
+def summary(result: dict[str, Any]) -> str:
+    speeds = ", ".join(f"{row['graph']} {row['gteps']:.0f}" for row in result["rows"])
+    return f"On one H200, 10^9 slots times sources per second: {speeds}."
