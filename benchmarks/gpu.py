@@ -2,7 +2,7 @@
 
     python benchmarks/gpu.py               # on a machine with a CUDA device, about 6 minutes
     python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
-    python benchmarks/gpu.py --lanes       # only the speed of 32, 64 and 128 lanes, nothing kept
+    python benchmarks/gpu.py --lanes       # only compares 32, 64 and 128 lanes; nothing is kept
 
 slot-GTEPS = sources x slots / seconds / 1e9, kernels and the driver's loop, the graph already on
 the device, median of 5. Errors are the largest relative ones of betweenness for 16 sources against
@@ -57,6 +57,7 @@ OF_STRATEGIES = (
     "grid 1000x1000",
     "road-like 1400x1400",
 )
+FLIGHTS = (1, 2, 4, 8, 16, 32)
 SLOW_SECONDS = 1  # an engine that takes longer for the few sources of the table is not repeated
 
 
@@ -114,10 +115,11 @@ def seconds(
     sources: torch.Tensor,
     strategy: int = 0,
     lanes: int = 0,
+    flight: int = 0,
 ) -> tuple[float, _plan.Plan]:
     plan, core = _plan.plan(graph, measure, engine, sources.numel(), None, strategy)
     if lanes:
-        plan = dataclasses.replace(plan, lanes=lanes, flight=0)
+        plan = dataclasses.replace(plan, lanes=lanes, flight=flight)
     problem = _reduce.problem(graph, core, measure, sources, None, False)
     times = []
     for _ in range(REPEAT + 1):
@@ -145,7 +147,10 @@ def strategies(graph: Graph, sources: torch.Tensor) -> dict[str, float]:
 
 
 def widths(name: str) -> None:
-    """Prints slot-GTEPS for each number of lanes; graphs for which auto takes queue are skipped."""
+    """Prints slot-GTEPS for each number of lanes; graphs for which auto takes queue are skipped.
+
+    * is what auto takes. Then for the batches in flight, which leave the bits as they are.
+    """
     graph, sources = drawn(name)
     auto = torchcent.explain(graph, sources=sources)
     if auto.engine != "lanes":
@@ -159,6 +164,12 @@ def widths(name: str) -> None:
                 mark = "*" if lanes == chosen else ""
                 speeds.append(f"{lanes}{mark} {graph.num_slots * count / taken / 1e9:7.1f}")
             print(f"{name:24} {measure:16} k {count:6}", *speeds, sep="  ", flush=True)
+    for flight in FLIGHTS:
+        speeds = []
+        for lanes in _plan.WIDTHS:
+            taken, _ = seconds(graph, "betweenness", "lanes", sources, lanes=lanes, flight=flight)
+            speeds.append(f"{lanes} {graph.num_slots * sources.numel() / taken / 1e9:7.1f}")
+        print(f"{name:24} {flight:2} batches at a time", *speeds, sep="  ", flush=True)
 
 
 def error(graph: Graph, sources: torch.Tensor) -> float:

@@ -28,6 +28,12 @@ def with_hubs(n: int) -> oracles.Arcs:
     return spokes + [(v, u) for u, v in spokes] + random_graph(n, 2 * n, seed=5)
 
 
+def band(n: int) -> oracles.Arcs:
+    """Vertices of 24 arcs, then of 90, most of them far from every frontier."""
+    reach = [12 if v < n // 2 else 45 for v in range(n)]
+    return [(v, v + step) for v in range(n) for step in range(1, reach[v] + 1) if v + step < n]
+
+
 GRAPHS = {
     "path": (9, path(9)),
     "star": (12, star(11)),
@@ -134,6 +140,14 @@ def test_widths_agree_with_the_tensor_engine(measure, directed, width):
     first, second = (on_cuda(function, arcs, HUBS, "lanes", **options) for _ in range(2))
     torch.testing.assert_close(first, expected, rtol=1e-5, atol=1e-9 * float(expected.max()))
     assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])
+def test_sparse_frontiers(measure, width):
+    function, options = getattr(torchcent, measure), {"directed": False, "sources": [0, 1, 399]}
+    expected = scored(function, band(400), 400, "tensor", **options)
+    actual = on_cuda(function, band(400), 400, "lanes", **options)
+    torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-9 * float(expected.max()))
 
 
 @pytest.mark.parametrize("count", [40, 150, 1100])  # float32, float64 and pairs

@@ -91,30 +91,6 @@ __device__ bool last_of_hub(const Wave<Row>& wave, int batch, const Chunk& chunk
   return true;
 }
 
-// What a warp knows of the vertices it works through: a thread reads one vertex's and leaves it in shared memory, so
-// that only the first vertex waits for these loads.
-template <class Row>
-struct Vertex {
-  using T = typename Row::T;
-  using Mask = typename Row::Mask;
-  int32_t id, size;
-  int64_t begin;
-  Mask mask;
-  T target, through;
-};
-
-// Each half-warp drops the vertex it has done.
-__device__ inline unsigned without_first_of_halves(unsigned open) {
-  const unsigned low = open & 0xffffu, high = open & 0xffff0000u;
-  return (low & (low - 1)) | (high & (high - 1));
-}
-
-template <class Row>
-__device__ Vertex<Row> vertex_of(const Arcs& arcs, int32_t v) {
-  const int64_t begin = arcs.rowptr[v];
-  return {v, static_cast<int32_t>(arcs.rowptr[v + 1] - begin), begin};
-}
-
 // ---- forward ------------------------------------------------------------------------------------------
 
 template <class Row, bool First>
@@ -188,16 +164,17 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks) forward(Tasks tasks, For
   const bool middle = id < tasks.groups();
   if (!middle) id -= tasks.groups();
   const int64_t place = middle ? kGroup * id + lane : 32 * id + lane;
+  const bool real = middle ? lane < kGroup && place < tasks.middles : place < tasks.smalls;
   Vertex<Row> mine = {};
-  if (middle ? lane < kGroup && place < tasks.middles : place < tasks.smalls) {
+  if (real) {
     mine = vertex_of<Row>(in, (middle ? tasks.middle : tasks.small)[place]);
-    const Mask need = at.need(batch, mine.id);
-    if (mine.size != 0) mine.mask = need;
-    if (!any(mine.mask)) at.nothing(batch, mine.id, need);
+    mine.mask = at.need(batch, mine.id);
+    if (!any(mine.mask)) mine.size = 0;
   }
-  unsigned open = __ballot_sync(kAll, any(mine.mask));
   vertices[lane] = mine;
   __syncwarp();
+  unsigned open = middle ? touched<Row, kGroup>(in.col, vertices, front) : touched<Row, 32>(in.col, vertices, front);
+  if (real && !(open >> lane & 1)) at.nothing(batch, mine.id, mine.mask);
   if (middle) {
     for (; open != 0; open &= open - 1) {
       const Vertex<Row>& v = vertices[__ffs(open) - 1];
