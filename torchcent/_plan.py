@@ -211,7 +211,7 @@ def _threads(batches: int, each: int, fixed: int, limit: int) -> tuple[int, int]
 
 
 # Slots to work on at a time on CUDA, so that no level leaves the chip idle; batches at most.
-BUSY_SLOTS, MOST_IN_FLIGHT = 2**25, 32
+BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
 CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
 WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
 PER_LANE = 1000  # in what the operator takes; csrc/cuda/path_dependency.cu

@@ -20,7 +20,7 @@ class LaneWaves {
   static constexpr int kLanes = Row::lanes;
   static constexpr int kFirstLevels = 8;
   // Slots to work on at a time: what keeps the chip busy through a level, hubs' tails included.
-  static constexpr int64_t kBusySlots = int64_t{1} << 25;
+  static constexpr int64_t kBusySlots = int64_t{1} << 26;
   static constexpr int kMostInFlight = 32;
 
  public:
