@@ -257,6 +257,8 @@ def _lane_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> tupl
     batches = -(-sources // lanes)
     fit = (limit - tasks) // max(each(lanes), 1)
     flight = max(1, min(-(-BUSY_SLOTS // max(m, 1)), batches, MOST_IN_FLIGHT, fit))
+    if batches > 0:  # in waves of one size
+        flight = -(-batches // -(-batches // flight))
     return each(lanes) * flight + tasks, flight, lanes
 
 
