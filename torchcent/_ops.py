@@ -121,6 +121,9 @@ if available:
         "distances": _fake_flag,
         "search_summary": _fake_search_summary,
         "path_dependency": _fake_flag,
+        "weighted_dependency": _fake_flag,
+        "weighted_source_sums": _fake_in_place,
+        "weighted_distances": _fake_in_place,
         "closure": _fake_in_place,
     }.items():
         torch.library.register_fake(f"torchcent::{_name}")(_fake)
