@@ -11,12 +11,10 @@ import networkx as nx
 import pytest
 import torch
 import weighted_oracles as oracles
-from graphs import ASSORTED, arc_lists, diamonds, edge_index, grid, random_graph
+from graphs import ASSORTED, arc_lists, diamonds, edge_index, grid, random_graph, tower
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
-
-import torchcent
 
 if os.environ.get("TORCHCENT_NO_EXTENSION"):
     pytest.skip("TORCHCENT_NO_EXTENSION is set: no operators", allow_module_level=True)
@@ -150,3 +148,277 @@ def test_definition(kernel, dtype, measure, data):
         measure, n, graph.weights, graph.slots, sources, a, c, b, h, tolerance=tolerance
     )
     assert_scores(actual, expected)
+
+
+def float_weight(rng: random.Random) -> float:
+    return rng.choice([0.1, 0.2, 0.3, rng.random() + 1e-3])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", ASSORTED)
+def test_networkx(kernel, directed, name):
+    """Floating ties as NetworkX finds them, and integers; distances as well."""
+    n, arcs = ASSORTED[name]
+    for dtype, weight in ((F64, float_weight), (torch.int32, lambda rng: rng.randint(1, 10))):
+        weights = drawn(n, arcs, weight, symmetric=not directed)
+        graph = Weighted(n, weights, dtype)
+        theirs = nx.DiGraph()
+        theirs.add_nodes_from(range(n))
+        theirs.add_weighted_edges_from((u, v, w) for (u, v), w in weights.items())
+        options = {"normalized": False, "weight": "weight"}
+        scores, _ = graph.scores("betweenness", *KERNELS[kernel])
+        assert_scores(scores, list(nx.betweenness_centrality(theirs, **options).values()))
+        scores, _ = graph.scores("edge_betweenness", *KERNELS[kernel])
+        edges = nx.edge_betweenness_centrality(theirs, **options)
+        assert_scores(scores, [edges[arc] for arc in graph.slots])
+        rows = torch.full((n, n), math.inf, dtype=F64)
+        for u, row in nx.all_pairs_dijkstra_path_length(theirs):
+            rows[u, list(row)] = torch.tensor(list(row.values()), dtype=F64)
+        ours = graph.distances(KERNELS[kernel][0], list(range(n))).to(F64)
+        assert torch.equal(ours.where(ours >= 0, math.inf), rows)  # bit by bit
+
+
+# --- ties
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_equal_weights_are_hops(kernel, dtype, measure):
+    for n, arcs in ASSORTED.values():
+        graph = Weighted(n, both_ways({(u, v): 1 for u, v in arcs}), DTYPES[dtype])
+        scores, _ = graph.scores(measure, *KERNELS[kernel])
+        one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
+        hops = torch.zeros_like(scores)
+        ops.path_dependency(
+            *(graph.rowptr, graph.col, graph.colptr, graph.row, torch.arange(n)),
+            *(one, zero, one, zero, hops, torch.zeros(3, dtype=torch.int64)),
+            *(MEASURES.index(measure), 1, 1, 1),
+        )
+        torch.testing.assert_close(scores, hops, rtol=1e-9, atol=1e-9)
+
+
+LATTICES = {
+    "grid of ones": (63, grid(7, 9), lambda rng: 1),
+    "grid of ones and twos": (63, grid(7, 9), lambda rng: rng.randint(1, 2)),
+    "dense ones and twos": (40, random_graph(40, 500, seed=2), lambda rng: rng.randint(1, 2)),
+    "grid of halves": (63, grid(7, 9), lambda rng: rng.choice([0.5, 1.0])),
+    "grid of tenths": (63, grid(7, 9), lambda rng: rng.choice([0.1, 0.2])),
+    "last bit": (40, random_graph(40, 500, seed=3), lambda rng: rng.choice(LAST_BIT)),
+    "wide": (60, random_graph(60, 200, seed=4), lambda rng: 10.0 ** rng.uniform(-6, 6)),
+    "wide integers": (60, random_graph(60, 200, seed=5), lambda rng: int(10 ** rng.uniform(0, 7))),
+}
+LAST_BIT = [1.0, math.nextafter(1.0, 2.0), math.nextafter(1.0, 0.0), 2.0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", LATTICES)
+def test_ties(kernel, name):
+    n, arcs, weight = LATTICES[name]
+    weights = drawn(n, arcs, weight)
+    whole = all(isinstance(w, int) for w in weights.values())
+    for dtype in [F64, torch.int32][: 2 if whole else 1]:
+        graph = Weighted(n, weights, dtype)
+        few = list(range(0, n, 7))
+        vectors = ([1] * n, [0] * n, [1] * n, [0] * n)  # a, c, b, h
+        for measure in MEASURES:
+            scores, _ = graph.scores(measure, *KERNELS[kernel], sources=few)
+            assert_scores(scores, oracles.sums(measure, n, weights, graph.slots, few, *vectors))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_frontier_trap(kernel):
+    """A rule that settles vertices too early miscounts paths though all distances are right.
+
+    0 - 1 and 0 - 2 are short, 1 - 2 is as short a way to 2, and 3 hangs on 2: there are two
+    shortest paths to 2, so two to 3 (Fan, Xu and Zhao 2017, figure 1B).
+    """
+    for dtype in DTYPES.values():
+        weights = both_ways({(0, 1): 1, (0, 2): 2, (1, 2): 1, (2, 3): 1})
+        graph = Weighted(4, weights, dtype)
+        scores, _ = graph.scores("stress", *KERNELS[kernel], sources=[0])
+        assert scores.tolist() == [0, 2, 2, 0]  # both paths to 3 pass through 2, one through 1
+        scores, _ = graph.scores("betweenness", *KERNELS[kernel], sources=[0])
+        assert scores.tolist() == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_tolerance(kernel):
+    """0.1 + 0.2 and 0.15 + 0.15 are the same way for people, not for floating point."""
+    weights = {(0, 1): 0.1, (1, 3): 0.2, (0, 2): 0.15, (2, 3): 0.15}
+    graph = Weighted(4, weights, F64)
+    scores, _ = graph.scores("betweenness", *KERNELS[kernel])
+    assert scores.tolist() == [0, 0, 1, 0]
+    scores, _ = graph.scores("betweenness", *KERNELS[kernel], tolerance=1e-9)
+    assert scores.tolist() == [0, 0.5, 0.5, 0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_tolerance_never_counts_backwards(kernel):
+    """Ways to vertices as near as the tail are none, however generous the tolerance."""
+    n, arcs = 40, random_graph(40, 300, seed=8)
+    for dtype, weight in (
+        (F64, lambda rng: rng.uniform(1, 2)),
+        (torch.int32, LATTICES["grid of ones and twos"][2]),
+    ):
+        weights = drawn(n, arcs, weight)
+        graph = Weighted(n, weights, dtype)
+        for tolerance in (1e-6, 0.1, 0.99):
+            vectors = ([1] * n, [0] * n, [1] * n, [0] * n)  # a, c, b, h
+            expected = oracles.sums(
+                "betweenness", n, weights, graph.slots, range(n), *vectors, tolerance=tolerance
+            )
+            scores, _ = graph.scores("betweenness", *KERNELS[kernel], tolerance=tolerance)
+            assert_scores(scores, expected)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_weights_lost_in_rounding(kernel):
+    """1e20 + 1 is 1e20, both ways: there is no order to count in, but an end."""
+    weights = both_ways({(0, 1): 1e20, (1, 2): 1.0, (2, 3): 1.0, (3, 4): 1.0, (4, 0): 1e20})
+    graph = Weighted(5, weights, F64)
+    scores, _ = graph.scores("betweenness", *KERNELS[kernel])
+    assert scores.isfinite().all() and (scores >= 0).all()
+    assert graph.distances(KERNELS[kernel][0], [0]).tolist() == [[0, 1e20, 1e20, 1e20, 1e20]]
+
+
+# --- numbers beyond their type
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("count", [30, 400, 1100])
+def test_path_counts_never_overflow(engine, dtype, count):
+    """A chain of diamonds has 2^count paths; with equal weights its scores are those of hops."""
+    n, arcs = 3 * count + 1, diamonds(count)
+    graph = Weighted(n, both_ways({arc: 3 for arc in arcs}), DTYPES[dtype])
+    few = [0, 1, n // 2, n - 1]
+    for measure in MEASURES[:2]:
+        scores, rung = graph.scores(measure, ENGINES[engine], 0, sources=few)
+        assert rung == (2 if count > 1000 else 1)
+        hops = torch.zeros_like(scores)
+        one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
+        ops.path_dependency(
+            *(graph.rowptr, graph.col, graph.colptr, graph.row, torch.tensor(few)),
+            *(one[:4].contiguous(), zero[:4].contiguous(), one, zero, hops),
+            *(torch.zeros(3, dtype=torch.int64), MEASURES.index(measure), 1, 2, 1),
+        )
+        torch.testing.assert_close(scores, hops, rtol=1e-9, atol=1e-9)
+    stress, rung = graph.scores("stress", ENGINES[engine], 0, sources=[0])
+    if count < 1000:
+        assert stress[3].item() == pytest.approx(2 * sum(2.0**i for i in range(2, count + 1)))
+    else:
+        assert rung == 2 and stress[3] == math.inf
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("heaviest", [1, 60, 70, 16_000, 17_000, 10**6, 21_000_000])
+def test_distances_outgrow_their_type(engine, heaviest):
+    """Rows of one, two and four bytes; a long path takes each of them to its end."""
+    n = 101
+    weights = both_ways({(v, v + 1): max(1, heaviest - v % 3) for v in range(n - 1)})
+    graph = Weighted(n, weights, torch.int32)
+    rows = graph.distances(ENGINES[engine], list(range(n)))
+    place = torch.tensor([0] + [weights[v, v + 1] for v in range(n - 1)]).cumsum(0)
+    assert torch.equal(rows.long(), (place[:, None] - place[None, :]).abs())
+    scores, _ = graph.scores("betweenness", ENGINES[engine], 0)
+    assert scores.tolist() == [2.0 * v * (n - 1 - v) for v in range(n)]
+
+
+def test_lists_that_do_not_fit_at_once():
+    """Where nearly every arc is tight in every lane, lanes take turns."""
+    n, arcs = 1000, tower(20, 50)
+    graph = Weighted(n, both_ways({arc: 1 for arc in arcs}), torch.int32)
+    few = list(range(128))
+    for measure in MEASURES:
+        relax, _ = graph.scores(measure, 0, 0, sources=few)
+        dijkstra, _ = graph.scores(measure, 1, 1, sources=few)
+        torch.testing.assert_close(relax, dijkstra, rtol=1e-12, atol=0)
+
+
+# --- distances
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_distances(engine, dtype, data):
+    n, arcs = data.draw(arc_lists().filter(lambda graph: graph[0] > 0))
+    weights = {arc: data.draw(data.draw(st.sampled_from(WEIGHT[dtype]))) for arc in arcs}
+    graph = Weighted(n, weights, DTYPES[dtype])
+    sources = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=100))
+    expected = [oracles.distances(n, graph.weights, s) for s in sources]
+    absent = -1 if dtype == "int32" else math.inf
+    rows = graph.distances(ENGINES[engine], sources)
+    assert rows.tolist() == [[absent if d is None else d for d in row] for row in expected]
+    sums, farthest = graph.sums(ENGINES[engine], sources)
+    for row, found, most in zip(expected, sums.tolist(), farthest.tolist(), strict=True):
+        reached = [Fraction(d) for d in row if d]
+        exact = [sum(reached), sum(1 / d for d in reached), len(reached)]
+        assert found == pytest.approx([float(x) for x in exact], rel=1e-12)
+        assert most == max(reached, default=0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", DTYPES.values())
+def test_nothing_to_search(engine, dtype):
+    for n in (0, 1, 5):
+        graph = Weighted(n, {}, dtype)
+        for measure in MEASURES:
+            scores, rung = graph.scores(measure, ENGINES[engine], 0)
+            assert scores.tolist() == [0.0] * (0 if measure == "edge_betweenness" else n)
+            assert rung == 1
+        none, _ = graph.scores("stress", ENGINES[engine], 0, sources=[])
+        assert none.tolist() == [0.0] * n
+        assert graph.distances(ENGINES[engine], []).shape == (0, n)
+        if n:
+            sums, farthest = graph.sums(ENGINES[engine], [n - 1])
+            assert sums.tolist() == [[0, 0, 0]] and farthest.tolist() == [0]
+
+
+# --- how it runs
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", DTYPES.values())
+def test_bits_do_not_depend_on_threads(engine, dtype):
+    n, arcs = 400, random_graph(400, 3000, seed=9)
+    graph = Weighted(n, drawn(n, arcs, lambda rng: rng.randint(1, 9)), dtype)
+    for measure in MEASURES:
+        first, *others = (
+            graph.scores(measure, ENGINES[engine], 0, threads=threads)[0] for threads in (1, 2, 5)
+        )
+        assert all(torch.equal(first, other) for other in others)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", DTYPES.values())
+def test_a_cancelled_run_stops(engine, dtype):
+    n, arcs = 400, random_graph(400, 3000, seed=10)
+    graph = Weighted(n, drawn(n, arcs, lambda rng: rng.randint(1, 9)), dtype)
+    control, scores = torch.tensor([1, 0, 0]), torch.zeros(n, dtype=F64)
+    one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
+    arguments = (*graph.graph, torch.arange(n), one, zero, one, zero, scores, control)
+    ops.weighted_dependency(*arguments, 0, ENGINES[engine], 0, 2, 0.0)
+    assert control.tolist() == [1, 0, 0] and not scores.any()
+    out, sums = torch.zeros(n, n, dtype=dtype), torch.zeros(n, 3, dtype=F64)
+    ops.weighted_distances(*graph.graph, torch.arange(n), out, control, ENGINES[engine], 2)
+    ops.weighted_source_sums(
+        *graph.graph, torch.arange(n), sums, one.clone(), control, ENGINES[engine], 2
+    )
+    assert control.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("simd", ["portable", "avx2"])
+def test_kernels_for_other_processors(simd):
+    """The same tests once more with the kernels that a lesser processor would get."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
+    run = subprocess.run(
+        [*command, "-k", "not processors"],
+        env=os.environ | {"TORCHCENT_SIMD": simd},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout[-3000:]

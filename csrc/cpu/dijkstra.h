@@ -58,7 +58,7 @@ class Dijkstra {
     Candidate* const candidate = candidate_.data();
     int64_t candidates = 0;
     int32_t reached = 0;
-    bool going = true;
+    bool going = !cancelled(problem_.paths.cancel);
     const auto settle = [&](const typename BucketQueue<T>::Entry& entry) {
       const int32_t u = entry.vertex;
       const T d = entry.key;
