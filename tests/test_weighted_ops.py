@@ -24,7 +24,8 @@ F64 = torch.float64
 MEASURES = ["betweenness", "edge_betweenness", "stress"]
 ENGINES = {"relax": 0, "dijkstra": 1}
 # engine and rung of the ladder that it starts on
-KERNELS = {"relax": (0, 0), "dijkstra": (1, 1), "wide": (1, 2)}
+KERNELS = {"relax": (0, 0), "relax float64": (0, 1), "dijkstra": (1, 1), "wide": (1, 2)}
+PRECISION = {"relax": 1e-5}  # path counts in float32
 DTYPES = {"int32": torch.int32, "float64": F64}
 
 
@@ -102,9 +103,9 @@ def drawn(n: int, arcs: list, weight, seed: int = 1, symmetric: bool = True) -> 
     return both_ways(weights) if symmetric else weights
 
 
-def assert_scores(actual: Tensor, expected: list, rtol: float = 1e-9) -> None:
+def assert_scores(actual: Tensor, expected: list, kernel: str) -> None:
     values = torch.tensor([float(score) for score in expected], dtype=F64)
-    torch.testing.assert_close(actual, values, rtol=rtol, atol=1e-12)
+    torch.testing.assert_close(actual, values, rtol=PRECISION.get(kernel, 1e-9), atol=1e-12)
 
 
 # --- against the definition
@@ -143,11 +144,11 @@ def test_definition(kernel, dtype, measure, data):
     actual, rung = graph.scores(
         measure, *KERNELS[kernel], sources=sources, abch=(a, b, c, h), tolerance=tolerance
     )
-    assert rung == max(1, KERNELS[kernel][1])
+    assert rung == KERNELS[kernel][1]
     expected = oracles.sums(
         measure, n, graph.weights, graph.slots, sources, a, c, b, h, tolerance=tolerance
     )
-    assert_scores(actual, expected)
+    assert_scores(actual, expected, kernel)
 
 
 def float_weight(rng: random.Random) -> float:
@@ -156,10 +157,10 @@ def float_weight(rng: random.Random) -> float:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("name", ASSORTED)
+@pytest.mark.parametrize("name", [*ASSORTED, "long ladder"])
 def test_networkx(kernel, directed, name):
     """Floating ties as NetworkX finds them, and integers; distances as well."""
-    n, arcs = ASSORTED[name]
+    n, arcs = ASSORTED.get(name, (300, grid(2, 150)))
     for dtype, weight in ((F64, float_weight), (torch.int32, lambda rng: rng.randint(1, 10))):
         weights = drawn(n, arcs, weight, symmetric=not directed)
         graph = Weighted(n, weights, dtype)
@@ -168,10 +169,10 @@ def test_networkx(kernel, directed, name):
         theirs.add_weighted_edges_from((u, v, w) for (u, v), w in weights.items())
         options = {"normalized": False, "weight": "weight"}
         scores, _ = graph.scores("betweenness", *KERNELS[kernel])
-        assert_scores(scores, list(nx.betweenness_centrality(theirs, **options).values()))
+        assert_scores(scores, list(nx.betweenness_centrality(theirs, **options).values()), kernel)
         scores, _ = graph.scores("edge_betweenness", *KERNELS[kernel])
         edges = nx.edge_betweenness_centrality(theirs, **options)
-        assert_scores(scores, [edges[arc] for arc in graph.slots])
+        assert_scores(scores, [edges[arc] for arc in graph.slots], kernel)
         rows = torch.full((n, n), math.inf, dtype=F64)
         for u, row in nx.all_pairs_dijkstra_path_length(theirs):
             rows[u, list(row)] = torch.tensor(list(row.values()), dtype=F64)
@@ -196,7 +197,7 @@ def test_equal_weights_are_hops(kernel, dtype, measure):
             *(one, zero, one, zero, hops, torch.zeros(3, dtype=torch.int64)),
             *(MEASURES.index(measure), 1, 1, 1),
         )
-        torch.testing.assert_close(scores, hops, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(scores, hops, rtol=PRECISION.get(kernel, 1e-9), atol=1e-9)
 
 
 LATTICES = {
@@ -224,7 +225,8 @@ def test_ties(kernel, name):
         vectors = ([1] * n, [0] * n, [1] * n, [0] * n)  # a, c, b, h
         for measure in MEASURES:
             scores, _ = graph.scores(measure, *KERNELS[kernel], sources=few)
-            assert_scores(scores, oracles.sums(measure, n, weights, graph.slots, few, *vectors))
+            expected = oracles.sums(measure, n, weights, graph.slots, few, *vectors)
+            assert_scores(scores, expected, kernel)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -270,7 +272,7 @@ def test_tolerance_never_counts_backwards(kernel):
                 "betweenness", n, weights, graph.slots, range(n), *vectors, tolerance=tolerance
             )
             scores, _ = graph.scores("betweenness", *KERNELS[kernel], tolerance=tolerance)
-            assert_scores(scores, expected)
+            assert_scores(scores, expected, kernel)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -296,7 +298,7 @@ def test_path_counts_never_overflow(engine, dtype, count):
     few = [0, 1, n // 2, n - 1]
     for measure in MEASURES[:2]:
         scores, rung = graph.scores(measure, ENGINES[engine], 0, sources=few)
-        assert rung == (2 if count > 1000 else 1)
+        assert rung == (2 if count > 1000 else 1 if count > 100 or engine == "dijkstra" else 0)
         hops = torch.zeros_like(scores)
         one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
         ops.path_dependency(
@@ -304,10 +306,12 @@ def test_path_counts_never_overflow(engine, dtype, count):
             *(one[:4].contiguous(), zero[:4].contiguous(), one, zero, hops),
             *(torch.zeros(3, dtype=torch.int64), MEASURES.index(measure), 1, 2, 1),
         )
-        torch.testing.assert_close(scores, hops, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(scores, hops, rtol=1e-5 if rung == 0 else 1e-9, atol=1e-9)
     stress, rung = graph.scores("stress", ENGINES[engine], 0, sources=[0])
     if count < 1000:
-        assert stress[3].item() == pytest.approx(2 * sum(2.0**i for i in range(2, count + 1)))
+        assert stress[3].item() == pytest.approx(
+            2 * sum(2.0**i for i in range(2, count + 1)), rel=1e-5
+        )
     else:
         assert rung == 2 and stress[3] == math.inf
 
@@ -326,15 +330,26 @@ def test_distances_outgrow_their_type(engine, heaviest):
     assert scores.tolist() == [2.0 * v * (n - 1 - v) for v in range(n)]
 
 
-def test_lists_that_do_not_fit_at_once():
-    """Where nearly every arc is tight in every lane, lanes take turns."""
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("unit", [5e-324, 2.0**-1060, 2.0**-30, 2.0**1000, 2.0**1021])
+def test_units_do_not_matter(engine, unit):
+    """As long as sums are exact: scores in the smallest and the largest numbers there are."""
+    n, arcs = 40, random_graph(40, 200, seed=11)
+    weights = drawn(n, arcs, lambda rng: rng.choice([1, 2]))
+    whole, _ = Weighted(n, weights, torch.int32).scores("betweenness", ENGINES[engine], 1)
+    scaled = {arc: w * unit for arc, w in weights.items()}
+    scores, _ = Weighted(n, scaled, F64).scores("betweenness", ENGINES[engine], 1)
+    torch.testing.assert_close(scores, whole, rtol=1e-12, atol=1e-12)
+
+
+def test_arcs_that_are_tight_in_all_lanes():
     n, arcs = 1000, tower(20, 50)
     graph = Weighted(n, both_ways({arc: 1 for arc in arcs}), torch.int32)
     few = list(range(128))
     for measure in MEASURES:
         relax, _ = graph.scores(measure, 0, 0, sources=few)
         dijkstra, _ = graph.scores(measure, 1, 1, sources=few)
-        torch.testing.assert_close(relax, dijkstra, rtol=1e-12, atol=0)
+        torch.testing.assert_close(relax, dijkstra, rtol=1e-5, atol=0)
 
 
 # --- distances
@@ -369,7 +384,7 @@ def test_nothing_to_search(engine, dtype):
         for measure in MEASURES:
             scores, rung = graph.scores(measure, ENGINES[engine], 0)
             assert scores.tolist() == [0.0] * (0 if measure == "edge_betweenness" else n)
-            assert rung == 1
+            assert rung == ENGINES[engine]
         none, _ = graph.scores("stress", ENGINES[engine], 0, sources=[])
         assert none.tolist() == [0.0] * n
         assert graph.distances(ENGINES[engine], []).shape == (0, n)
@@ -385,7 +400,8 @@ def test_nothing_to_search(engine, dtype):
 @pytest.mark.parametrize("dtype", DTYPES.values())
 def test_bits_do_not_depend_on_threads(engine, dtype):
     n, arcs = 400, random_graph(400, 3000, seed=9)
-    graph = Weighted(n, drawn(n, arcs, lambda rng: rng.randint(1, 9)), dtype)
+    weights = drawn(n, arcs, lambda rng: rng.randint(1, 9) if dtype != F64 else rng.random() + 0.1)
+    graph = Weighted(n, weights, dtype)
     for measure in MEASURES:
         first, *others = (
             graph.scores(measure, ENGINES[engine], 0, threads=threads)[0] for threads in (1, 2, 5)

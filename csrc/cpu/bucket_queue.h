@@ -48,8 +48,11 @@ class BucketQueue {
     constexpr int64_t kMost = 4096, kUsual = 1024;
     sorted_ = exact || static_cast<double>(heaviest) / static_cast<double>(lightest) > kMost / 2 - 4;
     width_ = sorted_ ? BucketWidth<T>::share(heaviest, kUsual) : BucketWidth<T>::at_most(lightest);
-    if constexpr (__is_same(T, double)) {  // a distance of 2^52 buckets and more has no bucket of its own
-      if (!(width_.per_unit < 0x1p900)) width_.per_unit = 0x1p900;
+    if constexpr (__is_same(T, double)) {
+      if (!(width_.per_unit < 0x1p900)) {  // weights so small that their reciprocal is none
+        width_.per_unit = 0x1p900;
+        sorted_ = true;
+      }
     }
     const int64_t span = width_.bucket(heaviest) + 3;
     int64_t buckets = 64;
@@ -89,28 +92,37 @@ class BucketQueue {
     used_[place / 64] |= uint64_t{1} << (place % 64);
   }
 
-  // Calls settle(entry) with the next bucket's entries, by key where sorted; settle may push. False when empty.
-  template <class Settle>
-  bool next_bucket(Settle settle) {
+  // Calls settle(entry) with the next bucket's entries, by key where sorted; settle may push. fetch(vertex) comes
+  // some time before. False when empty.
+  template <class Settle, class Fetch>
+  bool next_bucket(Settle settle, Fetch fetch) {
     const int64_t place = next_used();
     if (place < 0) return false;
     current_ += (place - current_) & mask_;
     int32_t node = first_[place];
     first_[place] = -1;
     used_[place / 64] &= ~(uint64_t{1} << (place % 64));
+    int64_t entries = 0;
     while (node >= 0) {
       const Node entry = node_[node];
       node_[node].next = free_;
       free_ = node;
       node = entry.next;
       if (sorted_) push_heap({entry.key, entry.vertex});
-      else settle(Entry{entry.key, entry.vertex});
+      else heap_[entries++] = {entry.key, entry.vertex};
+      if (sorted_ || entries <= kAhead) fetch(entry.vertex);
+    }
+    for (int64_t i = 0; i < entries; ++i) {
+      if (i + kAhead < entries) fetch(heap_[i + kAhead].vertex);
+      settle(heap_[i]);
     }
     while (heap_size_ > 0) settle(pop_heap());
     return true;
   }
 
  private:
+  static constexpr int64_t kAhead = 4;
+
   struct Node {
     T key;
     int32_t vertex, next;
@@ -157,7 +169,7 @@ class BucketQueue {
   Buffer<uint64_t> used_;  // one bit per bucket
   Buffer<Node> node_;
   int32_t nodes_ = 0, free_ = -1;
-  Buffer<Entry> heap_;  // the bucket in turn, if sorted
+  Buffer<Entry> heap_;  // the bucket in turn; a heap if sorted
   int64_t heap_size_ = 0;
 };
 

@@ -86,7 +86,11 @@ class Dijkstra {
     queue_.restart();
     distance[source] = T(0);
     queue_.push(T(0), source);
-    while (going && queue_.next_bucket(settle)) {
+    const auto fetch = [&](int32_t u) {
+      __builtin_prefetch(vertex + ptr[u]);
+      __builtin_prefetch(weight + ptr[u]);
+    };
+    while (going && queue_.next_bucket(settle, fetch)) {
     }
     reached_ = reached;
     candidates_ = candidates;

@@ -50,7 +50,8 @@ template <class T, class Visitor>
 std::unique_ptr<Search> make(const WeightedProblem<T>& problem, WeightedEngine engine, Rung rung) {
   if (rung == Rung::wide) return std::make_unique<DijkstraSearch<T, Wide, Visitor>>(problem);
   if (engine == WeightedEngine::dijkstra) return std::make_unique<DijkstraSearch<T, double, Visitor>>(problem);
-  return std::make_unique<RelaxSearch<T, Visitor>>(problem);
+  if (rung == Rung::float64) return std::make_unique<RelaxSearch<T, double, Visitor>>(problem);
+  return std::make_unique<RelaxSearch<T, float, Visitor>>(problem);
 }
 
 template <class T>

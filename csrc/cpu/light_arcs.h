@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/batches.h"
@@ -22,89 +22,112 @@ struct ArcStore {
   WeightedArcs<T> view() const { return {ptr.data(), vertex.data(), weight.data(), slot.data()}; }
 };
 
-// Calls work(begin, end) for chunks of [0, count) in several threads.
-template <class Work>
-void in_chunks(int64_t count, int64_t threads, Work work) {
-  constexpr int64_t kChunk = 1024;
+// How many threads to take, and the flag that tells them to stop; what they leave undone is not used then.
+struct Workers {
+  int64_t threads;
+  const int64_t* cancel;
+};
+
+// In several threads: each makes a worker, and calls it with chunks of [0, count).
+template <class MakeWorker>
+void in_chunks(int64_t count, const Workers& workers, MakeWorker make_worker) {
+  constexpr int64_t kChunk = 128;
   std::atomic<int64_t> next = 0;
-  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, count / kChunk)));
+  const int threads = static_cast<int>(std::max<int64_t>(1, std::min(workers.threads, count / kChunk)));
   in_threads(
-      workers,
+      threads,
       [&] {
-        for (int64_t begin; (begin = next.fetch_add(kChunk)) < count;) work(begin, std::min(count, begin + kChunk));
+        auto worker = make_worker();
+        for (int64_t begin; (begin = next.fetch_add(kChunk)) < count && !cancelled(workers.cancel);)
+          worker(begin, std::min(count, begin + kChunk));
       },
       [&] { next = count; });
 }
 
-// The arcs of every vertex, lightest first. slot: of every arc of the graph, or none if that is its number.
-template <class T>
-ArcStore<T> by_weight(const Csr& graph, const T* weight, const int64_t* slot, int64_t threads) {
+// The arcs of every vertex, lightest first, and what slot_of gives for their numbers if `slots`.
+template <class T, class SlotOf>
+ArcStore<T> by_weight(const Csr& graph, const T* weight, bool slots, SlotOf slot_of, const Workers& workers) {
   const int64_t n = graph.num_nodes, arcs = graph.num_slots();
   ArcStore<T> store = {{graph.rowptr, graph.rowptr + n + 1},
                        std::vector<int32_t>(arcs),
                        std::vector<T>(arcs),
-                       std::vector<int64_t>(arcs)};
-  in_chunks(n, threads, [&](int64_t begin, int64_t end) {
-    std::vector<std::pair<T, int64_t>> row;
-    for (int64_t v = begin; v < end; ++v) {
-      row.clear();
-      for (int64_t i = graph.rowptr[v]; i < graph.rowptr[v + 1]; ++i) row.emplace_back(weight[i], i);
-      std::sort(row.begin(), row.end());
-      int64_t place = graph.rowptr[v];
-      for (const auto& [w, i] : row) {
-        store.vertex[place] = graph.col[i];
-        store.weight[place] = w;
-        store.slot[place++] = slot != nullptr ? slot[i] : i;
+                       std::vector<int64_t>(slots ? arcs : 0)};
+  in_chunks(n, workers, [&] {
+    return [&, row = std::vector<std::pair<T, int64_t>>()](int64_t begin, int64_t end) mutable {
+      for (int64_t v = begin; v < end; ++v) {
+        row.clear();
+        for (int64_t i = graph.rowptr[v]; i < graph.rowptr[v + 1]; ++i) row.emplace_back(weight[i], i);
+        std::sort(row.begin(), row.end());
+        int64_t place = graph.rowptr[v];
+        for (const auto& [w, i] : row) {
+          store.vertex[place] = graph.col[i];
+          store.weight[place] = w;
+          if (slots) store.slot[place] = slot_of(i);
+          ++place;
+        }
       }
-    }
+    };
   });
   return store;
 }
 
-// Marks the arcs of `arcs` that some way over one other vertex beats. A shortest path takes none of them,
-// whatever its source: they need not be searched. (u, v) is beaten by (u, x), (x, v), where `back` holds the other
-// end's arcs. For floating weights by more than sums along a path can be rounded, so that every distance keeps its
-// bits.
+// Marks the arcs that some way over one other vertex beats: a shortest path takes none of them, whatever its
+// source, so they need not be searched. (u, v) is beaten by (u, x), (x, v), where `back` holds the arcs by their
+// other end. For floating weights by more than sums along a path can be rounded, so that every distance keeps its
+// bits. Only of the arcs of each step-th vertex.
 template <class T>
-std::vector<char> beaten(const ArcStore<T>& arcs, const ArcStore<T>& back, T heaviest, int64_t threads) {
-  constexpr int64_t kTries = 256;
+std::vector<char> beaten(const ArcStore<T>& arcs, const ArcStore<T>& back, T heaviest, const Workers& workers,
+                         int64_t step) {
+  constexpr int64_t kTries = 64;
   const int64_t n = static_cast<int64_t>(arcs.ptr.size()) - 1;
-  using Sum = std::conditional_t<std::is_same_v<T, double>, double, int64_t>;
-  const Sum margin = std::is_same_v<T, double>
-                         ? static_cast<Sum>(0x1p-50 * static_cast<double>(n) * static_cast<double>(heaviest))
-                         : 0;
-  const Sum far = std::numeric_limits<Sum>::max() / 4;
+  const double most = 0x1p-50 * static_cast<double>(n) * static_cast<double>(heaviest);
+  const T margin = std::is_same_v<T, double> ? static_cast<T>(most) : T(0);
   std::vector<char> beaten(arcs.vertex.size());
-  in_chunks(n, threads, [&](int64_t begin, int64_t end) {
-    static thread_local std::vector<Sum> to;  // from u
-    to.assign(n, far);
-    for (int64_t u = begin; u < end; ++u) {
-      for (int64_t i = arcs.ptr[u]; i < arcs.ptr[u + 1]; ++i) to[arcs.vertex[i]] = arcs.weight[i];
-      for (int64_t i = arcs.ptr[u]; i < arcs.ptr[u + 1]; ++i) {
-        const int64_t v = arcs.vertex[i];
-        const Sum limit = static_cast<Sum>(arcs.weight[i]) - margin;
-        const int64_t last = std::min(back.ptr[v + 1], back.ptr[v] + kTries);
-        for (int64_t j = back.ptr[v]; j < last && back.weight[j] < limit; ++j)
-          if (to[back.vertex[j]] + back.weight[j] < limit) {
-            beaten[i] = 1;
-            break;
-          }
+  in_chunks((n + step - 1) / step, workers, [&] {
+    // To: the weights of arcs from u; one as heavy as any beats nothing.
+    return [&, to = std::vector<T>(n, heaviest)](int64_t begin, int64_t end) mutable {
+      for (int64_t u = begin * step; u < std::min(n, end * step); u += step) {
+        for (int64_t i = arcs.ptr[u]; i < arcs.ptr[u + 1]; ++i) to[arcs.vertex[i]] = arcs.weight[i];
+        for (int64_t i = arcs.ptr[u]; i < arcs.ptr[u + 1]; ++i) {
+          const int64_t v = arcs.vertex[i];
+          const T limit = arcs.weight[i] - margin;
+          const int64_t last = std::min(back.ptr[v + 1], back.ptr[v] + kTries);
+          for (int64_t j = back.ptr[v]; j < last && back.weight[j] < limit; ++j)
+            if (to[back.vertex[j]] < limit - back.weight[j]) {
+              beaten[i] = 1;
+              break;
+            }
+        }
+        for (int64_t i = arcs.ptr[u]; i < arcs.ptr[u + 1]; ++i) to[arcs.vertex[i]] = heaviest;
       }
-      for (int64_t i = arcs.ptr[u]; i < arcs.ptr[u + 1]; ++i) to[arcs.vertex[i]] = far;
-    }
+    };
   });
   return beaten;
 }
 
+// The share of arcs that are beaten, from a few vertices.
+template <class T>
+double beaten_share(const ArcStore<T>& arcs, const ArcStore<T>& back, T heaviest, const Workers& workers) {
+  constexpr int64_t kStep = 61;
+  const std::vector<char> found = beaten(arcs, back, heaviest, workers, kStep);
+  int64_t tried = 0, beaten = 0;
+  for (size_t u = 0; u + 1 < arcs.ptr.size(); u += kStep) {
+    tried += arcs.ptr[u + 1] - arcs.ptr[u];
+    for (int64_t i = arcs.ptr[u]; i < arcs.ptr[u + 1]; ++i) beaten += found[i];
+  }
+  return tried == 0 ? 0 : static_cast<double>(beaten) / static_cast<double>(tried);
+}
+
 template <class T>
 void remove(ArcStore<T>& arcs, const std::vector<char>& removed) {
+  const bool slots = !arcs.slot.empty();
   int64_t kept = 0, begin = 0;
   for (size_t v = 0; v + 1 < arcs.ptr.size(); ++v) {
     const int64_t end = arcs.ptr[v + 1];
     for (int64_t i = begin; i < end; ++i) {
       arcs.vertex[kept] = arcs.vertex[i];
       arcs.weight[kept] = arcs.weight[i];
-      arcs.slot[kept] = arcs.slot[i];
+      if (slots) arcs.slot[kept] = arcs.slot[i];
       kept += !removed[i];
     }
     begin = end;
@@ -112,7 +135,7 @@ void remove(ArcStore<T>& arcs, const std::vector<char>& removed) {
   }
   arcs.vertex.resize(kept);
   arcs.weight.resize(kept);
-  arcs.slot.resize(kept);
+  if (slots) arcs.slot.resize(kept);
 }
 
 // For every in-arc its slot among the out-arcs. Rows without duplicates.

@@ -3,15 +3,17 @@
 // A vertex has a row of tentative distances, one per lane (distance_rows.h). Rows are relaxed until nothing
 // changes (Bellman 1958, over lanes): a vertex pulls from the neighbours that have changed since it looked last,
 // or a few changed ones push. In-arcs come lightest first, so that a pull ends where the weight alone exceeds
-// all that the vertex has. One more scan compares rows for equality and writes down the tight arcs with masks
-// of lanes (tight_arcs.h); no path is counted before distances are final.
+// all that the vertex has. One more scan compares rows and writes down the tight arcs with masks of lanes; no path
+// is counted before distances are final.
 #pragma once
 
 #include "distance_rows.h"
-#include "tight_arcs.h"
+#include "lane_order.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
+// Distances in Q, an unsigned type of one or two bytes: those of the graph if scale is 1, else of a graph whose
+// weights are rounded down to whole numbers of 1 / scale (relax_bounds.h).
 template <class T, class Q>
 class RelaxTable {
   using Row = DistanceRow<Q>;
@@ -20,37 +22,61 @@ class RelaxTable {
  public:
   static constexpr Q unreached = Row::unreached;
 
-  explicit RelaxTable(const WeightedProblem<T>& problem)
+  RelaxTable(const WeightedProblem<T>& problem, double scale)
       : problem_(problem),
         n_(problem.num_nodes()),
+        exact_(scale == 1),
+        symmetric_(problem.in.weight == problem.out.weight),
         in_weight_(problem.num_arcs()),
-        out_weight_(problem.in.weight == problem.out.weight ? 0 : problem.num_arcs()),
+        out_weight_(symmetric_ ? 0 : problem.num_arcs()),
         distance_(n_ * kLanes),
         largest_(n_),
         changed_at_(n_),
         looked_at_(n_),
+        reached_(n_),
         listed_(n_),
         changed_(n_),
         next_(n_) {
-    for (int64_t i = 0; i < problem.num_arcs(); ++i) in_weight_[i] = static_cast<Q>(problem.in.weight[i]);
-    if (problem.in.weight != problem.out.weight)
-      for (int64_t i = 0; i < problem.num_arcs(); ++i) out_weight_[i] = static_cast<Q>(problem.out.weight[i]);
+    set_scale(scale);
+  }
+
+  void set_scale(double scale) {
+    const auto rounded = [&](T weight) {
+      const double units = static_cast<double>(weight) * scale;
+      return units < unreached ? static_cast<Q>(units) : unreached;  // no path that fits takes a heavier one
+    };
+    for (int64_t i = 0; i < problem_.num_arcs(); ++i) in_weight_[i] = rounded(problem_.in.weight[i]);
+    for (int64_t i = 0; !symmetric_ && i < problem_.num_arcs(); ++i) out_weight_[i] = rounded(problem_.out.weight[i]);
   }
 
   const Q* row(int64_t v) const { return distance_.data() + v * kLanes; }
-  uint64_t reached(int64_t v) const { return Row::load(row(v)).reached() & full_; }
-  // Did the last run come so near the end of Q that a path may have been taken for none?
-  bool saturated() const { return saturated_; }
+  uint64_t reached(int64_t v) const { return reached_[v]; }
+
+  // Did the last run take a path for none because Q cannot hold its length, or a tolerated one? Finite distances are
+  // right all the same: every part of such a path fits.
+  [[gnu::noinline]] bool saturated() const {
+    for (int64_t v = 0; v < n_; ++v) {
+      if (exact_ && problem_.tie_tolerance > 0) {
+        Q farthest;
+        mean(v, farthest);
+        if (static_cast<double>(farthest) * (1 + problem_.tie_tolerance) >= unreached) return true;
+      }
+      if (reached_[v] == full_) continue;
+      for (int64_t i = problem_.in.ptr[v]; i < problem_.in.ptr[v + 1]; ++i)
+        if ((reached_[problem_.in.vertex[i]] & ~reached_[v]) != 0) return true;
+    }
+    return false;
+  }
 
   // False if cancelled.
-  bool run(const int64_t* sources, int64_t count) {
+  [[gnu::noinline]] bool run(const int64_t* sources, int64_t count) {
     full_ = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
     alignas(64) Q start[kLanes];
-    for (int l = 0; l < kLanes; ++l) start[l] = l < count ? Row::unreached : Q(0);  // lanes not in use never change
+    for (int l = 0; l < kLanes; ++l) start[l] = l < count ? unreached : Q(0);  // lanes not in use never change
     const Row empty = Row::load(start);
     for (int64_t v = 0; v < n_; ++v) {
       empty.store(distance_.data() + v * kLanes);
-      largest_[v] = Row::unreached;
+      largest_[v] = unreached;
       changed_at_[v] = looked_at_[v] = 0;
     }
     clock_ = 1;
@@ -72,41 +98,69 @@ class RelaxTable {
       changed_.swap(next_);
       next_.count = 0;
     }
-    check_range();
+    for (int64_t v = 0; v < n_; ++v)
+      reached_[v] = largest_[v] < unreached ? full_ : Row::load(row(v)).reached() & full_;
     return true;
   }
 
-  // The tight arcs of the last run. False if cancelled.
-  bool write_tight_arcs(TightArcs& tight) const {
-    tight.clear();
+  // Mean and largest distance over the lanes that reach v; 0 where none does.
+  double mean(int64_t v, Q& farthest) const {
+    const Q* const mine = row(v);
+    uint32_t sum = 0, most = 0;
+    for (int l = 0; l < kLanes; ++l) {  // lanes not in use are 0
+      const uint32_t d = mine[l] == unreached ? 0 : mine[l];
+      sum += d;
+      most = d > most ? d : most;
+    }
+    farthest = static_cast<Q>(most);
+    return reached_[v] == 0 ? 0 : static_cast<double>(sum) / __builtin_popcountll(reached_[v]);
+  }
+
+  // Arcs, by head, in whose lanes the head's distance is the tail's plus the weight, with the lanes; or exceeds
+  // it by less than `margin` allows, which gives the most that the sum may be for a distance. visit(v, mean).
+  // False if cancelled.
+  template <class Margin, class Visit>
+  bool write_arcs(TightArcs& tight, bool exact, Margin margin, Visit visit) const {
     const int64_t* const ptr = problem_.in.ptr;
     const int32_t* const vertex = problem_.in.vertex;
     alignas(64) Q limit[kLanes];
+    tight.count = 0;
     for (int64_t v = 0; v < n_; ++v) {
       if ((v & 0x3ff) == 0 && cancelled(problem_.paths.cancel)) return false;
-      const Row mine = Row::load(row(v));
-      const uint64_t reached = mine.reached() & full_;
-      tight.begin(v, reached);
+      tight.begin[v] = tight.count;
+      const uint64_t reached = reached_[v];
+      Q farthest;
+      visit(v, mean(v, farthest));
       if (reached == 0) continue;
-      double sum = 0;
-      Q farthest = Q(0);
-      reached_sum(row(v), reached, sum, farthest);
-      tight.set_order(v, sum / __builtin_popcountll(reached));
-      if (problem_.tie_tolerance > 0) {
-        for (int l = 0; l < kLanes; ++l) limit[l] = tolerated(row(v)[l]);
-        const Row allowed = Row::load(limit);
-        const Q most = tolerated(farthest);
-        for (int64_t i = ptr[v]; i < ptr[v + 1] && in_weight_[i] <= most; ++i) {
-          const Q* const other = row(vertex[i]);
-          const uint64_t nearer = Row::load(other).below(mine);
-          tight.add(vertex[i], allowed.within(other, Row::spread(in_weight_[i])) & nearer & reached, i);
-        }
+      const Row mine = Row::load(row(v));
+      if (exact) {
+        for (int64_t i = ptr[v]; i < ptr[v + 1] && in_weight_[i] <= farthest; ++i)
+          tight.add(vertex[i], i, mine.tight(row(vertex[i]), Row::spread(in_weight_[i])) & reached);
         continue;
       }
+      for (int l = 0; l < kLanes; ++l) limit[l] = margin(row(v)[l]);
+      const Row most = Row::load(limit);
+      farthest = margin(farthest);
       for (int64_t i = ptr[v]; i < ptr[v + 1] && in_weight_[i] <= farthest; ++i)
-        tight.add(vertex[i], mine.tight(row(vertex[i]), Row::spread(in_weight_[i])) & reached, i);
+        tight.add(vertex[i], i, most.within(row(vertex[i]), Row::spread(in_weight_[i])) & reached);
     }
-    tight.begin(n_, 0);
+    tight.begin[n_] = tight.count;
+    return true;
+  }
+
+  // The tight arcs of the last run, and what the order needs to know. False if cancelled.
+  [[gnu::noinline]] bool write_tight_arcs(TightArcs& tight, LaneOrder& order) const {
+    const auto visit = [&](int64_t v, double mean) { order.set(v, reached_[v], mean); };
+    const auto margin = [&](Q distance) {
+      if (distance == unreached) return unreached;
+      const double most = static_cast<double>(distance) * (1 + problem_.tie_tolerance);
+      return most < unreached ? static_cast<Q>(most) : static_cast<Q>(unreached - 1);
+    };
+    const bool exact = problem_.tie_tolerance == 0;
+    if (!write_arcs(tight, exact, margin, visit)) return false;
+    if (!exact) {  // no head is nearer than its tail, or as near
+      tight.filter([&](int64_t v, int64_t i) { return Row::load(row(tight.vertex[i])).below(Row::load(row(v))); });
+    }
     return true;
   }
 
@@ -121,14 +175,10 @@ class RelaxTable {
     list.add(v);
   }
 
-  const Q* out_weight() const {
-    return problem_.in.weight == problem_.out.weight ? in_weight_.data() : out_weight_.data();
-  }
-
-  void push() {
+  [[gnu::noinline]] void push() {
     const int64_t* const ptr = problem_.out.ptr;
     const int32_t* const vertex = problem_.out.vertex;
-    const Q* const weight = out_weight();
+    const Q* const weight = symmetric_ ? in_weight_.data() : out_weight_.data();
     for (const int32_t u : changed_) {
       for (int64_t i = ptr[u]; i < ptr[u + 1]; ++i) {
         const int64_t v = vertex[i];
@@ -145,7 +195,7 @@ class RelaxTable {
     }
   }
 
-  void pull() {
+  [[gnu::noinline]] void pull() {
     const int64_t* const ptr = problem_.in.ptr;
     const int32_t* const vertex = problem_.in.vertex;
     const Q* const weight = in_weight_.data();
@@ -155,126 +205,33 @@ class RelaxTable {
       const uint32_t since = looked_at_[v];
       Q* const target = distance_.data() + v * kLanes;
       const Q most = largest_[v];
-      Row after;
-      bool looked = false;
+      const Row before = Row::load(target);
+      Row after = before;
       for (int64_t i = ptr[v]; i < ptr[v + 1] && weight[i] < most; ++i) {
         const int64_t u = vertex[i];
-        if (changed_at[u] <= since) continue;
-        if (!looked) after = Row::load(target);
-        looked = true;
-        after.relax(row(u), Row::spread(weight[i]));
+        if (changed_at[u] > since) after.relax(row(u), Row::spread(weight[i]));
       }
       looked_at_[v] = clock_;
-      if (!looked || after.below(Row::load(target)) == 0) continue;
+      if (after.below(before) == 0) continue;
       after.store(target);
       largest_[v] = after.largest();
       list(v, next_);
     }
   }
 
-  // Sum and largest of the reached lanes.
-  static void reached_sum(const Q* row, uint64_t reached, double& sum, Q& farthest) {
-    for (uint64_t rest = reached; rest != 0; rest &= rest - 1) {
-      const Q d = row[__builtin_ctzll(rest)];
-      sum += static_cast<double>(d);
-      farthest = d > farthest ? d : farthest;
-    }
-  }
-
-  Q tolerated(Q distance) const {
-    if (distance == Row::unreached) return distance;
-    const double limit = static_cast<double>(distance) * (1 + problem_.tie_tolerance);
-    if constexpr (__is_same(Q, double)) return limit;
-    else return limit < DistanceType<Q>::largest ? static_cast<Q>(limit) : static_cast<Q>(DistanceType<Q>::largest);
-  }
-
-  void check_range() {
-    saturated_ = false;
-    if constexpr (!__is_same(Q, double)) {
-      int64_t farthest = 0;
-      for (int64_t v = 0; v < n_; ++v) {
-        const Q here = largest_[v];
-        int64_t finite = here;
-        if (here == Row::unreached) {
-          double sum = 0;
-          Q most = 0;
-          reached_sum(row(v), reached(v), sum, most);
-          finite = most;
-        }
-        farthest = finite > farthest ? finite : farthest;
-      }
-      saturated_ = farthest + static_cast<int64_t>(problem_.heaviest) > DistanceType<Q>::largest;
-    }
-  }
-
   WeightedProblem<T> problem_;
   int64_t n_;
+  bool exact_, symmetric_;
   Buffer<Q> in_weight_, out_weight_;
   Buffer<Q> distance_;           // [n][lanes]
   Buffer<Q> largest_;            // [n] of each row
   Buffer<uint32_t> changed_at_;  // [n] the clock ticks with every change of a row
   Buffer<uint32_t> looked_at_;   // [n] what it showed when the vertex pulled
+  Buffer<uint64_t> reached_;     // [n] lanes
   Buffer<uint8_t> listed_;       // [n] is it in next_?
   Vertices changed_, next_;      // in the last round, in this one
   uint64_t full_ = 0;            // lanes in use
   uint32_t clock_ = 0;
-  bool saturated_ = false;
-};
-
-// The table with the narrowest distances that hold: every width gives the same ones.
-template <class T>
-class RelaxTables {
- public:
-  explicit RelaxTables(const WeightedProblem<T>& problem) : problem_(problem) {}
-
-  bool run(const int64_t* sources, int64_t count) {
-    if constexpr (__is_same(T, double)) {
-      return run(floats_, sources, count);
-    } else {
-      if (width_ == 1 && !fits<uint8_t>()) width_ = 2;
-      if (width_ == 1) {
-        if (!run(bytes_, sources, count)) return false;
-        if (!bytes_->saturated()) return true;
-        bytes_.reset();
-        width_ = 2;
-      }
-      if (width_ == 2 && !fits<uint16_t>()) width_ = 4;
-      if (width_ == 2) {
-        if (!run(shorts_, sources, count)) return false;
-        if (!shorts_->saturated()) return true;
-        shorts_.reset();
-        width_ = 4;
-      }
-      return run(words_, sources, count);
-    }
-  }
-
-  // Calls use(table) with the one that the last run filled.
-  template <class Use>
-  auto with(Use use) {
-    if constexpr (__is_same(T, double)) return use(*floats_);
-    else if (width_ == 1) return use(*bytes_);
-    else if (width_ == 2) return use(*shorts_);
-    else return use(*words_);
-  }
-
- private:
-  template <class Q>
-  bool fits() const {
-    return 4 * static_cast<int64_t>(problem_.heaviest) < DistanceType<Q>::largest;  // or it would saturate at once
-  }
-  template <class Q>
-  bool run(std::unique_ptr<RelaxTable<T, Q>>& table, const int64_t* sources, int64_t count) {
-    if (table == nullptr) table = std::make_unique<RelaxTable<T, Q>>(problem_);
-    return table->run(sources, count);
-  }
-
-  WeightedProblem<T> problem_;
-  int width_ = 1;  // bytes
-  std::unique_ptr<RelaxTable<T, uint8_t>> bytes_;
-  std::unique_ptr<RelaxTable<T, uint16_t>> shorts_;
-  std::unique_ptr<RelaxTable<T, uint32_t>> words_;
-  std::unique_ptr<RelaxTable<T, double>> floats_;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -1,45 +1,58 @@
 // What is computed from the relax engine's tables: path counts and dependencies, sums of distances, rows.
 #pragma once
 
-#include "relax.h"
+#include "lane_paths.h"
+#include "relax_bounds.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
-template <class T, class Visitor>
+template <class T, class Count, class Visitor>
 class RelaxSearch final : public Search {
  public:
   explicit RelaxSearch(const WeightedProblem<T>& problem)
-      : problem_(problem),
+      : slot_(problem.in.slot),
         tables_(problem),
-        tight_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
-        dags_(problem.num_nodes(), problem.num_arcs(), problem.in.slot, problem.paths.cancel),
-        pass_(problem.paths) {}
+        by_head_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
+        by_tail_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
+        order_(problem.num_nodes(), problem.paths.cancel),
+        paths_(problem.paths) {}
 
   Status run(const PathBatch& batch) override {
     for (int64_t begin = 0; begin < batch.count; begin += 64) {
-      const int64_t count = batch.count - begin < 64 ? batch.count - begin : 64;
-      const int64_t* const sources = batch.sources + begin;
-      if (!tables_.run(sources, count)) return Status::cancelled;
-      if (!tables_.with([&](const auto& table) { return table.write_tight_arcs(tight_); })) return Status::cancelled;
-      dags_.prepare(tight_);
-      for (int lane = 0; lane < count;) {
-        const uint64_t group = dags_.group(lane, static_cast<int>(count));
-        Status status = dags_.write(tight_, group, sources);
-        for (; lane < 64 && group >> lane & 1 && status == Status::done; ++lane)
-          status = pass_.run(dags_.dag(lane, problem_.num_nodes(), sources[lane]), batch.source_weight[begin + lane],
-                             batch.own_weight[begin + lane], batch.scores);
-        if (status != Status::done) return status;
-      }
+      const Status status = run_lanes(part(batch, begin, batch.count - begin < 64 ? batch.count - begin : 64));
+      if (status != Status::done) return status;
     }
     return Status::done;
   }
 
  private:
-  WeightedProblem<T> problem_;
+  static PathBatch part(const PathBatch& batch, int64_t begin, int64_t count) {
+    return {count, batch.sources + begin, batch.source_weight + begin, batch.own_weight + begin, batch.scores};
+  }
+
+  Status run_lanes(const PathBatch& batch) {
+    if (!tables_.run(batch.sources, batch.count)) return Status::cancelled;
+    if (!tables_.with([&](const auto& table) { return table.write_tight_arcs(by_head_, order_); }))
+      return Status::cancelled;
+    switch (order_.find(by_head_, batch.sources, batch.count)) {
+      case LaneOrder::Result::cancelled: return Status::cancelled;
+      case LaneOrder::Result::endless: return Status::overflow;  // on the last rung Dijkstra's algorithm has an order
+      case LaneOrder::Result::crowded: {
+        const int64_t half = batch.count / 2;
+        const Status status = run_lanes(part(batch, 0, half));
+        return status != Status::done ? status : run_lanes(part(batch, half, batch.count - half));
+      }
+      case LaneOrder::Result::done: break;
+    }
+    by_tail_.turn(by_head_, slot_);
+    return paths_.run(order_, by_head_, by_tail_, batch);
+  }
+
+  const int64_t* slot_;
   RelaxTables<T> tables_;
-  TightArcs tight_;
-  LaneDags<Visitor::edges> dags_;
-  DagPass<double, Visitor> pass_;
+  TightArcs by_head_, by_tail_;
+  LaneOrder order_;
+  LanePaths<Count, Visitor> paths_;
 };
 
 template <class T>

@@ -20,8 +20,9 @@ namespace {
 #define TORCHCENT_DISPATCH(call) portable::call
 #endif
 
-// From so many sources on it pays to look for arcs that no shortest path takes.
-constexpr int64_t kManySources = 16;
+// Arcs that no shortest path takes are looked for where the sources times their share come to this: what a
+// source gains by each is more with dijkstra, which looks at every arc.
+constexpr double kWorthwhile[] = {400, 16};  // relax, dijkstra
 
 // A graph with weights as an operator gets it.
 struct WeightedGraph {
@@ -34,8 +35,8 @@ struct Prepared {
   ArcStore<T> out, in;  // `in` is empty if it would equal `out`
   WeightedProblem<T> problem = {};
 
-  Prepared(const WeightedGraph& graph, const PathProblem& paths, int64_t sources, bool slots, double tie_tolerance,
-           int64_t threads) {
+  Prepared(const WeightedGraph& graph, const PathProblem& paths, WeightedEngine engine, int64_t sources, bool slots,
+           double tie_tolerance, int64_t threads) {
     const T* const weight = graph.weight.const_data_ptr<T>();
     const T* const back_weight = graph.back_weight.const_data_ptr<T>();
     const int64_t arcs = paths.out.num_slots();
@@ -48,13 +49,17 @@ struct Prepared {
       problem.lightest = *lightest;
       problem.heaviest = *heaviest;
     }
+    const Workers workers = {threads, paths.cancel};
     std::vector<int64_t> in_slot;
     if (slots) in_slot = slots_of_in_arcs(paths.out, paths.in);
-    out = by_weight(paths.out, weight, nullptr, threads);
-    if (!same) in = by_weight(paths.in, back_weight, slots ? in_slot.data() : nullptr, threads);
-    if (sources >= kManySources && tie_tolerance == 0) {
-      const std::vector<char> removed = beaten(out, same ? out : in, problem.heaviest, threads);
-      if (!same) remove(in, beaten(in, out, problem.heaviest, threads));
+    out = by_weight(paths.out, weight, slots, [](int64_t i) { return i; }, workers);
+    if (!same) in = by_weight(paths.in, back_weight, slots, [&](int64_t i) { return in_slot[i]; }, workers);
+    const ArcStore<T>& back = same ? out : in;
+    const double many = static_cast<double>(sources), enough = kWorthwhile[static_cast<int64_t>(engine)];
+    // With a tolerance a path may be longer than another way by more than any bound known here.
+    if (tie_tolerance == 0 && many >= enough && many * beaten_share(out, back, problem.heaviest, workers) >= enough) {
+      const std::vector<char> removed = beaten(out, back, problem.heaviest, workers, 1);
+      if (!same) remove(in, beaten(in, out, problem.heaviest, workers, 1));
       remove(out, removed);
     }
     problem.out = out.view();
@@ -68,11 +73,11 @@ template <class T>
 Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Tensor& sources,
                   const PathWeights& weights, Tensor& scores, Tensor& control, Measure measure, WeightedEngine engine,
                   int64_t rung, int64_t threads, double tie_tolerance) {
-  const Prepared<T> prepared(graph, paths, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
+  const Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
                              threads);
   const int64_t size = engine == WeightedEngine::relax ? 64 : 16;
-  // Neither engine counts in float32.
-  return run_batches(sources, weights, scores, control, size, std::max<int64_t>(rung, 1), threads,
+  const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // it has no float32
+  return run_batches(sources, weights, scores, control, size, first, threads,
                      [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, measure, engine, r)); });
 }
 
@@ -87,7 +92,7 @@ void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& contro
   paths.cancel = cancel;
   const int64_t count = sources.numel();
   if (count == 0) return;
-  const Prepared<T> prepared(graph, paths, count, false, 0, threads);
+  const Prepared<T> prepared(graph, paths, engine, count, false, 0, threads);
   const int64_t size = engine == WeightedEngine::relax ? 64 : 4;
   const int64_t batches = (count + size - 1) / size;
   const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
