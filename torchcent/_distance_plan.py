@@ -90,9 +90,7 @@ def is_deep(core: _reduce.Core) -> bool:
 
 def has_bits(device: torch.device) -> bool:
     """Are there kernels of the bits engine for this device?"""
-    return _ops.available and torch._C._dispatch_has_kernel_for_dispatch_key(
-        "torchcent::distance_sums", device.type.upper()
-    )
+    return _ops.has_kernel("distance_sums", device)
 
 
 def _choose(

@@ -19,7 +19,7 @@ _CUDA_GROUPS = (64, 512)
 # with every level, float64 ends at 2^1024, pairs cost no more and a failed attempt costs as much.
 _DEEP = 1000
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
-_ENGINE = {"lanes": 0, "queue": 1}
+_ENGINE = {"lanes": 0, "queue": 1, "relax": 0, "dijkstra": 1}
 
 
 def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
@@ -51,6 +51,8 @@ def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None
             problem.target_weight,
             problem.through_weight,
             scores,
+            problem.core.weight,
+            problem.tie_tolerance,
         )
         bar.update(problem.sources[part].numel())
 
@@ -62,28 +64,32 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     on_cuda = core.rowptr.is_cuda
 
     def call(part: slice, rung: int) -> int:
-        return int(
-            _ops.ops.path_dependency(
-                core.rowptr,
-                core.col,
-                core.colptr,
-                core.row,
-                problem.sources[part].contiguous(),
-                problem.source_weight[part].contiguous(),
-                problem.own_weight[part].contiguous(),
-                problem.target_weight,
-                problem.through_weight,
-                scores,
-                control,
-                _check.MEASURES.index(problem.measure),
-                _ENGINE[plan.engine],
-                rung,
-                plan.spread,
-            )
+        counted = (
+            problem.sources[part].contiguous(),
+            problem.source_weight[part].contiguous(),
+            problem.own_weight[part].contiguous(),
+            problem.target_weight,
+            problem.through_weight,
+            scores,
+            control,
+            _check.MEASURES.index(problem.measure),
+            _ENGINE[plan.engine],
+            rung,
+            plan.spread,
         )
+        if core.weight is None:
+            return int(
+                _ops.ops.path_dependency(core.rowptr, core.col, core.colptr, core.row, *counted)
+            )
+        return int(
+            _ops.ops.weighted_dependency(
+                core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight,
+                *counted, problem.tie_tolerance,
+            )
+        )  # fmt: skip
 
     def work() -> None:
-        rung, begin, group = (0 if plan.engine == "lanes" else 1), 0, 0
+        rung, begin, group = (0 if plan.engine in ("lanes", "relax") else 1), 0, 0
         if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
             rung = 2
         while begin < total and not control[0]:

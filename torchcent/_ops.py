@@ -50,6 +50,14 @@ def runs_on(device: torch.device) -> bool:
     return available and (device.type == "cpu" or (cuda and device.type == "cuda"))
 
 
+def has_kernel(name: str, device: torch.device) -> bool:
+    """Is this operator compiled for the device?"""
+    if not runs_on(device) or not hasattr(ops, name):
+        return False
+    key = device.type.upper()
+    return torch._C._dispatch_has_kernel_for_dispatch_key(f"torchcent::{name}", key)
+
+
 def _sized(like: Tensor, size: object, dtype: torch.dtype = torch.int64) -> Tensor:
     return like.new_empty(size, dtype=dtype)  # type: ignore[call-overload]
 

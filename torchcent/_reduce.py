@@ -38,6 +38,8 @@ class Core:
     near: Tensor  # all core vertices, neighbours close together: the order of sources in batches
     order: Tensor  # folded vertices, each before its parent
     parent: Tensor  # [n] the neighbour a vertex was folded onto, or -1
+    weight: Tensor | None = None  # per slot, as Graph.scale says; None counts hops
+    back_weight: Tensor | None = None  # per slot of the transpose
 
     @property
     def num_nodes(self) -> int:
@@ -63,6 +65,7 @@ class Problem:
     own_weight: Tensor  # c, per source
     target_weight: Tensor  # b, per core vertex
     through_weight: Tensor  # h, per core vertex
+    tie_tolerance: float  # relative, of weighted distances
     known: Tensor  # what pairs decided by trees contribute, per vertex or slot of the graph
 
 
@@ -95,8 +98,9 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         parent = torch.full_like(everything, -1)
         colptr, row = graph.transpose
         return Core(
-            graph.rowptr, graph.col, colptr, row, everything, slots, everything, none, parent
-        )
+            graph.rowptr, graph.col, colptr, row, everything, slots, everything, none, parent,
+            *graph.scaled_weights,
+        )  # fmt: skip
     parent = torch.full((n,), -1, device=graph.device)
     removed = parent[:0]
     if fold != "no" and graph.is_symmetric:
@@ -113,8 +117,12 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         kept = kept[near]
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
         near = torch.arange(kept.numel(), device=graph.device)
-    colptr, row = (rowptr, col) if graph.is_symmetric else _csr.transpose(rowptr, col)[:2]
-    return Core(rowptr, col, colptr, row, kept, slot, near, removed, parent)
+    colptr, row, back = rowptr, col, None
+    weight = None if graph.weight is None else graph.scaled_weights[0][slot]
+    if not graph.is_symmetric:
+        colptr, row, back = _csr.transpose(rowptr, col)
+    back_weight = weight if weight is None or back is None else weight[back]
+    return Core(rowptr, col, colptr, row, kept, slot, near, removed, parent, weight, back_weight)
 
 
 def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
@@ -149,6 +157,7 @@ def problem(
     sources: Tensor | None,
     targets: Tensor | None,
     endpoints: bool,
+    tie_tolerance: float = 0.0,
 ) -> Problem:
     """Weights of the search on the core, and the closed forms of what was folded."""
     a, b = _indicator(graph, sources), _indicator(graph, targets)
@@ -180,6 +189,7 @@ def problem(
         own.index_select(0, vertex),
         hanging_b.index_select(0, core.vertex),
         through.index_select(0, core.vertex),
+        tie_tolerance,
         known,
     )
 
