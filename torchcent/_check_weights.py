@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "relax", "dijkstra", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
-DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
+DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
 _EXACT = 2**53  # integers up to here are float64 as well
 _LARGEST_SUM = 2.0**1023
 
@@ -156,12 +156,14 @@ def whole_weights(graph: Graph, measure: str) -> None:
         )
 
 
-def distance_dtype(value: object, graph: Graph) -> torch.dtype:
-    """The dtype of distances of a weighted graph."""
+def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype:
+    """The dtype of distances of a weighted graph, which a tensor to be filled decides too."""
     if isinstance(value, str) and value == "auto":
+        if isinstance(out, Tensor) and out.dtype in DTYPES:
+            return distance_dtype(out.dtype, None, graph)
         whole = graph.scale.whole and graph.scale.dtype == torch.int32
         return torch.int32 if whole else torch.float64
-    if value not in DISTANCE_DTYPES:
+    if value not in DTYPES:
         raise TypeError(
             "dtype of weighted distances must be 'auto', torch.float64, torch.float32, "
             f"torch.int32, torch.int16 or torch.int8, got {value!r}"

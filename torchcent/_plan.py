@@ -89,17 +89,16 @@ def plan(
     """
     limit = _memory.budget(memory, graph.device)
     fold = _folding(graph, measure, tie_tolerance)
-    engine, reason, core = _choose(graph, fold, engine, num_sources)
+    engine, reason, core = choose(graph, fold, engine, num_sources)
     scores = graph.num_slots if measure == "edge_betweenness" else graph.num_nodes
     sources = _count_sources(core, num_sources, graph.num_nodes)
     threads, flight, lanes = 0, 0, 1
     if engine == "tensor":
         fixed = graph.nbytes + 8 * scores
-        lanes = min(
-            max(sources, 1), _tensor.lanes_that_fit(core.num_nodes, core.num_slots, limit - fixed)
-        )
-        each = _tensor.memory_needed(core.num_nodes, core.num_slots, max(lanes, 1))
-        needed = fixed + each
+        n, m = core.num_nodes, core.num_slots
+        own = _tensor.weighted_extra(n, m) if graph.is_weighted else 0
+        lanes = min(max(sources, 1), _tensor.lanes_that_fit(n, m, limit - fixed, own))
+        needed = fixed + _tensor.memory_needed(n, m, max(lanes, 1), own)
     else:
         lanes = LANES if engine in ("lanes", "relax") else 1
         each = _bytes_per_thread(engine, core, measure)
@@ -142,9 +141,10 @@ def _folding(graph: Graph, measure: str, tie_tolerance: float) -> str:
     return "one" if measure == "stress" else "all"
 
 
-def _choose(
+def choose(
     graph: Graph, fold: str, engine: str, num_sources: int | None
 ) -> tuple[str, str, _reduce.Core]:
+    """The engine, why, and the core in its order."""
     compiled = has_kernels(graph)
     if engine not in ("auto", "tensor"):
         if not _ops.available:

@@ -118,7 +118,8 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
         near = torch.arange(kept.numel(), device=graph.device)
     colptr, row, back = rowptr, col, None
-    weight = None if graph.weight is None else graph.scaled_weights[0][slot]
+    weight = graph.scaled_weights[0]
+    weight = None if weight is None else weight[slot]
     if not graph.is_symmetric:
         colptr, row, back = _csr.transpose(rowptr, col)
     back_weight = weight if weight is None or back is None else weight[back]

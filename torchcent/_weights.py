@@ -28,24 +28,21 @@ class Scale:
     """How the weights of a graph are handed to the engines: multiplied by 2^shift.
 
     Attributes:
-        shift: the smallest >= 0 that makes whole numbers of them, or 0 where none is of use.
+        shift: the smallest >= 0 that makes int32 of them, or 0 where none does.
         exact: sums along paths are exact.
+        whole: the weights are whole numbers as they were given, and their sums exact.
         dtype: int32 if they fit, else float64.
     """
 
     shift: int
     exact: bool
+    whole: bool
     dtype: torch.dtype
 
     @property
     def unit(self) -> float:
         """What a distance of 1 of the engines stands for."""
         return 2.0**-self.shift
-
-    @property
-    def whole(self) -> bool:
-        """Are the weights whole numbers as they were given?"""
-        return self.exact and self.shift == 0
 
     def apply(self, weight: Tensor) -> Tensor:
         return (weight * 2.0**self.shift).to(self.dtype)
@@ -56,10 +53,13 @@ class Scale:
         return "float64" + (", sums exact" if self.exact else "")
 
 
+HOPS = Scale(0, True, True, torch.int32)
+
+
 def scale(weight: Tensor, num_nodes: int) -> Scale:
     """The scale for a graph of so many vertices with these weights per slot."""
     if weight.numel() == 0:
-        return Scale(0, True, torch.int32)
+        return HOPS
     mantissa, exponent = torch.frexp(weight)
     digits = (mantissa * 2.0**_FLOAT_BITS).long()
     lowest = (digits & -digits).double()  # a power of two, the last digit that is not 0
@@ -68,7 +68,7 @@ def scale(weight: Tensor, num_nodes: int) -> Scale:
     largest = float(weight.max())
     longest = largest * 2.0 ** min(shift, _LARGEST_SHIFT) * max(num_nodes - 1, 1)
     if shift > _LARGEST_SHIFT or longest >= 2.0**_FLOAT_BITS:
-        return Scale(0, False, torch.float64)
+        return Scale(0, False, False, torch.float64)
     if longest < 2.0**_INT_BITS:
-        return Scale(shift, True, torch.int32)
-    return Scale(0, True, torch.float64)
+        return Scale(shift, True, shift == 0, torch.int32)
+    return Scale(0, True, shift == 0, torch.float64)

@@ -217,8 +217,8 @@ def explain(
     """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
 
     `measure` is the name of any measure that searches from all vertices or from pivots; `strategy`,
-    `warp_size` and `tie_tolerance` are for betweenness, edge_betweenness and stress only. Raises what the measure
-    itself would raise before it starts.
+    `warp_size` and `tie_tolerance` are for betweenness, edge_betweenness and stress only. Raises
+    what the measure itself would raise before it starts.
 
     Example:
         >>> import torch, torchcent

@@ -270,7 +270,7 @@ class Graph:
     def scale(self) -> _weights.Scale:
         """The arithmetic that sums of the weights take."""
         if self.weight is None:
-            return _weights.Scale(0, True, torch.int32)
+            return _weights.HOPS
         return _weights.scale(self.weight, self.num_nodes)
 
     @cached_property

@@ -17,8 +17,8 @@ v one level deeper, a batch adds to `scores`, for every lane l with source s_l:
 where a, c are `source_weight`, `own_weight` (one entry per lane) and b, h are `target_weight`,
 `through_weight` (one entry per vertex).
 
-On a weighted graph the levels are those of `_weighted.py`, and succ(v) are the heads of the arcs out
-of v that lie on shortest paths; the formulas stay.
+On a weighted graph the levels are those of `_weighted.py`, and succ(v) are the heads of the arcs
+out of v that lie on shortest paths; the formulas stay.
 
 Path counts are float64. Where one passes 1e290 the batch is redone with numbers that carry their
 own exponent (`_scaled.py`), so that no count overflows.
@@ -27,11 +27,11 @@ own exponent (`_scaled.py`), so that no count overflows.
 from torch import Tensor, ones_like
 
 from . import _betweenness, _edge_betweenness, _stress, _weighted
-from ._memory import lanes_that_fit, memory_needed
+from ._memory import lanes_that_fit, memory_needed, weighted_extra
 from ._scaled import Number, Scaled
 from ._search import Levels, shortest_path_levels
 
-__all__ = ["accumulate", "lanes_that_fit", "memory_needed"]
+__all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
 MEASURES = {
     "betweenness": _betweenness.accumulate,

@@ -42,6 +42,25 @@ def distances(rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor) -> T
     return found.view(lanes, num_nodes)
 
 
+def source_sums(
+    rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, sums: Tensor, farthest: Tensor
+) -> None:
+    """Per source, over the vertices that it reaches, itself left out.
+
+    Args:
+        rowptr, col, weight: CSR of the arcs to follow.
+        sources: int64 [k], one lane each.
+        sums: float64 [k, 3]; set to distances d, 1/d, and vertices reached.
+        farthest: float64 [k]; set to the largest distance.
+    """
+    found = distances(rowptr, col, weight, sources)
+    reached = torch.isfinite(found) & (found > 0)
+    sums[:, 0] = torch.where(reached, found, 0).sum(1)
+    sums[:, 1] = torch.where(reached, 1 / found, 0).sum(1)
+    sums[:, 2] = reached.sum(1)
+    farthest[:] = torch.where(reached, found, 0).amax(1)
+
+
 class _Arcs(NamedTuple):
     """Tight arcs of all lanes, ordered by tail and head; ends are lane * n + vertex."""
 
