@@ -75,6 +75,9 @@ class LongestDistance:
     def _settle(self) -> bool:
         """Drops vertices whose paths are at most `low` long; are there others?"""
         begin, end = self.begin, self.end
+        if self.bounds.slack:  # otherwise what is searched is settled by its own bound
+            for side in {id(side): side for side in (begin, end)}.values():
+                side.keep(~self.bounds.searched[side.place])
         while begin.place.size and end.place.size:
             before = begin.place.size + end.place.size
             begin.keep(self._bound(begin, end) > self.enough)

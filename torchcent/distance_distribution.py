@@ -169,7 +169,7 @@ def _pairs(
         levels = _weighted_levels(graph, how, pivots)
     else:
         levels = vertex_sums(graph, how, sources=pivots, levels=True).levels
-    levels = levels[: max(int(torch.count_nonzero(levels)), 1)]
+        levels = levels[: max(int(torch.count_nonzero(levels)), 1)]
     if pivots is None or pivots.numel() == graph.num_nodes:
         return levels
     return levels.double() * (graph.num_nodes / pivots.numel())
@@ -183,9 +183,10 @@ def _weighted_levels(graph: Graph, how: How, pivots: Tensor | None) -> Tensor:
     levels = torch.zeros(1, dtype=torch.int64, device=graph.device)
     for rows in distance_rows(graph, how, sources):
         found = rows[torch.isfinite(rows)].long()
-        needed = graph.nbytes + 24 * (int(found.max()) + 1)
+        longest = int(found.max()) if found.numel() else 0
+        needed = graph.nbytes + 24 * (longest + 1)
         if needed > limit:
-            what = f"{how.measure}, with an entry for each distance up to {int(found.max())},"
+            what = f"{how.measure}, with an entry for each distance up to {longest},"
             raise _memory.refuse(what, needed, limit, how.memory)
         count = torch.bincount(found, minlength=levels.numel())
         count[: levels.numel()] += levels
