@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import partial
 
 import networkx as nx
+import path_oracles as oracles
 import pytest
 import torch
-import path_oracles as oracles
 from engines import assert_scores, scored
 from graphs import (
     ASSORTED,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import path_oracles as oracles
 import pytest
 import scipy.sparse.csgraph
 import torch
-import path_oracles as oracles
 from graphs import (
     ASSORTED,
     DEVICE,
