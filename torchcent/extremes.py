@@ -279,18 +279,20 @@ def _with_eccentricity(
     graph: Graph, how: How, value: float, bounds: Bounds | None, disconnected: str
 ) -> Tensor:
     """All vertices of this eccentricity, ascending; those that bounds leave open are searched."""
+    outermost = torch.amin if how.measure == "center" else torch.amax
     if bounds is None:
         everything = torch.arange(graph.num_nodes, device=graph.device)
-        if value == math.inf and graph.is_symmetric:
+        if everything.numel() == 0 or (value == math.inf and graph.is_symmetric):
             return everything
-        return everything[eccentricities(graph, how, None, disconnected) == value]
+        found = eccentricities(graph, how, None, disconnected)
+        return everything[found == outermost(found)]
     lower, upper = bounds.lower, bounds.upper
     if bounds.slack:  # all that rounding may have put on the wrong side: by their own searches
         near = value * bounds.slack
         places = np.flatnonzero((lower <= value + near) & (upper >= value - near))
-        found = bounds.largest_distances(places)
-        best = found.min() if how.measure == "center" else found.max()
-        return as_tensor(bounds.vertex[places[found == best]], graph)
+        found = torch.from_numpy(bounds.largest_distances(places))
+        places = places[(found == outermost(found)).numpy()]
+        return as_tensor(bounds.vertex[places], graph)
     doubtful = np.flatnonzero((lower <= value) & (upper >= value) & (lower < upper))
     if doubtful.size:
         lower[doubtful] = upper[doubtful] = bounds.largest_distances(doubtful)
