@@ -54,8 +54,8 @@ def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
 
 def _are_distances(value: Tensor, weight: Tensor) -> None:
     wrong = ~(torch.isfinite(weight) & (weight > 0))
-    if not value.is_floating_point():
-        wrong |= weight.abs() > _EXACT
+    if value.itemsize == 8 and not value.is_floating_point():
+        wrong |= value > _EXACT
     if not wrong.any():
         return
     column = int(wrong.int().argmax())
@@ -90,8 +90,8 @@ def networkx_weights(edges: Iterable[tuple[Any, Any, Any]], name: str) -> Tensor
 def data_weight(data: Any, index: Any) -> Tensor:
     """``edge_weight`` of a PyG Data, or the value of an EdgeIndex."""
     weight = getattr(data, "edge_weight", None)
-    if weight is None and hasattr(index, "get_csr"):  # an EdgeIndex
-        weight = index._value if hasattr(index, "_value") else None
+    if weight is None:  # an EdgeIndex may carry values
+        weight = getattr(index, "_value", None)
     if weight is None:
         raise ValueError("weighted=True, but data has no edge_weight and its edge_index no value")
     return weight
