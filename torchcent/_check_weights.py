@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -42,7 +42,7 @@ def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
         raise ValueError(f"edge_weight is on {value.device}, but edge_index is on {index.device}")
     value = value.detach()
     weight = value.double()
-    _are_distances(value, weight)
+    are_distances(value, weight)
     largest = float(weight.max()) if columns else 0.0
     if largest >= _LARGEST_SUM / max(num_nodes, 1):
         raise ValueError(
@@ -52,7 +52,13 @@ def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
     return weight
 
 
-def _are_distances(value: Tensor, weight: Tensor) -> None:
+def are_distances(
+    value: Tensor, weight: Tensor, edge_name: Callable[[int], str] | None = None
+) -> None:
+    """ValueError about the first column that is no distance, with the edge's name if there is one.
+
+    `weight` is `value` in float64.
+    """
     wrong = ~(torch.isfinite(weight) & (weight > 0))
     if value.itemsize == 8 and not value.is_floating_point():
         wrong |= value > _EXACT
@@ -60,16 +66,16 @@ def _are_distances(value: Tensor, weight: Tensor) -> None:
         return
     column = int(wrong.int().argmax())
     found = value[column].item()
-    said = f"edge_weight[{column}] is {found:g}" if isinstance(found, float) else (
-        f"edge_weight[{column}] is {found}"
-    )  # fmt: skip
+    shown = f"{found:g}" if isinstance(found, float) else str(found)
+    name = "" if edge_name is None else f", of {edge_name(column)},"
+    said = f"edge_weight[{column}]{name} is {shown}"
     if found == 0:
         raise ValueError(
             f"{said}; weights are distances and must be > 0: contract vertices that are at one "
             "place, or give such edges a small distance instead, such as "
             "edge_weight.clamp(min=1e-6)"
         )
-    if isinstance(found, int) and found > _EXACT:
+    if found > _EXACT and isinstance(found, int):
         raise ValueError(f"{said}; integers beyond 2^53 are not exact: divide, or pass float64")
     raise ValueError(f"{said}; weights are distances and must be finite and > 0")
 
