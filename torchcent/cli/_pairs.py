@@ -128,6 +128,8 @@ def _apsp(args: argparse.Namespace) -> None:
     suffix = os.path.splitext(args.out)[1].lower()
     if suffix != ".npy":
         raise ValueError(f"{args.out}: unknown suffix {suffix!r}; accepted: .npy")
+    if args.dtype.startswith("float") and not _common.weighted(args):
+        raise ValueError(f"--dtype {args.dtype} is for --weights; hops are whole numbers")
     check_folder(args.out)
     _common.set_threads(args)
     edges, graph, started = _common.load_graph(args)

@@ -201,9 +201,7 @@ def _score(args: argparse.Namespace) -> None:
         about |= {"sources": args.sources, "seed": args.seed}
     about |= {way: True for way in _VARIANTS if getattr(args, way, False)}
     if graph.is_weighted:
-        about |= {
-            "weights": f"{args.similarity} of similarities" if args.similarity else "as given"
-        }
+        about |= {"weights": args.similarity or "distances"}
         if getattr(args, "tie_tolerance", 0):
             about |= {"tie_tolerance": args.tie_tolerance}
     if args.out is not None:
