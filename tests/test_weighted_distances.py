@@ -142,10 +142,10 @@ def check_extremes(rows, graph, engine, disconnected):
     assert periphery.tolist() == [v for v, x in enumerate(values) if x == high]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["one or two", "halves", "wider", "rounded"])
 @pytest.mark.parametrize("disconnected", ["inf", "component"])
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_extremes(weighted_engine, eager, kind, disconnected, data):
     n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()))
     weights = [
@@ -156,7 +156,7 @@ def test_extremes(weighted_engine, eager, kind, disconnected, data):
     check_extremes(rows, weighted(n, arcs, weights, directed), weighted_engine, disconnected)
 
 
-@pytest.mark.parametrize("kind", ["to ten", "one or two", "uniform", "rounded"])
+@pytest.mark.parametrize("kind", ["one or two", "uniform", "rounded"])
 @pytest.mark.parametrize(
     "graph",
     [

@@ -117,8 +117,9 @@ class Blocks:
                 if self.engine == "tensor":
                     return besides(rows) + 2 * work + own
                 width = graph.scale.dtype.itemsize
-                work = _plan.weighted_bytes_per_thread(self.engine, n, m, width)
-                return besides(rows) + self._threads(rows) * work + own
+                work = _plan.weighted_bytes_per_thread(self.engine, n, m, width, False, False)
+                shared = _plan.weighted_bytes(m, width)
+                return besides(rows) + shared + self._threads(rows) * work + own
             if self.engine == "bits":  # three rows of bits, lists, and on the CPU the distances
                 lanes = self._lanes(rows)
                 work = n * 3 * lanes // 8

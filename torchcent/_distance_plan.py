@@ -59,7 +59,8 @@ def plan(
         needed = fixed + _tensor.memory_needed(n, core.num_slots, max(lanes, 1), own)
     elif core.weight is not None:
         lanes = BATCH[engine] if engine == "relax" else 1
-        each = weighted_bytes_per_thread(engine, n, core.num_slots, core.weight.itemsize)
+        width = core.weight.itemsize
+        each = weighted_bytes_per_thread(engine, n, core.num_slots, width, False, False)
         threads, needed = _threads(-(-sources // BATCH[engine]), each, fixed, limit)
     elif graph.device.type == "cuda":
         lanes, batches = WIDE, -(-sources // WIDE)

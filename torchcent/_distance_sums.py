@@ -29,6 +29,8 @@ from torchcent._tensor import _weighted
 from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph, as_graph
 
+# Rows of weighted distances: in the numbers of the engine, as float64, and what is made of them.
+_BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
 
 
@@ -200,6 +202,8 @@ def distance_rows(
     """Weighted distances from the sources, or to them: blocks float64 [b, n], inf for none."""
     made, _ = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
     size = made.lanes if made.engine == "tensor" else max(made.threads, 1) * BATCH[made.engine]
+    room = min(made.memory_limit - made.memory, _LARGEST_BLOCK)
+    size = min(size, room // (_BYTES_PER_DISTANCE * max(graph.num_nodes, 1)))
     quick = _distance_plan.is_quick(made)
     with progress_bar(sources.numel(), how.measure, how.progress, quick) as bar:
         done = 0

@@ -226,7 +226,8 @@ def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
     """What a thread's workspace holds at most (csrc/cpu/lanes.h, queue.h)."""
     n, m = core.num_nodes, core.num_slots
     if core.weight is not None:
-        return weighted_bytes_per_thread(engine, n, m, core.weight.itemsize)
+        slots = measure == "edge_betweenness"
+        return weighted_bytes_per_thread(engine, n, m, core.weight.itemsize, True, slots)
     if engine == "lanes":
         return n * (256 + 3 * 8 + 4 + 14 * 12)
     # The pairs of the ladder's last rung included; an undirected edge is a DAG arc one way at most.
@@ -234,15 +235,30 @@ def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
     return n * (2 * 4 + 12 + 2 * 16) + arcs * (16 if measure == "edge_betweenness" else 8)
 
 
-def weighted_bytes_per_thread(engine: str, num_nodes: int, num_slots: int, width: int) -> int:
-    """The same with distances of so many bytes (csrc/cpu/relax.h, dijkstra.h)."""
-    if engine == "relax":  # rows of distances and counts, lists of tight arcs
-        return num_nodes * (LANES * (width + 4) + 64) + num_slots * 12
-    return num_nodes * (width + 64) + num_slots * 16
+def weighted_bytes_per_thread(
+    engine: str, num_nodes: int, num_slots: int, width: int, counts: bool, slots: bool
+) -> int:
+    """The same with distances of so many bytes (csrc/cpu/relax_search.h, dijkstra.h), with path
+    counts or without, with scores per slot or per vertex."""
+    if engine == "relax":
+        rows, lists = LANES * width + 64, 2 * width
+        if counts:  # rows of counts, tight arcs by either end, the order of vertices
+            rows, lists = rows + 512, lists + (40 if slots else 24)
+    else:
+        rows, lists = width + 16, width + 24
+        if counts:
+            rows, lists = rows + 48, lists + (40 if slots else 24)
+    return num_nodes * rows + num_slots * lists
+
+
+def weighted_bytes(num_slots: int, width: int) -> int:
+    """What all threads share: the arcs of either direction, sorted (csrc/cpu/light_arcs.h)."""
+    return 2 * num_slots * (12 + width)
 
 
 def _core_bytes(core: _reduce.Core) -> int:
     parts = [core.rowptr, core.col, core.colptr, core.row, core.slot]
     parts += [part for part in (core.weight, core.back_weight) if part is not None]
     held = {id(part): part for part in parts}
-    return sum(part.numel() * part.element_size() for part in held.values())
+    shared = 0 if core.weight is None else weighted_bytes(core.num_slots, core.weight.itemsize)
+    return shared + sum(part.numel() * part.element_size() for part in held.values())
