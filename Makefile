@@ -57,8 +57,8 @@ test: $(VENV)/.extra-test
 
 # The engines again, on the kernels that this machine would not choose, and without any.
 test-kernels: $(VENV)/.extra-test
-	TORCHCENT_SIMD=avx2 $(BIN)/python -m pytest tests -k "lanes or queue or bits"
-	TORCHCENT_SIMD=portable $(BIN)/python -m pytest tests -k "lanes or queue or bits"
+	TORCHCENT_SIMD=avx2 $(BIN)/python -m pytest tests -k "lanes or queue or bits or relax or dijkstra"
+	TORCHCENT_SIMD=portable $(BIN)/python -m pytest tests -k "lanes or queue or bits or relax or dijkstra"
 	TORCHCENT_NO_EXTENSION=1 $(BIN)/python -m pytest tests -k tensor
 
 # The tensor engine again, on torch_scatter (which pip compiles: five minutes).

@@ -33,6 +33,20 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads) -> Tensor");
+  // The same with weights: int32 or float64, finite and > 0, aligned with col and row. engine is a WeightedEngine
+  // (cpu/weighted_search.h). sums are [sources, 3]: d, 1/d, 1 over the vertices at a distance > 0, farthest is the
+  // largest d; out is [sources, n] of the type of the weights, where unreached -1 or inf.
+  m.def(
+      "weighted_dependency(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
+      "Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
+      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance) "
+      "-> Tensor");
+  m.def(
+      "weighted_source_sums(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
+      "Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, int engine, int threads) -> ()");
+  m.def(
+      "weighted_distances(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
+      "Tensor sources, Tensor(a!) out, Tensor(b!) control, int engine, int threads) -> ()");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers: words [base of a block + 8 row + word]
   // gets its bits, reached the sizes of what each vertex reaches; control is [cancel, columns done].
   m.def(

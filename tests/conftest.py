@@ -12,11 +12,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import pytest
 import torch
-from engines import ENGINES
+from engines import ENGINES, WEIGHTED
 from graphs import DEVICE
 from hypothesis import HealthCheck, settings
 
-from torchcent import _distance_plan
+from torchcent import _distance_plan, _ops
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -48,6 +48,15 @@ def compiled_engine(request: pytest.FixtureRequest) -> str:
     """For graphs on which the tensor engine would take minutes."""
     if not _distance_plan.has_bits(DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
+    return request.param
+
+
+@pytest.fixture(params=WEIGHTED)
+def weighted_engine(request: pytest.FixtureRequest) -> str:
+    """Of weighted graphs, for all measures."""
+    compiled = _ops.has_kernel("weighted_dependency", DEVICE)
+    if request.param in ("relax", "dijkstra") and not compiled:
+        pytest.skip(f"engine={request.param!r} has no kernels for {DEVICE}")
     return request.param
 
 

@@ -12,12 +12,17 @@ from torch import Tensor
 # Largest relative error of a score. Everything is tested with every engine of this table.
 # On CUDA the last rung of the queue engine has float32 mantissas.
 ENGINES = {"tensor": 1e-9, "lanes": 1e-5, "queue": 1e-9 if DEVICE.type == "cpu" else 1e-5}
+WEIGHTED = dict.fromkeys(["tensor", "relax", "dijkstra", "auto"], 1e-9)
+_PRECISION = ENGINES | WEIGHTED
 
 
 def scored(
     measure: Callable[..., Tensor], arcs: Arcs, n: int, engine: str, **options: Any
 ) -> Tensor:
-    """A measure in float64, of a graph and with subsets that are given as lists."""
+    """A measure in float64, of a graph, with weights and subsets that are given as lists."""
+    if isinstance(options.get("edge_weight"), list):
+        numbers = [float(weight) for weight in options["edge_weight"]]
+        options["edge_weight"] = torch.tensor(numbers, dtype=torch.float64, device=DEVICE)
     for name in ("sources", "targets"):
         if isinstance(options.get(name), list):
             options[name] = torch.tensor(options[name], dtype=torch.int64)
@@ -34,7 +39,7 @@ def assert_scores(actual: Tensor, expected: Iterable, engine: str) -> None:
     size = expected[expected.isfinite()].abs()
     floor = 1e-12 * float(size.max()) if size.numel() else 0.0
     torch.testing.assert_close(
-        actual, expected, rtol=ENGINES[engine], atol=floor, equal_nan=True, check_device=False
+        actual, expected, rtol=_PRECISION[engine], atol=floor, equal_nan=True, check_device=False
     )
 
 

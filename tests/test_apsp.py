@@ -312,11 +312,6 @@ def test_a_directory_is_not_a_file(tmp_path):
         shortest_path_lengths(ARCS, out=tmp_path / "d.npy")
 
 
-def test_edge_weight():
-    with pytest.raises(NotImplementedError, match="shortest_path_lengths.*edge_weight"):
-        shortest_path_lengths(ARCS, torch.ones(3))
-
-
 def test_bits_where_it_is_not_compiled(monkeypatch):
     monkeypatch.setattr(_ops, "available", False)
     with pytest.raises(ValueError, match="engine='bits'.*tensor"):

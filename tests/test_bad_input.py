@@ -82,13 +82,6 @@ def test_more_vertices_than_int32_columns_can_name(measure):
         measure(torch.tensor([[0], [2**40]]))
 
 
-def test_edge_weight(measure):
-    with pytest.raises(NotImplementedError, match=f"{measure.__name__}.*edge_weight"):
-        measure(ARCS, torch.ones(3))
-    with pytest.raises(NotImplementedError, match="edge_weight"):
-        measure(ARCS, edge_weight=[1.0, 1.0, 1.0])
-
-
 # --- sources and targets
 
 

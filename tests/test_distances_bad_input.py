@@ -23,7 +23,10 @@ MEASURES = [
     torchcent.periphery,
 ]
 BAD = {
-    "edge_weight": [(torch.ones(3), NotImplementedError, "edge_weight")],
+    "edge_weight": [
+        (torch.ones(2), ValueError, r"edge_weight must have shape \[3\]"),
+        ([1.0, 1.0, 1.0], TypeError, "edge_weight must be a torch.Tensor"),
+    ],
     "num_nodes": [(3, ValueError, "num_nodes=3"), ("4", TypeError, "num_nodes")],
     "directed": [(1, TypeError, "directed must be True or False")],
     "engine": [

@@ -48,6 +48,22 @@ def samples() -> dict[str, list[tuple]]:
         for engine, rung in KERNELS.values()
     ]
 
+    weighted: dict[str, list[tuple]] = {}
+    for dtype in (torch.int32, F64):
+        ones = torch.ones_like(col, dtype=dtype)
+        graph, sources = (rowptr, col, ones, colptr, row, ones.clone()), torch.tensor([0, 3, 5])
+        for engine in range(2):
+            control = torch.zeros(3, dtype=torch.int64)
+            plan = (control, engine, 2)
+            for name, results in {
+                "weighted_source_sums": (torch.zeros(3, 3, dtype=F64), torch.zeros(3, dtype=F64)),
+                "weighted_distances": (torch.zeros(3, 15, dtype=dtype),),
+            }.items():
+                weighted.setdefault(name, []).append((*graph, sources, *results, *plan))
+        for plan in counted:
+            name, arguments = "weighted_dependency", (*graph, *plan[4:-3], 1, *plan[-2:], 0.0)
+            weighted.setdefault(name, []).append(arguments)
+
     def searches(*results: Callable[[int], Tensor]) -> list[tuple]:
         """Arguments of the bits engine for few, many and no sources."""
         return [
@@ -91,6 +107,7 @@ def samples() -> dict[str, list[tuple]]:
             for place in ((), (torch.arange(arguments[4].numel()).flip(0),))
         ],
         "path_dependency": counted,
+        **weighted,
         "closure": [
             (*closed, *(torch.zeros(k, dtype=torch.int64) for k in (24, 4, 2)), 2),
         ],

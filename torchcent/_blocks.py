@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _check, _csr, _memory, _npy, _ops
+from torchcent import _check, _csr, _memory, _npy, _ops, _plan, _weighted_rows
 from torchcent._tensor import _rows
 from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph
@@ -29,11 +29,17 @@ _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more t
 CPU = torch.device("cpu")
 
 
-def engine_for(asked: str, device: torch.device) -> str:
-    """bits where it is compiled for the device, else tensor."""
-    compiled = _ops.runs_on(device)
+def engine_for(asked: str, graph: Graph, sources: int) -> str:
+    """bits where it is compiled for the device, else tensor; by weights, what suits their depth."""
+    if graph.is_weighted:
+        limit = _memory.budget(None, graph.device)
+        cores = _plan.Preparation(graph, "shortest_path_lengths", limit, None)
+        return _plan.choose(cores, "no", asked, sources)[0]
+    compiled = _ops.runs_on(graph.device)
     if asked == "bits" and not compiled:
-        raise ValueError(f"engine='bits' has no compiled kernels for {device}; use engine='tensor'")
+        raise ValueError(
+            f"engine='bits' has no compiled kernels for {graph.device}; use engine='tensor'"
+        )
     return ("bits" if compiled else "tensor") if asked == "auto" else asked
 
 
@@ -108,6 +114,14 @@ class Blocks:
 
         def need(rows: int) -> int:
             work = _rows.memory_needed(n, m, rows, graph.device)
+            if graph.is_weighted:
+                own = rows * n * 2 * 8  # distances in the numbers of the engine, or as float64
+                if self.engine == "tensor":
+                    return besides(rows) + 2 * work + own
+                width = graph.scale.dtype.itemsize
+                work = _plan.weighted_bytes_per_thread(self.engine, n, m, width, False, False)
+                shared = _plan.weighted_bytes(m, width)
+                return besides(rows) + shared + self._threads(rows) * work + own
             if self.engine == "bits":  # three rows of bits, lists, and on the CPU the distances
                 lanes = self._lanes(rows)
                 work = n * 3 * lanes // 8
@@ -119,6 +133,9 @@ class Blocks:
             full = self._lanes(total) * self._threads(total)
             large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
             most = min(total, max(1, large // row // full) * full)
+        elif self._block_size is None and self.engine != "tensor":
+            full = _plan.BATCH[self.engine] * self._threads(total)
+            most = min(total, max(1, LARGEST_BLOCK // (n * 8 or 1) // full) * full)
         elif self._block_size is None:
             batch = LARGEST_BATCH if host else LARGEST_BATCH_ON_ACCELERATOR
             each = max(1, _rows.memory_needed(n, 0, 1, graph.device))
@@ -145,6 +162,9 @@ class Blocks:
     def _threads(self, rows: int) -> int:
         if self.engine == "tensor" or self.graph.device.type != "cpu":
             return 1
+        if self.graph.is_weighted:
+            batches = -(-rows // _plan.BATCH[self.engine])
+            return max(1, min(torch.get_num_threads(), batches))
         return max(1, min(torch.get_num_threads(), -(-rows // self._lanes(rows))))
 
     @property
@@ -187,6 +207,9 @@ class Blocks:
 
         def work() -> None:
             nonlocal overflow
+            if graph.is_weighted:
+                self._weighted(sources, out, control)
+                return
             if self.engine == "tensor":
                 overflow = _rows.distances(graph.rowptr, graph.col, sources, out)
                 return
@@ -206,6 +229,30 @@ class Blocks:
             return False
         bar.update(first + count - bar.n)
         return True
+
+    def _weighted(self, sources: Tensor, out: Tensor, control: Tensor) -> None:
+        """The rows of these sources by weights, and in the dtype that they are to have."""
+        graph, threads = self.graph, self._threads(sources.numel())
+        scale, floating = graph.scale, self.dtype.is_floating_point
+        plain = self.dtype == scale.dtype and (scale.whole or floating)
+        found = out if plain else _weighted_rows.empty(graph, sources.numel())
+        _weighted_rows.fill(graph, self.engine, sources, found, control, threads)
+        if plain:
+            return
+        found = _weighted_rows.lengths(graph, found)
+        reached = torch.isfinite(found)
+        if self.dtype != torch.float64 and found.numel():
+            longest = torch.where(reached, found, 0).amax(1)
+            limit = (torch.finfo if floating else torch.iinfo)(self.dtype).max
+            if float(longest.max()) > limit:
+                raise OverflowError(
+                    f"a distance of {float(longest.max()):g} from vertex "
+                    f"{int(sources[longest.argmax()])} does not fit {self.dtype}, which holds "
+                    f"{limit:g} at most; take dtype='auto' or torch.float64"
+                )
+        if not floating:
+            found = torch.where(reached, found, -1)
+        out.copy_(found)
 
     def _widen(self, sources: Tensor) -> None:
         limit = torch.iinfo(self.dtype).max

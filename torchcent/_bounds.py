@@ -14,16 +14,18 @@ host: they take less time than PyTorch takes to start them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent import _csr, _ops
+from torchcent import _csr, _ops, _weighted_rows
 from torchcent._distance_sums import How, farthest, source_sums
 from torchcent.graph import Graph
 
-Vector = NDArray[np.int32]
+Vector = NDArray[Any]  # distances: int32 hops, or float64 by weights
 Indices = NDArray[np.int64]
 
 MOST_SINGLE = 64  # sources up to which searches one by one beat rows of bits
@@ -43,11 +45,16 @@ class Bounds:
         self.is_whole = bool(inside.all())
         self.vertex: Indices = np.flatnonzero(inside)
         size = self.vertex.size
-        self.lower: Vector = np.zeros(size, np.int32)
-        self.upper: Vector = np.full(size, graph.num_nodes, np.int32)
-        self.sum: Indices = np.zeros(size, np.int64)  # distances, there and back
+        self.lower: Vector = np.zeros(size, out.dtype)
+        self.upper: Vector = np.full(size, graph.num_nodes, out.dtype)
+        self.slack = 0.0  # relative, what rounding may do to sums of weights
+        if graph.is_weighted:
+            self.upper.fill(np.inf)
+            self.slack = 0.0 if graph.scale.exact else 2.0**-51 * graph.num_nodes
+        # Distances, there and back.
+        self.sum: Vector = np.zeros(size, np.float64 if graph.is_weighted else np.int64)
         self.searched = np.zeros(size, bool)
-        self.longest = 0  # distance found
+        self.longest = 0.0  # distance found
         self.root = self._learned(int(np.searchsorted(self.vertex, root)), out, back)
 
     def search(self, place: int) -> tuple[Vector, Vector]:
@@ -65,8 +72,8 @@ class Bounds:
         if not self.is_whole:
             out = out[self.vertex]
             back = out if symmetric else back[self.vertex]
-        eccentricity = int(out.max())
-        self.longest = max(self.longest, eccentricity if symmetric else int(back.max()))
+        eccentricity = out.max().item()
+        self.longest = max(self.longest, eccentricity if symmetric else back.max().item())
         self.longest = max(self.longest, eccentricity)
         np.maximum(self.lower, back, out=self.lower)
         np.maximum(self.lower, eccentricity - out, out=self.lower)
@@ -89,6 +96,7 @@ class Bounds:
         graph, how = self.graph, self.how
         vertices = torch.from_numpy(self.vertex[places]).to(graph.device)
         one_by_one = how.engine == "auto" and _ops.available and graph.device.type == "cpu"
+        one_by_one = one_by_one and not graph.is_weighted
         if one_by_one and vertices.numel() <= MOST_SINGLE:
             return farthest(graph, how, vertices, backward).numpy()
         return source_sums(graph, how, vertices, not backward).eccentricity.cpu().numpy()
@@ -101,11 +109,16 @@ def worth(row: Vector) -> int:
     estimated from how far the distances of one row spread. (Measured: 2 to 6 on meshes and roads,
     60 to 400 on small worlds.)
     """
+    if row.dtype != np.int32:  # by weights, where nothing searches so many at once
+        return 1
     return int(256 / min(1 + 2 * row.std(), 64.0))
 
 
 def distances_from(graph: Graph, how: How, vertex: int, backward: bool = False) -> Vector:
     """[n]: distances from the vertex, or to it; -1 where there is no path."""
+    if graph.is_weighted:
+        row = _weighted_rows.single(graph, how.engine, vertex, backward)
+        return torch.where(torch.isfinite(row), row, -1).cpu().numpy()
     rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
     search = _csr.hops_on_tensors if how.engine == "tensor" else _csr.hops
     return search(rowptr, col, vertex).cpu().numpy()

@@ -98,7 +98,7 @@ def flag(value: object, name: str) -> bool:
 def no_weight(edge_weight: object, measure: str) -> None:
     if edge_weight is not None:
         raise NotImplementedError(
-            f"{measure} does not take edge_weight yet; pass edge_weight=None to count hops"
+            f"{measure} does not take edge_weight, which does not matter to it; leave it out"
         )
 
 
@@ -331,16 +331,16 @@ def distance_dtype(value: object) -> torch.dtype | None:
 
 
 def distance_out(
-    value: object, shape: tuple[int, int], dtype: torch.dtype | None, device: torch.device
-) -> Tensor | Path | None:
+    value: object, shape: tuple[int, int], dtype: torch.dtype | None, device: torch.device,
+    known: tuple[torch.dtype, ...],
+) -> Tensor | Path | None:  # fmt: skip
     """Where distances are to be written: a .npy file in a folder that is there, or a tensor."""
     if value is None:
         return None
     if isinstance(value, Tensor):
-        if value.dtype not in DISTANCE_DTYPES:
-            raise TypeError(
-                f"out must be torch.int8, torch.int16 or torch.int32, got {value.dtype}"
-            )
+        if value.dtype not in known:
+            *first, last = map(str, known)
+            raise TypeError(f"out must be {', '.join(first)} or {last}, got {value.dtype}")
         if dtype is not None and dtype != value.dtype:
             raise ValueError(f"dtype={dtype} contradicts out, which has {value.dtype}")
         if value.shape != shape:

@@ -7,7 +7,16 @@ import math
 import torch
 
 from torchcent import _memory, _ops, _reduce, _tensor
-from torchcent._plan import Plan, Preparation, _core_bytes, _threads
+from torchcent._plan import (
+    BATCH,
+    Plan,
+    Preparation,
+    _core_bytes,
+    _threads,
+    choose,
+    weighted_bytes_per_thread,
+    weights_in_words,
+)
 from torchcent.graph import Graph
 
 # Sources side by side: WIDE from WIDE_FROM of them on, else NARROW (csrc/cpu/distances.cpp); always
@@ -17,7 +26,7 @@ BUSY_ROWS, MOST_IN_FLIGHT = 2**22, 256
 # Depth over log2(n) from which sources by neighbourhood win: 1.5 to 6 times at 6 and more (meshes,
 # roads); at 2.6 and less (social and web graphs) the order from the hub wins, up to 2.5 times.
 DEEP_PER_LOG = 4
-INLINE_WORK = {"bits": 1e8, "tensor": 2e7}  # as _driver._INLINE_WORK
+INLINE_WORK = {"bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7}  # as _driver._INLINE_WORK
 _BOUNDS = 200  # bytes per vertex
 _FOLDING = {"distance_profile", "closeness", "harmonic", "eccentricity"}
 _FOLDING |= {"average_shortest_path_length"}
@@ -33,9 +42,12 @@ def plan(
         ValueError: if the engine cannot run here.
     """
     limit = _memory.budget(memory, graph.device)
-    fold = measure in _FOLDING and num_sources is None
     cores = Preparation(graph, measure, limit, memory)
-    engine, reason, core = _choose(cores, engine, num_sources, "one" if fold else "no")
+    if graph.is_weighted:
+        engine, reason, core = choose(cores, "no", engine, num_sources)
+    else:
+        fold = measure in _FOLDING and num_sources is None
+        engine, reason, core = _choose(cores, engine, num_sources, "one" if fold else "no")
     n = core.num_nodes
     searched = int((core.rowptr.diff() > 0).sum())
     sources = searched if num_sources is None else min(num_sources, searched)
@@ -43,9 +55,15 @@ def plan(
     fixed = graph.nbytes + _core_bytes(core) + 2 * (4 * 8 + 4 + 8) * graph.num_nodes
     threads, flight = 0, 0
     if engine == "tensor":
-        fit = _tensor.lanes_that_fit(n, core.num_slots, limit - fixed)
+        own = _tensor.weighted_extra(n, core.num_slots) if graph.is_weighted else 0
+        fit = _tensor.lanes_that_fit(n, core.num_slots, limit - fixed, own)
         lanes = min(max(sources, 1), fit)
-        needed = fixed + _tensor.memory_needed(n, core.num_slots, max(lanes, 1))
+        needed = fixed + _tensor.memory_needed(n, core.num_slots, max(lanes, 1), own)
+    elif core.weight is not None:
+        lanes = BATCH[engine] if engine == "relax" else 1
+        width = core.weight.itemsize
+        each = weighted_bytes_per_thread(engine, n, core.num_slots, width, False, False)
+        threads, needed = _threads(-(-sources // BATCH[engine]), each, fixed, limit)
     elif graph.device.type == "cuda":
         lanes, batches = WIDE, -(-sources // WIDE)
         needed, flight = _device_memory(n, core.num_slots, batches, limit - fixed)
@@ -60,7 +78,7 @@ def plan(
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, n,
         core.num_slots, sources, lanes, -(-sources // lanes), threads, flight, 0,
-        limit - fixed, needed, limit,
+        limit - fixed, needed, limit, weights_in_words(graph),
     )  # fmt: skip
     return made, core
 
@@ -69,7 +87,7 @@ def room_for_bounds(graph: Graph, measure: str, engine: str, memory: int | None)
     """Refuses what takes searches one by one and a batch (_bounds.py, _longest.py) if memory does
     not allow for it: bounds, the rows of roots, what they are put together from."""
     limit, n = _memory.budget(memory, graph.device), graph.num_nodes
-    if engine == "tensor" or not has_bits(graph.device):
+    if graph.is_weighted or engine == "tensor" or not has_bits(graph.device):
         search = _tensor.memory_needed(n, graph.num_slots, 1)
     elif graph.device.type == "cuda":
         search = _device_memory(n, graph.num_slots, 1, limit)[0]
@@ -92,9 +110,7 @@ def is_deep(core: _reduce.Core) -> bool:
 
 def has_bits(device: torch.device) -> bool:
     """Are there kernels of the bits engine for this device?"""
-    return _ops.available and torch._C._dispatch_has_kernel_for_dispatch_key(
-        "torchcent::distance_sums", device.type.upper()
-    )
+    return _ops.has_kernel("distance_sums", device)
 
 
 def _choose(

@@ -13,20 +13,24 @@ number of vertices that reach v, x included,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _check, _distance_plan, _ops, _reduce
-from torchcent._plan import Plan
+from torchcent import _check, _check_weights, _distance_plan, _ops, _reduce, _weighted_rows
+from torchcent._plan import BATCH, Plan
 from torchcent._tensor import _distances as tensor_engine
+from torchcent._tensor import _weighted
 from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph, as_graph
 
+# Rows of weighted distances: in the numbers of the engine, as float64, and what is made of them.
+_BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
 
 
@@ -45,7 +49,7 @@ class Sums:
     """Per vertex of the graph, or per source."""
 
     total: Tensor  # float64 [n, 4]
-    eccentricity: Tensor  # int32 [n], over what is reached
+    eccentricity: Tensor  # int32 [n], float64 by weights, over what is reached
     levels: Tensor  # int64 [n + 1] pairs by distance, or empty
 
     @property
@@ -62,13 +66,12 @@ class Sums:
 
 
 def asked(
-    measure: str, edge_index: Tensor | Graph, edge_weight: object, num_nodes: int | None,
+    measure: str, edge_index: Tensor | Graph, edge_weight: Tensor | None, num_nodes: int | None,
     directed: bool | None, engine: str, memory: int | None, progress: bool | None, dtype: Any,
 ) -> tuple[Graph, How]:  # fmt: skip
     """The arguments that all distance measures have, checked."""
-    _check.no_weight(edge_weight, measure)
-    graph = as_graph(edge_index, num_nodes, directed)
-    _check.choice(engine, "engine", _check.DISTANCE_ENGINES)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
+    _check_weights.engine(engine, graph, _check.DISTANCE_ENGINES)
     if progress is not None:
         _check.flag(progress, "progress")
     dtype = _check.float_dtype(dtype)
@@ -81,8 +84,11 @@ def vertex_sums(
 ) -> Sums:  # fmt: skip
     """Per vertex v over the sources u (None: all): d(u, v), or d(v, u) if outgoing.
 
-    With `levels`, also the pairs by distance; then `how.measure` must be one that does not fold.
+    With `levels`, also the pairs by distance in hops; then `how.measure` must be one that does not
+    fold.
     """
+    if graph.is_weighted:
+        return _weighted_sums(graph, how, sources, outgoing)
     count = None if sources is None else sources.numel()
     made, core = _distance_plan.plan(graph, how.measure, how.engine, count, how.memory)
     n, device = core.num_nodes, graph.device
@@ -115,6 +121,8 @@ def vertex_sums(
 
 def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False) -> Sums:
     """Per source s over all vertices v: d(v, s), or d(s, v) if outgoing."""
+    if graph.is_weighted:
+        return _weighted_source_sums(graph, how, sources, outgoing)
     made, core = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
     start, place = _in_order(core, sources, not outgoing)
     size, device = sources.numel(), graph.device
@@ -139,6 +147,79 @@ def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False)
         found.eccentricity.new_zeros(size).index_copy_(0, place, found.eccentricity),
         found.levels,
     )
+
+
+def _weighted_sums(graph: Graph, how: How, sources: Tensor | None, outgoing: bool) -> Sums:
+    """What :func:`vertex_sums` tells, by weights: all vertices are searched the other way round,
+    which needs no rows; from pivots, row by row."""
+    if sources is None:
+        everything = torch.arange(graph.num_nodes, device=graph.device)
+        return _weighted_source_sums(graph, how, everything, outgoing)
+    total = torch.zeros(graph.num_nodes, 4, dtype=torch.float64, device=graph.device)
+    eccentricity = torch.zeros_like(total[:, FAR])
+    for rows in distance_rows(graph, how, sources, backward=outgoing):
+        for row in rows:  # one after the other: sums do not depend on the size of a block
+            reached = torch.isfinite(row) & (row > 0)
+            row = torch.where(reached, row, 0)
+            total[:, FAR] += row
+            total[:, HARMONIC] += torch.where(reached, 1 / row, 0)
+            total[:, REACH] += reached
+            torch.maximum(eccentricity, row, out=eccentricity)
+    return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
+
+
+def _weighted_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool) -> Sums:
+    made, core = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
+    start, place = _in_order(core, sources, not outgoing)
+    sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
+    farthest = torch.zeros_like(sums[:, 0])
+    csr = _weighted_rows.direction(core, not outgoing)
+
+    def compiled(control: Tensor) -> None:
+        _ops.ops.weighted_source_sums(
+            *csr, start, sums, farthest, control, _weighted_rows.ENGINE[made.engine], made.threads
+        )
+
+    def tensor(part: slice) -> None:
+        _weighted.source_sums(*csr[:3], start[part], sums[part], farthest[part])
+
+    _run(made, start.numel(), how.progress, compiled, tensor)
+    total = sums.new_zeros(sources.numel(), 4)
+    unit = graph.scale.unit
+    total[place[:, None], torch.tensor([FAR, HARMONIC, REACH], device=sums.device)] = (
+        sums * sums.new_tensor([unit, 1 / unit, 1])
+    )
+    return Sums(
+        total,
+        total.new_zeros(sources.numel()).index_copy_(0, place, farthest * unit),
+        total.new_zeros(0, dtype=torch.int64),
+    )
+
+
+def distance_rows(
+    graph: Graph, how: How, sources: Tensor, backward: bool = False
+) -> Iterator[Tensor]:
+    """Weighted distances from the sources, or to them: blocks float64 [b, n], inf for none."""
+    made, _ = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
+    size = made.lanes if made.engine == "tensor" else max(made.threads, 1) * BATCH[made.engine]
+    room = min(made.memory_limit - made.memory, _LARGEST_BLOCK)
+    size = min(size, room // (_BYTES_PER_DISTANCE * max(graph.num_nodes, 1)))
+    quick = _distance_plan.is_quick(made)
+    with progress_bar(sources.numel(), how.measure, how.progress, quick) as bar:
+        done = 0
+        for part in sources.split(max(size, 1)):
+            rows = _weighted_rows.empty(graph, part.numel())
+            control = torch.tensor([0, done, made.workspace], dtype=torch.int64)
+            work = partial(
+                _weighted_rows.fill, graph, made.engine, part, rows, control, made.threads, backward
+            )
+            if quick or made.engine == "tensor":
+                work()
+            else:
+                watched(on_device(work, graph.device), control, bar)
+            done += part.numel()
+            bar.update(done - bar.n)
+            yield _weighted_rows.lengths(graph, rows)
 
 
 def _direction(core: _reduce.Core, backward: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:

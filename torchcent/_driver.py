@@ -21,7 +21,7 @@ _DEEP = 1000
 # Sources x slots below which a thread and a bar cost more than they give. A thread's first call of
 # CUDA costs 0.7 ms; the devices do this much in 50.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
-_ENGINE = {"lanes": 0, "queue": 1}
+_ENGINE = {"lanes": 0, "queue": 1, "relax": 0, "dijkstra": 1}
 
 
 def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
@@ -62,6 +62,8 @@ def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None
             problem.target_weight,
             problem.through_weight,
             scores,
+            problem.core.weight,
+            problem.tie_tolerance,
         )
         bar.update(problem.sources[part].numel())
 
@@ -73,25 +75,29 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     on_cuda = core.rowptr.is_cuda
 
     def call(part: slice, rung: int) -> int:
-        return int(
-            _ops.ops.path_dependency(
-                core.rowptr,
-                core.col,
-                core.colptr,
-                core.row,
-                problem.sources[part].contiguous(),
-                problem.source_weight[part].contiguous(),
-                problem.own_weight[part].contiguous(),
-                problem.target_weight,
-                problem.through_weight,
-                scores,
-                control,
-                _check.MEASURES.index(problem.measure),
-                _ENGINE[plan.engine],
-                rung,
-                plan.spread,
-            )
+        counted = (
+            problem.sources[part].contiguous(),
+            problem.source_weight[part].contiguous(),
+            problem.own_weight[part].contiguous(),
+            problem.target_weight,
+            problem.through_weight,
+            scores,
+            control,
+            _check.MEASURES.index(problem.measure),
+            _ENGINE[plan.engine],
+            rung,
+            plan.spread,
         )
+        if core.weight is None:
+            return int(
+                _ops.ops.path_dependency(core.rowptr, core.col, core.colptr, core.row, *counted)
+            )
+        return int(
+            _ops.ops.weighted_dependency(
+                core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight,
+                *counted, problem.tie_tolerance,
+            )
+        )  # fmt: skip
 
     def work() -> None:
         rung, begin, group = (0 if plan.engine == "lanes" else 1), 0, 0

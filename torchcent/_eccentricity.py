@@ -32,7 +32,7 @@ def eccentricities(graph: Graph, how: How, vertices: Tensor | None, disconnected
 
 
 def _settled(graph: Graph, how: How) -> Tensor | None:
-    """int32 [n] by bounds and by searching what they leave open; None where a pass is better.
+    """Per vertex, by bounds and by searching what they leave open; None where a pass is better.
 
     Searches begin by turns at the vertex of the largest upper and of the smallest lower bound.
     """

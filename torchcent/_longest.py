@@ -54,7 +54,7 @@ class LongestDistance:
         self.begin = _Side(everything, [back])
         self.end = self.begin if back is out else _Side(everything, [out])
 
-    def run(self) -> int:
+    def run(self) -> float:
         for turn in range(1, ROOTS):
             if not self._settle():
                 return self.low
@@ -67,14 +67,22 @@ class LongestDistance:
             size *= 2
         return self.low
 
+    @property
+    def enough(self) -> float:
+        """The bound of a path that settles it; a little less than `low` where sums are rounded."""
+        return self.low * (1 - self.bounds.slack)
+
     def _settle(self) -> bool:
         """Drops vertices whose paths are at most `low` long; are there others?"""
         begin, end = self.begin, self.end
+        if self.bounds.slack:  # otherwise what is searched is settled by its own bound
+            for side in {id(side): side for side in (begin, end)}.values():
+                side.keep(~self.bounds.searched[side.place])
         while begin.place.size and end.place.size:
             before = begin.place.size + end.place.size
-            begin.keep(self._bound(begin, end) > self.low)
+            begin.keep(self._bound(begin, end) > self.enough)
             if end is not begin and begin.place.size:
-                end.keep(self._bound(end, begin) > self.low)
+                end.keep(self._bound(end, begin) > self.enough)
             dropped = before - begin.place.size - end.place.size
             if dropped * _WORTH_ANOTHER_ROUND <= before:
                 return begin.place.size > 0 and end.place.size > 0
@@ -127,5 +135,5 @@ class LongestDistance:
         side, other = (self.begin, self.end) if fewer else (self.end, self.begin)
         far = np.argsort(-self._bound(side, other), kind="stable")[:size]
         found = self.bounds.largest_distances(side.place[far], backward=side is not self.begin)
-        self.low = max(self.low, int(found.max()))
+        self.low = max(self.low, found.max().item())
         side.drop(far)

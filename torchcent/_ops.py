@@ -50,6 +50,14 @@ def runs_on(device: torch.device) -> bool:
     return available and (device.type == "cpu" or (cuda and device.type == "cuda"))
 
 
+def has_kernel(name: str, device: torch.device) -> bool:
+    """Is this operator compiled for the device?"""
+    if not runs_on(device) or not hasattr(ops, name):
+        return False
+    key = device.type.upper()
+    return torch._C._dispatch_has_kernel_for_dispatch_key(f"torchcent::{name}", key)
+
+
 def _sized(like: Tensor, size: object, dtype: torch.dtype = torch.int64) -> Tensor:
     return like.new_empty(size, dtype=dtype)  # type: ignore[call-overload]
 
@@ -121,6 +129,9 @@ if available:
         "distances": _fake_flag,
         "search_summary": _fake_search_summary,
         "path_dependency": _fake_flag,
+        "weighted_dependency": _fake_flag,
+        "weighted_source_sums": _fake_in_place,
+        "weighted_distances": _fake_in_place,
         "closure": _fake_in_place,
     }.items():
         torch.library.register_fake(f"torchcent::{_name}")(_fake)

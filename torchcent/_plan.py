@@ -12,10 +12,16 @@ from torchcent import _memory, _ops, _reduce, _tensor
 from torchcent._memory import readable
 from torchcent.graph import Graph
 
-LANES = 64  # sources side by side in one batch of the lanes engine on the CPU
+# Sources side by side in one batch of the lanes and relax engines (of lanes on CUDA: WIDTHS)
+LANES = 64
 # Sources that share a private sum; fixed in csrc/cpu/path_dependency.cpp.
-BATCH = {"lanes": LANES, "queue": 16}
-ORDER = {"lanes": "degree", "queue": "bandwidth", "tensor": "given"}
+BATCH = {"lanes": LANES, "queue": 16, "relax": LANES, "dijkstra": 16}
+ORDER = {
+    "lanes": "degree", "queue": "bandwidth", "tensor": "given",
+    "relax": "degree", "dijkstra": "bandwidth",
+}  # fmt: skip
+# The engine with sources side by side and the one with a search at a time, by hops and by weights.
+_PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
 FEW_SOURCES = 8
 # Depth over log2(n) up to which lanes win: 1.5 to 2.1 for social, web and citation graphs, 2.8 and
 # more for meshes and roads (docs/performance.md has the table).
@@ -47,6 +53,7 @@ class Plan:
     workspace: int  # bytes that CUDA kernels may take
     memory: int  # bytes: of the run, or of what is still to be prepared where that is more
     memory_limit: int
+    weights: str = ""  # the arithmetic of weighted distances
 
     @property
     def spread(self) -> int:
@@ -63,11 +70,12 @@ class Plan:
             + (f", {self.threads} threads" if self.threads else "")
             + (f", {self.flight} batches at a time" if self.flight else ""),
             "graph": f"{self.num_nodes:,} vertices, {self.num_slots:,} slots",
+            "weights": self.weights,
             "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots after folding",
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
             "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
         }
-        return "\n".join(f"{name:<9} {text}" for name, text in rows.items())
+        return "\n".join(f"{name:<9} {text}" for name, text in rows.items() if text)
 
 
 def plan(
@@ -77,6 +85,7 @@ def plan(
     num_sources: int | None,
     memory: int | None,
     strategy: int = 0,
+    tie_tolerance: float = 0.0,
 ) -> tuple[Plan, _reduce.Core]:
     """The plan and the reduced graph that it will search.
 
@@ -86,19 +95,19 @@ def plan(
     """
     limit = _memory.budget(memory, graph.device)
     cores = Preparation(graph, measure, limit, memory)
-    engine, reason, core = _choose(cores, measure, engine, num_sources)
+    fold = _folding(graph, measure, tie_tolerance)
+    engine, reason, core = choose(cores, fold, engine, num_sources)
     scores = graph.num_slots if measure == "edge_betweenness" else graph.num_nodes
     sources = _count_sources(core, num_sources, graph.num_nodes)
     threads, flight, lanes = 0, 0, 1
     if engine == "tensor":
         fixed = graph.nbytes + 8 * scores
-        lanes = min(
-            max(sources, 1), _tensor.lanes_that_fit(core.num_nodes, core.num_slots, limit - fixed)
-        )
-        each = _tensor.memory_needed(core.num_nodes, core.num_slots, max(lanes, 1))
-        needed = fixed + each
+        n, m = core.num_nodes, core.num_slots
+        own = _tensor.weighted_extra(n, m) if graph.is_weighted else 0
+        lanes = min(max(sources, 1), _tensor.lanes_that_fit(n, m, limit - fixed, own))
+        needed = fixed + _tensor.memory_needed(n, m, max(lanes, 1), own)
     else:
-        lanes = LANES if engine == "lanes" else 1
+        lanes = LANES if engine in ("lanes", "relax") else 1
         each = _bytes_per_thread(engine, core, measure)
         own = core.num_slots if measure == "edge_betweenness" else core.num_nodes
         fixed = graph.nbytes + 8 * scores + 8 * own + _core_bytes(core)
@@ -115,11 +124,11 @@ def plan(
     if needed > limit or lanes < 1:
         what = f"{measure} with engine={engine!r}, one batch at a time,"
         raise _memory.refuse(what, needed, limit, memory)
-    size = BATCH["queue"] if engine == "queue" else lanes
+    size = BATCH[engine] if engine in ("queue", "dijkstra") else lanes
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, core.num_nodes,
         core.num_slots, sources, lanes, -(-sources // size), threads, flight, strategy,
-        limit - fixed, needed, limit,
+        limit - fixed, needed, limit, weights_in_words(graph, tie_tolerance),
     )  # fmt: skip
     return made, core
 
@@ -145,25 +154,45 @@ class Preparation:
         self.peak = max(self.peak, needed)
 
 
-def _choose(
-    cores: Preparation, measure: str, engine: str, num_sources: int | None
+def weights_in_words(graph: Graph, tie_tolerance: float = 0.0) -> str:
+    """What a plan tells of weights: nothing, if there are none."""
+    if not graph.is_weighted:
+        return ""
+    return f"{graph.scale}" + (f"; tie tolerance {tie_tolerance:g}" if tie_tolerance else "")
+
+
+def _folding(graph: Graph, measure: str, tie_tolerance: float) -> str:
+    """Which leaves may be folded.
+
+    A folded leaf's search is that of its neighbour, all distances less by a constant. Ties are the
+    same there if sums are exact and compared as they are; sums that are rounded, or compared in
+    proportion to their size, may tie in the one search and not in the other.
+    """
+    if graph.is_weighted and (tie_tolerance > 0 or not graph.scale.exact):
+        return "no"
+    return "one" if measure == "stress" else "all"
+
+
+def choose(
+    cores: Preparation, fold: str, engine: str, num_sources: int | None
 ) -> tuple[str, str, _reduce.Core]:
+    """The engine, why, and the core in its order."""
     graph = cores.graph
-    fold = "one" if measure == "stress" else "all"
-    if engine in ("lanes", "queue"):
+    compiled = has_kernels(graph)
+    if engine not in ("auto", "tensor"):
         if not _ops.available:
             raise ValueError(f"engine={engine!r} needs the compiled extension; use engine='tensor'")
-        if not _ops.runs_on(graph.device):
+        if not compiled:
             raise ValueError(
                 f"engine={engine!r} has no compiled kernels for {graph.device}; "
                 "use engine='tensor' or move the graph"
             )
         return engine, "asked for", _ordered(cores, engine, fold)
-    if engine == "tensor" or not _ops.runs_on(graph.device):
+    if engine == "tensor" or not compiled:
         reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
         return "tensor", reason, cores.core("given", "no")
     core = cores.core("degree", fold)
-    engine, reason = _faster(core, num_sources)
+    engine, reason = faster(graph, core, num_sources)
     return engine, reason, _ordered(cores, engine, fold)
 
 
@@ -175,18 +204,29 @@ def _ordered(cores: Preparation, engine: str, fold: str) -> _reduce.Core:
     return core
 
 
-def _faster(core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
-    """lanes or queue, from the depth of the graph."""
+def has_kernels(graph: Graph) -> bool:
+    """Are there compiled searches that count the paths of this graph, on its device?"""
+    name = "weighted_dependency" if graph.is_weighted else "path_dependency"
+    return _ops.has_kernel(name, graph.device)
+
+
+def faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
+    """Sources side by side or one search at a time, from the depth of the graph in hops."""
+    together, single = _PAIR[graph.is_weighted]
     if num_sources is not None and num_sources < FEW_SOURCES:
-        return "queue", f"fewer than {FEW_SOURCES} sources do not fill lanes"
+        return single, f"fewer than {FEW_SOURCES} sources do not fill lanes"
     depth, limit = core.depth, _depth_limit(core)
     if is_deep(core):
         slots = core.num_slots / core.num_nodes
         all_of_them = num_sources is None or num_sources >= NEARLY_ALL * core.num_nodes
-        if core.rowptr.device.type == "cpu" and slots >= DENSE and all_of_them:
-            return "lanes", f"{slots:.0f} slots per vertex: {LANES} neighbouring sources share each"
-        return "queue", f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
-    return "lanes", f"depth about {depth} <= {limit:.0f}: many sources share each arc"
+        in_balls = core.rowptr.device.type == "cpu" and not graph.is_weighted
+        if in_balls and slots >= DENSE and all_of_them:
+            return (
+                together,
+                f"{slots:.0f} slots per vertex: {LANES} neighbouring sources share each",
+            )
+        return single, f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
+    return together, f"depth about {depth} <= {limit:.0f}: many sources share each arc"
 
 
 def _depth_limit(core: _reduce.Core) -> float:
@@ -274,6 +314,9 @@ def _queue_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> int
 def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
     """What a thread's workspace holds at most (csrc/cpu/lanes.h, queue.h)."""
     n, m = core.num_nodes, core.num_slots
+    if core.weight is not None:
+        slots = measure == "edge_betweenness"
+        return weighted_bytes_per_thread(engine, n, m, core.weight.itemsize, True, slots)
     if engine == "lanes":
         return n * (256 + 3 * 8 + 4 + 14 * 12)
     # The pairs of the ladder's last rung included; an undirected edge is a DAG arc one way at most.
@@ -281,6 +324,30 @@ def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
     return n * (2 * 4 + 12 + 2 * 16) + arcs * (16 if measure == "edge_betweenness" else 8)
 
 
+def weighted_bytes_per_thread(
+    engine: str, num_nodes: int, num_slots: int, width: int, counts: bool, slots: bool
+) -> int:
+    """The same with distances of so many bytes (csrc/cpu/relax_search.h, dijkstra.h), with path
+    counts or without, with scores per slot or per vertex."""
+    if engine == "relax":
+        rows, lists = LANES * width + 64, 2 * width
+        if counts:  # rows of counts, tight arcs by either end, the order of vertices
+            rows, lists = rows + 512, lists + (40 if slots else 24)
+    else:
+        rows, lists = width + 16, width + 24
+        if counts:
+            rows, lists = rows + 48, lists + (40 if slots else 24)
+    return num_nodes * rows + num_slots * lists
+
+
+def weighted_bytes(num_slots: int, width: int) -> int:
+    """What all threads share: the arcs of either direction, sorted (csrc/cpu/light_arcs.h)."""
+    return 2 * num_slots * (12 + width)
+
+
 def _core_bytes(core: _reduce.Core) -> int:
-    held = {id(part): part for part in (core.rowptr, core.col, core.colptr, core.row, core.slot)}
-    return sum(part.numel() * part.element_size() for part in held.values())
+    parts = [core.rowptr, core.col, core.colptr, core.row, core.slot]
+    parts += [part for part in (core.weight, core.back_weight) if part is not None]
+    held = {id(part): part for part in parts}
+    shared = 0 if core.weight is None else weighted_bytes(core.num_slots, core.weight.itemsize)
+    return shared + sum(part.numel() * part.element_size() for part in held.values())

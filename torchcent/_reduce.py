@@ -36,6 +36,8 @@ class Core:
     near: Tensor  # all core vertices, neighbours close together: the order of sources in batches
     order: Tensor  # folded vertices, each before its parent
     parent: Tensor  # [n] the neighbour a vertex was folded onto, or -1
+    weight: Tensor | None = None  # per slot, as Graph.scale says; None counts hops
+    back_weight: Tensor | None = None  # per slot of the transpose
 
     @property
     def num_nodes(self) -> int:
@@ -61,6 +63,7 @@ class Problem:
     own_weight: Tensor  # c, per source
     target_weight: Tensor  # b, per core vertex
     through_weight: Tensor  # h, per core vertex
+    tie_tolerance: float  # relative, of weighted distances
     known: Tensor  # what pairs decided by trees contribute, per vertex or slot of the graph
 
 
@@ -126,8 +129,9 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         parent = torch.full_like(everything, -1)
         colptr, row = graph.transpose
         return Core(
-            graph.rowptr, graph.col, colptr, row, everything, slots, everything, none, parent
-        )
+            graph.rowptr, graph.col, colptr, row, everything, slots, everything, none, parent,
+            *graph.scaled_weights,
+        )  # fmt: skip
     parent = torch.full((n,), -1, device=graph.device)
     removed = parent[:0]
     if fold != "no" and graph.is_symmetric:
@@ -145,8 +149,13 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         del rowptr, col, slot, near  # not beside the same once more
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
         near = torch.arange(kept.numel(), device=graph.device)
-    colptr, row = (rowptr, col) if graph.is_symmetric else _csr.transpose(rowptr, col)[:2]
-    return Core(rowptr, col, colptr, row, kept, slot, near, removed, parent)
+    colptr, row, back = rowptr, col, None
+    weight = graph.scaled_weights[0]
+    weight = None if weight is None else weight[slot]
+    if not graph.is_symmetric:
+        colptr, row, back = _csr.transpose(rowptr, col)
+    back_weight = weight if weight is None or back is None else weight[back]
+    return Core(rowptr, col, colptr, row, kept, slot, near, removed, parent, weight, back_weight)
 
 
 def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
@@ -181,6 +190,7 @@ def problem(
     sources: Tensor | None,
     targets: Tensor | None,
     endpoints: bool,
+    tie_tolerance: float = 0.0,
 ) -> Problem:
     """Weights of the search on the core, and the closed forms of what was folded."""
     a, b = _indicator(graph, sources), _indicator(graph, targets)
@@ -212,6 +222,7 @@ def problem(
         own.index_select(0, vertex),
         hanging_b.index_select(0, core.vertex),
         through.index_select(0, core.vertex),
+        tie_tolerance,
         known,
     )
 

@@ -132,9 +132,9 @@ def _vertices(count: int) -> str:
     return f"{count:,} vertex" if count == 1 else f"{count:,} vertices"
 
 
-def describe(name: str, edges: EdgeList) -> str:
+def describe(name: str, edges: EdgeList, weighted: bool = False) -> str:
     """The rows of ``torchcent info``."""
-    graph = edges.graph()
+    graph = edges.graph(weighted=weighted)
     degree = np.sort(graph.degree.numpy())
     n = graph.num_nodes
     row, col = edges.edge_index
@@ -146,9 +146,7 @@ def describe(name: str, edges: EdgeList) -> str:
         "edges": (f"{graph.num_slots:,} arcs, directed" if graph.directed else
                   f"{graph.num_slots // 2:,}, undirected ({graph.num_slots:,} slots)"),
         "in the file": f"{edges.num_edges:,} rows" + (f", {loops:,} self-loops" if loops else ""),
-        "weights": "none" if weight is None else
-                   f"{float(weight.min()):g} to {float(weight.max()):g}, not used yet"
-                   if weight.numel() else "none",
+        "weights": _weights(weight, weighted),
     }  # fmt: skip
     if n:
         rows["components"] = component_sizes(np.bincount(graph.components.numpy()))
@@ -163,6 +161,13 @@ def describe(name: str, edges: EdgeList) -> str:
     return f"{aligned_rows(rows)}\n\nbetweenness would run so:\n" + "\n".join(
         f"  {line}" for line in str(torchcent.explain(graph)).split("\n")
     )
+
+
+def _weights(weight: Tensor | None, used: bool) -> str:
+    if weight is None or not weight.numel():
+        return "none"
+    how = "taken for distances" if used else "not used without --weights or --similarity"
+    return f"{float(weight.min()):g} to {float(weight.max()):g}, {how}"
 
 
 def _named(edges: EdgeList) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _blocks, _check, _npy
+from torchcent import _blocks, _check, _check_weights, _npy
 from torchcent.graph import Graph, as_graph
 from torchcent.io._files import replacing
 
@@ -30,9 +30,11 @@ def shortest_path_lengths(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor | np.memmap | Iterator[tuple[Tensor, Tensor]]:
-    r"""Distances in hops from each source to every vertex: all pairs, or some rows of them.
+    r"""Distances from each source to every vertex: all pairs, or some rows of them.
 
     .. math:: D_{iv} = d(s_i, v), \quad -1 \text{ where there is no path from } s_i \text{ to } v
+
+    in hops or, with weights, as the length of a shortest path; -1 becomes inf in a floating dtype.
 
     All pairs of a large graph are too many to hold. A file takes them row by row, ``blocks=True``
     hands them out; either way only blocks are in memory, as large as `memory` allows.
@@ -40,22 +42,25 @@ def shortest_path_lengths(
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
             Self-loops are dropped, copies of an arc merged.
-        edge_weight: not taken yet.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
+            arc the smallest counts. A Graph has weights of its own.
         num_nodes: n; by default the largest id + 1.
         directed: None follows the arcs given (a Graph: its own setting); False adds missing
             reverse arcs.
         sources: None for all vertices, or a tensor of k different ones; row i belongs to
             sources[i].
-        out: None for a new tensor; a tensor [k, n] to fill, contiguous, of dtype torch.int8,
-            torch.int16 or torch.int32, on the device of the graph or on the host; or the name of a
-            .npy file. The file appears when it is complete; after an error or Ctrl-C there is none,
-            or the old one.
+        out: None for a new tensor; a tensor [k, n] to fill, contiguous, of one of the dtypes below,
+            on the device of the graph or on the host; or the name of a .npy file. The file appears
+            when it is complete; after an error or Ctrl-C there is none, or the old one.
         dtype: "auto" takes the narrowest of torch.int8, torch.int16 and torch.int32 that holds all
-            distances of the result; or one of these.
+            distances of the result; or one of these. With weights "auto" takes torch.int32 where
+            all of them are whole numbers and no path is longer than 2^31, else torch.float64;
+            torch.float32 rounds, and narrower integers need whole weights.
         blocks: True returns an iterator over blocks of rows instead.
         block_size: rows that are computed together; None decides by memory. With the engine "bits"
             a multiple of 512, times the threads on the CPU, is fastest.
-        engine: "auto", "bits" (compiled, on the CPU and on CUDA) or "tensor" (any device).
+        engine: "auto", "bits" (compiled, on the CPU and on CUDA) or "tensor" (any device); with
+            weights "auto", "relax", "dijkstra" or "tensor".
         memory: bytes that may be used, the result included unless it is a file, a tensor given, or
             in blocks; None allows half of what is free.
         progress: None shows a bar on a terminal after two seconds; True and False force.
@@ -73,9 +78,9 @@ def shortest_path_lengths(
             narrow; a tensor given holds nothing of use then.
         OSError, FileNotFoundError: if the disk has no room for the file, before anything runs, or
             its directory does not exist.
-        NotImplementedError: for edge_weight.
 
-    O(k (n + m)) time at most, k n entries of result. Deterministic.
+    O(k (n + m)) time at most, with weights O(k (m + n log n)); k n entries of result.
+    Deterministic.
 
     Example:
         >>> import torch, torchcent
@@ -89,22 +94,30 @@ def shortest_path_lengths(
         ...     print(rows.tolist(), distances.amax(1).tolist())
         [0, 1] [3, 2]
         [2, 3] [1, 0]
+        >>> torchcent.shortest_path_lengths(arcs, torch.tensor([0.5, 2, 1]))[:2]
+        tensor([[0.0000, 0.5000, 2.5000, 3.5000],
+                [   inf, 0.0000, 2.0000, 3.0000]], dtype=torch.float64)
 
     Source:
         Then et al. 2014, "The more the merrier: efficient multi-source graph traversal";
         McLaughlin and Bader 2015 for all pairs in blocks.
     """
-    _check.no_weight(edge_weight, "shortest_path_lengths")
-    graph = as_graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
     chosen = _check.named_sources(sources, graph)
-    asked = _check.distance_dtype(dtype)
+    asked: torch.dtype | None
+    known: tuple[torch.dtype, ...]
+    if graph.is_weighted:
+        asked, known = _check_weights.distance_dtype(dtype, out, graph), _check_weights.DTYPES
+    else:
+        asked, known = _check.distance_dtype(dtype), _check.DISTANCE_DTYPES
     rows = torch.arange(graph.num_nodes, device=graph.device) if chosen is None else chosen
     shape = rows.numel(), graph.num_nodes
-    target = _check.distance_out(out, shape, asked, graph.device)
+    target = _check.distance_out(out, shape, asked, graph.device, known)
     if _check.flag(blocks, "blocks") and out is not None:
         raise ValueError("blocks=True hands the blocks out; leave out=None")
     size = _check.positive(block_size, "block_size")
-    way = _blocks.engine_for(_check.choice(engine, "engine", _check.DISTANCE_ENGINES), graph.device)
+    way = _check_weights.engine(engine, graph, _check.DISTANCE_ENGINES)
+    way = _blocks.engine_for(way, graph, rows.numel())
     budget = _check.byte_budget(memory)
     if progress is not None:
         _check.flag(progress, "progress")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent import _check, _distance_plan, _driver, _plan, _reduce
+from torchcent import _check, _check_weights, _distance_plan, _driver, _plan, _reduce, _resolution
 from torchcent._scale import scale
 from torchcent.graph import Graph, as_graph
 
@@ -21,6 +21,7 @@ def betweenness(
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
+    tie_tolerance: float = 0.0,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -39,7 +40,8 @@ def betweenness(
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
             Self-loops are dropped, copies of an arc merged.
-        edge_weight: not taken yet.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
+            arc the smallest counts. A Graph has weights of its own.
         num_nodes: n; by default the largest id + 1.
         directed: None follows the arcs given (a Graph: its own setting); on an edge_index that
             holds both directions the normalised scores are NetworkX's undirected ones. False adds
@@ -51,10 +53,15 @@ def betweenness(
         targets: only paths that end in one of these vertices; sources (default: all) then name the
             beginnings, and nothing is extrapolated.
         generator: for drawing pivots; None takes torch's global one.
+        tie_tolerance: of weighted paths. 0 takes paths for equally short if their lengths, summed
+            up from the source in float64, are equal, as NetworkX does: 0.1 + 0.2 is longer than
+            0.15 + 0.15. t > 0 lets an arc (u, v) of length w be on a shortest path if
+            d(u) < d(v) and d(u) + w <= (1 + t) d(v); 1e-9 makes up for rounding.
         dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
         engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
-            "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64). None
-            overflows. :func:`explain` tells what "auto" takes.
+            "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with
+            weights "auto", "relax" (float32 counts), "dijkstra" or "tensor". None overflows.
+            :func:`explain` tells what "auto" takes.
         strategy: how the queue engine on CUDA spreads threads over a level: "auto",
             "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
             (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
@@ -69,25 +76,27 @@ def betweenness(
     Raises:
         TypeError, ValueError: naming the argument, before anything runs.
         MemoryError: with both figures, if `memory` does not allow for one batch.
-        NotImplementedError: for edge_weight.
 
     O(n m) time with all sources and one breadth-first search each; about 500 bytes per vertex and
-    thread. Deterministic, whatever the number of threads.
+    thread. With weights a search takes O(m + n log n). Deterministic, whatever the number of
+    threads.
 
     Example:
         >>> import torch, torchcent
         >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
         >>> torchcent.betweenness(path, directed=False, normalized=False)
         tensor([0., 2., 2., 0.])
+        >>> arcs, length = torch.tensor([[0, 1, 0], [1, 2, 2]]), torch.tensor([1., 1., 3.])
+        >>> torchcent.betweenness(arcs, length, directed=False, normalized=False)
+        tensor([0., 1., 0.])
 
     Source:
         Freeman 1977; Brandes 2001, "A faster algorithm for betweenness centrality";
-        Brandes 2008 for the variants.
+        Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
     """
-    _check.no_weight(edge_weight, "betweenness")
     return _node_scores(
-        "betweenness", edge_index, num_nodes, directed, normalized, endpoints, sources, targets,
-        generator, dtype, (engine, strategy, warp_size), memory, progress,
+        "betweenness", edge_index, edge_weight, num_nodes, directed, normalized, endpoints, sources,
+        targets, generator, tie_tolerance, dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
 
 
@@ -101,6 +110,7 @@ def stress(
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
+    tie_tolerance: float = 0.0,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -128,10 +138,9 @@ def stress(
     Source:
         Shimbel 1953; Brandes 2008, section 3.7.
     """
-    _check.no_weight(edge_weight, "stress")
     return _node_scores(
-        "stress", edge_index, num_nodes, directed, normalized, False, sources, targets,
-        generator, dtype, (engine, strategy, warp_size), memory, progress,
+        "stress", edge_index, edge_weight, num_nodes, directed, normalized, False, sources, targets,
+        generator, tie_tolerance, dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
 
 
@@ -145,6 +154,7 @@ def edge_betweenness(
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
+    tie_tolerance: float = 0.0,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -173,11 +183,10 @@ def edge_betweenness(
     Source:
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
-    _check.no_weight(edge_weight, "edge_betweenness")
-    graph = as_graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
     sums, pivots, result = _sums(
-        "edge_betweenness", graph, normalized, False, sources, targets, generator, dtype,
-        (engine, strategy, warp_size), memory, progress,
+        "edge_betweenness", graph, normalized, False, sources, targets, generator, tie_tolerance,
+        dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
     if not graph.directed:
         sums = sums + sums[graph.reverse_slot]
@@ -195,9 +204,11 @@ def explain(
     edge_index: Tensor | Graph,
     measure: str = "betweenness",
     *,
+    edge_weight: Tensor | None = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
+    tie_tolerance: float = 0.0,
     engine: str = "auto",
     strategy: str = "auto",
     warp_size: int = 32,
@@ -205,9 +216,9 @@ def explain(
 ) -> _plan.Plan:
     """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
 
-    `measure` is the name of any measure that searches from all vertices or from pivots; `strategy`
-    and `warp_size` are for betweenness, edge_betweenness and stress only. Raises what the measure
-    itself would raise before it starts.
+    `measure` is the name of any measure that searches from all vertices or from pivots; `strategy`,
+    `warp_size` and `tie_tolerance` are for betweenness, edge_betweenness and stress only. Raises
+    what the measure itself would raise before it starts.
 
     Example:
         >>> import torch, torchcent
@@ -217,25 +228,29 @@ def explain(
     """
     _check.choice(measure, "measure", _check.MEASURES + _check.DISTANCE_MEASURES)
     distances = measure in _check.DISTANCE_MEASURES
-    _check.choice(engine, "engine", _check.DISTANCE_ENGINES if distances else _check.ENGINES)
-    graph = as_graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
+    for_hops = _check.DISTANCE_ENGINES if distances else _check.ENGINES
+    _check_weights.engine(engine, graph, for_hops)
+    tolerance = _check_weights.tie_tolerance(tie_tolerance)
     pivots = _check.sources(sources, graph, None)
     count = None if pivots is None else pivots.numel()
     if distances:
         return _distance_plan.plan(graph, measure, engine, count, _check.byte_budget(memory))[0]
-    return _plan.plan(graph, measure, engine, count, _check.byte_budget(memory))[0]
+    budget = _check.byte_budget(memory)
+    return _plan.plan(graph, measure, engine, count, budget, tie_tolerance=tolerance)[0]
 
 
 def _node_scores(
-    measure: str, edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | None,
-    normalized: bool, endpoints: bool, sources: int | Tensor | None, targets: Tensor | None,
-    generator: torch.Generator | None, dtype: torch.dtype | None, how: tuple[str, str, int],
-    memory: int | None, progress: bool | None,
+    measure: str, edge_index: Tensor | Graph, edge_weight: Tensor | None, num_nodes: int | None,
+    directed: bool | None, normalized: bool, endpoints: bool, sources: int | Tensor | None,
+    targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
+    dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
+    progress: bool | None,
 ) -> Tensor:  # fmt: skip
-    graph = as_graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
     sums, pivots, result = _sums(
-        measure, graph, normalized, endpoints, sources, targets, generator, dtype, how, memory,
-        progress,
+        measure, graph, normalized, endpoints, sources, targets, generator, tie_tolerance, dtype,
+        how, memory, progress,
     )  # fmt: skip
     scale(
         sums, graph.num_nodes, normalized=normalized, directed=graph.directed,
@@ -246,13 +261,15 @@ def _node_scores(
 
 def _sums(
     measure: str, graph: Graph, normalized: bool, endpoints: bool, sources: int | Tensor | None,
-    targets: Tensor | None, generator: torch.Generator | None, dtype: torch.dtype | None,
-    how: tuple[str, str, int], memory: int | None, progress: bool | None,
+    targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
+    dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
+    progress: bool | None,
 ) -> tuple[Tensor, Tensor | None, torch.dtype]:  # fmt: skip
     """Sums over ordered pairs, the pivots, and the dtype to return."""
     _check.flag(normalized, "normalized")
     _check.flag(endpoints, "endpoints")
-    engine = _check.choice(how[0], "engine", _check.ENGINES)
+    engine = _check_weights.engine(how[0], graph, _check.ENGINES)
+    tolerance = _check_weights.tie_tolerance(tie_tolerance)
     code = _check.strategy(how[1], how[2], engine, graph)
     result = _check.float_dtype(dtype)
     pivots = _check.sources(sources, graph, _check.random_generator(generator))
@@ -261,6 +278,9 @@ def _sums(
         _check.flag(progress, "progress")
     count = None if pivots is None else pivots.numel()
     engine = "queue" if code else engine
-    made, core = _plan.plan(graph, measure, engine, count, _check.byte_budget(memory), code)
-    problem = _reduce.problem(graph, core, measure, pivots, ends, endpoints)
+    budget = _check.byte_budget(memory)
+    made, core = _plan.plan(graph, measure, engine, count, budget, code, tolerance)
+    if graph.is_weighted:
+        _resolution.check(graph)
+    problem = _reduce.problem(graph, core, measure, pivots, ends, endpoints, tolerance)
     return _driver.run(problem, made, progress), pivots, result

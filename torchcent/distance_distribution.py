@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from torchcent import _check
-from torchcent._distance_sums import How, asked, vertex_sums
+from torchcent import _check, _check_weights, _memory
+from torchcent._distance_sums import How, asked, distance_rows, vertex_sums
 from torchcent.graph import Graph
 
 
@@ -30,6 +30,8 @@ def distance_distribution(
     largest finite distance). Unconnected pairs are not counted: their number is n^2 less the sum.
 
     Args:
+        edge_weight: as in :func:`closeness`, but whole numbers: there is an entry for every length
+            up to the longest. Others are refused: round them to multiples of a unit.
         sources: only distances from these sources, k drawn with `generator` or named by a tensor,
             extrapolated by n / k: an unbiased estimate.
         Others: as in :func:`closeness`.
@@ -74,6 +76,7 @@ def effective_diameter(
     This is SNAP's linear interpolation; SNAP also counts each vertex with itself.
 
     Args:
+        edge_weight: whole numbers, as in :func:`distance_distribution`.
         q: in (0, 1]; 1 gives the largest finite distance.
         sources: an estimate, as in :func:`distance_distribution`.
         Others: as in :func:`closeness`.
@@ -162,8 +165,30 @@ def _pairs(
 ) -> Tensor:
     """Ordered pairs by distance, up to the largest; float64 if they are extrapolated."""
     pivots = _check.sources(sources, graph, _check.random_generator(generator))
-    levels = vertex_sums(graph, how, sources=pivots, levels=True).levels
-    levels = levels[: max(int(torch.count_nonzero(levels)), 1)]
+    if graph.is_weighted:
+        levels = _weighted_levels(graph, how, pivots)
+    else:
+        levels = vertex_sums(graph, how, sources=pivots, levels=True).levels
+        levels = levels[: max(int(torch.count_nonzero(levels)), 1)]
     if pivots is None or pivots.numel() == graph.num_nodes:
         return levels
     return levels.double() * (graph.num_nodes / pivots.numel())
+
+
+def _weighted_levels(graph: Graph, how: How, pivots: Tensor | None) -> Tensor:
+    """Pairs by distance, of whole weights: int64 [longest + 1]."""
+    _check_weights.whole_weights(graph, how.measure)
+    sources = torch.arange(graph.num_nodes, device=graph.device) if pivots is None else pivots
+    limit = _memory.budget(how.memory, graph.device)
+    levels = torch.zeros(1, dtype=torch.int64, device=graph.device)
+    for rows in distance_rows(graph, how, sources):
+        found = rows[torch.isfinite(rows)].long()
+        longest = int(found.max()) if found.numel() else 0
+        needed = graph.nbytes + 24 * (longest + 1)
+        if needed > limit:
+            what = f"{how.measure}, with an entry for each distance up to {longest},"
+            raise _memory.refuse(what, needed, limit, how.memory)
+        count = torch.bincount(found, minlength=levels.numel())
+        count[: levels.numel()] += levels
+        levels = count
+    return levels

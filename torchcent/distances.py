@@ -109,7 +109,8 @@ def closeness(
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
             Self-loops are dropped, copies of an arc merged.
-        edge_weight: not taken yet.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
+            arc the smallest counts. A Graph has weights of its own.
         num_nodes: n; by default the largest id + 1.
         directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
             arcs. Distances are those of incoming paths, as in NetworkX (NetworKit: outgoing); for
@@ -124,7 +125,8 @@ def closeness(
         top: only the k largest, exact, and without computing all scores where that is cheaper.
         dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
         engine: "auto", "bits" (compiled, 512 sources side by side) or "tensor" (plain PyTorch, any
-            device); all are exact. :func:`explain` tells what "auto" takes.
+            device); with weights "auto", "relax" (64 sources side by side), "dijkstra" or
+            "tensor". All are exact. :func:`explain` tells what "auto" takes.
         memory: bytes that may be used; None allows half of what is free.
         progress: None shows a bar on a terminal after two seconds; True and False force.
 
@@ -135,16 +137,17 @@ def closeness(
     Raises:
         TypeError, ValueError: naming the argument, before anything runs.
         MemoryError: with both figures, if `memory` does not allow for one batch.
-        NotImplementedError: for edge_weight.
 
     O(n m / 512) operations on rows of 512 bits and more where the searches have little in common;
-    O(m) for each of `vertices`.
+    O(m) for each of `vertices`. With weights O(m + n log n) for each vertex.
 
     Example:
         >>> import torch, torchcent
         >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
         >>> torchcent.closeness(star, directed=False)
         tensor([1.0000, 0.6000, 0.6000, 0.6000])
+        >>> torchcent.closeness(star, torch.tensor([1, 2, 4]), directed=False)
+        tensor([0.4286, 0.3333, 0.2727, 0.2000])
 
     Source:
         Sabidussi 1966; Wasserman and Faust 1994, p. 201; pivots: Eppstein and Wang 2004; bits:

@@ -37,14 +37,16 @@ def diameter(
 
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-        edge_weight: not taken yet.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. A Graph has
+            weights of its own.
         num_nodes: n; by default the largest id + 1.
         directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
             arcs.
         disconnected: "inf": infinite where there is a pair without a path; "component": the largest
             finite distance.
         dtype: of the result; None takes torch.get_default_dtype().
-        engine: "auto", "bits" or "tensor", as in :func:`closeness`.
+        engine: "auto", "bits" or "tensor", with weights "auto", "relax", "dijkstra" or "tensor",
+            as in :func:`closeness`.
         memory: bytes that may be used; None allows half of what is free.
         progress: None shows a bar on a terminal after two seconds; True and False force.
 
@@ -54,11 +56,11 @@ def diameter(
     Raises:
         TypeError, ValueError: naming the argument, before anything runs.
         MemoryError: with both figures, if `memory` does not allow for one batch.
-        NotImplementedError: for edge_weight.
 
-    Exact. A handful of searches, O(n + m) each, on most graphs; more where many vertices are about
-    equally far out. Directed graphs that are not strongly connected take a search from every vertex
-    with disconnected="component".
+    Exact; by weights up to the rounding of their sums, which depends on the end that a path is
+    summed up from. A handful of searches, O(n + m) each, on most graphs; more where many vertices
+    are about equally far out. Directed graphs that are not strongly connected take a search from
+    every vertex with disconnected="component".
 
     Example:
         >>> import torch, torchcent
@@ -183,7 +185,7 @@ def periphery(
 
 
 def _asked(
-    measure: str, edge_index: Tensor | Graph, edge_weight: object, num_nodes: int | None,
+    measure: str, edge_index: Tensor | Graph, edge_weight: Tensor | None, num_nodes: int | None,
     directed: bool | None, disconnected: str, engine: str, memory: int | None,
     progress: bool | None, dtype: torch.dtype | None,
 ) -> tuple[Graph, How]:  # fmt: skip
@@ -213,17 +215,18 @@ def _diameter(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds 
     return _largest_diameter(graph, how, LongestDistance(bounds).run(), bounds.vertex), None
 
 
-def _largest_diameter(graph: Graph, how: How, low: int, known: Indices) -> int:
+def _largest_diameter(graph: Graph, how: How, low: float, known: Indices) -> float:
     """The largest diameter of all components, `low` being that of the one that is known."""
+    longest_arc = 1.0 if graph.weight is None or not graph.num_slots else float(graph.weight.max())
     outside = np.ones(graph.num_nodes, bool)
     outside[known] = False
     vertex = torch.from_numpy(np.flatnonzero(outside)).to(graph.device)
-    if vertex.numel() - 1 <= low:  # even as one path they are no longer
+    if (vertex.numel() - 1) * longest_arc <= low:  # even as one path they are no longer
         return low
     label = components_of(graph, vertex)
     size = torch.bincount(label)
     for component in torch.argsort(size, descending=True, stable=True).tolist():
-        if int(size[component]) - 1 <= low:
+        if (int(size[component]) - 1) * longest_arc <= low:
             break
         inside = vertex[label == component]
         root = int(inside[graph.degree[inside].argmax()])
@@ -244,22 +247,22 @@ def _radius(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds | 
         if graph.is_symmetric and disconnected == "inf":
             return math.inf, None
         return float(eccentricities(graph, how, None, disconnected).min()), None
-    best = int(bounds.root[0].max())
+    best = bounds.root[0].max().item()
     for _ in range(MOST_SINGLE):
         promising = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
         if promising.size == 0:
             return best, bounds
         place = bounds.most_central(promising)
-        expected = int(bounds.lower[place])
+        expected = bounds.lower[place]
         out, _ = bounds.search(place)
-        best = min(best, int(out.max()))
+        best = min(best, out.max().item())
         farthest = int(out.argmax())
-        if int(out.max()) > expected and not bounds.searched[farthest]:
-            best = min(best, int(bounds.search(farthest)[0].max()))
+        if out.max() > expected and not bounds.searched[farthest]:
+            best = min(best, bounds.search(farthest)[0].max().item())
     return _smallest(bounds, best), bounds
 
 
-def _smallest(bounds: Bounds, best: int) -> int:
+def _smallest(bounds: Bounds, best: float) -> float:
     """The radius, by searching all vertices that may be below `best`, the most central first."""
     while True:
         places = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
@@ -269,19 +272,27 @@ def _smallest(bounds: Bounds, best: int) -> int:
         found = bounds.largest_distances(batch)
         bounds.lower[batch] = bounds.upper[batch] = found
         bounds.searched[batch] = True
-        best = min(best, int(found.min()))
+        best = min(best, found.min().item())
 
 
 def _with_eccentricity(
     graph: Graph, how: How, value: float, bounds: Bounds | None, disconnected: str
 ) -> Tensor:
     """All vertices of this eccentricity, ascending; those that bounds leave open are searched."""
+    outermost = torch.amin if how.measure == "center" else torch.amax
     if bounds is None:
         everything = torch.arange(graph.num_nodes, device=graph.device)
-        if value == math.inf and graph.is_symmetric:
+        if everything.numel() == 0 or (value == math.inf and graph.is_symmetric):
             return everything
-        return everything[eccentricities(graph, how, None, disconnected) == value]
+        found = eccentricities(graph, how, None, disconnected)
+        return everything[found == outermost(found)]
     lower, upper = bounds.lower, bounds.upper
+    if bounds.slack:  # all that rounding may have put on the wrong side: by their own searches
+        near = value * bounds.slack
+        places = np.flatnonzero((lower <= value + near) & (upper >= value - near))
+        found = torch.from_numpy(bounds.largest_distances(places))
+        places = places[(found == outermost(found)).numpy()]
+        return as_tensor(bounds.vertex[places], graph)
     doubtful = np.flatnonzero((lower <= value) & (upper >= value) & (lower < upper))
     if doubtful.size:
         lower[doubtful] = upper[doubtful] = bounds.largest_distances(doubtful)

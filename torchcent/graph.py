@@ -10,7 +10,7 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from torchcent import _check, _csr, _device, _ops
+from torchcent import _check, _check_weights, _csr, _device, _ops, _weights
 
 if TYPE_CHECKING:
     import networkx
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 class Graph:
     """A graph without self-loops and multiple arcs, in CSR form, that never changes.
+
+    With weights it is a weighted graph for every function: distances are sums of weights, which
+    are finite and > 0 (docs/weights.md). :meth:`unweighted` is the same graph without them.
 
     Build it with :meth:`from_edge_index`, :meth:`from_scipy`, :meth:`from_networkx` or
     :meth:`from_data`; every function of torchcent takes it in place of an ``edge_index`` and saves
@@ -29,6 +32,7 @@ class Graph:
         col: int32 [num_slots]; heads of the arcs, ascending within a row.
         directed: False if missing reverse arcs were added and raw scores count unordered pairs.
         slot: int64 [E]; the slot of each input column, -1 for a self-loop. Copies share a slot.
+        weight: float64 [num_slots], the smallest weight of the columns of each slot; or None.
 
     Example:
         >>> import torch, torchcent
@@ -42,17 +46,20 @@ class Graph:
     col: Tensor
     directed: bool
     slot: Tensor
+    weight: Tensor | None
 
     def __init__(
-        self, rowptr: Tensor, col: Tensor, slot: Tensor, directed: bool, *, _trusted: bool = False
-    ) -> None:
+        self, rowptr: Tensor, col: Tensor, slot: Tensor, directed: bool,
+        weight: Tensor | None = None, *, _trusted: bool = False,
+    ) -> None:  # fmt: skip
         if not _trusted:
             raise TypeError(
                 "use Graph.from_edge_index, from_scipy, from_networkx or from_data to make a Graph"
             )
         self.__dict__.update(
-            num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, slot=slot, directed=directed
-        )
+            num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, slot=slot, directed=directed,
+            weight=weight,
+        )  # fmt: skip
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Graph is frozen: cannot set {name}")
@@ -62,7 +69,10 @@ class Graph:
 
     @staticmethod
     def from_edge_index(
-        edge_index: Tensor, num_nodes: int | None = None, directed: bool = True
+        edge_index: Tensor,
+        num_nodes: int | None = None,
+        directed: bool = True,
+        edge_weight: Tensor | None = None,
     ) -> Graph:
         """A graph from the arcs edge_index[0, e] -> edge_index[1, e].
 
@@ -71,74 +81,123 @@ class Graph:
                 live too. Self-loops are dropped, copies of an arc merged.
             num_nodes: n; by default the largest id + 1.
             directed: False adds the missing reverse arcs.
+            edge_weight: [E], the length of each arc: integers or floats, finite and > 0. Of copies
+                of an arc the smallest counts, with directed=False of both directions.
 
         Raises:
             TypeError, ValueError: naming the argument, for a wrong shape or dtype, ids that are
-                negative or not below num_nodes, or more than 2^31 - 1 vertices.
+                negative or not below num_nodes, more than 2^31 - 1 vertices, or weights that are
+                no distances (naming the first such column).
 
         O(n + E) time; 10M slots take about half a second on one core.
         """
         _check.flag(directed, "directed")
         index = _check.edge_index(edge_index)
         size = _check.num_nodes(num_nodes, index)
-        return Graph(*_csr.csr(index, size, not directed), directed, _trusted=True)
+        weight = _check_weights.edge_weight(edge_weight, index, size)
+        graph = Graph(*_csr.csr(index, size, not directed), directed, _trusted=True)
+        return graph if weight is None else graph._with_columns(weight)
 
     @staticmethod
-    def from_scipy(matrix: Any, directed: bool | None = None) -> Graph:
+    def from_scipy(matrix: Any, directed: bool | None = None, *, weighted: bool = False) -> Graph:
         """A graph from a square scipy.sparse matrix: a stored entry (i, j) is the arc i -> j.
 
-        Stored zeros count as arcs. directed=None means True unless the matrix is symmetric in its
-        pattern.
+        Stored zeros count as arcs. directed=None means True unless the matrix is symmetric: in its
+        pattern and, if they are used, in its values. weighted=True takes the values as weights.
+
+        Example:
+            >>> import scipy.sparse, torchcent
+            >>> matrix = scipy.sparse.csr_array([[0, 2.5, 0], [2.5, 0, 1], [0, 1, 0]])
+            >>> torchcent.Graph.from_scipy(matrix, weighted=True).weight
+            tensor([2.5000, 2.5000, 1.0000, 1.0000], dtype=torch.float64)
         """
+        _check.flag(weighted, "weighted")
         if not scipy.sparse.issparse(matrix):
             raise TypeError(f"matrix must be a scipy.sparse matrix, got {type(matrix).__name__}")
         if matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"matrix must be square, got shape {matrix.shape}")
         coo = matrix.tocoo()
         index = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-        graph = Graph.from_edge_index(index, matrix.shape[0], directed is not False)
+        weight = torch.from_numpy(np.array(coo.data)) if weighted else None
+        graph = Graph.from_edge_index(index, matrix.shape[0], directed is not False, weight)
         if directed is None and graph.is_symmetric:
-            return Graph(graph.rowptr, graph.col, graph.slot, False, _trusted=True)
+            return graph._as(directed=False)
         return graph
 
     @staticmethod
-    def from_networkx(graph: networkx.Graph) -> Graph:
+    def from_networkx(graph: networkx.Graph, weight: str | None = None) -> Graph:
         """A graph from a networkx one; vertex i is the i-th of ``graph.nodes``, column e of
-        :attr:`slot` the e-th of ``graph.edges``. Directed as the networkx graph is."""
+        :attr:`slot` the e-th of ``graph.edges``. Directed as the networkx graph is.
+
+        `weight` names the attribute of edges that is their length, 1 where an edge lacks it, as
+        in networkx; None takes no weights.
+
+        Example:
+            >>> import networkx, torchcent
+            >>> roads = networkx.Graph()
+            >>> roads.add_weighted_edges_from([("Bern", "Thun", 28), ("Thun", "Spiez", 11)])
+            >>> torchcent.Graph.from_networkx(roads, weight="weight").weight.tolist()
+            [28.0, 28.0, 11.0, 11.0]
+        """
+        if weight is not None and not isinstance(weight, str):
+            raise TypeError(f"weight must be the name of an attribute or None, got {weight!r}")
         if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
             raise TypeError(f"graph must be a networkx graph, got {type(graph).__name__}")
         number = {node: i for i, node in enumerate(graph.nodes)}
         pairs = [(number[u], number[v]) for u, v in graph.edges()]
         index = torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).t()
-        return Graph.from_edge_index(index, len(number), graph.is_directed())
+        length = None
+        if weight is not None:
+            length = _check_weights.networkx_weights(graph.edges(data=weight, default=1), weight)
+        return Graph.from_edge_index(index, len(number), graph.is_directed(), length)
 
     @staticmethod
-    def from_data(data: Any, directed: bool = True) -> Graph:
+    def from_data(data: Any, directed: bool = True, *, weighted: bool = False) -> Graph:
         """A graph from a torch_geometric ``Data`` or ``EdgeIndex``.
 
         The CSR form that an ``EdgeIndex`` has cached is used as it is when it has no self-loops
-        and no copies.
+        and no copies. weighted=True takes ``data.edge_weight``, or what an ``EdgeIndex`` has as
+        its value, as lengths of the arcs. (What graph networks call edge_weight is often a
+        similarity: docs/weights.md tells how to make distances of it.)
         """
         _check.flag(directed, "directed")
+        _check.flag(weighted, "weighted")
         index: Any = getattr(data, "edge_index", data)
         if not isinstance(index, Tensor):
             raise TypeError(
                 f"data must be a torch_geometric Data or EdgeIndex, got {type(data).__name__}"
             )
         size = None if index is data else data.num_nodes
+        weight = _check_weights.data_weight(data, index) if weighted else None
         if hasattr(index, "get_csr"):  # an EdgeIndex
-            return _from_edge_index_object(index, size, directed)
-        return Graph.from_edge_index(index, size, directed)
+            return _from_edge_index_object(index, size, directed, weight)
+        return Graph.from_edge_index(index, size, directed, weight)
 
     def to_edge_index(self) -> Tensor:
         """int64 [2, num_slots], sorted by row and then column."""
         return torch.stack([_csr.rows(self.rowptr), self.col.long()])
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """The adjacency matrix with ones, int32 or int64 indices by size."""
+        """The adjacency matrix with weights, or ones; int32 or int64 indices by size."""
         col, rowptr = self.col.cpu().numpy(), self.rowptr.cpu().numpy()
         shape = (self.num_nodes, self.num_nodes)
-        return scipy.sparse.csr_array((np.ones(len(col)), col, rowptr), shape=shape)
+        values = np.ones(len(col)) if self.weight is None else self.weight.cpu().numpy().copy()
+        return scipy.sparse.csr_array((values, col, rowptr), shape=shape)
+
+    def to_networkx(self) -> networkx.Graph:
+        """A networkx ``Graph``, or ``DiGraph`` if directed, of vertices 0 to n - 1, with weights
+        as attribute ``weight``."""
+        from torchcent.io._arrays import need
+
+        networkx = need("networkx", "networkx", "Graph.to_networkx")
+        made = networkx.DiGraph() if self.directed else networkx.Graph()
+        made.add_nodes_from(range(self.num_nodes))
+        row, col = self.to_edge_index().tolist()
+        if self.weight is None:
+            made.add_edges_from(zip(row, col, strict=True))
+        else:
+            made.add_weighted_edges_from(zip(row, col, self.weight.tolist(), strict=True))
+        return made
 
     def to(self, device: torch.device | str) -> Graph:
         """The same graph on another device (itself if it is there already)."""
@@ -146,7 +205,22 @@ class Graph:
         parts = [part.to(device) for part in (self.rowptr, self.col, self.slot)]
         if parts[0] is self.rowptr:
             return self
-        return Graph(parts[0], parts[1], parts[2], self.directed, _trusted=True)
+        weight = None if self.weight is None else self.weight.to(device)
+        return Graph(parts[0], parts[1], parts[2], self.directed, weight, _trusted=True)
+
+    def unweighted(self) -> Graph:
+        """The same graph without weights, to count hops (itself if it has none).
+
+        Example:
+            >>> import torch, torchcent
+            >>> arcs, length = torch.tensor([[0, 1, 0], [1, 2, 2]]), torch.tensor([1, 1, 5])
+            >>> graph = torchcent.Graph.from_edge_index(arcs, edge_weight=length)
+            >>> torchcent.shortest_path_lengths(graph)[0].tolist()
+            [0, 1, 2]
+            >>> torchcent.shortest_path_lengths(graph.unweighted())[0].tolist()
+            [0, 1, 1]
+        """
+        return self._hops
 
     def reversed(self) -> Graph:
         """The graph with every arc turned round, in the same columns; for outgoing closeness.
@@ -163,7 +237,7 @@ class Graph:
         place[origin] = torch.arange(self.num_slots, device=self.device)
         slot, real = self.slot.clone(), self.slot >= 0
         slot[real] = place[slot[real]]
-        return Graph(colptr, row, slot, self.directed, _trusted=True)
+        return Graph(colptr, row, slot, self.directed, self.back_weight, _trusted=True)
 
     @property
     def device(self) -> torch.device:
@@ -177,7 +251,62 @@ class Graph:
     def nbytes(self) -> int:
         """Bytes of the graph, with the transpose if it was asked for and is not shared."""
         held = [self.rowptr, self.col, self.slot, *self.__dict__.get("_transposed", ())]
+        held += [x for x in (self.weight, self.__dict__.get("back_weight")) if x is not None]
         return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
+
+    @property
+    def is_weighted(self) -> bool:
+        return self.weight is not None
+
+    @cached_property
+    def back_weight(self) -> Tensor | None:
+        """float64 [num_slots]: weights in the order of the :attr:`transpose`; None without."""
+        if self.weight is None:
+            return None
+        back = self.weight[self._transposed[2]]
+        return self.weight if torch.equal(back, self.weight) else back
+
+    @cached_property
+    def scale(self) -> _weights.Scale:
+        """The arithmetic that sums of the weights take."""
+        if self.weight is None:
+            return _weights.HOPS
+        return _weights.scale(self.weight, self.num_nodes)
+
+    @cached_property
+    def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
+        """Weights and back weights as the engines take them: float64, or int32 in units."""
+        if self.weight is None or self.back_weight is None:
+            return None, None
+        weight = self.scale.apply(self.weight)
+        if self.back_weight is self.weight:
+            return weight, weight
+        return weight, self.scale.apply(self.back_weight)
+
+    @cached_property
+    def _hops(self) -> Graph:
+        if self.weight is None:
+            return self
+        made = self._as(weighted=False)
+        for known in ("_transposed", "degree", "degree_order", "components"):
+            if known in self.__dict__:
+                made.__dict__[known] = self.__dict__[known]
+        return made
+
+    def _as(self, *, directed: bool | None = None, weighted: bool = True) -> Graph:
+        directed = self.directed if directed is None else directed
+        weight = self.weight if weighted else None
+        return Graph(self.rowptr, self.col, self.slot, directed, weight, _trusted=True)
+
+    def _with_columns(self, edge_weight: Tensor) -> Graph:
+        """This graph, which has no weights, with these of its input columns."""
+        weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
+        if not self.directed:
+            weight = torch.minimum(weight, weight[self.reverse_slot])
+        made = Graph(self.rowptr, self.col, self.slot, self.directed, weight, _trusted=True)
+        if "_transposed" in self.__dict__:
+            made.__dict__["_transposed"] = self._transposed
+        return made
 
     @cached_property
     def degree(self) -> Tensor:
@@ -199,7 +328,7 @@ class Graph:
     @property
     def transpose(self) -> tuple[Tensor, Tensor]:
         """(colptr, row): CSR of the reversed arcs; the graph's own arrays if it is symmetric."""
-        if self.is_symmetric:
+        if not self.directed:
             return self.rowptr, self.col
         return self._transposed[:2]
 
@@ -212,8 +341,10 @@ class Graph:
 
     @cached_property
     def is_symmetric(self) -> bool:
-        """Does every arc have its reverse? Always so with directed=False."""
-        return not self.directed or self._transposed[0] is self.rowptr
+        """Does every arc have its reverse, of the same weight? Always so with directed=False."""
+        if not self.directed:
+            return True
+        return self._transposed[0] is self.rowptr and self.back_weight is self.weight
 
     @cached_property
     def components(self) -> Tensor:
@@ -224,9 +355,10 @@ class Graph:
         return torch.from_numpy(label.astype(np.int64)).to(self.device)
 
     def __repr__(self) -> str:
+        weighted = "weighted=True, " if self.is_weighted else ""
         return (
             f"Graph(num_nodes={self.num_nodes}, num_slots={self.num_slots}, "
-            f"directed={self.directed}, device={self.device}, {self.nbytes} bytes)"
+            f"directed={self.directed}, {weighted}device={self.device}, {self.nbytes} bytes)"
         )
 
 
@@ -238,22 +370,30 @@ def components_of(graph: Graph, vertices: Tensor) -> Tensor:
     return Graph(rowptr, col, slot, graph.directed, _trusted=True).components
 
 
-def as_graph(edge_index: Tensor | Graph, num_nodes: int | None, directed: bool | None) -> Graph:
+def as_graph(
+    edge_index: Tensor | Graph,
+    num_nodes: int | None,
+    directed: bool | None,
+    edge_weight: Tensor | None = None,
+) -> Graph:
     """The Graph given, or a new one: what every measure does with its first arguments."""
     if directed is not None:
         _check.flag(directed, "directed")
     if isinstance(edge_index, Graph):
         _check.directed_for_graph(directed, edge_index)
+        _check_weights.no_weight_for_graph(edge_weight)
         if num_nodes is not None and num_nodes != edge_index.num_nodes:
             raise ValueError(
                 f"num_nodes={num_nodes} contradicts the Graph given, which has "
                 f"{edge_index.num_nodes} vertices"
             )
         return edge_index
-    return Graph.from_edge_index(edge_index, num_nodes, directed is not False)
+    return Graph.from_edge_index(edge_index, num_nodes, directed is not False, edge_weight)
 
 
-def _from_edge_index_object(index: Any, size: int | None, directed: bool) -> Graph:
+def _from_edge_index_object(
+    index: Any, size: int | None, directed: bool, edge_weight: Tensor | None
+) -> Graph:
     """From an EdgeIndex: its own CSR if that is what a Graph holds, else from its columns."""
     if size is None:
         size = index.sparse_size(0)
@@ -265,5 +405,6 @@ def _from_edge_index_object(index: Any, size: int | None, directed: bool) -> Gra
         key = row * n + col
         if rowptr.numel() == n + 1 and not (key.diff() <= 0).any() and not (row == col).any():
             slot = torch.arange(col.numel(), device=col.device)
-            return Graph(rowptr.long(), col.int(), slot, True, _trusted=True)
-    return Graph.from_edge_index(plain, size, directed)
+            weight = _check_weights.edge_weight(edge_weight, plain, n)
+            return Graph(rowptr.long(), col.int(), slot, True, weight, _trusted=True)
+    return Graph.from_edge_index(plain, size, directed, edge_weight)

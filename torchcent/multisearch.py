@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from torchcent import _check, _memory, _tensor
+from torchcent import _check, _check_weights, _memory, _tensor
 from torchcent._tensor._search import Search
 from torchcent._watch import progress_bar
 from torchcent.graph import Graph, as_graph
@@ -82,7 +82,8 @@ def multi_search(
     """Breadth-first searches from many sources, with the hooks of a visitor called on the way.
 
     Args:
-        edge_index: int64 [2, E] or a Graph. Self-loops are dropped, copies of an arc merged.
+        edge_index: int64 [2, E] or a Graph, without weights: searches go by hops (for weights there
+            is :func:`shortest_path_lengths`). Self-loops are dropped, copies of an arc merged.
         sources: int64 [k], different vertices; None for all.
         visitor: an instance of a class derived from :class:`Visitor`.
         num_nodes: n; by default the largest id + 1.
@@ -119,6 +120,7 @@ def multi_search(
         McLaughlin and Bader 2015. docs/multi_search.md has more examples, and the hooks in C++.
     """
     graph = as_graph(edge_index, num_nodes, directed)
+    _check_weights.no_weight(graph, "multi_search")
     if sources is None:
         ids = torch.arange(graph.num_nodes, device=graph.device)
     else:

@@ -7,6 +7,8 @@
 #include "queue.h"
 #include "bits.h"
 #include "measures/distances.h"
+#include "dijkstra.h"
+#include "relax_search.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -42,6 +44,45 @@ std::unique_ptr<DistanceSearch> make_bits(const DistanceProblem& problem, Distan
 std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem& problem, DistanceOutput output,
                                                      int64_t lanes) {
   return lanes > 64 ? make_bits<8>(problem, output) : make_bits<1>(problem, output);
+}
+
+template <class T, class Visitor>
+std::unique_ptr<Search> make(const WeightedProblem<T>& problem, WeightedEngine engine, Rung rung) {
+  if (rung == Rung::wide) return std::make_unique<DijkstraSearch<T, Wide, Visitor>>(problem);
+  if (engine == WeightedEngine::dijkstra) return std::make_unique<DijkstraSearch<T, double, Visitor>>(problem);
+  if (rung == Rung::float64) return std::make_unique<RelaxSearch<T, double, Visitor>>(problem);
+  return std::make_unique<RelaxSearch<T, float, Visitor>>(problem);
+}
+
+template <class T>
+std::unique_ptr<Search> make(const WeightedProblem<T>& problem, Measure measure, WeightedEngine engine, Rung rung) {
+  switch (measure) {
+    case Measure::betweenness: return make<T, Betweenness>(problem, engine, rung);
+    case Measure::edge_betweenness: return make<T, EdgeBetweenness>(problem, engine, rung);
+    case Measure::stress: return make<T, Stress>(problem, engine, rung);
+  }
+  return nullptr;
+}
+
+template <class T>
+std::unique_ptr<WeightedDistances> make(const WeightedProblem<T>& problem, WeightedEngine engine) {
+  if (engine == WeightedEngine::dijkstra) return std::make_unique<DijkstraDistances<T>>(problem);
+  return std::make_unique<RelaxDistances<T>>(problem);
+}
+
+std::unique_ptr<Search> make_search(const WeightedProblem<int32_t>& problem, Measure measure, WeightedEngine engine,
+                                    Rung rung) {
+  return make(problem, measure, engine, rung);
+}
+std::unique_ptr<Search> make_search(const WeightedProblem<double>& problem, Measure measure, WeightedEngine engine,
+                                    Rung rung) {
+  return make(problem, measure, engine, rung);
+}
+std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<int32_t>& problem, WeightedEngine engine) {
+  return make(problem, engine);
+}
+std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<double>& problem, WeightedEngine engine) {
+  return make(problem, engine);
 }
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -10,6 +10,7 @@
 
 #include "cpu/distance_search.h"
 #include "cpu/search.h"
+#include "cpu/weighted_search.h"
 
 #include <immintrin.h>
 

@@ -9,6 +9,7 @@
 
 #include "cpu/distance_search.h"
 #include "cpu/search.h"
+#include "cpu/weighted_search.h"
 
 #define TORCHCENT_ISA portable
 #include "cpu/kernels.h"

@@ -8,8 +8,7 @@
 //   backward, deepest first: pulls what successors pass up and overwrites sigma by rho (or lambda).
 #pragma once
 
-#include "gather.h"
-#include "measures/betweenness.h"
+#include "settle.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -21,7 +20,7 @@ class LaneSearch final : public Search {
   static constexpr int64_t kEntriesPerNode = 14;
   // Up to this many lanes are handled one by one: a row would move 256 bytes for 8.
   static constexpr int kFew = 2;
-  static constexpr T kLimit = sizeof(T) == 4 ? T(0x1p100) : T(0x1p960);
+  static constexpr T kLimit = kCountLimit<T>;
 
  public:
   explicit LaneSearch(const PathProblem& problem)
@@ -239,46 +238,22 @@ class LaneSearch final : public Search {
   bool retire(int64_t v, uint64_t lanes, bool leaf, bool is_source, const T* source_weight, const T* own_weight,
               double* scores) {
     T* row = sigma_.data() + v * kLanes;
-    const T target = problem_.plain ? T(1) : static_cast<T>(problem_.target_weight[v]);
-    const T through = problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]);
-    const T* weight = is_source ? own_weight : source_weight;
     if (!Visitor::edges && __builtin_popcountll(lanes) <= kFew)
-      return retire_few(v, lanes, leaf, is_source, row, target, through, weight, scores);
-
-    const Row<T> sigma = Row<T>::masked_load(row, lanes);
-    if (sigma.exceeds(kLimit, lanes)) return false;
-    Row<T> weighted = sigma;
-    weighted *= Row<T>::masked_load(source_weight, lanes);
-    RowSum<T> sums;
-    if (!leaf) {
-      gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), sigma_.data(), sums,
-                             [&](int64_t slot, const T* passed_up, uint64_t mask) {
-                               if constexpr (Visitor::edges) scores[slot] += weighted.masked_dot(passed_up, mask);
-                             });
-    }
-    const Row<T>& sum = sums.finish();
-    typename Row<T>::Vector total{};
-    for (int k = 0; k < Row<T>::registers; ++k) {
-      const auto bits = Row<T>::submask(lanes, k);
-      const auto share = is_source ? sum.part[k] : Visitor::score(sigma.part[k], sum.part[k], spread(through));
-      total += Row<T>::masked(share * Row<T>::load(weight, k), bits);
-    }
-    if (is_source) {
-      if constexpr (!Visitor::edges) scores[v] += Row<T>::total(total);
-      return true;
-    }
-    Row<T> passed_up;
-    for (int k = 0; k < Row<T>::registers; ++k)
-      passed_up.part[k] = Visitor::passed_up(spread(target), sigma.part[k], sum.part[k]);
-    passed_up.masked_store(row, lanes);
-    if constexpr (Visitor::edges) return true;
-    const double score = Row<T>::total(total);
-    scores[v] += score;
-    return score <= double(kLimit);
+      return retire_few(v, lanes, leaf, is_source, row, is_source ? own_weight : source_weight, scores);
+    return settle<T, Visitor>(problem_, v, lanes, is_source, row, source_weight, own_weight, scores,
+                              [&](RowSum<T>& sums, const Row<T>& weighted) {
+                                if (leaf) return;
+                                gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), sigma_.data(), sums,
+                                                       [&](int64_t slot, const T* passed_up, uint64_t mask) {
+                                                         if constexpr (Visitor::edges)
+                                                           scores[slot] += weighted.masked_dot(passed_up, mask);
+                                                       });
+                              });
   }
 
-  bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, T* row, T target, T through, const T* weight,
-                  double* scores) {
+  bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, T* row, const T* weight, double* scores) {
+    const T target = problem_.plain ? T(1) : static_cast<T>(problem_.target_weight[v]);
+    const T through = problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]);
     const int64_t begin = problem_.out.rowptr[v], end = problem_.out.rowptr[v + 1];
     const int32_t* col = problem_.out.col;
     double score = 0;
@@ -303,8 +278,6 @@ class LaneSearch final : public Search {
     scores[v] += score;
     return score <= double(kLimit);
   }
-
-  static typename Row<T>::Vector spread(T value) { return typename Row<T>::Vector{} + value; }
 
   // Masks are left standing when a batch ends early.
   void forget() {

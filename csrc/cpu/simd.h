@@ -53,6 +53,7 @@ struct Row {
     return (all & place) != 0;
   }
 #endif
+  static Vector every_lane(T value) { return Vector{} + value; }
   static Vector load(const T* p, int k) { return *reinterpret_cast<const Vector*>(p + width * k); }
 
   // Lanes outside of the mask are zero.
@@ -65,11 +66,6 @@ struct Row {
 #endif
   }
 
-  static Row zero() {
-    Row row;
-    for (int k = 0; k < registers; ++k) row.part[k] = Vector{};
-    return row;
-  }
   static Row masked_load(const T* p, uint64_t mask) {
     Row row;
     for (int k = 0; k < registers; ++k) row.part[k] = masked(load(p, k), submask(mask, k));
@@ -146,10 +142,22 @@ struct Row {
 template <class T>
 class RowSum {
  public:
-  Row<T> partial = Row<T>::zero();
+  Row<T> partial;
+
+  // Written out, for the compiler would make one without the instruction set that the pragma asks for.
+  RowSum() {
+    for (int k = 0; k < Row<T>::registers; ++k) partial.part[k] = typename Row<T>::Vector{};
+  }
 
   void flush() {
-    flushed_ = true;
+    if (!flushed_) {
+      flushed_ = true;
+      for (int k = 0; k < Row<T>::registers; ++k) {
+        total_.part[k] = partial.part[k];
+        lost_.part[k] = partial.part[k] = typename Row<T>::Vector{};
+      }
+      return;
+    }
     for (int k = 0; k < Row<T>::registers; ++k) {
       const auto term = partial.part[k] - lost_.part[k];
       const auto sum = total_.part[k] + term;
@@ -165,8 +173,7 @@ class RowSum {
   }
 
  private:
-  Row<T> total_ = Row<T>::zero();
-  Row<T> lost_ = Row<T>::zero();
+  Row<T> total_, lost_;
   bool flushed_ = false;
 };
 

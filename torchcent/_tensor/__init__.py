@@ -17,18 +17,21 @@ v one level deeper, a batch adds to `scores`, for every lane l with source s_l:
 where a, c are `source_weight`, `own_weight` (one entry per lane) and b, h are `target_weight`,
 `through_weight` (one entry per vertex).
 
+On a weighted graph the levels are those of `_weighted.py`, and succ(v) are the heads of the arcs
+out of v that lie on shortest paths; the formulas stay.
+
 Path counts are float64. Where one passes 1e290 the batch is redone with numbers that carry their
 own exponent (`_scaled.py`), so that no count overflows.
 """
 
 from torch import Tensor, ones_like
 
-from . import _betweenness, _edge_betweenness, _stress
-from ._memory import lanes_that_fit, memory_needed
-from ._scaled import Scaled
-from ._search import shortest_path_levels
+from . import _betweenness, _edge_betweenness, _stress, _weighted
+from ._memory import lanes_that_fit, memory_needed, weighted_extra
+from ._scaled import Number, Scaled
+from ._search import Levels, shortest_path_levels
 
-__all__ = ["accumulate", "lanes_that_fit", "memory_needed"]
+__all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
 MEASURES = {
     "betweenness": _betweenness.accumulate,
@@ -47,6 +50,8 @@ def accumulate(
     target_weight: Tensor,
     through_weight: Tensor,
     scores: Tensor,
+    weight: Tensor | None = None,
+    tie_tolerance: float = 0.0,
 ) -> None:
     """Add to `scores`, in place, what the shortest paths from `sources` contribute.
 
@@ -60,12 +65,20 @@ def accumulate(
         target_weight: float64 [n], b.
         through_weight: float64 [n], h.
         scores: float64, [n], or [m] (one per slot) for edge_betweenness.
+        weight: float64 or int32 [m], lengths > 0 of the arcs; None counts hops.
+        tie_tolerance: relative, for what counts as shortest (`_weighted.py`).
     """
     if sources.numel() == 0:
         return
+
+    def levels_with(one: Number) -> Levels | None:
+        if weight is None:
+            return shortest_path_levels(rowptr, col, sources, one)
+        return _weighted.shortest_path_levels(rowptr, col, weight, sources, one, tie_tolerance)
+
     one = ones_like(source_weight)
-    levels = shortest_path_levels(rowptr, col, sources, one)
+    levels = levels_with(one)
     if levels is None:
-        levels = shortest_path_levels(rowptr, col, sources, Scaled.of(one))
+        levels = levels_with(Scaled.of(one))
     assert levels is not None, "scaled path counts have no upper limit"
     MEASURES[measure](levels, source_weight, own_weight, target_weight, through_weight, scores)

@@ -4,11 +4,11 @@ from torch import Tensor
 
 from ._scaled import as_float, sum_by
 from ._scatter import scatter_add
-from ._search import Level
+from ._search import Levels
 
 
 def accumulate(
-    levels: list[Level],
+    levels: Levels,
     source_weight: Tensor,
     own_weight: Tensor,
     target_weight: Tensor,
@@ -16,11 +16,11 @@ def accumulate(
     scores: Tensor,
 ) -> None:
     """Brandes' dependencies of one batch, deepest level first (see the package's docstring)."""
-    rho = levels[-1].sigma[:0]  # no level lies below the deepest
+    below = levels.nothing()  # rho
     for depth in reversed(range(len(levels))):
         lane, vertex, sigma, tail, head, _ = levels[depth]
-        successors = sum_by(rho[head], tail, vertex.numel())
-        rho = target_weight[vertex] / sigma + successors
+        successors = sum_by(below[head], tail, vertex.numel())
+        below = levels.below(depth, target_weight[vertex] / sigma + successors, below)
         delta = as_float(sigma * successors)
         if depth > 0:
             share = source_weight[lane] * (delta + through_weight[vertex])

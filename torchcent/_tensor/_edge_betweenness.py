@@ -4,11 +4,11 @@ from torch import Tensor
 
 from ._scaled import as_float, sum_by
 from ._scatter import scatter_add
-from ._search import Level
+from ._search import Levels
 
 
 def accumulate(
-    levels: list[Level],
+    levels: Levels,
     source_weight: Tensor,
     own_weight: Tensor,
     target_weight: Tensor,
@@ -16,8 +16,10 @@ def accumulate(
     scores: Tensor,
 ) -> None:
     """Dependencies of the arcs of one batch; `own_weight`, `through_weight` play no part."""
-    rho = levels[-1].sigma[:0]  # no level lies below the deepest
-    for lane, vertex, sigma, tail, head, slot in reversed(levels):
-        share = as_float(sigma[tail] * rho[head])
+    below = levels.nothing()  # rho
+    for depth in reversed(range(len(levels))):
+        lane, vertex, sigma, tail, head, slot = levels[depth]
+        share = as_float(sigma[tail] * below[head])
         scatter_add(scores, slot, source_weight[lane[tail]] * share)
-        rho = target_weight[vertex] / sigma + sum_by(rho[head], tail, vertex.numel())
+        rho = target_weight[vertex] / sigma + sum_by(below[head], tail, vertex.numel())
+        below = levels.below(depth, rho, below)

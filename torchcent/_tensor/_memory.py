@@ -27,3 +27,9 @@ def lanes_that_fit(num_nodes: int, num_slots: int, memory: int, own: int = 0) ->
     """How many lanes a batch gets from `memory` bytes; 0 if not even one fits."""
     each = max(1, memory_needed(num_nodes, num_slots, lanes=1, own=own))
     return max(0, min(memory // each, max(1, LARGEST_BATCH // each)))
+
+
+def weighted_extra(num_nodes: int, num_slots: int) -> int:
+    """What a lane takes on top on a weighted graph, as `own`: distances, and the tight arcs sorted
+    by either end."""
+    return 64 * num_nodes + 96 * num_slots

@@ -81,29 +81,41 @@ def out_arcs(rowptr: Tensor, vertex: Tensor, wanted: Tensor | None = None) -> tu
 
 
 class Level(NamedTuple):
-    """All (lane, vertex) pairs at one depth, and the arcs from them to the next depth.
+    """All (lane, vertex) pairs at one depth, and the arcs of shortest paths that leave them.
 
-    An arc is named by its two ends' positions in their levels, so that a value of the next
-    level goes to its predecessors by `value[head]` and sums over successors go by `tail`.
+    An arc is named by the positions of its two ends, so that a value of what lies below goes to
+    its predecessors by `value[head]` and sums over successors go by `tail`.
     """
 
     lane: Tensor  # [pairs]
     vertex: Tensor  # [pairs]
     sigma: Number  # [pairs] number of shortest paths from the lane's source
     tail: Tensor  # [arcs] position in this level
-    head: Tensor  # [arcs] position in the next level
+    head: Tensor  # [arcs] position in what lies below, as :meth:`Levels.below` keeps it
     slot: Tensor  # [arcs] position in col
+
+
+class Levels(list[Level]):
+    """The levels of the shortest-path DAGs from the sources down; arcs lead to the next level."""
+
+    def nothing(self) -> Number:
+        """The values below the deepest level."""
+        return self[-1].sigma[:0]
+
+    def below(self, depth: int, values: Number, beneath: Number) -> Number:
+        """What the level above needs: the values of level `depth`, and those beneath it."""
+        return values
 
 
 def shortest_path_levels(
     rowptr: Tensor, col: Tensor, sources: Tensor, one: Number
-) -> list[Level] | None:
+) -> Levels | None:
     """The levels from the sources down, or None where a float64 path count gets too large.
 
     `one` is the path count of the sources themselves; its type is that of all counts.
     """
     search, sigma = Search(rowptr, col, sources), one
-    levels = []
+    levels = Levels()
     while True:
         lane, vertex = search.lane, search.vertex
         arcs = search.step()

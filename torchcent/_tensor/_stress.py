@@ -4,11 +4,11 @@ from torch import Tensor
 
 from ._scaled import as_float, sum_by
 from ._scatter import scatter_add
-from ._search import Level
+from ._search import Levels
 
 
 def accumulate(
-    levels: list[Level],
+    levels: Levels,
     source_weight: Tensor,
     own_weight: Tensor,
     target_weight: Tensor,
@@ -20,11 +20,11 @@ def accumulate(
     lambda_v counts the shortest paths that go on from v to a target below it. A stress beyond
     the range of float64 is inf.
     """
-    below = levels[-1].sigma[:0]  # b_w + lambda_w of the level below; there is none at first
+    below = levels.nothing()  # b_w + lambda_w
     for depth in reversed(range(len(levels))):
         lane, vertex, sigma, tail, head, _ = levels[depth]
         onward = sum_by(below[head], tail, vertex.numel())  # lambda
-        below = target_weight[vertex] + onward
+        below = levels.below(depth, target_weight[vertex] + onward, below)
         if depth > 0:
             paths = source_weight[lane] * (sigma * (through_weight[vertex] + onward))
         else:

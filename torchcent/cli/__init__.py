@@ -26,6 +26,8 @@ _EXAMPLES = """\
   torchcent betweenness soc.txt.gz -o scores.csv --plot scores.png
   torchcent betweenness road.gr --sources 512 --seed 1  # estimate from 512 pivots
   torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
+  torchcent betweenness road.gr --weights               # by the lengths in the file
+  torchcent betweenness ppi.tsv --similarity inverse    # the third column tells how close
   torchcent closeness soc.txt.gz -o scores.csv          # exact, of all vertices
   torchcent closeness links.csv --directed --outgoing   # distances from the vertex, not to it
   torchcent harmonic road.gr --sources 512 --normalized

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,9 +15,12 @@ import torch
 from torchcent import Graph
 from torchcent.io import EdgeList, from_networkx, read
 from torchcent.io._arrays import need
+from torchcent.io._similarity import SIMILARITIES, to_distances
 
 #: makes the parser of a subcommand from its name, its help, and what to tell after the examples
 Add = Callable[..., argparse.ArgumentParser]
+
+DISTANCE_ENGINES = "auto, bits or tensor; with weights auto, relax, dijkstra or tensor"
 
 _NETWORKS = {
     "les_miserables": "les_miserables_graph",
@@ -44,6 +48,21 @@ def graph_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--text-labels", action="store_true", help="ids are names, even if they look like numbers"
     )
+    weight_options(parser)
+
+
+def weight_options(parser: argparse.ArgumentParser) -> None:
+    """What to make of a third column."""
+    group = parser.add_argument_group("weights")
+    group.add_argument(
+        "--weights", action=argparse.BooleanOptionalAction, default=None,
+        help="take them for distances, finite and > 0 (default: count hops, and say so)",
+    )  # fmt: skip
+    group.add_argument(
+        "--similarity", choices=SIMILARITIES,
+        help="they tell how close vertices are: the distance is 1/s (inverse) or -ln s (log, of "
+        "probabilities)",
+    )  # fmt: skip
 
 
 def run_options(parser: argparse.ArgumentParser, engines: str = "") -> argparse._ArgumentGroup:
@@ -85,7 +104,24 @@ def _size(text: str) -> int:
 
 
 def load(args: argparse.Namespace) -> EdgeList:
-    """The graph that the arguments name."""
+    """The graph that the arguments name, with weights as `weight_options` have them."""
+    edges = _read(args)
+    if args.similarity and args.weights is False:
+        raise ValueError("--no-weights and --similarity exclude each other")
+    if (args.weights or args.similarity) and edges.edge_weight is None:
+        asked = "--similarity" if args.similarity else "--weights"
+        raise ValueError(f"{asked}, but {args.graph} has no weights")
+    if args.similarity:
+        return to_distances(edges, args.similarity)
+    return replace(edges, edge_weight=None) if args.weights is False else edges
+
+
+def weighted(args: argparse.Namespace) -> bool:
+    """Are weights to be used?"""
+    return bool(args.weights or args.similarity)
+
+
+def _read(args: argparse.Namespace) -> EdgeList:
     library, _, name = args.graph.partition(":")
     if library != "networkx" or os.path.exists(args.graph):
         return read(
@@ -103,12 +139,13 @@ def load(args: argparse.Namespace) -> EdgeList:
 
 
 def load_graph(args: argparse.Namespace) -> tuple[EdgeList, Graph, float]:
-    """The same, ready for a run, and when that began; the run does not use weights, and says so."""
+    """The same, ready for a run, and when that began; weights that it does not use are told."""
     edges = load(args)
-    if edges.edge_weight is not None:
-        remark(args, f"{args.graph}: its weights are not used")
+    if edges.edge_weight is not None and not weighted(args):
+        how = "--weights takes them for distances, --similarity for the opposite"
+        remark(args, f"{args.graph}: its weights are not used ({how})")
     started = time.perf_counter()
-    return edges, edges.graph(), started
+    return edges, edges.graph(weighted=weighted(args)), started
 
 
 def remark(args: argparse.Namespace, text: str) -> None:
@@ -119,5 +156,6 @@ def remark(args: argparse.Namespace, text: str) -> None:
 def remark_run(args: argparse.Namespace, graph: Graph, started: float) -> None:
     seconds = time.perf_counter() - started
     kind = "directed" if graph.directed else "undirected"
+    kind += ", weighted" if graph.is_weighted else ""
     count = graph.num_slots if graph.directed else graph.num_slots // 2
     remark(args, f"{graph.num_nodes:,} vertices, {count:,} edges, {kind}; {seconds:.2f} s")

@@ -85,7 +85,7 @@ def add_parsers(add: _common.Add) -> None:
 
 
 def _info(args: argparse.Namespace) -> None:
-    print(describe(args.graph, _common.load(args)))
+    print(describe(args.graph, _common.load(args), _common.weighted(args)))
 
 
 def _convert(args: argparse.Namespace) -> None:

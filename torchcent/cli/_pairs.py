@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 import torchcent
+from torchcent import _check_weights
 from torchcent._npy import check_space
 from torchcent._report import aligned_rows, component_sizes, named
 from torchcent.cli import _common
@@ -18,12 +19,13 @@ from torchcent.io import EdgeList
 from torchcent.io._closure import check_closure_path, write_closure
 from torchcent.io._files import check_folder, load_bytes, text_bytes, text_lines
 
-_DTYPES = ("auto", "int8", "int16", "int32")
+_DTYPES = ("auto", "int8", "int16", "int32", "float32", "float64")
 
 _MATRIX = """\
 dist.npy is a matrix for numpy.load(..., mmap_mode="r"): row i has the distances from the i-th
-source to every vertex, -1 where there is no path. Vertices stand in the order of the tables that
-other commands write with -o. With --sources K the names of the rows are printed."""
+source to every vertex, -1 where there is no path (inf, if they are no whole numbers). Vertices
+stand in the order of the tables that other commands write with -o. With --sources K the names of
+the rows are printed."""
 
 _CLOSURE = """\
 A .npy is a matrix, true at [u, v] where u reaches v, of a byte each. A .npz is packed: component
@@ -47,7 +49,7 @@ def add_parsers(add: _common.Add) -> None:
         "--effective", type=float, metavar="Q",
         help="the distance that a share Q of the connected pairs are within, such as 0.9",
     )  # fmt: skip
-    _common.run_options(parser, "auto, bits or tensor")
+    _common.run_options(parser, _common.DISTANCE_ENGINES)
     parser.set_defaults(call=_diameter)
 
     parser = add("apsp", "distances from all vertices, or some, to all others, in a file", _MATRIX)
@@ -59,9 +61,12 @@ def add_parsers(add: _common.Add) -> None:
     )  # fmt: skip
     _common.seed_option(parser)
     parser.add_argument(
-        "--dtype", choices=_DTYPES, default="auto", help="of a distance (the narrowest that fits)"
+        "--dtype",
+        choices=_DTYPES,
+        default="auto",
+        help="of a distance (the narrowest that fits; floats with weights only)",
     )
-    _common.run_options(parser, "auto, bits or tensor")
+    _common.run_options(parser, _common.DISTANCE_ENGINES)
     parser.set_defaults(call=_apsp)
 
     parser = add("closure", "transitive closure: who reaches whom", _CLOSURE)
@@ -82,6 +87,8 @@ def _diameter(args: argparse.Namespace) -> None:
         raise ValueError(f"--effective {args.effective:g}; accepted: more than 0, at most 1")
     _common.set_threads(args)
     edges, graph, started = _common.load_graph(args)
+    if args.effective is not None:
+        _check_weights.whole_weights(graph, "--effective")
     run = _common.run_arguments(args)
     exact = {"dtype": torch.float64, **run}
     missing = "component" if args.component else "inf"
@@ -93,7 +100,7 @@ def _diameter(args: argparse.Namespace) -> None:
         if not of.numel():
             return "0"
         one = torchcent.eccentricity(graph, vertices=of[:1], disconnected=missing, **exact)
-        return f"{float(one):g}"
+        return f"{float(one):.12g}"
 
     rows = {"diameter": distance(periphery), "radius": distance(center)}
     if rows["radius"] != "inf":
@@ -102,21 +109,27 @@ def _diameter(args: argparse.Namespace) -> None:
         rows["periphery"] = named(edges, periphery)
     if args.average:
         mean = torchcent.average_shortest_path_length(graph, disconnected=missing, **exact)
-        rows["mean"] = f"{float(mean):.6g}"
+        rows["mean"] = _six_digits(float(mean))
     if args.effective is not None:
         within = torchcent.effective_diameter(graph, q=args.effective, **exact)
         share = f"{100 * args.effective:.4g}% of the connected pairs"
-        rows["effective"] = f"{float(within):.6g}, within which {share} lie"
+        rows["effective"] = f"{_six_digits(float(within))}, within which {share} lie"
     _common.remark_run(args, graph, started)
     if rows["diameter"] == "inf":
         _common.remark(args, "some pairs have no path between them; --component leaves them out")
     print(aligned_rows(rows))
 
 
+def _six_digits(value: float) -> str:
+    return f"{value:.1f}" if 1e5 <= value < 1e15 else f"{value:.6g}"
+
+
 def _apsp(args: argparse.Namespace) -> None:
     suffix = os.path.splitext(args.out)[1].lower()
     if suffix != ".npy":
         raise ValueError(f"{args.out}: unknown suffix {suffix!r}; accepted: .npy")
+    if args.dtype.startswith("float") and not _common.weighted(args):
+        raise ValueError(f"--dtype {args.dtype} is for --weights; hops are whole numbers")
     check_folder(args.out)
     _common.set_threads(args)
     edges, graph, started = _common.load_graph(args)

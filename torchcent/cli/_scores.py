@@ -36,7 +36,7 @@ class Measure:
     help: str
     options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[torchcent.Graph, argparse.Namespace], tuple[str, Tensor]]
-    engines: str = "auto, bits or tensor"
+    engines: str = _common.DISTANCE_ENGINES
     share: bool = False
     lowest: bool = False
 
@@ -52,6 +52,10 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     scale.add_argument("--raw", dest="normalized", action="store_false", help="do not divide")
     parser.add_argument("--endpoints", action="store_true", help="the ends of a path count too")
+    parser.add_argument(
+        "--tie-tolerance", type=float, default=0.0, metavar="T",
+        help="with weights: paths that are longer by less than this share count as shortest (0)",
+    )  # fmt: skip
     _pivot_options(parser)
 
 
@@ -59,7 +63,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     name = "edge betweenness" if args.edges else "stress" if args.stress else "betweenness"
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
-    options = {**_pivots(args), **_arguments(args)}
+    options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
     if args.normalized is not None:
         options["normalized"] = args.normalized
     if args.edges:
@@ -114,7 +118,7 @@ def _eccentricity(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str
 MEASURES = {
     "betweenness": Measure(
         "shortest paths through each vertex or edge", _betweenness_options, _betweenness,
-        "auto, lanes, queue or tensor", share=True,
+        "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor", share=True,
     ),
     "closeness": Measure(
         "reciprocal of the mean distance to each vertex", _closeness_options, _closeness
@@ -196,6 +200,10 @@ def _score(args: argparse.Namespace) -> None:
     if getattr(args, "sources", None) is not None:
         about |= {"sources": args.sources, "seed": args.seed}
     about |= {way: True for way in _VARIANTS if getattr(args, way, False)}
+    if graph.is_weighted:
+        about |= {"weights": args.similarity or "distances"}
+        if getattr(args, "tie_tolerance", 0):
+            about |= {"tie_tolerance": args.tie_tolerance}
     if args.out is not None:
         write_scores(args.out, {k.replace(" ", "_"): v for k, v in columns.items()}, about)
         _common.remark(args, f"scores in {args.out}")

@@ -76,16 +76,31 @@ class EdgeList:
         """The labels ``[num_nodes]``; the vertex numbers themselves where ``labels`` is None."""
         return np.arange(self.num_nodes) if self.labels is None else np.asarray(self.labels)
 
-    def graph(self, directed: bool | None = None) -> Graph:
-        """The :class:`torchcent.Graph` of these edges, without their weights.
+    def edge_name(self, edge: int) -> str:
+        """What the file calls an edge, for messages."""
+        u, v = self.vertex_labels()[self.edge_index[:, edge].numpy()]
+        return f"edge {u} {v} (row {edge + 1})"
+
+    def graph(self, directed: bool | None = None, *, weighted: bool = False) -> Graph:
+        """The :class:`torchcent.Graph` of these edges.
 
         Args:
             directed: overrides the file's own word.
+            weighted: take the weights for distances; without, they are left behind.
+
+        Raises:
+            ValueError: there are no weights, or they are no distances (naming the first such edge).
         """
+        from torchcent import _check_weights
         from torchcent.graph import Graph
 
         directed = self.directed if directed is None else directed
-        return Graph.from_edge_index(self.edge_index, num_nodes=self.num_nodes, directed=directed)
+        weight = self.edge_weight if weighted else None
+        if weighted and self.edge_weight is None:
+            raise ValueError("weighted=True, but the edges have no weights")
+        if weight is not None:
+            _check_weights.are_distances(weight, weight.double(), self.edge_name)
+        return Graph.from_edge_index(self.edge_index, self.num_nodes, directed, weight)
 
     def __repr__(self) -> str:
         first = [] if self.labels is None else self.labels[:1].tolist()

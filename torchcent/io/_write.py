@@ -48,7 +48,7 @@ def write(
 
     Args:
         path: the file; ``.gz``, ``.bz2`` or ``.xz`` at the end compresses.
-        graph: what to write; of an undirected Graph every edge once.
+        graph: what to write; of an undirected Graph every edge once, with its weight.
         format: overrides the suffix.
 
     Raises:
@@ -79,9 +79,11 @@ def write(
 
 def _edges_of(graph: Graph) -> EdgeList:
     index = graph.to_edge_index().cpu()
+    weight = None if graph.weight is None else graph.weight.cpu()
     if not graph.directed:
-        index = index[:, index[0] <= index[1]]
-    return EdgeList(index, None, None, graph.num_nodes, graph.directed)
+        once = index[0] <= index[1]
+        index, weight = index[:, once], None if weight is None else weight[once]
+    return EdgeList(index, weight, None, graph.num_nodes, graph.directed)
 
 
 def _once(edges: EdgeList) -> EdgeList:

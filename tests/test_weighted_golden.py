@@ -1,0 +1,110 @@
+"""Weighted scores and distances of real graphs against results by other programs (shared/golden).
+
+igraph: raw, undirected pairs once; distances from a vertex, of those that it reaches; paths within
+a relative 1e-10 of the shortest count as shortest.
+"""
+
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import scipy.sparse.csgraph
+import torch
+from engines import assert_scores
+from graphs import DEVICE
+
+import torchcent
+from torchcent import Graph
+
+F64 = torch.float64
+SMALL = ["foodweb-baydry", "yeast-collins2007", "netscience"]
+LARGE = ["rome99", "openflights-routes"]
+
+
+def known(load: ModuleType, name: str) -> Graph:
+    matrix, info = load.load(name)
+    return Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
+
+
+@pytest.mark.parametrize("name", SMALL + LARGE)
+def test_igraph(weighted_engine: str, name: str, load: ModuleType, golden: Path) -> None:
+    if weighted_engine == "tensor" and name in LARGE:
+        pytest.skip("minutes on the tensor engine")
+    graph = known(load, name)
+    reference = np.load(golden / "igraph-1.0.0" / f"{name}.weighted.npz")
+    run = {"engine": weighted_engine, "dtype": F64}
+    actual = torchcent.betweenness(graph, normalized=False, tie_tolerance=1e-10, **run)
+    assert_scores(actual, torch.from_numpy(reference["betweenness"]), weighted_engine)
+
+    profile = torchcent.distance_profile(graph.reversed(), **run)
+    farness, harmonic = profile.farness.cpu(), profile.harmonic.cpu()
+    closeness = torch.from_numpy(reference["closeness"]).nan_to_num(0)
+    expected = torch.where(farness > 0, 1 / farness, 0)
+    torch.testing.assert_close(expected, closeness, rtol=1e-9, atol=0)
+    mean = harmonic / (graph.num_nodes - 1)
+    # igraph keeps distances plus 1, which takes digits from small ones; SciPy does not.
+    lost = max(1e-9, 2.0**-52 / float(graph.weight.min()))
+    torch.testing.assert_close(mean, torch.from_numpy(reference["harmonic"]), rtol=lost, atol=0)
+    rows = scipy.sparse.csgraph.dijkstra(graph.to_scipy())
+    np.fill_diagonal(rows, np.inf)
+    exact = torch.from_numpy((1 / rows).sum(1))
+    torch.testing.assert_close(harmonic, exact, rtol=1e-12, atol=0)
+
+    if "edge_betweenness" in reference:
+        actual = torchcent.edge_betweenness(graph, normalized=False, tie_tolerance=1e-10, **run)
+        place = {arc: e for e, arc in enumerate(zip(*graph.to_edge_index().tolist(), strict=True))}
+        ends = zip(reference["edge_row"].tolist(), reference["edge_col"].tolist(), strict=True)
+        at = [place[arc] for arc in ends]
+        assert_scores(
+            actual.cpu()[at], torch.from_numpy(reference["edge_betweenness"]), weighted_engine
+        )
+
+
+@pytest.mark.parametrize("kind", ["dir", "undir"])
+def test_graphalytics(weighted_engine: str, kind: str, golden: Path) -> None:
+    folder = golden / "graphalytics"
+    vertices = [int(x) for x in (folder / f"sssp_{kind}-input.v").read_text().split()]
+    number = {name: v for v, name in enumerate(vertices)}
+    rows = [line.split() for line in (folder / f"sssp_{kind}-input.e").read_text().splitlines()]
+    arcs = torch.tensor([[number[int(u)], number[int(v)]] for u, v, _ in rows], device=DEVICE).T
+    lengths = torch.tensor([float(w) for *_, w in rows], dtype=F64, device=DEVICE)
+    # A few edges there have length 0: their ends are one place, as the error advises.
+    if (lengths == 0).any():
+        with pytest.raises(ValueError, match="contract"):
+            Graph.from_edge_index(arcs, edge_weight=lengths)
+        pytest.skip("the file has edges of length 0")
+    graph = Graph.from_edge_index(arcs, len(vertices), kind == "dir", lengths)
+    source = torch.tensor([number[1]])
+    found = torchcent.shortest_path_lengths(
+        graph, sources=source, dtype=F64, engine=weighted_engine
+    )
+    lines = (folder / f"sssp_{kind}-output").read_text().split("\n")
+    expected = {int(v): float(d) for v, d in (line.split() for line in lines if line)}
+    reached = {vertices[v]: d for v, d in enumerate(found[0].tolist())}
+    assert {v: reached[v] for v in expected} == pytest.approx(expected)
+
+
+def test_streets_of_no_length(load: ModuleType) -> None:
+    """8,808 arcs of the streets of Berlin have length 0: they are named, not searched."""
+    matrix, info = load.load("tn-berlin-center")
+    with pytest.raises(ValueError, match=r"edge_weight\[\d+\] is 0.*contract"):
+        Graph.from_scipy(matrix, info["directed"], weighted=True)
+    matrix.data = np.maximum(matrix.data, 1e-3)
+    graph = Graph.from_scipy(matrix, info["directed"], weighted=True)
+    assert torch.isfinite(torchcent.betweenness(graph, sources=20)).all()
+
+
+@pytest.mark.parametrize("name", ["tn-sydney", "tn-chicago-regional"])
+def test_streets(name: str, load: ModuleType) -> None:
+    """Both kinds of search, on directed streets with lengths that are no whole numbers."""
+    matrix, info = load.load(name)
+    matrix.data = np.maximum(matrix.data, 1e-3)
+    graph = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
+    pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 70)
+    auto = torchcent.betweenness(graph, sources=pivots, dtype=F64)
+    if torchcent.explain(graph).engine == "tensor":
+        pytest.skip("there are no compiled kernels to compare")
+    for engine in ("relax", "dijkstra"):
+        other = torchcent.betweenness(graph, sources=pivots, dtype=F64, engine=engine)
+        assert_scores(other, auto, engine)

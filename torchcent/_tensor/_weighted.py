@@ -1,0 +1,189 @@
+"""Weighted searches: distances by Bellman-Ford on a batch of sources, then the DAGs of shortest
+paths, with levels in which every arc leads down.
+
+An arc (u, v) of length w is on a shortest path, or *tight*, if dist[u] + w == dist[v]; with a
+tolerance t > 0, if dist[u] < dist[v] and dist[u] + w <= (1 + t) dist[v]. Distances are the plain
+minimum either way. Lengths are > 0, so tight arcs make no circles, and a pair (lane, vertex) can be
+dealt with as soon as all tails of tight arcs to it are: the levels are those of that order.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ._rows import _parts
+from ._scaled import Number, Scaled, sum_by
+from ._search import LARGEST_COUNT, Level, Levels, out_arcs
+
+# Slots of all lanes looked at together, when tight arcs are picked.
+TOGETHER, TOGETHER_ON_ACCELERATOR = 2**20, 2**24
+
+
+def distances(rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor) -> Tensor:
+    """float64 [lanes, n]: the length of a shortest path from each source, inf for none."""
+    num_nodes, lanes = rowptr.numel() - 1, sources.numel()
+    length = weight.double()
+    found = torch.full((lanes * num_nodes,), torch.inf, dtype=torch.float64, device=col.device)
+    pair = torch.arange(lanes, device=col.device) * num_nodes + sources
+    found[pair] = 0
+    while pair.numel():  # the pairs whose distance has become less
+        improved = []
+        for part in _parts(rowptr, pair, num_nodes):
+            vertex = part % num_nodes
+            tail, slot = out_arcs(rowptr, vertex)
+            head = (part - vertex)[tail] + col[slot]
+            onward = found[part][tail] + length[slot]
+            less = onward < found[head]
+            head, onward = head[less], onward[less]
+            found.scatter_reduce_(0, head, onward, "amin")
+            improved.append(head)
+        pair = torch.unique(torch.cat(improved))
+    return found.view(lanes, num_nodes)
+
+
+def source_sums(
+    rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, sums: Tensor, farthest: Tensor
+) -> None:
+    """Per source, over the vertices that it reaches, itself left out.
+
+    Args:
+        rowptr, col, weight: CSR of the arcs to follow.
+        sources: int64 [k], one lane each.
+        sums: float64 [k, 3]; set to distances d, 1/d, and vertices reached.
+        farthest: float64 [k]; set to the largest distance.
+    """
+    found = distances(rowptr, col, weight, sources)
+    reached = torch.isfinite(found) & (found > 0)
+    sums[:, 0] = torch.where(reached, found, 0).sum(1)
+    sums[:, 1] = torch.where(reached, 1 / found, 0).sum(1)
+    sums[:, 2] = reached.sum(1)
+    farthest[:] = torch.where(reached, found, 0).amax(1)
+
+
+class _Arcs(NamedTuple):
+    """Tight arcs of all lanes, ordered by tail and head; ends are lane * n + vertex."""
+
+    tail: Tensor
+    head: Tensor
+    slot: Tensor
+
+
+def _tight_arcs(
+    rowptr: Tensor, col: Tensor, weight: Tensor, found: Tensor, tolerance: float
+) -> _Arcs:
+    lanes, num_nodes = found.shape
+    vertex = torch.arange(num_nodes, device=col.device)
+    tail = torch.repeat_interleave(vertex, rowptr.diff())
+    head, length = col.long(), weight.double()
+    most = TOGETHER if col.device.type == "cpu" else TOGETHER_ON_ACCELERATOR
+    picked = []
+    for rows in found.split(max(1, most // max(col.numel(), 1))):
+        onward, there = rows[:, tail] + length, rows[:, head]
+        if tolerance > 0:
+            tight = (rows[:, tail] < there) & (onward <= there * (1 + tolerance))
+        else:
+            tight = onward == there
+        tight &= torch.isfinite(there)
+        picked.append(tight)
+    lane, slot = torch.nonzero(torch.cat(picked), as_tuple=True)
+    base = lane * num_nodes
+    return _Arcs(base + tail[slot], base + head[slot], slot)
+
+
+def _depths(arcs: _Arcs, sources: Tensor, pairs: int) -> Tensor:
+    """int64 [pairs]: the number of arcs of the longest way to each pair; -1 where there is none."""
+    open_arcs = torch.bincount(arcs.head, minlength=pairs)
+    count = torch.bincount(arcs.tail, minlength=pairs)
+    pointers = torch.cat([count.new_zeros(1), count.cumsum(0)])
+    depth = torch.full((pairs,), -1, dtype=torch.int64, device=sources.device)
+    frontier, level = sources, 0
+    while frontier.numel():
+        depth[frontier] = level
+        _, arc = out_arcs(pointers, frontier)
+        head, times = torch.unique(arcs.head[arc], return_counts=True)
+        open_arcs[head] -= times
+        frontier, level = head[open_arcs[head] == 0], level + 1
+    return depth
+
+
+class WeightedLevels(Levels):
+    """Levels whose arcs may pass over levels: `head` counts all pairs, from the sources down."""
+
+    def __init__(self, begin: list[int]) -> None:
+        super().__init__()
+        self._begin = begin  # of each level, and of what would come behind the last one
+
+    def below(self, depth: int, values: Number, beneath: Number) -> Number:
+        first, last = self._begin[depth : depth + 2]
+        if depth == len(self) - 1:
+            beneath = _empty(values, self._begin[-1])
+        _put(beneath, slice(first, last), values)
+        return beneath
+
+
+def shortest_path_levels(
+    rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, one: Number, tolerance: float
+) -> WeightedLevels | None:
+    """The levels from the sources down, or None where a float64 path count gets too large.
+
+    `one` is the path count of the sources themselves; its type is that of all counts.
+    """
+    found = distances(rowptr, col, weight, sources)
+    lanes, num_nodes = found.shape
+    arcs = _tight_arcs(rowptr, col, weight, found, tolerance)
+    first = torch.arange(lanes, device=col.device) * num_nodes + sources
+    depth = _depths(arcs, first, found.numel())
+    pair = torch.nonzero(depth >= 0).flatten()
+    pair = pair[torch.argsort(depth[pair], stable=True)]
+    place = torch.empty_like(depth)
+    place[pair] = torch.arange(pair.numel(), device=col.device)
+    # The same arcs by the level of their tail, and by the level of their head.
+    down = torch.argsort(place[arcs.tail], stable=True)
+    up = torch.argsort(place[arcs.head], stable=True)
+    size = torch.bincount(depth[pair])
+    begin = [0, *size.cumsum(0).tolist()]
+    leaving = _runs(depth[arcs.tail], len(size))
+    arriving = _runs(depth[arcs.head], len(size))
+
+    sigma = _empty(one, pair.numel())
+    levels = WeightedLevels(begin)
+    for level, (low, high) in enumerate(zip(begin[:-1], begin[1:], strict=True)):
+        if level == 0:
+            count = one
+        else:
+            arc = up[arriving[level] : arriving[level + 1]]
+            count = sum_by(sigma[place[arcs.tail[arc]]], place[arcs.head[arc]] - low, high - low)
+            if isinstance(count, Tensor) and count.max() > LARGEST_COUNT:
+                return None
+        _put(sigma, slice(low, high), count)
+        arc = down[leaving[level] : leaving[level + 1]]
+        lane = pair[low:high].div(num_nodes, rounding_mode="floor")
+        levels.append(
+            Level(
+                lane, pair[low:high] - lane * num_nodes, count, place[arcs.tail[arc]] - low,
+                place[arcs.head[arc]], arcs.slot[arc],
+            )
+        )  # fmt: skip
+    return levels
+
+
+def _runs(level: Tensor, levels: int) -> list[int]:
+    """Where the arcs of each level begin, in their order."""
+    return [0, *torch.bincount(level, minlength=levels).cumsum(0).tolist()]
+
+
+def _empty(like: Number, size: int) -> Number:
+    if isinstance(like, Scaled):
+        zero = like.mantissa.new_zeros(size)
+        return Scaled(zero, zero)
+    return like.new_zeros(size)
+
+
+def _put(target: Number, part: slice, values: Number) -> None:
+    if isinstance(target, Scaled):
+        values = Scaled.of(values)
+        target.mantissa[part], target.exponent[part] = values.mantissa, values.exponent
+    else:
+        assert isinstance(values, Tensor)
+        target[part] = values
