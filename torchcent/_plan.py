@@ -286,7 +286,8 @@ def _queue_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> int
     each = (21 if core.colptr is core.rowptr else 25) * n + 8 * own
     blocks = 2 * torch.cuda.get_device_properties(core.rowptr.device).multi_processor_count
     fit = (limit - 16 * n) // max(each, 1)
-    return 16 * n + each * max(1, min(fit, sources, blocks))
+    most = max(1, min(fit, sources, blocks))
+    return 16 * n + each * max(_wave(call, most) for call in calls_on_cuda("queue", sources))
 
 
 def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
