@@ -7,14 +7,10 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent import _check, _ops, _tensor
-from torchcent._plan import BATCH, Plan, is_deep
+from torchcent._plan import Plan, calls_on_cuda, is_deep
 from torchcent._reduce import Problem
 from torchcent._watch import on_device, progress_bar, watched
 
-# Batches per call on CUDA: small first, so that a rung that overflows is left soon, but enough to
-# have many in flight. Fixed numbers, because the rung of a batch decides its bits and must not
-# depend on the machine. On the CPU one call does all and groups its batches likewise.
-_CUDA_GROUPS = (64, 512)
 # Depth from which the queue engine on CUDA begins with mantissa-exponent pairs: counts may double
 # with every level, float64 ends at 2^1024, pairs cost no more and a failed attempt costs as much.
 _DEEP = 1000
@@ -100,15 +96,13 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         )  # fmt: skip
 
     def work() -> None:
-        rung, begin, group = (0 if plan.engine == "lanes" else 1), 0, 0
+        rung, begin = (0 if plan.engine == "lanes" else 1), 0
         if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
             rung = 2
-        while begin < total and not control[0]:
-            size = total
-            if on_cuda:
-                size = _CUDA_GROUPS[min(group, len(_CUDA_GROUPS) - 1)] * BATCH[plan.engine]
-            rung = call(slice(begin, min(total, begin + size)), rung)
-            begin, group = begin + size, group + 1
+        for size in calls_on_cuda(plan.engine, total) if on_cuda else [total]:
+            if not control[0]:
+                rung = call(slice(begin, begin + size), rung)
+                begin += size
 
     start = on_device(work, core.rowptr.device)
     if quick:

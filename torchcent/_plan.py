@@ -294,12 +294,30 @@ def _lane_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> tupl
         return n * (row + mask * (1 + levels)) + 8 * own + chunks * (row + mask + 4)
 
     lanes = _width(m, sources, lambda width: each(width) + tasks <= limit)
-    batches = -(-sources // lanes)
+    batches = max(1, -(-sources // lanes))
     fit = (limit - tasks) // max(each(lanes), 1)
-    flight = max(1, min(-(-BUSY_SLOTS // max(m, 1)), batches, MOST_IN_FLIGHT, fit))
-    if batches > 0:  # in waves of one size
-        flight = -(-batches // -(-batches // flight))
+    most = max(1, min(-(-BUSY_SLOTS // max(m, 1)), batches, MOST_IN_FLIGHT, fit))
+    flight = max(1, *(_wave(-(-call // lanes), most) for call in calls_on_cuda("lanes", sources)))
     return each(lanes) * flight + tasks, flight, lanes
+
+
+def _wave(batches: int, most: int) -> int:
+    """Batches at a time, at most so many, in waves of one size as csrc/cuda/lanes.cuh has them."""
+    return -(-batches // max(1, -(-batches // most)))
+
+
+def calls_on_cuda(engine: str, sources: int) -> list[int]:
+    """Sources of each call of the operator on CUDA: few first, so that a rung of the ladder that
+    overflows is left soon, but enough to have many batches in flight. Fixed numbers, because the
+    rung of a batch decides its bits and must not depend on the machine. (On the CPU one call does
+    all and groups its batches likewise.)"""
+    first, later = (batches * BATCH[engine] for batches in (64, 512))
+    rest = max(sources - first, 0)
+    return [
+        min(sources, first),
+        *[later] * (rest // later),
+        *([rest % later] if rest % later else []),
+    ]
 
 
 def _queue_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> int:
@@ -308,7 +326,8 @@ def _queue_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> int
     each = (21 if core.colptr is core.rowptr else 25) * n + 8 * own
     blocks = 2 * torch.cuda.get_device_properties(core.rowptr.device).multi_processor_count
     fit = (limit - 16 * n) // max(each, 1)
-    return 16 * n + each * max(1, min(fit, sources, blocks))
+    most = max(1, min(fit, sources, blocks))
+    return 16 * n + each * max(_wave(call, most) for call in calls_on_cuda("queue", sources))
 
 
 def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:

@@ -144,7 +144,10 @@ class QueueRun {
     const int64_t n = graph_.n;
     const int64_t each = n * (4 + 8 + 4 + 1) + 8 + (n + 2) * 4 + problem_.score_stride * 8;
     int64_t most = std::min<int64_t>(sources_.count, int64_t{run_.processors} * kPerProcessor);
-    blocks_ = static_cast<int>(std::max<int64_t>(1, std::min(most, run_.budget / std::max<int64_t>(each, 1))));
+    most = std::max<int64_t>(1, std::min(most, run_.budget / std::max<int64_t>(each, 1)));
+    // No more than what ends in as many rounds: the others have more of the cache.
+    const int64_t rounds = (sources_.count + most - 1) / most;
+    blocks_ = static_cast<int>((sources_.count + rounds - 1) / rounds);
     problem_.queue = run_.scratch.array<int32_t>(blocks_ * n);
     problem_.level = run_.scratch.array<int32_t>(blocks_ * (n + 2));
     problem_.sigma = run_.scratch.bytes(blocks_ * n * 8);
