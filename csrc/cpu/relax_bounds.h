@@ -40,6 +40,7 @@ class RelaxBounds {
         scale_(first_scale(static_cast<double>(problem.heaviest))),
         bounds_(problem, scale_),
         near_(n_, problem.num_arcs(), true),
+        near_weight_(problem.num_arcs()),
         distance_(n_ * kLanes),
         mean_(n_),
         sorted_(n_),
@@ -74,7 +75,7 @@ class RelaxBounds {
         limit[l] = static_cast<Exact>(row(v)[l] == unreached ? unreached : row(v)[l] * (1 + tolerance));
       for (int64_t i = near_.begin[v]; i < near_.begin[v + 1]; ++i) {
         const int32_t u = near_.vertex[i];
-        const auto weight = Row::spread(static_cast<Exact>(problem_.in.weight[near_.arc[i]]));
+        const auto weight = Row::spread(near_weight_[i]);
         const uint64_t lanes = tolerance > 0 ? Row::load(limit).within(row(u), weight) & Row::load(row(u)).below(mine)
                                              : mine.tight(row(u), weight);
         tight.add(u, near_.arc[i], lanes & reached(v));
@@ -119,7 +120,18 @@ class RelaxBounds {
       const double most = (static_cast<double>(distance) + static_cast<double>(margin_)) * allowance + 1;
       return most < bounds_.unreached ? static_cast<Bound>(most) : bounds_.unreached;  // which all sums are within
     };
-    return bounds_.write_arcs(near_, false, margin, [&](int64_t v, double mean) { mean_[v] = mean; });
+    if (!bounds_.write_arcs(near_, false, margin, [&](int64_t v, double mean) { mean_[v] = mean; })) return false;
+    for (int64_t i = 0; i < near_.count; ++i) near_weight_[i] = static_cast<Exact>(problem_.in.weight[near_.arc[i]]);
+    return true;
+  }
+
+  // What refine() will read of v: its row, and those of a few tails.
+  void prefetch_rows(int64_t v) const {
+    const int64_t begin = near_.begin[v], end = near_.begin[v + 1] < begin + 3 ? near_.begin[v + 1] : begin + 3;
+    for (int64_t i = begin - 1; i < end; ++i) {
+      const char* const at = reinterpret_cast<const char*>(row(i < begin ? v : near_.vertex[i]));
+      for (size_t line = 0; line < kLanes * sizeof(Exact); line += 64) __builtin_prefetch(at + line);
+    }
   }
 
   // Relaxes exact distances over near arcs, in order of their bounds. False if cancelled.
@@ -142,6 +154,7 @@ class RelaxBounds {
       for (int64_t j = 0; j < open; ++j) {
         if ((j & 0x3ff) == 0 && cancelled(problem_.paths.cancel)) return false;
         near_.prefetch(sorted_[j + sorted_.kAhead]);
+        prefetch_rows(sorted_[j + 2]);
         const int64_t v = sorted_[j];
         const uint32_t since = looked_at_[v];
         Exact* const target = distance_.data() + v * kLanes;
@@ -152,7 +165,7 @@ class RelaxBounds {
           if (changed_at_[u] <= since) continue;
           if (!looked) after = Row::load(target);
           looked = true;
-          after.relax(row(u), Row::spread(static_cast<Exact>(problem_.in.weight[near_.arc[i]])));
+          after.relax(row(u), Row::spread(near_weight_[i]));
         }
         looked_at_[v] = clock;
         if (!looked || after.below(Row::load(target)) == 0) continue;
@@ -194,7 +207,8 @@ class RelaxBounds {
   bool calibrated_ = false;
   int64_t margin_ = 16;
   RelaxTable<T, Bound> bounds_;
-  TightArcs near_;          // by head
+  TightArcs near_;  // by head
+  Buffer<Exact> near_weight_;
   Buffer<Exact> distance_;  // [n][lanes]
   Buffer<double> mean_;     // [n]
   SortedVertices sorted_;
