@@ -89,7 +89,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         )  # fmt: skip
 
     def work() -> None:
-        rung, begin, group = (0 if plan.engine == "lanes" else 1), 0, 0
+        rung, begin, group = (0 if plan.engine in ("lanes", "relax") else 1), 0, 0
         if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
             rung = 2
         while begin < total and not control[0]:
