@@ -96,7 +96,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         )  # fmt: skip
 
     def work() -> None:
-        rung, begin = (0 if plan.engine == "lanes" else 1), 0
+        rung, begin = (0 if plan.engine in ("lanes", "relax") else 1), 0
         if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
             rung = 2
         for size in calls_on_cuda(plan.engine, total) if on_cuda else [total]:

@@ -349,7 +349,7 @@ def weighted_bytes_per_thread(
     """The same with distances of so many bytes (csrc/cpu/relax_search.h, dijkstra.h), with path
     counts or without, with scores per slot or per vertex."""
     if engine == "relax":
-        rows, lists = LANES * width + 64, 2 * width
+        rows, lists = LANES * (width + 2) + 64, 2 * width
         if counts:  # rows of counts, tight arcs by either end, the order of vertices
             rows, lists = rows + 512, lists + (40 if slots else 24)
     else:
