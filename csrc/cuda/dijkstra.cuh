@@ -1,0 +1,213 @@
+// The host side of the dijkstra engine: workspace, launches, and the ladder of number types.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "cuda/dijkstra_kernel.cuh"
+
+namespace torchcent::cuda {
+
+// Codes of Python's strategy= for weights, passed through the operator's `threads`; kLocked may be added to all but the
+// piles. Those of 1 to 7 mean what they do for the queue engine (strategies.cuh).
+enum class WeightedStrategy : int {
+  automatic = 0,       // near and far pile, dynamic assignment, threads per vertex by mean degree
+  node_parallel = 1,   // "NP": a thread per vertex of the graph
+  work_efficient = 3,  // "WE": a thread per vertex of the level
+  warp_4 = 4,          // "WE+warp4": 4, 8, 16, 32 threads per vertex of the level
+  warp_8 = 5,
+  warp_16 = 6,
+  warp_32 = 7,
+  cooperative = 8,            // as automatic
+  node_parallel_warp_4 = 10,  // "NP+warp4": 4, 8, 16, 32 threads per vertex of the graph
+  node_parallel_warp_8 = 11,
+  node_parallel_warp_16 = 12,
+  node_parallel_warp_32 = 13,
+};
+constexpr int kLocked = 16;         // a lock per vertex; alone it goes with work_efficient
+constexpr int kPerStrategy = 1000;  // `threads` = code + kPerStrategy x blocks per multiprocessor, 0: by the sources
+
+inline Traversal traversal(int code, int64_t n, int64_t m, bool exact) {
+  const int64_t degree = m / std::max<int64_t>(n, 1);
+  const int by_degree = m <= 4 * n ? 0 : degree < 8 ? 1 : degree < 16 ? 2 : degree < 32 ? 3 : degree < 64 ? 4 : 5;
+  const bool locked = (code & kLocked) != 0;
+  if (locked && !exact) throw std::invalid_argument("the strategy with locks has no tolerance for ties");
+  switch (WeightedStrategy{code & ~kLocked}) {
+    case WeightedStrategy::automatic:
+    case WeightedStrategy::cooperative: return {locked, false, !locked, locked, by_degree};
+    case WeightedStrategy::node_parallel: return {true, true, false, locked, 0};
+    case WeightedStrategy::work_efficient: return {true, false, false, locked, 0};
+    case WeightedStrategy::warp_4: return {true, false, false, locked, 2};
+    case WeightedStrategy::warp_8: return {true, false, false, locked, 3};
+    case WeightedStrategy::warp_16: return {true, false, false, locked, 4};
+    case WeightedStrategy::warp_32: return {true, false, false, locked, 5};
+    case WeightedStrategy::node_parallel_warp_4: return {true, true, false, locked, 2};
+    case WeightedStrategy::node_parallel_warp_8: return {true, true, false, locked, 3};
+    case WeightedStrategy::node_parallel_warp_16: return {true, true, false, locked, 4};
+    case WeightedStrategy::node_parallel_warp_32: return {true, true, false, locked, 5};
+  }
+  throw std::invalid_argument("no such strategy for weights");
+}
+
+template <class T>
+class DijkstraRun {
+ public:
+  // stride: scores per block; 0: distances only.
+  DijkstraRun(const WeightedGraph<T>& graph, const Sources& sources, const Run& run, int64_t stride)
+      : sources_(sources), run_(run), n_(graph.paths.n), m_(graph.paths.m) {
+    if (m_ > UINT32_MAX) throw std::runtime_error("dijkstra: more than 2^32 - 1 slots");
+    problem_.n = n_;
+    problem_.m = m_;
+    problem_.ties = {1 + graph.tie_tolerance};
+    problem_.how = traversal(run.strategy % kPerStrategy, n_, m_, problem_.ties.factor == 1);
+    problem_.target_weight = graph.paths.target_weight;
+    problem_.through_weight = graph.paths.through_weight;
+    problem_.score_stride = stride;
+    prepare(graph);
+    allocate();
+  }
+
+  template <class Visitor>
+  Rung paths(double* scores, Rung first) {
+    weights_kernel<<<grid_for(run_, n_), 256, 0, run_.stream>>>(problem_.target_weight, problem_.through_weight, n_,
+                                                                problem_.flags);
+    check_launch("weights_kernel");
+    if (first != Rung::wide) {
+      if (attempt<Visitor, double>(scores)) return Rung::float64;
+      if (cancelled(run_.cancel)) return Rung::float64;
+    }
+    attempt<Visitor, Pair>(scores);
+    return Rung::wide;
+  }
+
+  // Either rows [sources][n] or sums [sources][3] and farthest [sources].
+  void distances(T* rows, double* sums, double* farthest) {
+    begin();
+    launch([&](int64_t first, int blocks) {
+      problem_.rows = rows == nullptr ? nullptr : rows + first * n_;
+      problem_.sums = sums + 3 * first;
+      problem_.farthest = farthest + first;
+      dijkstra_distances<T><<<blocks, threads_, 0, run_.stream>>>(problem_);
+    });
+  }
+
+ private:
+  static constexpr int kRounds = 4;  // sources of a block per launch: how often a cancel is heard
+
+  void prepare(const WeightedGraph<T>& graph) {
+    const Graph& paths = graph.paths;
+    problem_.out_span = spans(paths.out);
+    problem_.out = packed_arcs(run_, paths.out.col, graph.out_weight, m_);
+    problem_.in_span = graph.symmetric() ? problem_.out_span : spans(paths.in);
+    problem_.in = graph.symmetric() ? problem_.out : packed_arcs(run_, paths.in.col, graph.in_weight, m_);
+    T* const lightest = run_.scratch.template array<T>(n_);
+    double* const total = run_.scratch.template array<double>(1);
+    check(cudaMemsetAsync(total, 0, sizeof *total, run_.stream), "memset");
+    lightest_arcs<T>
+        <<<grid_for(run_, 32 * n_), 256, 0, run_.stream>>>(paths.out.rowptr, graph.out_weight, n_, lightest, total);
+    check_launch("lightest_arcs");
+    problem_.lightest = lightest;
+    problem_.total = total;
+    problem_.flags = run_.scratch.template array<QueueFlags>(1);
+    check(cudaMemsetAsync(problem_.flags, 0, sizeof(QueueFlags), run_.stream), "memset");
+  }
+  const Span* spans(const Arcs& arcs) {
+    Span* const result = run_.scratch.template array<Span>(n_);
+    span_kernel<<<grid_for(run_, n_), 256, 0, run_.stream>>>(arcs.rowptr, n_, result);
+    check_launch("span_kernel");
+    return result;
+  }
+
+  // As many blocks as the budget and the chip hold. Few sources get more threads each.
+  void allocate() {
+    const int64_t stride = problem_.score_stride, count = stride > 0 ? 8 : 0;
+    const int64_t sides = problem_.in == problem_.out ? 1 : 2;
+    const int64_t fixed =
+        sides * (m_ * static_cast<int64_t>(sizeof(Arc<T>)) + 8 * n_) + n_ * static_cast<int64_t>(sizeof(T));
+    const int64_t each = n_ * (static_cast<int64_t>(sizeof(T)) + 4 * 5 + count) + 8 + stride * 8;
+    int64_t share = run_.strategy / kPerStrategy;
+    if (share == 0) share = std::min<int64_t>(4, (sources_.count + run_.processors - 1) / run_.processors);
+    threads_ = share <= 2 ? kDijkstraThreads : kDijkstraThreads / 2;
+    const int64_t most = std::min<int64_t>(sources_.count, run_.processors * share);
+    blocks_ = static_cast<int>(std::max<int64_t>(1, std::min(most, (run_.budget - fixed) / each)));
+    Scratch& scratch = run_.scratch;
+    problem_.distance = scratch.array<T>(blocks_ * n_);
+    problem_.settled = scratch.array<int32_t>(blocks_ * n_);
+    problem_.level = scratch.array<int32_t>(blocks_ * (n_ + 2));
+    problem_.pile = scratch.array<int32_t>(blocks_ * 3 * n_);
+    problem_.sigma = count > 0 ? scratch.bytes(blocks_ * n_ * count) : nullptr;
+    problem_.scores = stride > 0 ? scratch.array<double>(blocks_ * stride) : nullptr;
+  }
+
+  // What every search expects and leaves behind, if it is not interrupted.
+  void begin() {
+    fill(run_, problem_.distance, blocks_ * n_, unreached<T>);
+    if (!problem_.how.whole_graph) return;
+    for (int64_t b = 0; b < blocks_; ++b) {
+      int32_t* const level = problem_.pile + b * 3 * n_;
+      check(cudaMemsetAsync(level, 0xff, n_ * 4, run_.stream), "memset");
+      check(cudaMemsetAsync(level + n_, 0, n_ * 4, run_.stream), "memset");  // the locks
+    }
+  }
+
+  // False on overflow and cancel.
+  template <class Start>
+  bool launch(Start start) {
+    const int64_t step = int64_t{kRounds} * blocks_;
+    for (int64_t first = 0; first < sources_.count; first += step) {
+      if (cancelled(run_.cancel)) return false;
+      problem_.count = std::min(step, sources_.count - first);
+      problem_.vertex = sources_.vertex + first;
+      problem_.weight = sources_.weight + first;
+      problem_.own = sources_.own + first;
+      start(first, static_cast<int>(std::min<int64_t>(blocks_, problem_.count)));
+      check_launch("dijkstra");
+      QueueFlags flags;
+      check(cudaMemcpyAsync(&flags, problem_.flags, sizeof flags, cudaMemcpyDeviceToHost, run_.stream), "flags");
+      check(cudaStreamSynchronize(run_.stream), "dijkstra");
+      if (flags.overflow) return false;
+      counted_ += problem_.count;
+      finish(run_, problem_.count);
+    }
+    return true;
+  }
+
+  // Every source with this Count. False if one overflows it; then scores are as before.
+  template <class Visitor, class Count>
+  bool attempt(double* scores) {
+    const int64_t stride = problem_.score_stride;
+    check(cudaMemsetAsync(&problem_.flags->overflow, 0, sizeof(int), run_.stream), "memset");
+    check(cudaMemsetAsync(problem_.scores, 0, blocks_ * stride * 8, run_.stream), "memset");
+    begin();
+    const bool done = launch([&](int64_t, int blocks) {
+      dijkstra_paths<T, Visitor, Count><<<blocks, threads_, 0, run_.stream>>>(problem_);
+    });
+    if (!done) {
+      finish(run_, -counted_);
+      counted_ = 0;
+      return false;
+    }
+    add_rows_kernel<<<grid_for(run_, stride), 256, 0, run_.stream>>>(problem_.scores, blocks_, stride, scores);
+    check_launch("add_rows_kernel");
+    return true;
+  }
+
+  const Sources sources_;
+  const Run& run_;
+  const int64_t n_, m_;
+  DijkstraProblem<T> problem_{};
+  int blocks_ = 1, threads_ = kDijkstraThreads;
+  int64_t counted_ = 0;
+};
+
+template <class T, class Visitor>
+Rung dijkstra_run(const WeightedGraph<T>& graph, const Sources& sources, double* scores, Rung first, const Run& run) {
+  const int64_t stride = Visitor::edges ? graph.paths.m : graph.paths.n;
+  if (sources.count == 0 || stride == 0) {
+    finish(run, sources.count);
+    return std::max(first, Rung::float64);
+  }
+  return DijkstraRun<T>(graph, sources, run, stride).template paths<Visitor>(scores, first);
+}
+
+}  // namespace torchcent::cuda
