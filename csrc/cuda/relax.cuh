@@ -11,7 +11,7 @@ namespace torchcent::cuda {
 
 template <class T>
 class RelaxWaves {
-  static constexpr int64_t kBusySlots = int64_t{1} << 25;  // to work on at a time: see LaneWaves
+  static constexpr int64_t kBusySlots = int64_t{1} << 26;  // to work on at a time: see LaneWaves
   static constexpr int kMostInFlight = 32;
   static constexpr int kMostLaunches = 64;  // before the host looks whether anything is left to do
 
@@ -32,15 +32,16 @@ class RelaxWaves {
     wave_.chunks = chunks;
     wave_.scored = scored;
     wave_.distance = scratch.array<T>(flight_ * n * kRelaxLanes);
-    for (unsigned*& changed : wave_.changed) changed = scratch.array<unsigned>(flight_ * n);
+    for (T*& least : wave_.least) least = scratch.array<T>(flight_ * n);
     flags_ = scratch.array<int>((kMostLaunches + 1) * flight_);
     if (scored == 0) return;
     wave_.tails = lists(false);
     wave_.heads = lists(edges);
     wave_.absent = scratch.array<unsigned>(flight_ * n);
     wave_.start = scratch.array<unsigned>(flight_ * n);
-    wave_.done[0] = wave_.changed[0];  // those are of no use any more by then
-    wave_.done[1] = wave_.changed[1];
+    wave_.nearest = wave_.least[0];  // those are of no use any more by then
+    wave_.farthest = wave_.least[1];
+    for (unsigned*& done : wave_.done) done = scratch.array<unsigned>(flight_ * n);
     wave_.sigma = scratch.array<double>(flight_ * n * kRelaxLanes);
     wave_.rho = edges ? scratch.array<double>(flight_ * n * kRelaxLanes) : wave_.sigma;
     wave_.weight = scratch.array<double>(2 * flight_ * kRelaxLanes);
@@ -55,9 +56,9 @@ class RelaxWaves {
 
   static int64_t batch_bytes(const WeightedGraph<T>& graph, int64_t chunks, int64_t scored, bool edges) {
     const int64_t n = graph.paths.n, m = graph.paths.m, lanes = kRelaxLanes;
-    const int64_t distances = n * (lanes * static_cast<int64_t>(sizeof(T)) + 8) + 4 * (kMostLaunches + 1);
+    const int64_t distances = n * (lanes + 2) * static_cast<int64_t>(sizeof(T)) + 4 * (kMostLaunches + 1);
     if (scored == 0) return distances;
-    return distances + 16 * m + 8 * (n + chunks) + (edges ? 4 * m + 8 * lanes * n : 0) + n * (8 + 8 * lanes) +
+    return distances + 16 * m + 8 * (n + chunks) + (edges ? 4 * m + 8 * lanes * n : 0) + n * (16 + 8 * lanes) +
            chunks * (8 * lanes + 8) + 8 * scored + 16 * lanes + 4;
   }
 
@@ -71,11 +72,11 @@ class RelaxWaves {
     batches_ = static_cast<int>((sources.count + kRelaxLanes - 1) / kRelaxLanes);
     const int64_t rows = batches_ * graph_.paths.n;
     fill(run_, wave_.distance, rows * kRelaxLanes, unreached<T>);
-    zero(wave_.changed[0], rows);
+    fill(run_, wave_.least[0], rows, unreached<T>);
     relax_seed<T><<<batches_, kRelaxLanes, 0, run_.stream>>>(sources, wave_, flags_);
     check_launch("relax_seed");
     rounds_ = repeat(rounds_, [&](int round, const int* before, int* after) {
-      zero(wave_.changed[(round & 1) ^ 1], rows);
+      fill(run_, wave_.least[(round & 1) ^ 1], rows, unreached<T>);
       relax_pull<T><<<grid(in_), 32 * kWarps, 0, run_.stream>>>(in_, graph_.in_weight, wave_, round, before, after);
       check_launch("relax_pull");
     });
@@ -88,12 +89,12 @@ class RelaxWaves {
     const int64_t rows = batches_ * graph_.paths.n;
     const Ties ties = {1 + graph_.tie_tolerance};
     const bool both = graph_.symmetric();
+    relax_begin_paths<T><<<grid_for(run_, 32 * rows), 256, 0, run_.stream>>>(wave_, rows);
+    check_launch("relax_begin_paths");
     extract(in_, graph_.in_weight, ties, true, both);
     if (!both) extract(out_, graph_.out_weight, ties, false, true);
     zero(wave_.failed, batches_);
     zero(wave_.scores, batches_ * wave_.scored);
-    relax_begin_paths<T><<<grid_for(run_, 32 * rows), 256, 0, run_.stream>>>(wave_, rows);
-    check_launch("relax_begin_paths");
     open_all();
     passes_ = repeat(passes_, [&](int pass, const int* before, int* after) {
       relax_count<T><<<grid(in_), 32 * kWarps, 0, run_.stream>>>(in_, wave_, pass, before, after);

@@ -42,6 +42,9 @@ __device__ inline double least_of_warp(double value) {
   return value;
 }
 
+__device__ inline uint32_t most_of_warp(uint32_t value) { return __reduce_max_sync(~0u, value); }
+__device__ inline double most_of_warp(double value) { return -least_of_warp(-value); }
+
 // Which arcs lie on shortest paths. Both ends of an arc judge alike, forward and backward: the same sum, rounded in the
 // same way, is compared with the same distance. The tail must be nearer than the head, also where a weight is lost in
 // rounding: else arcs between equals would run both ways.
