@@ -13,7 +13,7 @@ from graphs import diamonds, edge_index, grid, path, random_graph, star, union
 from test_overflow import diamond_betweenness
 
 import torchcent
-from torchcent import _device, _ops, _plan
+from torchcent import _device, _ops, _plan, _room
 
 pytestmark = pytest.mark.skipif(
     not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
@@ -44,7 +44,7 @@ GRAPHS = {
 }
 
 
-@pytest.fixture(params=_plan.WIDTHS)
+@pytest.fixture(params=_room.WIDTHS)
 def width(request, monkeypatch):
     """Lanes of a batch, whatever the graph."""
     monkeypatch.setattr(_plan, "_width", lambda *_: request.param)
@@ -365,8 +365,11 @@ import torch, torchcent
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 engine = sys.argv[1]
-edges = torchcent.generate.rmat(18, 16) if engine != "queue" else torchcent.generate.grid(700, 700)
-graph = torchcent.Graph.from_edge_index(edges.cuda(), directed=False)
+deep = engine in ("queue", "dijkstra")
+edges = torchcent.generate.grid(700, 700) if deep else torchcent.generate.rmat(18, 16)
+weighted = {"edge_weight": 1.0 + (edges[0] ^ edges[1]).cuda() % 10}
+weighted = weighted if engine in ("relax", "dijkstra") else {}
+graph = torchcent.Graph.from_edge_index(edges.cuda(), directed=False, **weighted)
 ask = torchcent.closeness if engine == "bits" else torchcent.betweenness
 ask(graph, **({"vertices": torch.arange(8)} if engine == "bits" else {"sources": 64}))
 if engine == "bits":
@@ -382,7 +385,7 @@ print("well" if bool((again >= 0).all()) else "ill", flush=True)
 """
 
 
-@pytest.mark.parametrize("engine", ["lanes", "queue", "bits"])
+@pytest.mark.parametrize("engine", ["lanes", "queue", "bits", "relax", "dijkstra"])
 def test_interrupt(engine):
     """Ctrl-C ends a run within a second, with its thread, and the device goes on working."""
     with subprocess.Popen(

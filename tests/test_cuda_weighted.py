@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
@@ -11,7 +12,8 @@ from test_cuda import with_hubs
 from test_weighted_ops import LATTICES, MEASURES, Weighted, both_ways, drawn, float_weight
 from torch import Tensor
 
-from torchcent import _ops
+import torchcent
+from torchcent import _check, _ops
 
 pytestmark = pytest.mark.skipif(
     not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
@@ -123,9 +125,7 @@ def test_definition(name, directed, kernel):
                 graph, measure, KERNELS[kernel], sources=sources, abch=(a, b, c, h)
             )
             assert rung == 1
-            expected = oracles.sums(
-                measure, n, graph.weights, graph.slots, sources, a, c, b, h
-            )
+            expected = oracles.sums(measure, n, graph.weights, graph.slots, sources, a, c, b, h)
             assert_scores(actual, expected)
 
 
@@ -153,9 +153,7 @@ def test_ties(kernel, name):
         graph = Weighted(n, weights, dtype)
         for measure in MEASURES:
             actual, _ = scores(graph, measure, KERNELS[kernel], sources=few)
-            assert_scores(
-                actual, oracles.sums(measure, n, weights, graph.slots, few, *vectors)
-            )
+            assert_scores(actual, oracles.sums(measure, n, weights, graph.slots, few, *vectors))
 
 
 @pytest.mark.parametrize("kernel", EXACT)
@@ -185,7 +183,7 @@ def test_tolerance(kernel):
 def test_strategies_that_there_are_not():
     graph = Weighted(2, {(0, 1): 1}, torch.int32)
     for code, tolerance in ((2, 0.0), (9, 0.0), (LOCKED, 1e-9)):
-        with pytest.raises(RuntimeError):
+        with pytest.raises(ValueError, match="strateg"):
             scores(graph, "betweenness", (1, code), tolerance=tolerance)
 
 
@@ -304,3 +302,63 @@ def test_nothing_to_search():
                 rows = distances(graph, kernel, [n - 1])
                 absent = -1 if dtype == torch.int32 else math.inf
                 assert rows.tolist() == [[absent] * (n - 1) + [0]]
+
+
+# --- the way there from Python
+
+ROADS = torchcent.generate.grid(60, 70)
+LENGTHS = 1.0 + (ROADS[0] * 31 + ROADS[1] * 31) % 10
+BY_NAME = [
+    (name, width)
+    for name in _check.WEIGHTED_STRATEGIES
+    for width in (_check.WARP_SIZES if "warp_centric" in name else (32,))
+]
+
+
+def weighted_graph(edges: Tensor, lengths: Tensor, directed: bool = False) -> torchcent.Graph:
+    return torchcent.Graph.from_edge_index(
+        edges.cuda(), edge_weight=lengths.cuda(), directed=directed
+    )
+
+
+@pytest.mark.parametrize("name, width", BY_NAME)
+@pytest.mark.parametrize("directed", [False, True])
+def test_strategies_by_name(name, width, directed):
+    graph = weighted_graph(ROADS, LENGTHS, directed)
+    run = partial(torchcent.betweenness, graph, sources=torch.arange(0, 4200, 40), dtype=F64)
+    actual = run(strategy=name, warp_size=width)
+    torch.testing.assert_close(actual, run(engine="tensor"), rtol=1e-9, atol=1e-12)
+
+
+def test_locks_have_no_tolerance():
+    graph = weighted_graph(ROADS, LENGTHS)
+    with pytest.raises(ValueError, match="'locked'.*tie_tolerance=1e-09"):
+        torchcent.betweenness(graph, strategy="locked", tie_tolerance=1e-9)
+    with pytest.raises(ValueError, match="is for engine='dijkstra' on CUDA, but engine='relax'"):
+        torchcent.betweenness(graph, strategy="locked", engine="relax")
+
+
+@pytest.mark.parametrize("weights", ["whole", "fractions"])
+@pytest.mark.parametrize("engine", ["relax", "dijkstra"])
+def test_memory_is_predicted_and_obeyed(engine, weights):
+    index = torchcent.generate.rmat(13, 16)
+    lengths = 1.0 + (index[0] ^ index[1]) % 10
+    graph = weighted_graph(index, lengths if weights == "whole" else lengths / 3)
+    torchcent.explain(graph, engine=engine)
+    before = torch.cuda.memory_allocated() - graph.nbytes
+    torch.cuda.reset_peak_memory_stats()
+    torchcent.betweenness(graph, engine=engine, sources=64)  # prepares and keeps
+    peak = torch.cuda.max_memory_allocated() - before
+    assert peak <= 1.2 * torchcent.explain(weighted_graph(index, lengths), engine=engine).memory
+    for measure in ("betweenness", "edge_betweenness"):
+        for share in (1.0, 0.5):
+            plan = torchcent.explain(graph, measure, engine=engine)
+            memory = int(plan.memory * share)
+            torch.cuda.reset_peak_memory_stats()
+            getattr(torchcent, measure)(graph, engine=engine, memory=memory)
+            peak = torch.cuda.max_memory_allocated()
+            assert peak <= 1.2 * memory
+            if share == 1:
+                assert peak >= 0.8 * memory
+        with pytest.raises(MemoryError, match="memory=1000 "):
+            getattr(torchcent, measure)(graph, engine=engine, memory=1000)

@@ -5,7 +5,7 @@ import torch
 from graphs import DEVICE, edge_index, grid, path
 
 import torchcent
-from torchcent import Graph, _ops, _plan, generate
+from torchcent import Graph, _ops, _room, generate
 
 on_cpu = pytest.mark.skipif(
     not _ops.available or DEVICE.type != "cpu", reason="about the compiled engines of the CPU"
@@ -73,18 +73,18 @@ MANY = 2**24
     ],
 )
 def test_lanes_follow_slots_and_sources(slots, sources, width):
-    assert _plan._width(slots, sources, lambda _: True) == width
+    assert _room.width(slots, sources, lambda _: True) == width
 
 
 def test_lanes_follow_memory_only_where_one_batch_does_not_fit():
-    for most in _plan.WIDTHS:
-        assert _plan._width(MANY, 5000, lambda width, most=most: width <= most) == most
-    assert _plan._width(MANY, 5000, lambda _: False) == 32  # refused by the plan
+    for most in _room.WIDTHS:
+        assert _room.width(MANY, 5000, lambda width, most=most: width <= most) == most
+    assert _room.width(MANY, 5000, lambda _: False) == 32  # refused by the plan
 
 
 @pytest.mark.parametrize("sources", [0, 1, 4095, 4096, 4097, 36863, 36864, 36865, 10**6])
 def test_calls_take_each_source_once(sources):
-    sizes = _plan.calls_on_cuda("lanes", sources)
+    sizes = _room.calls_on_cuda("lanes", sources)
     assert sum(sizes) == sources
     assert all(0 < size <= 32768 for size in sizes[1:]) and sizes[0] <= 4096
 
@@ -93,4 +93,4 @@ def test_calls_take_each_source_once(sources):
     ("batches", "most", "wave"), [(0, 5, 0), (1, 5, 1), (32, 23, 16), (203, 23, 23), (7, 7, 7)]
 )
 def test_waves_are_of_one_size(batches, most, wave):
-    assert _plan._wave(batches, most) == wave
+    assert _room.wave(batches, most) == wave

@@ -13,6 +13,7 @@ import torch
 from engines import assert_scores, scored
 from graphs import (
     ASSORTED,
+    DEVICE,
     LEAFY,
     Drawn,
     arc_lists,
@@ -141,7 +142,7 @@ def test_equal_weights_are_hops(weighted_engine, measure, name, weight):
     hops = run(arcs, n, "tensor", directed=False)
     if weight == 0.1:  # sums of 0.1 round, the same way on all paths of as many arcs
         assert not Graph.from_edge_index(
-            edge_index(arcs), n, edge_weight=torch.full((len(arcs),), 0.1, dtype=F64)
+            edge_index(arcs), n, edge_weight=torch.full((len(arcs),), 0.1, dtype=F64, device=DEVICE)
         ).scale.exact
     actual = run(arcs, n, weighted_engine, directed=False, edge_weight=[weight] * len(arcs))
     assert_scores(actual, hops, weighted_engine)

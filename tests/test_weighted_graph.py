@@ -313,10 +313,12 @@ def test_engines_for_the_other_kind(measure):
             measure(graph.unweighted(), engine=name)
 
 
-def test_strategies_are_for_hops():
-    graph = Graph.from_edge_index(ARCS, edge_weight=WEIGHTS)
-    with pytest.raises(ValueError, match="strategy='work_efficient' is for engine='queue'"):
-        torchcent.betweenness(graph, strategy="work_efficient")
+def test_strategies_are_for_cuda():
+    graph = Graph.from_edge_index(ARCS.cpu(), edge_weight=WEIGHTS.cpu())
+    with pytest.raises(ValueError, match="strategy='locked' is for engine='dijkstra' on CUDA"):
+        torchcent.betweenness(graph, strategy="locked")
+    with pytest.raises(ValueError, match="strategy must be one of auto, node_parallel, work.*loc"):
+        torchcent.betweenness(graph, strategy="edge_parallel")
 
 
 def test_hooks_are_for_hops():

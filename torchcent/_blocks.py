@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _check, _csr, _memory, _npy, _ops, _plan, _weighted_rows
+from torchcent import _check, _csr, _memory, _npy, _ops, _plan, _reduce, _room, _weighted_rows
 from torchcent._tensor import _rows
 from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph
@@ -118,9 +118,12 @@ class Blocks:
                 own = rows * n * 2 * 8  # distances in the numbers of the engine, or as float64
                 if self.engine == "tensor":
                     return besides(rows) + 2 * work + own
+                if not host:
+                    core = _reduce.core(graph, "given", "no")
+                    return besides(rows) + _plan.on_cuda(self.engine, core, 0, rows, 0)[0] + own
                 width = graph.scale.dtype.itemsize
-                work = _plan.weighted_bytes_per_thread(self.engine, n, m, width, False, False)
-                shared = _plan.weighted_bytes(m, width)
+                work = _room.weighted_bytes_per_thread(self.engine, n, m, width, False, False)
+                shared = _room.weighted_bytes(m, width)
                 return besides(rows) + shared + self._threads(rows) * work + own
             if self.engine == "bits":  # three rows of bits, lists, and on the CPU the distances
                 lanes = self._lanes(rows)
@@ -134,8 +137,9 @@ class Blocks:
             large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
             most = min(total, max(1, large // row // full) * full)
         elif self._block_size is None and self.engine != "tensor":
-            full = _plan.BATCH[self.engine] * self._threads(total)
-            most = min(total, max(1, LARGEST_BLOCK // (n * 8 or 1) // full) * full)
+            full = _room.BATCH[self.engine] * self._threads(total) if host else LANES
+            large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
+            most = min(total, max(1, large // (n * 8 or 1) // full) * full)
         elif self._block_size is None:
             batch = LARGEST_BATCH if host else LARGEST_BATCH_ON_ACCELERATOR
             each = max(1, _rows.memory_needed(n, 0, 1, graph.device))
@@ -163,7 +167,7 @@ class Blocks:
         if self.engine == "tensor" or self.graph.device.type != "cpu":
             return 1
         if self.graph.is_weighted:
-            batches = -(-rows // _plan.BATCH[self.engine])
+            batches = -(-rows // _room.BATCH[self.engine])
             return max(1, min(torch.get_num_threads(), batches))
         return max(1, min(torch.get_num_threads(), -(-rows // self._lanes(rows))))
 
@@ -232,7 +236,8 @@ class Blocks:
 
     def _weighted(self, sources: Tensor, out: Tensor, control: Tensor) -> None:
         """The rows of these sources by weights, and in the dtype that they are to have."""
-        graph, threads = self.graph, self._threads(sources.numel())
+        graph = self.graph
+        threads = self._threads(sources.numel()) if graph.device.type == "cpu" else 0
         scale, floating = graph.scale, self.dtype.is_floating_point
         plain = self.dtype == scale.dtype and (scale.whole or floating)
         found = out if plain else _weighted_rows.empty(graph, sources.numel())

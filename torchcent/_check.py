@@ -37,6 +37,20 @@ STRATEGIES = {
     "warp_centric": 4,
     "cooperative": 8,
 }
+# Those of the dijkstra engine, csrc/cuda/dijkstra.cuh. "+" combines what can be combined.
+_LOCKED = 16
+_UNLOCKED = {
+    "node_parallel": 1,
+    "work_efficient": 3,
+    "warp_centric": 4,
+    "node_parallel+warp_centric": 10,
+}
+WEIGHTED_STRATEGIES = {
+    "auto": 0,
+    **_UNLOCKED,
+    "locked": _LOCKED,
+    **{f"{name}+locked": code + _LOCKED for name, code in _UNLOCKED.items()},
+}
 WARP_SIZES = (4, 8, 16, 32)
 DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
 MAX_NODES = 2**31 - 1
@@ -108,17 +122,26 @@ def choice(value: object, name: str, known: tuple[str, ...]) -> str:
     return str(value)
 
 
-def strategy(value: object, warp_size: object, engine: str, graph: Graph) -> int:
-    """The code of a traversal strategy, which only the queue engine on CUDA has."""
-    name = choice(value, "strategy", tuple(STRATEGIES))
-    if name != "auto" and (engine not in ("auto", "queue") or graph.device.type != "cuda"):
+def strategy(
+    value: object, warp_size: object, engine: str, graph: Graph, tie_tolerance: float
+) -> int:
+    """The code of a traversal strategy, which only queue and dijkstra on CUDA have."""
+    known = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
+    single = "dijkstra" if graph.is_weighted else "queue"
+    name = choice(value, "strategy", tuple(known))
+    if name != "auto" and (engine not in ("auto", single) or graph.device.type != "cuda"):
         raise ValueError(
-            f"strategy={name!r} is for engine='queue' on CUDA, but engine={engine!r} was asked for "
-            f"and the graph is on {graph.device}; leave strategy='auto'"
+            f"strategy={name!r} is for engine={single!r} on CUDA, but engine={engine!r} was asked "
+            f"for and the graph is on {graph.device}; leave strategy='auto'"
+        )
+    if "locked" in name and tie_tolerance > 0:
+        raise ValueError(
+            f"strategy={name!r} counts paths while distances fall and cannot tell ties within "
+            f"tie_tolerance={tie_tolerance:g}; take one without 'locked', or tie_tolerance=0"
         )
     if warp_size not in WARP_SIZES:
         raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {warp_size!r}")
-    return STRATEGIES[name] + (WARP_SIZES.index(warp_size) if name == "warp_centric" else 0)
+    return known[name] + (WARP_SIZES.index(warp_size) if "warp_centric" in name else 0)
 
 
 def float_dtype(value: object) -> torch.dtype:

@@ -6,17 +6,8 @@ import math
 
 import torch
 
-from torchcent import _memory, _ops, _reduce, _tensor
-from torchcent._plan import (
-    BATCH,
-    Plan,
-    Preparation,
-    _core_bytes,
-    _threads,
-    choose,
-    weighted_bytes_per_thread,
-    weights_in_words,
-)
+from torchcent import _memory, _ops, _reduce, _room, _tensor
+from torchcent._plan import Plan, Preparation, choose, on_cuda, threads_that_fit, weights_in_words
 from torchcent.graph import Graph
 
 # Sources side by side: WIDE from WIDE_FROM of them on, else NARROW (csrc/cpu/distances.cpp); always
@@ -52,25 +43,30 @@ def plan(
     searched = int((core.rowptr.diff() > 0).sum())
     sources = searched if num_sources is None else min(num_sources, searched)
     # Sums, eccentricities and pairs by distance, of the graph and of the core.
-    fixed = graph.nbytes + _core_bytes(core) + 2 * (4 * 8 + 4 + 8) * graph.num_nodes
+    fixed = graph.nbytes + _room.core_bytes(core) + 2 * (4 * 8 + 4 + 8) * graph.num_nodes
     threads, flight = 0, 0
     if engine == "tensor":
         own = _tensor.weighted_extra(n, core.num_slots) if graph.is_weighted else 0
         fit = _tensor.lanes_that_fit(n, core.num_slots, limit - fixed, own)
         lanes = min(max(sources, 1), fit)
         needed = fixed + _tensor.memory_needed(n, core.num_slots, max(lanes, 1), own)
+    elif core.weight is not None and graph.device.type == "cuda":
+        needed, flight, lanes = on_cuda(engine, core, 0, sources, limit - fixed)
+        needed += fixed
     elif core.weight is not None:
-        lanes = BATCH[engine] if engine == "relax" else 1
-        width = core.weight.itemsize
-        each = weighted_bytes_per_thread(engine, n, core.num_slots, width, False, False)
-        threads, needed = _threads(-(-sources // BATCH[engine]), each, fixed, limit)
+        batch, width = _room.BATCH[engine], core.weight.itemsize
+        lanes = batch if engine == "relax" else 1
+        each = _room.weighted_bytes_per_thread(engine, n, core.num_slots, width, False, False)
+        threads, needed = threads_that_fit(-(-sources // batch), each, fixed, limit)
     elif graph.device.type == "cuda":
         lanes, batches = WIDE, -(-sources // WIDE)
         needed, flight = _device_memory(n, core.num_slots, batches, limit - fixed)
         needed += fixed
     else:
         lanes = WIDE if sources >= WIDE_FROM else NARROW
-        threads, needed = _threads(-(-sources // lanes), _bytes_per_thread(n, lanes), fixed, limit)
+        threads, needed = threads_that_fit(
+            -(-sources // lanes), _bytes_per_thread(n, lanes), fixed, limit
+        )
     needed = max(needed, cores.peak)
     if needed > limit or lanes < 1:
         what = f"{measure} with engine={engine!r}, one batch at a time,"

@@ -23,7 +23,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent import _check, _check_weights, _distance_plan, _ops, _reduce, _weighted_rows
-from torchcent._plan import BATCH, Plan
+from torchcent._plan import Plan
+from torchcent._room import BATCH
 from torchcent._tensor import _distances as tensor_engine
 from torchcent._tensor import _weighted
 from torchcent._watch import on_device, progress_bar, watched
@@ -31,6 +32,7 @@ from torchcent.graph import Graph, as_graph
 
 # Rows of weighted distances: in the numbers of the engine, as float64, and what is made of them.
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
+_ROWS_ON_CUDA = 512  # keep every device busy, a block of threads each
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
 
 
@@ -177,7 +179,7 @@ def _weighted_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: boo
 
     def compiled(control: Tensor) -> None:
         _ops.ops.weighted_source_sums(
-            *csr, start, sums, farthest, control, _weighted_rows.ENGINE[made.engine], made.threads
+            *csr, start, sums, farthest, control, _weighted_rows.ENGINE[made.engine], made.spread
         )
 
     def tensor(part: slice) -> None:
@@ -202,6 +204,8 @@ def distance_rows(
     """Weighted distances from the sources, or to them: blocks float64 [b, n], inf for none."""
     made, _ = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
     size = made.lanes if made.engine == "tensor" else max(made.threads, 1) * BATCH[made.engine]
+    if made.device.type == "cuda" and made.engine != "tensor":
+        size = max(made.flight * made.lanes, _ROWS_ON_CUDA)
     room = min(made.memory_limit - made.memory, _LARGEST_BLOCK)
     size = min(size, room // (_BYTES_PER_DISTANCE * max(graph.num_nodes, 1)))
     quick = _distance_plan.is_quick(made)
@@ -211,7 +215,7 @@ def distance_rows(
             rows = _weighted_rows.empty(graph, part.numel())
             control = torch.tensor([0, done, made.workspace], dtype=torch.int64)
             work = partial(
-                _weighted_rows.fill, graph, made.engine, part, rows, control, made.threads, backward
+                _weighted_rows.fill, graph, made.engine, part, rows, control, made.spread, backward
             )
             if quick or made.engine == "tensor":
                 work()

@@ -7,8 +7,9 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent import _check, _ops, _tensor
-from torchcent._plan import Plan, calls_on_cuda, is_deep
+from torchcent._plan import Plan, is_deep
 from torchcent._reduce import Problem
+from torchcent._room import calls_on_cuda
 from torchcent._watch import on_device, progress_bar, watched
 
 # Depth from which the queue engine on CUDA begins with mantissa-exponent pairs: counts may double
@@ -41,7 +42,8 @@ def _is_quick(problem: Problem, plan: Plan) -> bool:
     if plan.device.type != "cuda" or plan.engine == "tensor":
         return work < _INLINE_WORK
     # Not where somebody asked for a traversal that does not suit the graph: it may take minutes.
-    suits = plan.strategy == 0 and (plan.engine == "queue" or not is_deep(problem.core))
+    single = plan.engine in ("queue", "dijkstra")
+    suits = plan.strategy == 0 and (single or not is_deep(problem.core))
     return suits and work < _INLINE_WORK_ON_CUDA
 
 

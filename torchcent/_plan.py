@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
-from torchcent import _memory, _ops, _reduce, _tensor
+from torchcent import _memory, _ops, _reduce, _room, _tensor
 from torchcent._memory import readable
+from torchcent._room import BATCH, LANES
 from torchcent.graph import Graph
 
-# Sources side by side in one batch of the lanes and relax engines (of lanes on CUDA: WIDTHS)
-LANES = 64
-# Sources that share a private sum; fixed in csrc/cpu/path_dependency.cpp.
-BATCH = {"lanes": LANES, "queue": 16, "relax": LANES, "dijkstra": 16}
 ORDER = {
     "lanes": "degree", "queue": "bandwidth", "tensor": "given",
     "relax": "degree", "dijkstra": "bandwidth",
@@ -49,7 +45,7 @@ class Plan:
     batches: int
     threads: int  # on the CPU
     flight: int  # batches at a time, on CUDA; 0 leaves it to the kernels
-    strategy: int  # of the queue engine on CUDA (_check.STRATEGIES)
+    strategy: int  # of the queue and dijkstra engines on CUDA (_check.py)
     workspace: int  # bytes that CUDA kernels may take
     memory: int  # bytes: of the run, or of what is still to be prepared where that is more
     memory_limit: int
@@ -57,10 +53,11 @@ class Plan:
 
     @property
     def spread(self) -> int:
-        """What the operator takes as `threads`; on CUDA flight and lanes, or queue's strategy."""
+        """What the operator takes as `threads`; on CUDA flight and lanes, or the strategy."""
         if self.device.type != "cuda":
             return self.threads
-        return self.flight + PER_LANE * self.lanes if self.engine == "lanes" else self.strategy
+        wide = _room.PER_LANE * self.lanes if self.engine == "lanes" else 0
+        return self.strategy if self.engine in ("queue", "dijkstra") else self.flight + wide
 
     def __str__(self) -> str:
         rows = {
@@ -108,17 +105,14 @@ def plan(
         needed = fixed + _tensor.memory_needed(n, m, max(lanes, 1), own)
     else:
         lanes = LANES if engine in ("lanes", "relax") else 1
-        each = _bytes_per_thread(engine, core, measure)
+        each = _room.bytes_per_thread(engine, core, measure)
         own = core.num_slots if measure == "edge_betweenness" else core.num_nodes
-        fixed = graph.nbytes + 8 * scores + 8 * own + _core_bytes(core)
+        fixed = graph.nbytes + 8 * scores + 8 * own + _room.core_bytes(core)
         if graph.device.type != "cuda":
             batches = -(-sources // BATCH[engine])
-            threads, needed = _threads(batches, each + 2 * 8 * own, fixed, limit)
+            threads, needed = threads_that_fit(batches, each + 2 * 8 * own, fixed, limit)
         else:
-            if engine == "queue":
-                needed = _queue_memory(core, own, sources, limit - fixed)
-            else:
-                needed, flight, lanes = _lane_memory(core, own, sources, limit - fixed)
+            needed, flight, lanes = on_cuda(engine, core, own, sources, limit - fixed)
             needed = fixed + max(needed, _reduce.bytes_for_components(graph, core))
     needed = max(needed, cores.peak)
     if needed > limit or lanes < 1:
@@ -243,130 +237,20 @@ def _count_sources(core: _reduce.Core, num_sources: int | None, num_nodes: int) 
     return searched if num_sources is None else min(num_sources, searched)
 
 
-def _threads(batches: int, each: int, fixed: int, limit: int) -> tuple[int, int]:
+def threads_that_fit(batches: int, each: int, fixed: int, limit: int) -> tuple[int, int]:
     """How many threads, and the memory they need at `each` bytes."""
     threads = max(1, min(torch.get_num_threads(), batches))
     threads = max(1, min(threads, (limit - fixed) // max(each, 1)))
     return threads, fixed + threads * each
 
 
-# Slots to work on at a time on CUDA, so that no level leaves the chip idle; batches at most.
-BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
-CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
-WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
-PER_LANE = 1000  # in what the operator takes; csrc/cuda/path_dependency.cu
-# Slots of all batches from which those of 64 and of 128 lanes keep a large device busy, and sources
-# from which 128 pay (measured: docs/performance-cuda.md).
-FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256
-
-
-def _width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
-    """Lanes of a batch on CUDA; `fits` tells whether one batch of so many fits into memory.
-
-    Wide batches look at every slot less often, narrow ones have fewer empty lanes and less memory.
-    The width decides the order of additions and so the bits of a result, which must not depend on
-    the machine: so short memory first takes batches in flight, and lanes only where it does not
-    suffice for one batch.
-    """
-    width = 64
-    if sources <= 32 or -(-sources // 64) * slots < FULL_SLOTS:
-        width = 32
-    elif sources >= WIDE_SOURCES and -(-sources // 128) * slots >= WIDE_SLOTS:
-        width = 128
-    while width > WIDTHS[0] and not fits(width):
-        width //= 2
-    return width
-
-
-def _lane_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> tuple[int, int, int]:
-    """Memory of the lanes engine on CUDA (csrc/cuda/lanes.cuh), batches in flight, lanes."""
-    n, m = core.num_nodes, core.num_slots
-    chunk = CHUNK if m < MANY_SLOTS else LONG_CHUNK
-    chunks = 0
-    for pointers in {id(part): part for part in (core.rowptr, core.colptr)}.values():
-        degree = pointers.diff()
-        chunks = max(chunks, int((-(-degree[degree > chunk] // chunk)).sum()))
-    tasks = 16 * n + 16 * chunks
-    levels = max(8, core.depth + 3)
-
-    def each(lanes: int) -> int:  # of a batch: rows of floats, masks
-        row, mask = 4 * lanes, lanes // 8
-        return n * (row + mask * (1 + levels)) + 8 * own + chunks * (row + mask + 4)
-
-    lanes = _width(m, sources, lambda width: each(width) + tasks <= limit)
-    batches = max(1, -(-sources // lanes))
-    fit = (limit - tasks) // max(each(lanes), 1)
-    most = max(1, min(-(-BUSY_SLOTS // max(m, 1)), batches, MOST_IN_FLIGHT, fit))
-    flight = max(1, *(_wave(-(-call // lanes), most) for call in calls_on_cuda("lanes", sources)))
-    return each(lanes) * flight + tasks, flight, lanes
-
-
-def _wave(batches: int, most: int) -> int:
-    """Batches at a time, at most so many, in waves of one size as csrc/cuda/lanes.cuh has them."""
-    return -(-batches // max(1, -(-batches // most)))
-
-
-def calls_on_cuda(engine: str, sources: int) -> list[int]:
-    """Sources of each call of the operator on CUDA: few first, so that a rung of the ladder that
-    overflows is left soon, but enough to have many batches in flight. Fixed numbers, because the
-    rung of a batch decides its bits and must not depend on the machine. (On the CPU one call does
-    all and groups its batches likewise.)"""
-    first, later = (batches * BATCH[engine] for batches in (64, 512))
-    rest = max(sources - first, 0)
-    return [
-        min(sources, first),
-        *[later] * (rest // later),
-        *([rest % later] if rest % later else []),
-    ]
-
-
-def _queue_memory(core: _reduce.Core, own: int, sources: int, limit: int) -> int:
-    """Memory of the queue engine on CUDA (csrc/cuda/queue.cuh)."""
-    n = core.num_nodes
-    each = (21 if core.colptr is core.rowptr else 25) * n + 8 * own
-    blocks = 2 * torch.cuda.get_device_properties(core.rowptr.device).multi_processor_count
-    fit = (limit - 16 * n) // max(each, 1)
-    most = max(1, min(fit, sources, blocks))
-    return 16 * n + each * max(_wave(call, most) for call in calls_on_cuda("queue", sources))
-
-
-def _bytes_per_thread(engine: str, core: _reduce.Core, measure: str) -> int:
-    """What a thread's workspace holds at most (csrc/cpu/lanes.h, queue.h)."""
-    n, m = core.num_nodes, core.num_slots
-    if core.weight is not None:
-        slots = measure == "edge_betweenness"
-        return weighted_bytes_per_thread(engine, n, m, core.weight.itemsize, True, slots)
+def on_cuda(
+    engine: str, core: _reduce.Core, scores: int, sources: int, limit: int
+) -> tuple[int, int, int]:
+    """Memory on CUDA, batches in flight, lanes of each; without scores, of distances by weights."""
     if engine == "lanes":
-        return n * (256 + 3 * 8 + 4 + 14 * 12)
-    # The pairs of the ladder's last rung included; an undirected edge is a DAG arc one way at most.
-    arcs = m // 2 if core.colptr is core.rowptr else m
-    return n * (2 * 4 + 12 + 2 * 16) + arcs * (16 if measure == "edge_betweenness" else 8)
-
-
-def weighted_bytes_per_thread(
-    engine: str, num_nodes: int, num_slots: int, width: int, counts: bool, slots: bool
-) -> int:
-    """The same with distances of so many bytes (csrc/cpu/relax_search.h, dijkstra.h), with path
-    counts or without, with scores per slot or per vertex."""
+        return _room.lanes_on_cuda(core, scores, sources, limit)
     if engine == "relax":
-        rows, lists = LANES * (width + 2) + 64, 2 * width
-        if counts:  # rows of counts, tight arcs by either end, the order of vertices
-            rows, lists = rows + 512, lists + (40 if slots else 24)
-    else:
-        rows, lists = width + 16, width + 24
-        if counts:
-            rows, lists = rows + 48, lists + (40 if slots else 24)
-    return num_nodes * rows + num_slots * lists
-
-
-def weighted_bytes(num_slots: int, width: int) -> int:
-    """What all threads share: the arcs of either direction, sorted (csrc/cpu/light_arcs.h)."""
-    return 2 * num_slots * (12 + width)
-
-
-def _core_bytes(core: _reduce.Core) -> int:
-    parts = [core.rowptr, core.col, core.colptr, core.row, core.slot]
-    parts += [part for part in (core.weight, core.back_weight) if part is not None]
-    held = {id(part): part for part in parts}
-    shared = 0 if core.weight is None else weighted_bytes(core.num_slots, core.weight.itemsize)
-    return shared + sum(part.numel() * part.element_size() for part in held.values())
+        return *_room.relax_on_cuda(core, scores, sources, limit), _room.RELAX_LANES
+    room = _room.queue_on_cuda if engine == "queue" else _room.dijkstra_on_cuda
+    return room(core, scores, sources, limit), 0, 1

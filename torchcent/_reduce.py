@@ -109,7 +109,10 @@ def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
         if isinstance(part, Tensor) and id(part) not in own
     }
     n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
-    return graph.nbytes + sum(held.values()) + _device.bytes_to_reduce(n, m, order, symmetric)
+    # Back weights, compared with the weights, and both in the numbers of the engines, twice.
+    weights = 32 * m if graph.is_weighted else 0
+    sorting = _device.bytes_to_reduce(n, m, order, symmetric)
+    return graph.nbytes + sum(held.values()) + sorting + weights
 
 
 def bytes_for_components(graph: Graph, core: Core) -> int:

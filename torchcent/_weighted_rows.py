@@ -32,7 +32,8 @@ def fill(
     graph: Graph, engine: str, sources: Tensor, out: Tensor, control: Tensor, threads: int,
     backward: bool = False,
 ) -> None:  # fmt: skip
-    """Distances from each source, or to it."""
+    """Distances from each source, or to it. `threads` as in Plan.spread; on CUDA 0 leaves it to the
+    kernels."""
     arcs = direction(_reduce.core(graph, "given", "no"), backward)
     if engine == "tensor":
         found = _weighted.distances(*arcs[:3], sources)
@@ -56,5 +57,6 @@ def single(graph: Graph, engine: str, vertex: int, backward: bool = False) -> Te
     source = torch.tensor([vertex], device=graph.device)
     compiled = _ops.has_kernel("weighted_distances", graph.device) and engine != "tensor"
     way = "dijkstra" if compiled and engine != "relax" else engine if compiled else "tensor"
-    fill(graph, way, source, out, torch.zeros(3, dtype=torch.int64), 1, backward)
+    threads = 1 if graph.device.type == "cpu" else 0
+    fill(graph, way, source, out, torch.zeros(3, dtype=torch.int64), threads, backward)
     return lengths(graph, out)[0]

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 _FLOAT_BITS, _INT_BITS = 53, 31
+_WINDOW = 2**24  # weights to look at together: a dozen copies of them are made
 _LARGEST_SHIFT = 1000  # beyond it 2^shift is near the end of float64
 
 
@@ -60,11 +61,7 @@ def scale(weight: Tensor, num_nodes: int) -> Scale:
     """The scale for a graph of so many vertices with these weights per slot."""
     if weight.numel() == 0:
         return HOPS
-    mantissa, exponent = torch.frexp(weight)
-    digits = (mantissa * 2.0**_FLOAT_BITS).long()
-    lowest = (digits & -digits).double()  # a power of two, the last digit that is not 0
-    last = torch.frexp(lowest).exponent + exponent - (_FLOAT_BITS + 1)
-    shift = max(0, -int(last.min()))
+    shift = max(0, *(-_last_digit(part) for part in weight.split(_WINDOW)))
     largest = float(weight.max())
     longest = largest * 2.0 ** min(shift, _LARGEST_SHIFT) * max(num_nodes - 1, 1)
     if shift > _LARGEST_SHIFT or longest >= 2.0**_FLOAT_BITS:
@@ -72,3 +69,11 @@ def scale(weight: Tensor, num_nodes: int) -> Scale:
     if longest < 2.0**_INT_BITS:
         return Scale(shift, True, shift == 0, torch.int32)
     return Scale(0, True, shift == 0, torch.float64)
+
+
+def _last_digit(weight: Tensor) -> int:
+    """The largest e so that all weights are multiples of 2^e."""
+    mantissa, exponent = torch.frexp(weight)
+    digits = (mantissa * 2.0**_FLOAT_BITS).long()
+    lowest = (digits & -digits).double()  # a power of two, the last digit that is not 0
+    return int((torch.frexp(lowest).exponent + exponent).min()) - (_FLOAT_BITS + 1)

@@ -65,7 +65,11 @@ def betweenness(
         strategy: how the queue engine on CUDA spreads threads over a level: "auto",
             "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
             (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
-            (multi-search). The result is the same; for comparing them.
+            (multi-search). With weights, how the dijkstra engine does: "auto", "node_parallel",
+            "work_efficient", "warp_centric", "node_parallel+warp_centric", and each with
+            "+locked", which adds up path counts under a lock per vertex as Fan, Xu and Zhao 2017
+            do; "locked" alone is "work_efficient+locked". The result is the same; for comparing
+            them.
         warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
         memory: bytes that may be used; None allows half of what is free.
         progress: None shows a bar on a terminal after two seconds; True and False force.
@@ -270,14 +274,15 @@ def _sums(
     _check.flag(endpoints, "endpoints")
     engine = _check_weights.engine(how[0], graph, _check.ENGINES)
     tolerance = _check_weights.tie_tolerance(tie_tolerance)
-    code = _check.strategy(how[1], how[2], engine, graph)
+    code = _check.strategy(how[1], how[2], engine, graph, tolerance)
     result = _check.float_dtype(dtype)
     pivots = _check.sources(sources, graph, _check.random_generator(generator))
     ends = None if targets is None else _check.vertices(targets, "targets", graph)
     if progress is not None:
         _check.flag(progress, "progress")
     count = None if pivots is None else pivots.numel()
-    engine = "queue" if code else engine
+    if code:
+        engine = "dijkstra" if graph.is_weighted else "queue"
     budget = _check.byte_budget(memory)
     made, core = _plan.plan(graph, measure, engine, count, budget, code, tolerance)
     if graph.is_weighted:

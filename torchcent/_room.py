@@ -1,0 +1,195 @@
+"""What the engines take: lanes of a batch, batches in flight on CUDA, bytes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from torchcent._reduce import Core
+
+# Sources side by side in one batch of the lanes and relax engines (on CUDA: WIDTHS, RELAX_LANES)
+LANES = 64
+# Sources that share a private sum; fixed in csrc/cpu/path_batches.h.
+BATCH = {"lanes": LANES, "queue": 16, "relax": LANES, "dijkstra": 16}
+
+# Slots to work on at a time on CUDA, so that no level leaves the chip idle; batches at most.
+BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
+CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
+WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
+RELAX_LANES = 32  # those of the relax engine there
+PER_LANE = 1000  # in what the operator takes; csrc/cuda/path_dependency.cu
+# Slots of all batches from which those of 64 and of 128 lanes keep a large device busy, and sources
+# from which 128 pay (measured: docs/performance-cuda.md).
+FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256
+
+
+# --- threads of the CPU
+
+
+def bytes_per_thread(engine: str, core: Core, measure: str) -> int:
+    """What a thread's workspace holds at most (csrc/cpu/lanes.h, queue.h)."""
+    n, m = core.num_nodes, core.num_slots
+    if core.weight is not None:
+        slots = measure == "edge_betweenness"
+        return weighted_bytes_per_thread(engine, n, m, core.weight.itemsize, True, slots)
+    if engine == "lanes":
+        return n * (256 + 3 * 8 + 4 + 14 * 12)
+    # The pairs of the ladder's last rung included; an undirected edge is a DAG arc one way at most.
+    arcs = m // 2 if core.colptr is core.rowptr else m
+    return n * (2 * 4 + 12 + 2 * 16) + arcs * (16 if measure == "edge_betweenness" else 8)
+
+
+def weighted_bytes_per_thread(
+    engine: str, num_nodes: int, num_slots: int, width: int, counts: bool, slots: bool
+) -> int:
+    """The same with distances of so many bytes (csrc/cpu/relax_search.h, dijkstra.h), with path
+    counts or without, with scores per slot or per vertex."""
+    if engine == "relax":
+        rows, lists = LANES * (width + 2) + 64, 2 * width
+        if counts:  # rows of counts, tight arcs by either end, the order of vertices
+            rows, lists = rows + 512, lists + (40 if slots else 24)
+    else:
+        rows, lists = width + 16, width + 24
+        if counts:
+            rows, lists = rows + 48, lists + (40 if slots else 24)
+    return num_nodes * rows + num_slots * lists
+
+
+def weighted_bytes(num_slots: int, width: int) -> int:
+    """What all threads share: the arcs of either direction, sorted (csrc/cpu/light_arcs.h)."""
+    return 2 * num_slots * (12 + width)
+
+
+def core_bytes(core: Core) -> int:
+    """The graph that is searched."""
+    parts = [core.rowptr, core.col, core.colptr, core.row, core.slot]
+    parts += [part for part in (core.weight, core.back_weight) if part is not None]
+    held = {id(part): part for part in parts}
+    on_host = core.weight is not None and core.rowptr.device.type == "cpu"
+    shared = weighted_bytes(core.num_slots, core.weight.itemsize) if on_host else 0  # type: ignore[union-attr]
+    return shared + sum(part.numel() * part.element_size() for part in held.values())
+
+
+# --- CUDA
+
+
+def calls_on_cuda(engine: str, sources: int) -> list[int]:
+    """Sources of each call of the operator on CUDA: few first, so that a rung of the ladder that
+    overflows is left soon, but enough to have many batches in flight. Fixed numbers, because the
+    rung of a batch decides its bits and must not depend on the machine. (On the CPU one call does
+    all and groups its batches likewise.)"""
+    first, later = (batches * BATCH[engine] for batches in (64, 512))
+    rest = max(sources - first, 0)
+    return [
+        min(sources, first),
+        *[later] * (rest // later),
+        *([rest % later] if rest % later else []),
+    ]
+
+
+def wave(batches: int, most: int) -> int:
+    """Batches at a time, at most so many, in waves of one size as csrc/cuda/lanes.cuh has them."""
+    return -(-batches // max(1, -(-batches // most)))
+
+
+def _largest_wave(engine: str, sources: int, lanes: int, most: int) -> int:
+    return max(1, *(wave(-(-call // lanes), most) for call in calls_on_cuda(engine, sources)))
+
+
+def _tasks(core: Core) -> tuple[int, int]:
+    """Bytes of the order in which warps take vertices (csrc/cuda/tasks.cuh), and hubs' chunks."""
+    chunk = CHUNK if core.num_slots < MANY_SLOTS else LONG_CHUNK
+    sides = {id(part): part for part in (core.rowptr, core.colptr)}.values()
+    chunks = 0
+    for pointers in sides:
+        degree = pointers.diff()
+        chunks = max(chunks, int((-(-degree[degree > chunk] // chunk)).sum()))
+    return len(sides) * (16 * core.num_nodes + 16 * chunks), chunks
+
+
+def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
+    """Lanes of a batch on CUDA; `fits` tells whether one batch of so many fits into memory.
+
+    Wide batches look at every slot less often, narrow ones have fewer empty lanes and less memory.
+    The width decides the order of additions and so the bits of a result, which must not depend on
+    the machine: so short memory first takes batches in flight, and lanes only where it does not
+    suffice for one batch.
+    """
+    lanes = 64
+    if sources <= 32 or -(-sources // 64) * slots < FULL_SLOTS:
+        lanes = 32
+    elif sources >= WIDE_SOURCES and -(-sources // 128) * slots >= WIDE_SLOTS:
+        lanes = 128
+    while lanes > WIDTHS[0] and not fits(lanes):
+        lanes //= 2
+    return lanes
+
+
+def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, int, int]:
+    """Memory of the lanes engine on CUDA (csrc/cuda/lanes.cuh), batches in flight, lanes."""
+    n, m = core.num_nodes, core.num_slots
+    tasks, chunks = _tasks(core)
+    levels = max(8, core.depth + 3)
+
+    def each(lanes: int) -> int:  # of a batch: rows of floats, masks
+        row, mask = 4 * lanes, lanes // 8
+        return n * (row + mask * (1 + levels)) + 8 * own + chunks * (row + mask + 4)
+
+    lanes = width(m, sources, lambda lanes: each(lanes) + tasks <= limit)
+    fit = (limit - tasks) // max(each(lanes), 1)
+    most = _most_in_flight(m, -(-sources // lanes), fit)
+    flight = _largest_wave("lanes", sources, lanes, most)
+    return each(lanes) * flight + tasks, flight, lanes
+
+
+def queue_on_cuda(core: Core, own: int, sources: int, limit: int) -> int:
+    """Memory of the queue engine on CUDA (csrc/cuda/queue.cuh)."""
+    n = core.num_nodes
+    each = (21 if core.colptr is core.rowptr else 25) * n + 8 * own
+    fit = (limit - 16 * n) // max(each, 1)
+    most = max(1, min(fit, sources, 2 * _processors(core)))
+    return 16 * n + each * max(wave(call, most) for call in calls_on_cuda("queue", sources))
+
+
+def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[int, int]:
+    """Memory of the relax engine on CUDA (csrc/cuda/relax.cuh) and batches in flight; with 0 scores
+    that of distances alone."""
+    assert core.weight is not None
+    n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
+    tasks, chunks = _tasks(core)
+    each = n * (RELAX_LANES + 2) * item + 260
+    if scores:
+        rows = 8 * RELAX_LANES
+        each += 16 * m + 8 * (n + chunks) + n * (16 + rows) + chunks * (rows + 8) + 8 * scores
+        each += 4 * m + rows * n if scores == m else 0
+        each += 2 * rows + 4
+    else:
+        each += 64 * 4 * 8 * RELAX_LANES  # slabs of sums
+    fit = (limit - tasks) // max(each, 1)
+    most = _most_in_flight(m, max(1, -(-sources // RELAX_LANES)), fit)
+    flight = _largest_wave("relax", sources, RELAX_LANES, most)
+    # A batch that overflows is done again by the other engine, when the waves are over.
+    again = dijkstra_on_cuda(core, scores, 1, limit) if scores else 0
+    return max(each * flight + tasks, again), flight
+
+
+def dijkstra_on_cuda(core: Core, scores: int, sources: int, limit: int) -> int:
+    """Memory of the dijkstra engine on CUDA (csrc/cuda/dijkstra.cuh)."""
+    assert core.weight is not None
+    n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
+    sides = 1 if core.col is core.row and core.weight is core.back_weight else 2
+    fixed = sides * (2 * m * item + 8 * n) + n * item + 64
+    each = n * (item + 20 + (8 if scores else 0)) + 8 + 8 * scores
+    call = max(calls_on_cuda("dijkstra", sources))
+    share = min(4, -(-call // _processors(core)))
+    blocks = max(1, min((limit - fixed) // each, call, share * _processors(core)))
+    return fixed + each * blocks
+
+
+def _most_in_flight(slots: int, batches: int, fit: int) -> int:
+    return max(1, min(-(-BUSY_SLOTS // max(slots, 1)), batches, MOST_IN_FLIGHT, fit))
+
+
+def _processors(core: Core) -> int:
+    return torch.cuda.get_device_properties(core.rowptr.device).multi_processor_count
