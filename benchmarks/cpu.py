@@ -3,6 +3,7 @@
     python benchmarks/cpu.py                                  # everything, about 12 minutes
     python benchmarks/cpu.py --graphs grid300 MIT8 --peers networkit igraph
     python benchmarks/cpu.py --scaling --engines --peers none # torchcent alone: threads, engines
+    python benchmarks/cpu.py --weights whole                  # with weights
 
 On every graph each contestant gets as many sources as fill its time (`--budget`), all of them where
 they fit; then all contestants run in turns, `--repeat` times, and the medians are compared. Scores
@@ -20,10 +21,10 @@ from typing import Any
 
 import numpy as np
 from contestant import Contestant, chosen, disagreement
-from graphs import MissingGraph, NamedGraph, find
+from graphs import MissingGraph, NamedGraph, find, lengths
 from machine import conditions
 from numpy.typing import NDArray
-from peers import PEERS, SEED, Edges, Torchcent
+from peers import PEERS, SEED, Edges, Torchcent, Weights
 from report import ONE_THREAD, error_text, print_report, speedup
 from worker import Failed, Worker
 
@@ -34,7 +35,7 @@ def contestants(arguments: argparse.Namespace) -> list[Contestant]:
     threads = arguments.threads
     line_up = [Contestant("torchcent", Torchcent, threads)]
     if arguments.engines:
-        for engine in ("lanes", "queue"):
+        for engine in ("relax", "dijkstra") if arguments.weights else ("lanes", "queue"):
             name = f"torchcent {engine}"
             line_up.append(Contestant(name, Torchcent, threads, {"engine": engine}))
     if arguments.scaling:
@@ -83,12 +84,14 @@ def measure_graph(graph: NamedGraph, arguments: argparse.Namespace) -> dict[str,
         print(f"{graph.name}: {missing}: left out", flush=True)
         return None
     slots = 2 * edges.shape[1]
-    print(f"{graph.name}: n = {n:,}, slots = {slots:,}", flush=True)
+    weights = lengths(edges, arguments.weights) if arguments.weights else None
+    kind = f", {arguments.weights} weights" if arguments.weights else ""
+    print(f"{graph.name}: n = {n:,}, slots = {slots:,}{kind}", flush=True)
     order = np.random.default_rng(SEED).permutation(n)
     line_up = contestants(arguments)
     try:
         for one in line_up:
-            start(one, line_up[0], edges, order, arguments)
+            start(one, line_up[0], (edges, n, weights), order, arguments)
         for turn in range(arguments.repeat):
             for one in line_up:
                 take_turn(one, order, last=turn == arguments.repeat - 1)
@@ -99,7 +102,7 @@ def measure_graph(graph: NamedGraph, arguments: argparse.Namespace) -> dict[str,
     for one in line_up:
         conclude(one)
     row = {
-        "name": graph.name,
+        "name": graph.name + kind,
         "group": graph.group,
         "num_nodes": n,
         "num_slots": slots,
@@ -112,19 +115,19 @@ def measure_graph(graph: NamedGraph, arguments: argparse.Namespace) -> dict[str,
 def start(
     one: Contestant,
     reference: Contestant,
-    edges: Edges,
+    graph: tuple[Edges, int, Weights],
     order: NDArray[np.int64],
     arguments: argparse.Namespace,
 ) -> None:
-    n = len(order)
+    edges, n, weights = graph
     one.record |= {"threads": one.threads, "version": one.kind.version()}
-    refusal = one.kind.refusal(n, edges.shape[1], arguments.measure)
+    refusal = one.kind.refusal(n, edges.shape[1], arguments.measure, weights is not None)
     if refusal is not None:
         return one.fail(refusal)
     limit = arguments.time_limit
     one.worker = Worker(one.kind, arguments.measure, one.threads, limit, **one.options)
     try:
-        one.record |= one.worker.prepare(edges, n)
+        one.record |= one.worker.prepare(edges, n, weights)
         one.num_sources = source_count(one, one.worker, order, arguments)
         if one.name == ONE_THREAD:
             one.num_sources = reference.num_sources
@@ -171,6 +174,11 @@ def conclude(one: Contestant) -> None:
     print(note + error_text(one.record), flush=True)
 
 
+def place(row: dict[str, Any], order: list[str]) -> int:
+    name = row["name"].partition(",")[0]
+    return [*order, name].index(name)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -179,6 +187,7 @@ def main() -> None:
     parser.add_argument("--peers", nargs="+", choices=[*PEERS, "none"], default=list(PEERS))
     measures = Torchcent.measures
     parser.add_argument("--measure", choices=measures, default=measures[0])
+    parser.add_argument("--weights", choices=("whole", "uniform"), help="1 to 10, or (0.01, 1)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--budget", type=float, default=1.5, help="seconds per run (1.5)")
@@ -191,11 +200,13 @@ def main() -> None:
     if "none" in arguments.peers:
         arguments.peers = []
     suffix = "" if arguments.measure == measures[0] else f"_{arguments.measure}"
+    suffix += "_weighted" if arguments.weights else ""
     output = arguments.output or RESULTS / f"cpu{suffix}.json"
 
     result: dict[str, Any] = {
         **conditions(),
         "measure": arguments.measure,
+        "weights": bool(arguments.weights),
         "threads": arguments.threads,
         "repeat": arguments.repeat,
         "budget_seconds": arguments.budget,
@@ -210,10 +221,8 @@ def main() -> None:
         row = measure_graph(graph, arguments)
         if row is not None:
             row["load_at_end"] = os.getloadavg()[0]
-            rows[graph.name] = row
-            result["graphs"] = sorted(
-                rows.values(), key=lambda r: (order + [r["name"]]).index(r["name"])
-            )
+            rows[row["name"]] = row
+            result["graphs"] = sorted(rows.values(), key=lambda row: place(row, order))
             output.write_text(json.dumps(result, indent=1) + "\n")
     print_report(result)
     print(f"\nwritten to {output}")

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import gpu_distances
+import gpu_weighted
 import torch
 from gpu_small import Sanitizer
 from gpu_status import ROOT, digest
@@ -48,6 +49,10 @@ SUITES = [
     "test_closure",
     "test_multi_search",
     "test_multi_search_examples",
+    "test_weighted",
+    "test_weighted_ties",
+    "test_weighted_graph",
+    "test_weighted_distances",
 ]
 REPEAT = 5
 OF_STRATEGIES = (
@@ -94,7 +99,7 @@ def tests() -> dict[str, int]:
     counts = {name: 0 for name in ("passed", "failed", "skipped")}
     workers = str(max(1, (os.cpu_count() or 2) - 2))
     spread = ["-n", workers] if importlib.util.find_spec("xdist") else []
-    for device, suites in (("cpu", ["test_cuda"]), ("cuda", SUITES)):
+    for device, suites in (("cpu", ["test_cuda", "test_cuda_weighted"]), ("cuda", SUITES)):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *spread]
         command += [*(str(ROOT / "tests" / f"{suite}.py") for suite in suites), "-k", "not tensor"]
         environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
@@ -252,6 +257,8 @@ def main() -> int:
         if found["strategies"]:
             print(*(f"{key} {speed:.1f}" for key, speed in found["strategies"].items()), sep=", ")
     result["distances"] = gpu_distances.rows(rmat)
+    result["weighted"] = gpu_weighted.rows(rmat, seconds)
+    result["weighted_strategies"] = gpu_weighted.strategies(rmat, seconds)
     sanitizer = Sanitizer()
     result["tests"] = tests()
     result["sanitizer"] = sanitizer.found()

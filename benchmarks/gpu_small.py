@@ -72,11 +72,36 @@ def questions(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
                 graph, sources=some[:4], engine="queue", warp_size=width, **options
             )
             yield f"betweenness, {strategy} {width}", scores
+    yield from by_weight(graph, some)
     yield "closeness", torchcent.closeness(graph)
     yield "closeness of some", torchcent.closeness(graph, vertices=some)
     yield "eccentricity", torchcent.eccentricity(graph)
     yield "distances", torchcent.shortest_path_lengths(graph, sources=some)
     yield "closure", torchcent.transitive_closure(graph).to_dense()
+
+
+def by_weight(graph: Graph, some: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+    """The same graph with weights, whole ones and fractions."""
+    edges = graph.to_edge_index()
+    for kind, unit in (("whole", 1.0), ("fractions", 1 / 3)):
+        lengths = unit * (1.0 + (edges[0] ^ edges[1]) % 10)
+        weighted = Graph.from_edge_index(
+            edges, graph.num_nodes, edge_weight=lengths, directed=graph.directed
+        )
+        for engine in ("relax", "dijkstra"):
+            for measure in ("betweenness", "edge_betweenness"):
+                scores = getattr(torchcent, measure)(weighted, sources=some, engine=engine)
+                yield f"{measure}, {kind} weights, {engine}", scores
+            closeness = torchcent.closeness(weighted, vertices=some, engine=engine)
+            yield f"closeness of some, {kind} weights, {engine}", closeness
+            rows = torchcent.shortest_path_lengths(weighted, sources=some[:3], engine=engine)
+            yield f"distances, {kind} weights, {engine}", rows
+        for strategy in _check.WEIGHTED_STRATEGIES:
+            options = {"strategy": strategy} if graph.device.type == "cuda" else {}
+            scores = torchcent.betweenness(
+                weighted, sources=some[:4], engine="dijkstra", warp_size=8, **options
+            )
+            yield f"betweenness, {kind} weights, {strategy}", scores
 
 
 def main() -> int:

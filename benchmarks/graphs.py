@@ -52,6 +52,18 @@ def simplified(arcs: NDArray[np.int64], num_nodes: int) -> tuple[NDArray[np.int6
     return np.searchsorted(used, edges), len(used)
 
 
+def lengths(edges: NDArray[np.int64], kind: str) -> NDArray[np.float64]:
+    """Weights from 1 to 10 (`whole`) or in (0.01, 1) (`uniform`), drawn by a hash of the two ends:
+    the same in both directions."""
+    mixed = (edges[0] + edges[1]) * 0x9E3779B1 + (edges[0] ^ edges[1]) * 0x85EBCA77 + 12345
+    for factor in (0x2C1B3C6D, 0x297A2D39):
+        mixed &= 0x7FFFFFFF
+        mixed = (mixed ^ (mixed >> 15)) * factor
+    mixed &= 0x7FFFFFFF
+    mixed ^= mixed >> 12
+    return 1.0 + mixed % 10 if kind == "whole" else 0.01 + 0.99 * mixed / 2**31
+
+
 def largest_component(edges: NDArray[np.int64], num_nodes: int) -> tuple[NDArray[np.int64], int]:
     """Its edges, renumbered in the same order: there every library means the same by a distance."""
     sparse = import_module("scipy.sparse")
@@ -69,6 +81,13 @@ def generated(kind: str, **options: Any) -> tuple[NDArray[np.int64], int]:
 
 
 def shared(name: str) -> tuple[NDArray[np.int64], int]:
+    adjacency = shared_matrix(name)
+    entries = adjacency.tocoo()
+    return np.stack([entries.row, entries.col]).astype(np.int64), adjacency.shape[0]
+
+
+def shared_matrix(name: str) -> Any:
+    """A graph of ../shared/data with its weights, as a SciPy matrix."""
     path = SHARED_DATA / "load.py"
     if not path.exists():
         raise MissingGraph("../shared/data is not here")
@@ -77,11 +96,9 @@ def shared(name: str) -> tuple[NDArray[np.int64], int]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     try:
-        adjacency, _ = module.load(name)
+        return module.load(name)[0]
     except (KeyError, FileNotFoundError) as error:
         raise MissingGraph(f"../shared/data has no {name}") from error
-    entries = adjacency.tocoo()
-    return np.stack([entries.row, entries.col]).astype(np.int64), adjacency.shape[0]
 
 
 def _table() -> list[NamedGraph]:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 SEED = 1
 Edges = NDArray[np.int64]
 Scores = NDArray[np.float64] | None
+Weights = NDArray[np.float64] | None
 
 
 class Peer:
@@ -37,6 +38,7 @@ class Peer:
     threaded: ClassVar[bool] = True
     whole_only: ClassVar[bool] = False
     max_slots: ClassVar[int | None] = None  # beyond this the graph takes the peer too long to build
+    weighted: ClassVar[bool] = True
     max_work: ClassVar[int | None] = None  # sources x slots of the smallest run it can do
 
     def __init__(self, measure: str, threads: int) -> None:
@@ -53,8 +55,12 @@ class Peer:
             return None
 
     @classmethod
-    def refusal(cls, num_nodes: int, num_edges: int, measure: str) -> str | None:
+    def refusal(
+        cls, num_nodes: int, num_edges: int, measure: str, weighted: bool = False
+    ) -> str | None:
         """Why this peer sits out on such a graph, or None."""
+        if weighted and not cls.weighted:
+            return "takes no weights"
         if measure not in cls.measures:
             return f"has no {measure}"
         if cls.whole_only_for(measure) and num_nodes * 2 * num_edges > (cls.max_work or 0):
@@ -71,7 +77,7 @@ class Peer:
         """What the record is to tell of a run from these sources."""
         return {}
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
         """Build the graph; may return facts for the record."""
         raise NotImplementedError
 
@@ -98,9 +104,12 @@ class Torchcent(Peer):
         self.prepare(np.array([[0, 1], [1, 2]]), 3)
         self.run(None)
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
         edge_index = self.torch.from_numpy(np.concatenate([edges, edges[::-1]], axis=1))
-        self.graph = self.library.Graph.from_edge_index(edge_index, num_nodes, directed=False)
+        weight = None if weights is None else self.torch.from_numpy(np.tile(weights, 2))
+        self.graph = self.library.Graph.from_edge_index(
+            edge_index, num_nodes, edge_weight=weight, directed=False
+        )
         self.num_edges = edges.shape[1]
         # all that is prepared once, whichever engine the sources ask for
         for sources in (None, 1):
@@ -151,10 +160,15 @@ class NetworKit(Peer):
     def whole_only_for(cls, measure: str) -> bool:
         return measure == "edge_betweenness"  # the estimate has no edge scores
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
         self.library.setNumberOfThreads(self.threads)
         self.edges = edges
-        self.graph = self.library.GraphFromCoo((edges[0], edges[1]), num_nodes)
+        ends = (edges[0], edges[1])
+        self.graph = (
+            self.library.GraphFromCoo(ends, num_nodes)
+            if weights is None
+            else self.library.GraphFromCoo((weights, ends), num_nodes, weighted=True)
+        )
         if self.measure == "edge_betweenness":
             self.graph.indexEdges()
         return {}
@@ -184,13 +198,16 @@ class IGraph(Peer):
     distribution = "igraph"
     threaded = False
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
         self.graph = self.library.Graph(n=num_nodes, edges=edges.T.tolist())
+        self.weights = None if weights is None else weights.tolist()
         return {}
 
     def run(self, sources: NDArray[np.int64] | None) -> Any:
         chosen = None if sources is None else sources.tolist()
-        return getattr(self.graph, self.measure)(directed=False, sources=chosen)
+        return getattr(self.graph, self.measure)(
+            directed=False, sources=chosen, weights=self.weights
+        )
 
     def scores(self, result: Any, sources: NDArray[np.int64] | None) -> Scores:
         return 2.0 * np.asarray(result)  # undirected scores come halved
@@ -213,19 +230,25 @@ class NetworkX(Peer):
     threaded = False
     max_slots = 250_000
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
         self.edges = edges
         self.graph = self.library.Graph()
         self.graph.add_nodes_from(range(num_nodes))
-        self.graph.add_edges_from(edges.T.tolist())
+        self.weight = None if weights is None else "weight"
+        if weights is None:
+            self.graph.add_edges_from(edges.T.tolist())
+        else:
+            self.graph.add_weighted_edges_from(zip(*edges.tolist(), weights.tolist(), strict=True))
         return {}
 
     def run(self, sources: NDArray[np.int64] | None) -> Any:
         function = getattr(self.library, f"{self.measure}_centrality")
         if sources is None:
-            return function(self.graph, normalized=False)
+            return function(self.graph, normalized=False, weight=self.weight)
         pivots = ChosenPivots(sources.tolist())
-        return function(self.graph, k=len(sources), normalized=False, seed=pivots)
+        return function(
+            self.graph, k=len(sources), normalized=False, seed=pivots, weight=self.weight
+        )
 
     def scores(self, result: Any, sources: NDArray[np.int64] | None) -> Scores:
         n = self.graph.number_of_nodes()
@@ -240,11 +263,12 @@ class Rustworkx(Peer):
     """Threads are those of rayon: the worker's RAYON_NUM_THREADS (see cpu.py)."""
 
     name = "rustworkx"
+    weighted = False
     distribution = "rustworkx"
     whole_only = True
     max_work = 10**9
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
         self.graph = self.library.PyGraph()
         self.graph.add_nodes_from(range(num_nodes))
         self.graph.add_edges_from_no_data(list(map(tuple, edges.T.tolist())))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from peers import Edges, Peer
+from peers import Edges, Peer, Weights
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 LEAST_SECONDS = 0.2  # a run from all sources of a small graph is called again until then
@@ -46,8 +46,8 @@ class Worker:
             else:
                 os.environ[name] = value
 
-    def prepare(self, edges: Edges, num_nodes: int) -> dict[str, Any]:
-        return self._call("prepare", edges, num_nodes)
+    def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
+        return self._call("prepare", edges, num_nodes, weights)
 
     def run(self, sources: NDArray[np.int64] | None, scores: bool = False) -> dict[str, Any]:
         """Wall and CPU seconds, peak bytes so far above the prepared graph, maybe the scores."""
@@ -97,9 +97,9 @@ def _serve(
             return
 
 
-def _prepare(peer: Peer, edges: Edges, num_nodes: int) -> dict[str, Any]:
+def _prepare(peer: Peer, edges: Edges, num_nodes: int, weights: Weights) -> dict[str, Any]:
     start = time.perf_counter()
-    facts = peer.prepare(edges, num_nodes)
+    facts = peer.prepare(edges, num_nodes, weights)
     return {"prepare_seconds": time.perf_counter() - start, **facts}
 
 

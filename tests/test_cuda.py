@@ -13,7 +13,7 @@ from graphs import diamonds, edge_index, grid, path, random_graph, star, union
 from test_overflow import diamond_betweenness
 
 import torchcent
-from torchcent import _device, _ops, _plan, _room
+from torchcent import _device, _ops, _room
 
 pytestmark = pytest.mark.skipif(
     not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
@@ -47,7 +47,7 @@ GRAPHS = {
 @pytest.fixture(params=_room.WIDTHS)
 def width(request, monkeypatch):
     """Lanes of a batch, whatever the graph."""
-    monkeypatch.setattr(_plan, "_width", lambda *_: request.param)
+    monkeypatch.setattr(_room, "width", lambda *_: request.param)
     return request.param
 
 

@@ -1,0 +1,190 @@
+"""Weighted betweenness on CUDA: the goals, and the strategies of Fan, Xu and Zhao 2017 on their
+networks or stand-ins of the same size and kind.
+
+Called by gpu.py, whose results it joins. Weights are whole numbers from 1 to 10, or uniform floats,
+drawn by edge; networks of ../shared/data that have weights keep theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from graphs import MissingGraph, lengths, shared_matrix
+from scipy.spatial import cKDTree
+
+import torchcent
+from torchcent import Graph, _check, generate
+
+ROOMY = 264  # sources of the table of strategies: two per multiprocessor
+Seconds = Callable[..., tuple[float, Any]]
+PAPER = ["NP", "WE", "NP+warp32", "WE+warp32", "WE+warp4", "WE+warp8", "WE+warp16"]
+NAMES = {"NP": "node_parallel", "WE": "work_efficient"}
+
+
+def weighted(edges: torch.Tensor, kind: str) -> Graph:
+    weight = torch.from_numpy(lengths(edges.cpu().numpy(), kind)).cuda()
+    return Graph.from_edge_index(edges.cuda(), edge_weight=weight, directed=False)
+
+
+def some_sources(graph: Graph, count: int) -> torch.Tensor:
+    chance = torch.Generator(device="cuda").manual_seed(1)
+    candidates = torch.nonzero(graph.degree > 0).flatten()
+    drawn = torch.randperm(candidates.numel(), generator=chance, device="cuda")
+    return candidates[drawn[:count]]
+
+
+def rows(rmat: Callable[[int, int], torch.Tensor], seconds: Seconds) -> list[dict[str, Any]]:
+    """One row per goal: seconds for whole and for uniform weights."""
+    # name: edges, sources, seconds to reach, of the paper's code, of EasyGraph (all on an H200)
+    table: dict[str, tuple[Callable[[], torch.Tensor], int, float, str, str]] = {
+        "BA n=30000 b=50": (lambda: generate.ba(30000, 50), 4096, 0.15, "2.82", "1.02"),
+        "R-MAT scale 19 ef 24": (lambda: rmat(19, 24), 1024, 0.8, "6.3", "5.7"),
+        "Delaunay 2^18": (lambda: generate.delaunay(1 << 18), 512, 0.3, "1.36", "0.97"),
+        "grid 1000x1000": (lambda: generate.grid(1000, 1000), 256, 2.0, "> 45", "13.7"),
+    }
+    found = []
+    for name, (make, count, target, paper, easygraph) in table.items():
+        edges = make()
+        graph = weighted(edges, "whole")
+        sources = some_sources(graph, count)
+        torch.cuda.reset_peak_memory_stats()
+        taken, plan = seconds(graph, "betweenness", "auto", sources)
+        peak = torch.cuda.max_memory_allocated()
+        few = {e: seconds(graph, "betweenness", e, sources[:128])[0] for e in ("relax", "dijkstra")}
+        edge = seconds(graph, "edge_betweenness", plan.engine, sources)[0]
+        uniform = weighted(edges, "uniform")
+        row = {
+            "name": name,
+            "nodes": graph.num_nodes,
+            "slots": graph.num_slots,
+            "sources": count,
+            "engine": plan.engine,
+            "auto_is_right": few[plan.engine] == min(few.values()),
+            "seconds": taken,
+            "target": target,
+            "paper": paper,
+            "easygraph": easygraph,
+            "edge_seconds": edge,
+            "uniform_seconds": seconds(uniform, "betweenness", "auto", sources)[0],
+            "error": max(error(graph, sources[:16]), error(uniform, sources[:16])),
+            "memory": peak,
+            "memory_predicted": plan.memory,
+        }
+        found.append(row)
+        print(
+            f"{name:24} k {count:5} {plan.engine:8}{'' if row['auto_is_right'] else ' (slower)'} "
+            f"{taken:7.4f} s (at most {target:g}), uniform {row['uniform_seconds']:7.4f}, edges "
+            f"{edge:7.4f}, error {row['error']:.1e}, memory {peak / 2**20:.0f} MiB, predicted "
+            f"{plan.memory / 2**20:.0f}",
+            flush=True,
+        )
+        del graph, uniform, edges
+    return found
+
+
+def error(graph: Graph, sources: torch.Tensor) -> float:
+    """The largest relative difference from the CPU's dijkstra engine."""
+    how: dict[str, Any] = {"normalized": False, "dtype": torch.float64}
+    scores = torchcent.betweenness(graph, sources=sources, **how).cpu()
+    expected = torchcent.betweenness(
+        graph.to("cpu"), sources=sources.cpu(), engine="dijkstra", **how
+    )
+    floor = 1e-12 * float(expected.max())
+    return float(((scores - expected).abs() / (expected.abs() + floor)).max())
+
+
+def body(n: int, degree: int) -> torch.Tensor:
+    """Points in a cube joined to those around them, as of a finite-element mesh."""
+    points = np.random.default_rng(1).random((n, 3))
+    radius = (degree / n / (4 / 3 * np.pi)) ** (1 / 3)
+    pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+    return torch.from_numpy(np.ascontiguousarray(pairs.T)).long()
+
+
+def network(name: str) -> Graph:
+    """One of ../shared/data, with its own weights if it has any."""
+    entries = shared_matrix(name).tocoo()
+    edges = torch.from_numpy(np.stack([entries.row, entries.col])).long()
+    if (entries.data == 1).all():
+        return weighted(edges, "whole")
+    weight = torch.from_numpy(entries.data).cuda()
+    return Graph.from_edge_index(edges.cuda(), edge_weight=weight, directed=False)
+
+
+def strategies(rmat: Callable[[int, int], torch.Tensor], seconds: Seconds) -> list[dict[str, Any]]:
+    """Milliseconds per source of each strategy, and the paper's seconds for all of its sources."""
+    # paper's network: what stands for it, sources at most, the paper's seconds in the order above
+    table: dict[str, tuple[str, Callable[[], Graph], int, list[float]]] = {
+        "bio-human-gene2": (
+            "BA n=14340 b=630", lambda: weighted(generate.ba(14340, 630), "whole"), ROOMY,
+            [697.51, 612.14, 196.67, 159.68, 327.93, 229.53, 174.51],
+        ),
+        "ca-MathSciNet-dir": (
+            "BA n=391529 b=2", lambda: weighted(generate.ba(391_529, 2), "whole"), ROOMY,
+            [6154.18, 4796.71, 13883.5, 4969.1, 4593.97, 4579.23, 4706.05],
+        ),
+        "actors": (
+            "itself", lambda: network("actor-imdb"), ROOMY,
+            [44137.5, 37803.6, 32567.6, 25382.2, 28315.7, 25469.5, 24715.4],
+        ),
+        "rt-higgs": (
+            "R-MAT scale 19 ef 2", lambda: weighted(rmat(19, 2), "whole"), ROOMY,
+            [4681.37, 4197.3, 6205.65, 4757.07, 3574.16, 3641.77, 4008.3],
+        ),
+        "mt-higgs": (
+            "itself", lambda: network("higgs-mention"), ROOMY,
+            [222.6, 197.24, 337.89, 215.46, 166.88, 169.14, 184.45],
+        ),
+        "rec-amazon": (
+            "itself", lambda: network("rec-amazon"), ROOMY,
+            [309.49, 226.55, 1115.83, 282.98, 229.46, 238.03, 255.84],
+        ),
+        "sc-shipsec1": (
+            "140,385 points in a cube", lambda: weighted(body(140_385, 24), "whole"), ROOMY,
+            [889.72, 776.21, 1478.78, 527.08, 502.52, 479.26, 484.18],
+        ),
+    }  # fmt: skip
+    found = []
+    for name, (stand_in, make, count, paper) in table.items():
+        try:
+            graph = make()
+        except MissingGraph:
+            continue
+        sources = some_sources(graph, count)
+        row = {
+            "name": name,
+            "stands_for_it": stand_in,
+            "nodes": graph.num_nodes,
+            "slots": graph.num_slots,
+            "sources": sources.numel(),
+            "paper": dict(zip(PAPER, paper, strict=True)),
+            "locked": {s: per_source(seconds, graph, sources, s, True) for s in PAPER},
+            "unlocked": {s: per_source(seconds, graph, sources, s, False) for s in PAPER},
+            "auto": per_source(seconds, graph, sources, "", False),
+        }
+        found.append(row)
+        best = row["locked"]
+        print(
+            f"{name:18} ({stand_in}) us per source, locked:",
+            *(f"{s} {1e6 * best[s]:.1f}," for s in PAPER),
+            f"auto {1e6 * row['auto']:.1f}",
+            flush=True,
+        )
+        del graph
+    return found
+
+
+def per_source(
+    seconds: Seconds, graph: Graph, sources: torch.Tensor, name: str, locked: bool
+) -> float:
+    strategy, _, width = name.partition("+warp")
+    full = NAMES.get(strategy, "auto")
+    if width:
+        full = "warp_centric" if strategy == "WE" else f"{full}+warp_centric"
+    if locked:
+        full += "+locked"
+    code = _check.strategy(full, int(width or 32), "dijkstra", graph, 0.0)
+    return seconds(graph, "betweenness", "dijkstra", sources, code)[0] / sources.numel()
