@@ -1,6 +1,7 @@
 """The state of the CUDA engines: tests, values, speeds, in one table and results/<device>.json.
 
-    python benchmarks/gpu.py               # on a machine with a CUDA device, about 6 minutes
+    python benchmarks/gpu.py               # on a machine with a CUDA device, about 10 minutes
+    python benchmarks/gpu.py --part tests  # or times: half of it, if one call must be shorter
     python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
     python benchmarks/gpu.py --lanes       # only compares 32, 64 and 128 lanes; nothing is kept
 
@@ -229,6 +230,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--graphs", nargs="*", default=list(GRAPHS))
     parser.add_argument("--output", type=Path, help="default: results/<device>.json")
+    parser.add_argument(
+        "--part", choices=("times", "tests"), help="only these; the output keeps its others"
+    )
     parser.add_argument("--lanes", action="store_true", help="compare the lanes engine's widths")
     given = parser.parse_args()
     if given.lanes:
@@ -236,14 +240,33 @@ def main() -> int:
             widths(name)
         return 0
     device = torch.cuda.get_device_name()
+    output = given.output or ROOT / "benchmarks/results" / f"{device.split()[-1].lower()}.json"
     result: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "digest": digest(),
         "device": device,
         "versions": {"torch": torch.__version__, "cuda": torch.version.cuda},
-        "rows": [],
     }
-    for name in given.graphs:
+    if given.part and output.exists():
+        before = json.loads(output.read_text())
+        if before["digest"] == result["digest"]:  # of the same sources
+            result = before | result
+    if given.part != "tests":
+        result |= times(given.graphs)
+    if given.part != "times":
+        sanitizer = Sanitizer()
+        result["tests"] = tests()
+        result["sanitizer"] = sanitizer.found()
+        print(f"{device}, tests {result['tests']}", flush=True)
+    output.parent.mkdir(exist_ok=True)
+    output.write_text(json.dumps(result, indent=1) + "\n")
+    return int(result.get("tests", {}).get("failed", 0) > 0)
+
+
+def times(names: list[str]) -> dict[str, Any]:
+    """All tables of times."""
+    result: dict[str, Any] = {"rows": []}
+    for name in names:
         found = row(name)
         result["rows"].append(found)
         print(
@@ -259,14 +282,7 @@ def main() -> int:
     result["distances"] = gpu_distances.rows(rmat)
     result["weighted"] = gpu_weighted.rows(rmat, seconds)
     result["weighted_strategies"] = gpu_weighted.strategies(rmat, seconds)
-    sanitizer = Sanitizer()
-    result["tests"] = tests()
-    result["sanitizer"] = sanitizer.found()
-    print(f"{device}, tests {result['tests']}", flush=True)
-    output = given.output or ROOT / "benchmarks/results" / f"{device.split()[-1].lower()}.json"
-    output.parent.mkdir(exist_ok=True)
-    output.write_text(json.dumps(result, indent=1) + "\n")
-    return int(result["tests"]["failed"] > 0)
+    return result
 
 
 if __name__ == "__main__":

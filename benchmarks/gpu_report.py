@@ -12,6 +12,8 @@ def table(result: dict[str, Any], wanted: str) -> str:
         "graphs": graphs,
         "strategies": strategies,
         "distances": distances,
+        "weighted": weighted,
+        "weighted strategies": weighted_strategies,
         "tests": tests,
         "summary": summary,
     }[wanted](result)
@@ -43,6 +45,38 @@ def distances(result: dict[str, Any]) -> str:
     for row in result["distances"]:
         cells = [row["name"], f"{row['seconds']:.3f}", f"{row['target']:g}", f"{row['error']:.0e}"]
         lines.append(cells)
+    return markdown(lines)
+
+
+def weighted(result: dict[str, Any]) -> str:
+    head = ["graph", "sources", "engine", "whole weights", "asked", "uniform", "edge scores"]
+    lines = [[*head, "code of the paper", "EasyGraph", "error", "memory MiB (planned)"]]
+    for row in result["weighted"]:
+        cells = [row["name"], f"{row['sources']:,}", row["engine"], f"{row['seconds']:.3f}"]
+        cells += [f"{row['target']:g}", f"{row['uniform_seconds']:.3f}"]
+        cells += [f"{row['edge_seconds']:.3f}", row["paper"], row["easygraph"]]
+        cells.append(f"{row['error']:.0e}")
+        cells.append(f"{row['memory'] / 2**20:.0f} ({row['memory_predicted'] / 2**20:.0f})")
+        lines.append(cells)
+    return markdown(lines)
+
+
+def weighted_strategies(result: dict[str, Any]) -> str:
+    """Times of NP over those of each strategy: the paper's, ours with its locks and without."""
+    rows = result["weighted_strategies"]
+    names = list(rows[0]["paper"])
+    lines = [["network", "", *names, "auto", "us per source, NP"]]
+    for row in rows:
+        title = row["name"] + (
+            f" ({row['stands_for_it']})" if row["stands_for_it"] != "itself" else ""
+        )
+        for kind, column in (("paper", "paper"), ("with locks", "locked"), ("without", "unlocked")):
+            times = row[column]
+            cells = [title if kind == "paper" else "", kind]
+            cells += [f"{times['NP'] / times[name]:.2f}" for name in names]
+            cells.append("" if kind == "paper" else f"{times['NP'] / row['auto']:.1f}")
+            cells.append("" if kind == "paper" else f"{1e6 * times['NP']:.0f}")
+            lines.append(cells)
     return markdown(lines)
 
 

@@ -3,9 +3,9 @@
     python benchmarks/tables.py [benchmarks/results]
 
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
-cpu.json, `<!-- distances: MEASURE [GRAPH ...] -->` one of distances.json, `<!-- h200: NAME -->` one
-of h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a result that is not there stay
-as they are.
+cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH ...] -->`
+one of distances.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->`
+ends it. Tables of a result that is not there stay as they are.
 """
 
 from __future__ import annotations
@@ -22,14 +22,19 @@ from report import ONE_THREAD, markdown, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("performance*.md"))]
-FILES = {"measured": "cpu.json", "distances": "distances.json", "h200": "h200.json"}
+FILES = {
+    "measured": "cpu.json",
+    "weights": "cpu_weighted.json",
+    "distances": "distances.json",
+    "h200": "h200.json",
+}
 MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PEERS = {"networkit": "x NetworKit (2 threads)", "igraph": "x igraph (1 thread)"}
 
 
 def table(kind: str, result: dict[str, Any], wanted: str) -> str:
     """What a mark asks for, in Markdown."""
-    if kind == "measured":
+    if kind in ("measured", "weights"):
         return betweenness_table(result, wanted)
     if kind == "h200":
         return gpu_report.table(result, wanted)
@@ -43,12 +48,13 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str:
 
 def betweenness_table(result: dict[str, Any], wanted: str) -> str:
     """The rows of a group, or of the graphs that are named."""
-    rows = [row for row in result["graphs"] if row["group"] == wanted]
+    rows = [row for row in result["graphs"] if wanted in (row["group"], "all")]
     if not rows:
         known = {row["name"]: row for row in result["graphs"]}
         rows = [known[name] for name in wanted.split()]
     head = ["graph", "vertices", "slots", "engine", "ms per source", "sources"]
-    lines = [[*head, *PEERS.values(), "2 threads over 1"]]
+    scaling = any(speedup(row, ONE_THREAD) is not None for row in rows)
+    lines = [[*head, *PEERS.values(), *(["2 threads over 1"] if scaling else [])]]
     for row in rows:
         ours = row["contestants"]["torchcent"]
         cells = [row["name"], f"{row['num_nodes']:,}", f"{row['num_slots']:,}"]
@@ -57,8 +63,9 @@ def betweenness_table(result: dict[str, Any], wanted: str) -> str:
         for peer in PEERS:
             times = speedup(row, peer)
             cells.append("" if times is None else f"{times:.0f}")
-        more = speedup(row, ONE_THREAD)
-        cells.append("" if more is None else f"{more:.2f}")
+        if scaling:
+            more = speedup(row, ONE_THREAD)
+            cells.append("" if more is None else f"{more:.2f}")
         lines.append(cells)
     return markdown(lines)
 
