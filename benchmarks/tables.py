@@ -3,7 +3,7 @@
     python benchmarks/tables.py [benchmarks/results]
 
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
-cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH ...] -->`
+cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
 one of distances.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->`
 ends it. Tables of a result that is not there stay as they are.
 """
