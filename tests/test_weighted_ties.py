@@ -9,7 +9,7 @@ import path_oracles as oracles
 import pytest
 import torch
 from engines import assert_scores, scored
-from graphs import arc_lists, edge_index, grid, random_graph
+from graphs import DEVICE, arc_lists, edge_index, grid, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_weighted import MEASURES, listed, networkx_graph
@@ -163,7 +163,10 @@ def test_arcs_that_vanish_beside_others(weighted_engine):
     with pytest.raises(ValueError, match="vanishes"):
         betweenness(arcs, 3, weighted_engine, weights, directed=True, tie_tolerance=1e-9)
     rows = torchcent.shortest_path_lengths(
-        edge_index(arcs), torch.tensor(weights, dtype=F64), directed=False, engine=weighted_engine
+        edge_index(arcs),
+        torch.tensor(weights, dtype=F64, device=DEVICE),
+        directed=False,
+        engine=weighted_engine,
     )  # distances are right all the same
     assert rows[2].tolist() == [1.0, 1e-20, 0.0]
 

@@ -92,7 +92,8 @@ class DijkstraRun {
   }
 
  private:
-  static constexpr int kRounds = 4;  // sources of a block per launch: how often a cancel is heard
+  // Sources x slots of a launch, about a tenth of a second, and sources of a block: how often a cancel is heard.
+  static constexpr int64_t kWork = int64_t{1} << 30, kMostRounds = 16;
 
   void prepare(const WeightedGraph<T>& graph) {
     const Graph& paths = graph.paths;
@@ -153,7 +154,8 @@ class DijkstraRun {
   // False on overflow and cancel.
   template <class Start>
   bool launch(Start start) {
-    const int64_t step = int64_t{kRounds} * blocks_;
+    const int64_t rounds = kWork / std::max<int64_t>(1, blocks_ * m_);
+    const int64_t step = blocks_ * std::clamp<int64_t>(rounds, 1, kMostRounds);
     for (int64_t first = 0; first < sources_.count; first += step) {
       if (cancelled(run_.cancel)) return false;
       problem_.count = std::min(step, sources_.count - first);
