@@ -123,9 +123,7 @@ def test_definition(name, directed, kernel):
                 graph, measure, KERNELS[kernel], sources=sources, abch=(a, b, c, h)
             )
             assert rung == 1
-            expected = oracles.sums(
-                measure, n, graph.weights, graph.slots, sources, a, c, b, h
-            )
+            expected = oracles.sums(measure, n, graph.weights, graph.slots, sources, a, c, b, h)
             assert_scores(actual, expected)
 
 
@@ -153,9 +151,7 @@ def test_ties(kernel, name):
         graph = Weighted(n, weights, dtype)
         for measure in MEASURES:
             actual, _ = scores(graph, measure, KERNELS[kernel], sources=few)
-            assert_scores(
-                actual, oracles.sums(measure, n, weights, graph.slots, few, *vectors)
-            )
+            assert_scores(actual, oracles.sums(measure, n, weights, graph.slots, few, *vectors))
 
 
 @pytest.mark.parametrize("kernel", EXACT)
