@@ -21,19 +21,21 @@ using torch::stable::Tensor;
 
 namespace {
 
-// `threads` of the operator on CUDA, for tests and measurements; 0 leaves all of it to this file.
+// `threads` of the operator counts those of a CPU and says nothing here, unless it is negative: for tests and
+// measurements.
 struct Strategy {
   int first;         // stage that all columns start in, + 1
   bool device_sums;  // of the dense stage
   bool no_list;      // look through all rows there
   bool count_first;
 
-  explicit Strategy(int64_t code)
-      : first(static_cast<int>(code & 7)),
-        device_sums((code & 24) != 0),
-        no_list((code & 16) != 0),
-        count_first((code & 32) != 0) {
-    if (code < 0 || code > 63 || first > kStages) throw std::invalid_argument("mcl_iterate: no such strategy");
+  explicit Strategy(int64_t threads) {
+    const int64_t code = threads < 0 ? -threads : 0;
+    first = static_cast<int>(code & 7);
+    device_sums = (code & 24) != 0;
+    no_list = (code & 16) != 0;
+    count_first = (code & 32) != 0;
+    if (code > 63 || first > kStages) throw std::invalid_argument("mcl_iterate: no such strategy");
   }
 };
 
@@ -129,7 +131,7 @@ class Iteration {
     int bound = 0;
     check(cudaMemcpyAsync(&bound, bound_, sizeof bound, cudaMemcpyDeviceToHost, stream_), "copy");
     check(cudaStreamSynchronize(stream_), "classify");
-    if (job_.rules.products > 1) bound = static_cast<int>(job_.n);
+    if (job_.rules.products != 1) bound = static_cast<int>(job_.n);
     only_tables_ = job_.after == kBlockTable && job_.rules.products == 1 && strategy_.first != kDense + 1 &&
                    bound <= Table<BlockGroup<kTableThreads>, kBlockSlots>::limit;
     return std::min<int64_t>(bound, most_kept());
@@ -183,7 +185,7 @@ class Iteration {
                            Table<WarpGroup, kSmallSlots>::limit,
                            Table<WarpGroup, kLargeSlots>::limit,
                            Table<BlockGroup<kTableThreads>, kBlockSlots>::limit,
-                           job_.rules.products > 1 ? static_cast<int>(kDense) : strategy_.first - 1,
+                           job_.rules.products != 1 ? static_cast<int>(kDense) : strategy_.first - 1,
                            job_.after == kBlockTable};
     classify<<<blocks_for(job_.n, 128), 128, 0, stream_>>>(job_.flow, limits, job_.list, job_.count, bound_);
     check_launch("classify");
@@ -290,7 +292,7 @@ Rules rules_of(int64_t expansion, double inflation, double threshold, int64_t se
   return {std::max(static_cast<float>(threshold), kLeast),
           most(select),
           most(recover),
-          static_cast<uint64_t>(std::clamp(mass, 0.0, 1.0) * kUnit),
+          static_cast<uint64_t>(std::clamp(mass, 0.0, 8.0) * kUnit),
           static_cast<float>(inflation),
           static_cast<int>(expansion) - 1};
 }
@@ -308,7 +310,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
                                                                int64_t threads) {
   const int32_t device = begin.get_device_index();
   same_device("mcl_iterate", device, {&begin, &length, &row, &value});
-  if (expansion < 2 || !(inflation > 0)) throw std::invalid_argument("mcl_iterate: expansion >= 2 and inflation > 0");
+  if (expansion < 1 || !(inflation > 0)) throw std::invalid_argument("mcl_iterate: expansion >= 1 and inflation > 0");
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
   const int64_t n = length.numel();

@@ -86,11 +86,13 @@ __device__ inline unsigned long long as_bits(double value) {
 }
 __device__ inline double from_units(uint64_t units) { return static_cast<double>(units) * (1 / kUnit); }
 
-// A column after pruning: what is kept of it.
+// An expanded column, and what is kept of it.
 struct Measure {
-  uint64_t mass = 0, squares = 0;  // in units
-  unsigned most = 0;               // bits of the largest value
-  int32_t count = 0, all = 0;      // entries kept, and before pruning
+  uint64_t squares = 0;  // of all entries, in units
+  int32_t all = 0;       // entries
+  int32_t count = 0;     // of those kept
+  uint64_t mass = 0;     // likewise, in units
+  unsigned most = 0;     // bits of the largest value
 
   __device__ void merge(const Measure& other) {
     mass += other.mass;

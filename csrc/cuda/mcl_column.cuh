@@ -129,10 +129,10 @@ __device__ Measure measure(Group& group, const Accumulator& sums, float bar) {
   Measure mine;
   sums.each(group, [&](float value) {
     ++mine.all;
+    mine.squares += in_units(static_cast<double>(value) * value);
     if (value < bar) return;
     ++mine.count;
     mine.mass += in_units(value);
-    mine.squares += in_units(static_cast<double>(value) * value);
     const unsigned bits = __float_as_uint(value);
     mine.most = mine.most > bits ? mine.most : bits;
   });
@@ -192,8 +192,8 @@ __device__ double sum_of_powers(Group& group, const Accumulator& sums, const Mea
   return static_cast<double>(group.merge(mine).sum) / unit;
 }
 
-// Prunes, measures, inflates and writes a column that has been expanded. Chaos is mcl's, (max - sum of squares) x
-// entries, before inflation; the ratio that Bustamam et al. print as equation 3 tends to 1.
+// Prunes, measures, inflates and writes a column that has been expanded. Chaos is mcl's: (largest - sum of squares) of
+// the expanded column, times the entries left. The ratio that Bustamam et al. print as equation 3 tends to 1.
 template <class Group, class Accumulator>
 __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t column) {
   const Pruned pruned = prune(group, sums, job.rules);
@@ -222,7 +222,7 @@ __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t 
   sums.finish(group);
   if (group.rank() != 0) return;
   job.out.length[column] = length;
-  const double chaos = fmax(0.0, (most * share - from_units(kept.squares) * share * share) * kept.count);
+  const double chaos = fmax(0.0, (most - from_units(kept.squares)) * kept.count);
   Totals& totals = *group.totals;
   totals.chaos = max(totals.chaos, as_bits(chaos));
   if (kept.all > 0) totals.least_mass = min(totals.least_mass, as_bits(from_units(kept.mass)));

@@ -159,6 +159,11 @@ __global__ __launch_bounds__(kDenseThreads, 2) void mcl_dense(Job job) {
     const int32_t* row = job.flow.row + job.flow.begin[j];
     const float* value = job.flow.value + job.flow.begin[j];
     int size = job.flow.length[j];
+    if (job.rules.products == 0) {
+      for (int i = group.rank(); i < size; i += group.size()) sums.add(row[i], 1, value[i]);
+      group.sync();
+      return true;
+    }
     for (int p = 1;; ++p) {  // M (M ( ... M e_j))
       expand(group, job.flow, row, value, size, sums);
       if (p == job.rules.products) return true;
