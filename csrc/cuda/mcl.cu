@@ -46,14 +46,18 @@ struct Limits {
   bool block_tables;
 };
 
+constexpr int kColumnsOfWarp = 8;
+
 // Lists every column for the first stage that its longest summand fits: it has no fewer entries than that. *bound
-// becomes the largest number of entries that any column can have. A warp looks at 32 columns.
-__global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* count, int* bound) {
+// becomes the largest number of entries that any column can have, *products their sum.
+__global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* count, int* bound,
+                         unsigned long long* products) {
   const int lane = threadIdx.x & 31;
-  const int64_t first = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32 * 32;
+  const int64_t first = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32 * kColumnsOfWarp;
   if (first >= limits.n) return;
   int stage = -1, most = 0;
-  for (int c = 0; c < 32 && first + c < limits.n; ++c) {
+  int64_t sum = 0;
+  for (int c = 0; c < kColumnsOfWarp && first + c < limits.n; ++c) {
     const int64_t begin = flow.begin[first + c];
     const int size = flow.length[first + c];
     int64_t total = 0;
@@ -68,6 +72,7 @@ __global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* coun
       total += __shfl_xor_sync(kWholeWarp, total, distance);
       longest = max(longest, __shfl_xor_sync(kWholeWarp, longest, distance));
     }
+    sum += total;
     most = max(most, static_cast<int>(min(total, limits.n)));
     if (c != lane) continue;
     if (limits.first >= 0) stage = limits.first;
@@ -75,7 +80,10 @@ __global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* coun
     else if (longest <= limits.large) stage = kLargeTable;
     else stage = limits.block_tables && longest <= limits.block ? kBlockTable : kDense;
   }
-  if (lane == 0) atomicMax(bound, most);
+  if (lane == 0) {
+    atomicMax(bound, most);
+    atomicAdd(products, static_cast<unsigned long long>(sum));
+  }
   for (int s = 0; s < kStages; ++s) {
     const unsigned mine = __ballot_sync(kWholeWarp, stage == s);
     unsigned at = 0;
@@ -118,6 +126,7 @@ class Iteration {
     job_.ticket = job_.count + kStages;
     bound_ = reinterpret_cast<int*>(job_.count + 2 * kStages);
     job_.totals = scratch.array<Totals>(1);
+    job_.products = scratch.array<unsigned long long>(1);
     const int64_t room = shared_ - static_cast<int64_t>(sizeof(BlockMemory)) - 1024;
     sums_in_shared_ = padded_rows(n) * 4 <= room && !strategy_.device_sums;
     listed_ = !sums_in_shared_ && rules.products == 1 && !strategy_.no_list;
@@ -128,9 +137,7 @@ class Iteration {
   // Entries that a column of the result may have, but for values that are equal to that of the last one selected.
   int64_t width() {
     classify_columns();
-    int bound = 0;
-    check(cudaMemcpyAsync(&bound, bound_, sizeof bound, cudaMemcpyDeviceToHost, stream_), "copy");
-    check(cudaStreamSynchronize(stream_), "classify");
+    int bound = read(bound_);
     if (job_.rules.products != 1) bound = static_cast<int>(job_.n);
     only_tables_ = job_.after == kBlockTable && job_.rules.products == 1 && strategy_.first != kDense + 1 &&
                    bound <= Table<BlockGroup<kTableThreads>, kBlockSlots>::limit;
@@ -161,14 +168,17 @@ class Iteration {
     return wait();
   }
 
-  Totals totals() const {
-    Totals result;
-    check(cudaMemcpyAsync(&result, job_.totals, sizeof result, cudaMemcpyDeviceToHost, stream_), "copy");
-    check(cudaStreamSynchronize(stream_), "mcl");
-    return result;
-  }
+  Totals totals() const { return read(job_.totals); }
+  double products() const { return job_.rules.products == 0 ? 0 : static_cast<double>(read(job_.products)); }
 
  private:
+  template <class Value>
+  Value read(const Value* from) const {
+    Value value;
+    check(cudaMemcpyAsync(&value, from, sizeof value, cudaMemcpyDeviceToHost, stream_), "copy");
+    check(cudaStreamSynchronize(stream_), "mcl");
+    return value;
+  }
   int64_t most_kept() const {
     const Rules& rules = job_.rules;
     return rules.select > 0 ? std::max(rules.select, rules.recover) : job_.n;
@@ -181,13 +191,15 @@ class Iteration {
   }
   void classify_columns() {
     check(cudaMemsetAsync(job_.count, 0, (2 * kStages + 1) * sizeof(unsigned), stream_), "memset");
+    check(cudaMemsetAsync(job_.products, 0, sizeof *job_.products, stream_), "memset");
     const Limits limits = {job_.n,
                            Table<WarpGroup, kSmallSlots>::limit,
                            Table<WarpGroup, kLargeSlots>::limit,
                            Table<BlockGroup<kTableThreads>, kBlockSlots>::limit,
                            job_.rules.products != 1 ? static_cast<int>(kDense) : strategy_.first - 1,
                            job_.after == kBlockTable};
-    classify<<<blocks_for(job_.n, 128), 128, 0, stream_>>>(job_.flow, limits, job_.list, job_.count, bound_);
+    classify<<<blocks_for(job_.n, 4 * kColumnsOfWarp), 128, 0, stream_>>>(job_.flow, limits, job_.list, job_.count,
+                                                                          bound_, job_.products);
     check_launch("classify");
   }
   // As many blocks as the device holds at a time.
@@ -368,9 +380,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
     return {new_begin, new_length, new_row, new_value, summary};
   }
   const double all[8] = {real(totals.chaos),
-                         static_cast<double>(totals.entries),
+                         iteration.products(),
                          static_cast<double>(totals.kept),
-                         static_cast<double>(totals.cut),
+                         static_cast<double>(totals.poor),
                          static_cast<double>(totals.recovered),
                          static_cast<double>(totals.selected),
                          totals.least_mass == ~0ull ? 1 : std::min(1.0, real(totals.least_mass)),

@@ -47,13 +47,12 @@ struct Rules {
 
 // The summary of an iteration, as the kernels add to it.
 struct Totals {
-  unsigned long long chaos;       // bits of a double >= 0, whose order is that of integers
-  unsigned long long least_mass;  // likewise
-  unsigned long long entries;     // before pruning
-  unsigned long long kept;
-  unsigned long long cut, recovered, selected;  // columns
-  unsigned long long mass;                      // of all columns, in units of 2^-32
-  unsigned long long longest;                   // entries of a new column
+  unsigned long long chaos;                      // bits of a double >= 0, whose order is that of integers
+  unsigned long long least_mass;                 // likewise
+  unsigned long long kept;                       // entries
+  unsigned long long poor, recovered, selected;  // columns, the first those of less than Rules::mass
+  unsigned long long mass;                       // of all columns, in units of 2^-32
+  unsigned long long longest;                    // entries of a new column
 };
 
 // Stages: kinds of kernels, from columns of few entries to those of many. What does not fit goes on to another stage.
@@ -65,10 +64,11 @@ struct Job {
   NewFlow out;
   Rules rules;
   Totals* totals;
-  int32_t* list;     // [kStages][n] columns
-  unsigned* count;   // [kStages] columns listed
-  unsigned* ticket;  // [kStages] columns taken; kStop: no more
-  Stage after;       // the stage for what does not fit tables of a warp
+  int32_t* list;                 // [kStages][n] columns
+  unsigned* count;               // [kStages] columns listed
+  unsigned* ticket;              // [kStages] columns taken; kStop: no more
+  unsigned long long* products;  // that expansion is the sum of
+  Stage after;                   // the stage for what does not fit tables of a warp
   // Of blocks whose accumulators are in device memory, [blocks][n]:
   float* dense;
   int32_t* touched;
@@ -88,11 +88,10 @@ __device__ inline double from_units(uint64_t units) { return static_cast<double>
 
 // An expanded column, and what is kept of it.
 struct Measure {
-  uint64_t squares = 0;  // of all entries, in units
-  int32_t all = 0;       // entries
-  int32_t count = 0;     // of those kept
-  uint64_t mass = 0;     // likewise, in units
-  unsigned most = 0;     // bits of the largest value
+  int32_t all = 0;                 // entries
+  int32_t count = 0;               // of those kept, as all that follows
+  uint64_t mass = 0, squares = 0;  // in units
+  unsigned most = 0;               // bits of the largest value
 
   __device__ void merge(const Measure& other) {
     mass += other.mass;

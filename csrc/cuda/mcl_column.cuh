@@ -129,10 +129,10 @@ __device__ Measure measure(Group& group, const Accumulator& sums, float bar) {
   Measure mine;
   sums.each(group, [&](float value) {
     ++mine.all;
-    mine.squares += in_units(static_cast<double>(value) * value);
     if (value < bar) return;
     ++mine.count;
     mine.mass += in_units(value);
+    mine.squares += in_units(static_cast<double>(value) * value);
     const unsigned bits = __float_as_uint(value);
     mine.most = mine.most > bits ? mine.most : bits;
   });
@@ -142,7 +142,7 @@ __device__ Measure measure(Group& group, const Accumulator& sums, float bar) {
 struct Pruned {
   Measure kept;
   float bar;  // whatever is kept are the largest entries
-  bool cut = false, recovered = false, selected = false;
+  bool recovered = false, selected = false;
 };
 
 template <class Group, class Accumulator>
@@ -150,12 +150,11 @@ __device__ Pruned prune(Group& group, const Accumulator& sums, const Rules& rule
   Pruned column = {measure(group, sums, rules.threshold), rules.threshold};
   Measure& kept = column.kept;
   const int all = kept.all, above = kept.count;
-  column.cut = above < all;
   const auto only = [&](int wanted) {
     column.bar = fmaxf(kLeast, nth_largest(group, sums, wanted));
     kept = measure(group, sums, column.bar);
   };
-  if (above < rules.recover && kept.mass < rules.mass && column.cut) {
+  if (above < rules.recover && kept.mass < rules.mass && above < all) {
     if (all > rules.recover) {
       only(rules.recover);
     } else {
@@ -192,8 +191,8 @@ __device__ double sum_of_powers(Group& group, const Accumulator& sums, const Mea
   return static_cast<double>(group.merge(mine).sum) / unit;
 }
 
-// Prunes, measures, inflates and writes a column that has been expanded. Chaos is mcl's: (largest - sum of squares) of
-// the expanded column, times the entries left. The ratio that Bustamam et al. print as equation 3 tends to 1.
+// Prunes, measures, inflates and writes a column that has been expanded. Chaos is mcl's: (largest - sum of squares) x
+// number of the entries left, not rescaled. The ratio that Bustamam et al. print as equation 3 tends to 1.
 template <class Group, class Accumulator>
 __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t column) {
   const Pruned pruned = prune(group, sums, job.rules);
@@ -225,10 +224,11 @@ __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t 
   const double chaos = fmax(0.0, (most - from_units(kept.squares)) * kept.count);
   Totals& totals = *group.totals;
   totals.chaos = max(totals.chaos, as_bits(chaos));
-  if (kept.all > 0) totals.least_mass = min(totals.least_mass, as_bits(from_units(kept.mass)));
-  totals.entries += kept.all;
+  if (kept.count > 0) {
+    totals.least_mass = min(totals.least_mass, as_bits(from_units(kept.mass)));
+    totals.poor += kept.mass < job.rules.mass;
+  }
   totals.kept += kept.count;
-  totals.cut += pruned.cut;
   totals.recovered += pruned.recovered;
   totals.selected += pruned.selected;
   totals.mass += kept.mass >> 28;
@@ -238,9 +238,8 @@ __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t 
 __device__ inline void add_totals(Totals* all, const Totals& mine) {
   atomicMax(&all->chaos, mine.chaos);
   atomicMin(&all->least_mass, mine.least_mass);
-  atomicAdd(&all->entries, mine.entries);
   atomicAdd(&all->kept, mine.kept);
-  atomicAdd(&all->cut, mine.cut);
+  atomicAdd(&all->poor, mine.poor);
   atomicAdd(&all->recovered, mine.recovered);
   atomicAdd(&all->selected, mine.selected);
   atomicAdd(&all->mass, mine.mass);
@@ -250,7 +249,7 @@ __device__ inline void add_totals(Totals* all, const Totals& mine) {
 // Takes columns of the stage's list until there are none left.
 template <class Group, class Accumulator, class Expand>
 __device__ void take_columns(Group& group, Accumulator& sums, const Job& job, Stage stage, Stage next, Expand product) {
-  if (group.rank() == 0) *group.totals = {0, ~0ull, 0, 0, 0, 0, 0, 0, 0};
+  if (group.rank() == 0) *group.totals = {0, ~0ull, 0, 0, 0, 0, 0, 0};
   const unsigned count = job.count[stage];
   for (unsigned ticket; (ticket = group.take(job.ticket + stage)) < count;) {
     const int32_t column = job.list[stage * job.n + ticket];

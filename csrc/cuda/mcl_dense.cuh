@@ -173,6 +173,10 @@ __global__ __launch_bounds__(kDenseThreads, 2) void mcl_dense(Job job) {
       size = sums.drain(group, next_row, next_value);
       row = next_row;
       value = next_value;
+      Units products;
+      for (int i = group.rank(); i < size; i += group.size()) products.sum += job.flow.length[row[i]];
+      products = group.merge(products);
+      if (group.rank() == 0) atomicAdd(job.products, products.sum);
     }
   });
 }
