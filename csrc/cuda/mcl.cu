@@ -25,25 +25,23 @@ namespace {
 // measurements.
 struct Strategy {
   int first;         // stage that all columns start in, + 1
-  bool device_sums;  // of the dense stage
-  bool no_list;      // look through all rows there
+  bool device_sums;  // as if there were too many rows for shared memory
   bool count_first;
 
   explicit Strategy(int64_t threads) {
     const int64_t code = threads < 0 ? -threads : 0;
     first = static_cast<int>(code & 7);
-    device_sums = (code & 24) != 0;
-    no_list = (code & 16) != 0;
-    count_first = (code & 32) != 0;
-    if (code > 63 || first > kStages) throw std::invalid_argument("mcl_iterate: no such strategy");
+    device_sums = (code & 8) != 0;
+    count_first = (code & 16) != 0;
+    if (code > 31 || first > kStages) throw std::invalid_argument("mcl_iterate: no such strategy");
   }
 };
 
 struct Limits {
   int64_t n;
-  int32_t small, large, block;  // entries that the tables hold
-  int first;                    // stage, or -1
-  bool block_tables;
+  int32_t small, large;  // entries that the tables hold
+  int first;             // stage, or -1
+  Stage after;
 };
 
 constexpr int kColumnsOfWarp = 8;
@@ -78,7 +76,7 @@ __global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* coun
     if (limits.first >= 0) stage = limits.first;
     else if (longest <= limits.small) stage = kSmallTable;
     else if (longest <= limits.large) stage = kLargeTable;
-    else stage = limits.block_tables && longest <= limits.block ? kBlockTable : kDense;
+    else stage = limits.after;
   }
   if (lane == 0) {
     atomicMax(bound, most);
@@ -129,7 +127,6 @@ class Iteration {
     job_.products = scratch.array<unsigned long long>(1);
     const int64_t room = shared_ - static_cast<int64_t>(sizeof(BlockMemory)) - 1024;
     sums_in_shared_ = padded_rows(n) * 4 <= room && !strategy_.device_sums;
-    listed_ = !sums_in_shared_ && rules.products == 1 && !strategy_.no_list;
     job_.after = sums_in_shared_ ? kDense : kBlockTable;
     taken_ = 4 * kStages * n;
   }
@@ -139,13 +136,12 @@ class Iteration {
     classify_columns();
     int bound = read(bound_);
     if (job_.rules.products != 1) bound = static_cast<int>(job_.n);
-    only_tables_ = job_.after == kBlockTable && job_.rules.products == 1 && strategy_.first != kDense + 1 &&
-                   bound <= Table<BlockGroup<kTableThreads>, kBlockSlots>::limit;
+    lists_ = bound > BlockTable::limit;
     return std::min<int64_t>(bound, most_kept());
   }
   bool count_first() const { return strategy_.count_first; }
   // Is there room for so many bytes of the new flow?
-  bool fits(int64_t bytes) const { return taken_ + block_bytes() + bytes <= budget_; }
+  bool fits(int64_t bytes) const { return taken_ + block_bytes(kBlockTable) + block_bytes(kDense) + bytes <= budget_; }
 
   // Expands, prunes, measures and inflates all columns. False if cancelled.
   bool run(const NewFlow& out, int64_t new_bytes) {
@@ -157,14 +153,10 @@ class Iteration {
     check(cudaMemcpyAsync(job_.totals, &none, sizeof none, cudaMemcpyHostToDevice, stream_), "copy");
     warps<kSmallSlots>(kSmallTable, kLargeTable);
     warps<kLargeSlots>(kLargeTable, job_.after);
-    if (job_.after == kBlockTable || strategy_.first == kBlockTable + 1) {
-      using Group = BlockGroup<kTableThreads>;
-      const int bytes = table_bytes<Group, kBlockSlots>;
-      const unsigned grid = resident(mcl_block_table, kTableThreads, bytes);
-      mcl_block_table<<<grid, kTableThreads, bytes, stream_>>>(job_);
-      check_launch("mcl_block_table");
-    }
-    if (!only_tables_) dense();
+    const int64_t mark = scratch_.mark();
+    if (uses(kBlockTable)) block_tables();
+    if (uses(kDense)) dense();
+    scratch_.release(mark);  // in the order of the stream
     return wait();
   }
 
@@ -183,21 +175,27 @@ class Iteration {
     const Rules& rules = job_.rules;
     return rules.select > 0 ? std::max(rules.select, rules.recover) : job_.n;
   }
-  // Device memory of a block of the dense stage.
-  int64_t block_bytes() const {
-    const int64_t between = job_.rules.products > 1 ? 16 * job_.n : 0;
-    if (only_tables_) return 0;
-    return between + (sums_in_shared_ ? 0 : 4 * padded_rows(job_.n) + (listed_ ? 8 * job_.n : 0));
+  bool uses(Stage stage) const {
+    if (job_.rules.products != 1) return stage == kDense;
+    return strategy_.first > 0 && strategy_.first - 1 >= kBlockTable ? strategy_.first - 1 == stage
+                                                                     : job_.after == stage;
+  }
+  // Device memory of a block of the stage.
+  int64_t block_bytes(Stage stage) const {
+    if (!uses(stage)) return 0;
+    if (stage == kBlockTable) return lists_ ? 8 * job_.n : 0;
+    return (sums_in_shared_ ? 0 : 4 * padded_rows(job_.n)) + (job_.rules.products > 1 ? 16 * job_.n : 0);
+  }
+  unsigned affordable(unsigned grid, int64_t bytes) const {
+    grid = static_cast<unsigned>(std::min<int64_t>(grid, job_.n));
+    if (bytes == 0) return grid;
+    return static_cast<unsigned>(std::clamp<int64_t>((budget_ - taken_ - new_bytes_) / bytes, 1, grid));
   }
   void classify_columns() {
     check(cudaMemsetAsync(job_.count, 0, (2 * kStages + 1) * sizeof(unsigned), stream_), "memset");
     check(cudaMemsetAsync(job_.products, 0, sizeof *job_.products, stream_), "memset");
-    const Limits limits = {job_.n,
-                           Table<WarpGroup, kSmallSlots>::limit,
-                           Table<WarpGroup, kLargeSlots>::limit,
-                           Table<BlockGroup<kTableThreads>, kBlockSlots>::limit,
-                           job_.rules.products != 1 ? static_cast<int>(kDense) : strategy_.first - 1,
-                           job_.after == kBlockTable};
+    const Limits limits = {job_.n, Table<WarpGroup, kSmallSlots>::limit, Table<WarpGroup, kLargeSlots>::limit,
+                           job_.rules.products != 1 ? static_cast<int>(kDense) : strategy_.first - 1, job_.after};
     classify<<<blocks_for(job_.n, 4 * kColumnsOfWarp), 128, 0, stream_>>>(job_.flow, limits, job_.list, job_.count,
                                                                           bound_, job_.products);
     check_launch("classify");
@@ -217,28 +215,30 @@ class Iteration {
     mcl_warps<slots><<<grid, threads, bytes, stream_>>>(job_, stage, next);
     check_launch("mcl_warps");
   }
+  void block_tables() {
+    using Group = BlockGroup<kTableThreads>;
+    const int bytes = table_bytes<Group, kBlockSlots>;
+    const unsigned grid = affordable(resident(mcl_block_table, kTableThreads, bytes), block_bytes(kBlockTable));
+    if (lists_) {
+      job_.list_row = scratch_.array<int32_t>(grid * job_.n);
+      job_.list_value = scratch_.array<float>(grid * job_.n);
+    }
+    mcl_block_table<<<grid, kTableThreads, bytes, stream_>>>(job_);
+    check_launch("mcl_block_table");
+  }
   void dense() {
     const int bytes = sums_in_shared_ ? static_cast<int>(4 * padded_rows(job_.n)) : 0;
-    unsigned grid = sums_in_shared_ ? resident(mcl_dense<true>, kDenseThreads, bytes)
-                    : listed_       ? resident(mcl_listed, kDenseThreads, 0)
-                                    : resident(mcl_dense<false>, kDenseThreads, 0);
-    const int64_t each = block_bytes(), mark = scratch_.mark();
-    grid = static_cast<unsigned>(std::min<int64_t>(grid, job_.n));
-    if (each > 0) grid = static_cast<unsigned>(std::clamp<int64_t>((budget_ - taken_ - new_bytes_) / each, 1, grid));
+    const unsigned grid = affordable(sums_in_shared_ ? resident(mcl_dense<true>, kDenseThreads, bytes)
+                                                     : resident(mcl_dense<false>, kDenseThreads, 0),
+                                     block_bytes(kDense));
     if (!sums_in_shared_) job_.dense = scratch_.array<float>(grid * padded_rows(job_.n));
-    if (listed_) {
-      job_.touched = scratch_.array<int32_t>(grid * job_.n);
-      job_.gathered = scratch_.array<float>(grid * job_.n);
-    }
     if (job_.rules.products > 1) {
       job_.between_row = scratch_.array<int32_t>(2 * grid * job_.n);
       job_.between_value = scratch_.array<float>(2 * grid * job_.n);
     }
     if (sums_in_shared_) mcl_dense<true><<<grid, kDenseThreads, bytes, stream_>>>(job_);
-    else if (listed_) mcl_listed<<<grid, kDenseThreads, 0, stream_>>>(job_);
     else mcl_dense<false><<<grid, kDenseThreads, 0, stream_>>>(job_);
     check_launch("mcl_dense");
-    scratch_.release(mark);  // in the order of the stream
   }
   // Until all is done, or cancelled: then all tickets are taken away, from another stream, until nothing runs any more.
   bool wait() const {
@@ -275,7 +275,7 @@ class Iteration {
   int processors_ = 0, shared_ = 0;
   Job job_ = {};
   int* bound_ = nullptr;
-  bool sums_in_shared_ = false, listed_ = false, only_tables_ = false;
+  bool sums_in_shared_ = false, lists_ = false;
   bool again_ = false;
   int64_t taken_ = 0, new_bytes_ = 0;
 };

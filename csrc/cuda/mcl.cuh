@@ -69,10 +69,9 @@ struct Job {
   unsigned* ticket;              // [kStages] columns taken; kStop: no more
   unsigned long long* products;  // that expansion is the sum of
   Stage after;                   // the stage for what does not fit tables of a warp
-  // Of blocks whose accumulators are in device memory, [blocks][n]:
-  float* dense;
-  int32_t* touched;
-  float* gathered;
+  float* dense;                  // [blocks][n] accumulators in device memory
+  int32_t* list_row;
+  float* list_value;  // [blocks][n] columns in device memory
   // For products between the first and the last, [blocks][n]:
   int32_t* between_row;
   float* between_value;

@@ -246,22 +246,25 @@ __device__ inline void add_totals(Totals* all, const Totals& mine) {
   atomicMax(&all->longest, mine.longest);
 }
 
-// Takes columns of the stage's list until there are none left.
-template <class Group, class Accumulator, class Expand>
-__device__ void take_columns(Group& group, Accumulator& sums, const Job& job, Stage stage, Stage next, Expand product) {
+// work(column) for columns of the stage's list until there are none left. It returns false to leave one to `next`.
+template <class Group, class Work>
+__device__ void take_columns(Group& group, const Job& job, Stage stage, Stage next, Work work) {
   if (group.rank() == 0) *group.totals = {0, ~0ull, 0, 0, 0, 0, 0, 0};
   const unsigned count = job.count[stage];
   for (unsigned ticket; (ticket = group.take(job.ticket + stage)) < count;) {
     const int32_t column = job.list[stage * job.n + ticket];
-    sums.start(group);
-    if (product(column)) {
-      finish(group, sums, job, column);
-    } else {
-      group.sync();
-      if (group.rank() == 0) job.list[next * job.n + atomicAdd(job.count + next, 1u)] = column;
-    }
+    const bool done = work(column);
+    group.sync();
+    if (!done && group.rank() == 0) job.list[next * job.n + atomicAdd(job.count + next, 1u)] = column;
   }
   if (group.rank() == 0) add_totals(job.totals, *group.totals);
+}
+
+// Adds M times column j to the accumulator.
+template <class Group, class Accumulator>
+__device__ bool square(Group& group, const Flow& flow, int32_t j, Accumulator& sums) {
+  sums.start(group);
+  return expand(group, flow, flow.row + flow.begin[j], flow.value + flow.begin[j], flow.length[j], sums);
 }
 
 }  // namespace torchcent::cuda

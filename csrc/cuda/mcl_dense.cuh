@@ -5,7 +5,7 @@
 
 namespace torchcent::cuda {
 
-constexpr int kDenseThreads = 512, kSortSlots = 4096;
+constexpr int kDenseThreads = 512;
 
 __host__ __device__ inline int64_t padded_rows(int64_t n) { return (n + 3) / 4 * 4; }
 
@@ -20,7 +20,6 @@ class DenseSums {
       reinterpret_cast<float4*>(value_)[i] = make_float4(0, 0, 0, 0);
     group.sync();
   }
-  __device__ void start(const Group& group) { group.sync(); }
   __device__ bool locate(const Group&, int32_t (&)[kAhead]) const { return true; }
   __device__ void add(int32_t at, float weight, float value) { value_[at] = __fmaf_rn(weight, value, value_[at]); }
   template <class Visit>
@@ -66,83 +65,6 @@ class DenseSums {
   float bar_ = 0;
 };
 
-// The same in device memory with a list of the rows that have been touched, for large n: nothing else is looked at,
-// unless more than kSortSlots entries stay. So many are sorted by row in shared memory.
-template <class Group>
-class ListedSums {
- public:
-  __device__ ListedSums(float* sum, int32_t n, int32_t* row, float* value, int32_t* kept_row, float* kept_value,
-                        int* used)
-      : sum_(sum), n_(n), row_(row), value_(value), kept_row_(kept_row), kept_value_(kept_value), used_(used) {}
-
-  __device__ void start(const Group& group) {
-    if (group.rank() == 0) *used_ = 0;
-    group.sync();
-  }
-  __device__ bool locate(const Group&, int32_t (&)[kAhead]) const { return true; }
-  __device__ void add(int32_t at, float weight, float value) {
-    const float before = sum_[at], after = __fmaf_rn(weight, value, before);
-    sum_[at] = after;
-    if (before == 0 && after > 0) row_[atomicAdd(used_, 1)] = at;
-  }
-  // After the expansion: from the rows to the list.
-  __device__ void gather(const Group& group) {
-    group.sync();
-    count_ = *used_;
-    for (int i = group.rank(); i < count_; i += group.size()) {
-      const int32_t row = row_[i];
-      value_[i] = sum_[row];
-      sum_[row] = 0;
-    }
-    group.sync();
-  }
-  template <class Visit>
-  __device__ void each(const Group& group, const Visit& visit) const {
-    for (int i = group.rank(); i < count_; i += group.size())
-      if (value_[i] >= kLeast) visit(value_[i]);
-  }
-  __device__ void order(Group& group, float bar) {
-    kept_ = 0;
-    for (int i = group.rank(); i - group.rank() < count_; i += group.size()) {
-      const bool keep = i < count_ && value_[i] >= bar;
-      int total = 0;
-      const int at = kept_ + group.place(keep, total);
-      if (keep && at < kSortSlots) {
-        kept_row_[at] = row_[i];
-        kept_value_[at] = value_[i];
-      }
-      kept_ += total;
-    }
-    if (sorted()) return sort_by_row(group, kept_row_, kept_value_, kept_);
-    for (int i = group.rank(); i < count_; i += group.size())
-      if (value_[i] >= bar) sum_[row_[i]] = value_[i];
-    group.sync();
-  }
-  __device__ int ordered() const { return sorted() ? kept_ : n_; }
-  __device__ float entry(int i, int32_t& row) const {
-    row = sorted() ? kept_row_[i] : i;
-    return sorted() ? kept_value_[i] : sum_[i];
-  }
-  __device__ void finish(const Group& group) {
-    group.sync();
-    if (sorted()) return;
-    for (int i = group.rank(); i < count_; i += group.size()) sum_[row_[i]] = 0;
-    group.sync();
-  }
-
- private:
-  __device__ bool sorted() const { return kept_ <= kSortSlots; }
-
-  float* sum_;  // [padded_rows(n)]
-  int32_t n_;
-  int32_t* row_;
-  float* value_;       // [n] what is touched
-  int32_t* kept_row_;  // [kSortSlots] in shared memory
-  float* kept_value_;
-  int* used_;
-  int count_ = 0, kept_ = 0;
-};
-
 // in_shared: the sums are there. Else at job.dense, of every block its own.
 template <bool in_shared>
 __global__ __launch_bounds__(kDenseThreads, 2) void mcl_dense(Job job) {
@@ -155,18 +77,15 @@ __global__ __launch_bounds__(kDenseThreads, 2) void mcl_dense(Job job) {
   DenseSums<Group> sums(in_shared ? reinterpret_cast<float*>(shared) : job.dense + block * padded_rows(job.n),
                         static_cast<int32_t>(job.n));
   sums.clear(group);
-  take_columns(group, sums, job, kDense, kDense, [&](int32_t j) {
+  take_columns(group, job, kDense, kDense, [&](int32_t j) {
     const int32_t* row = job.flow.row + job.flow.begin[j];
     const float* value = job.flow.value + job.flow.begin[j];
     int size = job.flow.length[j];
-    if (job.rules.products == 0) {
+    if (job.rules.products == 0)
       for (int i = group.rank(); i < size; i += group.size()) sums.add(row[i], 1, value[i]);
-      group.sync();
-      return true;
-    }
-    for (int p = 1;; ++p) {  // M (M ( ... M e_j))
+    for (int p = 1; p <= job.rules.products; ++p) {  // M (M ( ... M e_j))
       expand(group, job.flow, row, value, size, sums);
-      if (p == job.rules.products) return true;
+      if (p == job.rules.products) break;
       int32_t* const next_row = job.between_row + (2 * block + p % 2) * job.n;
       float* const next_value = job.between_value + (2 * block + p % 2) * job.n;
       group.sync();
@@ -178,26 +97,8 @@ __global__ __launch_bounds__(kDenseThreads, 2) void mcl_dense(Job job) {
       products = group.merge(products);
       if (group.rank() == 0) atomicAdd(job.products, products.sum);
     }
-  });
-}
-
-__global__ __launch_bounds__(kDenseThreads, 2) void mcl_listed(Job job) {
-  __shared__ BlockMemory memory;
-  __shared__ int32_t kept_row[kSortSlots];
-  __shared__ float kept_value[kSortSlots];
-  __shared__ int used;
-  using Group = BlockGroup<kDenseThreads>;
-  if (job.count[kDense] == 0) return;
-  Group group(memory);
-  const int64_t block = blockIdx.x;
-  float* const dense = job.dense + block * padded_rows(job.n);
-  DenseSums<Group>(dense, static_cast<int32_t>(job.n)).clear(group);
-  ListedSums<Group> sums(dense, static_cast<int32_t>(job.n), job.touched + block * job.n, job.gathered + block * job.n,
-                         kept_row, kept_value, &used);
-  take_columns(group, sums, job, kDense, kDense, [&](int32_t j) {
-    expand(group, job.flow, job.flow.row + job.flow.begin[j], job.flow.value + job.flow.begin[j], job.flow.length[j],
-           sums);
-    sums.gather(group);
+    group.sync();
+    finish(group, sums, job, j);
     return true;
   });
 }

@@ -7,7 +7,7 @@ namespace torchcent::cuda {
 
 // Open addressing with steps of 1. A column that has more than `limit` entries is given up; until that is noticed every
 // thread may bring kAhead more, for which there is always room.
-template <class Group, int slots>
+template <class Group, int slots, bool ranged = false>
 class Table {
  public:
   static constexpr int limit =
@@ -16,6 +16,11 @@ class Table {
 
   __device__ Table(int32_t* row, float* value, int* used) : row_(row), value_(value), used_(used) {}
 
+  // From now on only rows in [low, high) are looked at.
+  __device__ void range(int32_t low, int32_t high) {
+    low_ = low;
+    high_ = high;
+  }
   __device__ void start(Group& group) {
     auto* const rows = reinterpret_cast<int4*>(row_);
     auto* const values = reinterpret_cast<int4*>(value_);
@@ -33,6 +38,7 @@ class Table {
     int32_t seen[kAhead];
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
+      if (ranged && (row[u] < low_ || row[u] >= high_)) row[u] = -1;
       slot[u] = home(row[u]);
       seen[u] = *static_cast<volatile int32_t*>(row_ + slot[u]);
     }
@@ -99,6 +105,33 @@ class Table {
   float* value_;  // [slots]
   int* used_;
   int kept_ = 0;
+  int32_t low_ = 0, high_ = 0x7fffffff;
+};
+
+// A column in device memory, rows ascending: that of a table, range after range.
+struct ColumnList {
+  int32_t* row;
+  float* value;
+  int count;
+  float bar;
+
+  template <class Group, class Visit>
+  __device__ void each(const Group& group, const Visit& visit) const {
+    for (int i = group.rank(); i < count; i += group.size()) visit(value[i]);
+  }
+  template <class Group>
+  __device__ void order(const Group&, float least) {
+    bar = least;
+  }
+  __device__ int ordered() const { return count; }
+  __device__ float entry(int i, int32_t& at) const {
+    at = row[i];
+    return value[i] >= bar ? value[i] : 0;
+  }
+  template <class Group>
+  __device__ void finish(const Group& group) const {
+    group.sync();
+  }
 };
 
 constexpr int kSmallSlots = 512, kLargeSlots = 1024, kBlockSlots = 8192;
@@ -117,11 +150,16 @@ __global__ __launch_bounds__(32 * kWarpsOfBlock) void mcl_warps(Job job, Stage s
   auto* const totals = reinterpret_cast<Totals*>(row + 2 * slots + 4);
   WarpGroup group = {totals, reinterpret_cast<unsigned*>(totals) + kTotalsBytes / 4};
   Table<WarpGroup, slots> table(row, reinterpret_cast<float*>(row + slots), row + 2 * slots);
-  take_columns(group, table, job, stage, next, [&](int32_t j) {
-    return expand(group, job.flow, job.flow.row + job.flow.begin[j], job.flow.value + job.flow.begin[j],
-                  job.flow.length[j], table);
+  take_columns(group, job, stage, next, [&](int32_t j) {
+    if (!square(group, job.flow, j, table)) return false;
+    finish(group, table, job, j);
+    return true;
   });
 }
+
+// A column that the table does not hold is expanded several times, a range of rows at a time, into a list. Ranges are
+// halved until they fit, and doubled where little is found; the next column begins with the width of the last.
+using BlockTable = Table<BlockGroup<kTableThreads>, kBlockSlots, true>;
 
 __global__ __launch_bounds__(kTableThreads, 3) void mcl_block_table(Job job) {
   extern __shared__ int4 shared[];
@@ -129,10 +167,35 @@ __global__ __launch_bounds__(kTableThreads, 3) void mcl_block_table(Job job) {
   using Group = BlockGroup<kTableThreads>;
   auto* const row = reinterpret_cast<int32_t*>(shared);
   Group group(memory);
-  Table<Group, kBlockSlots> table(row, reinterpret_cast<float*>(row + kBlockSlots), row + 2 * kBlockSlots);
-  take_columns(group, table, job, kBlockTable, kDense, [&](int32_t j) {
-    return expand(group, job.flow, job.flow.row + job.flow.begin[j], job.flow.value + job.flow.begin[j],
-                  job.flow.length[j], table);
+  BlockTable table(row, reinterpret_cast<float*>(row + kBlockSlots), row + 2 * kBlockSlots);
+  const auto n = static_cast<int32_t>(job.n);
+  int32_t width = n / 4 + 1;
+  take_columns(group, job, kBlockTable, kBlockTable, [&](int32_t j) {
+    table.range(0, n);
+    if (square(group, job.flow, j, table)) {
+      finish(group, table, job, j);
+      return true;
+    }
+    ColumnList list = {job.list_row + blockIdx.x * job.n, job.list_value + blockIdx.x * job.n, 0, 0};
+    for (int32_t low = 0; low < n;) {
+      const int32_t rows = min(width, n - low);
+      group.sync();
+      table.range(low, low + rows);
+      if (!square(group, job.flow, j, table)) {
+        width = rows / 2;  // as many rows as there is room for are never too many
+        continue;
+      }
+      table.order(group, kLeast);
+      const int found = table.ordered();
+      for (int i = group.rank(); i < found; i += group.size())
+        list.value[list.count + i] = table.entry(i, list.row[list.count + i]);
+      list.count += found;
+      low += rows;
+      if (rows == width && found < BlockTable::limit / 3) width = min(width, n / 2) * 2;
+    }
+    group.sync();
+    finish(group, list, job, j);
+    return true;
   });
 }
 
