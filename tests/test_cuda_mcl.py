@@ -129,7 +129,7 @@ def check(dense: oracle.Matrix, inflation: float, expansion: int, rules: oracle.
         )
         assert summary[0] == pytest.approx(want.chaos, rel=1e-5, abs=1e-5)
         assert summary[1:6] == [
-            *(want.expanded, want.kept, want.cut, want.recovered, want.selected)
+            *(want.multiplications, want.kept, want.poor, want.recovered, want.selected)
         ]
         assert summary[6:] == pytest.approx([want.least_mass, want.sum_of_masses], rel=1e-5)
         first = first or result

@@ -104,6 +104,8 @@ struct Plus {
 
 double real(unsigned long long bits) { return std::bit_cast<double>(bits); }
 
+constexpr int64_t kSomeTies = 64;
+
 // The state of an iteration on the device, and the launches.
 class Iteration {
  public:
@@ -131,13 +133,15 @@ class Iteration {
     taken_ = 4 * kStages * n;
   }
 
-  // Entries that a column of the result may have, but for values that are equal to that of the last one selected.
+  // Entries that a column of the result may have, with some room for values equal to that of the last one selected.
   int64_t width() {
     classify_columns();
     int bound = read(bound_);
     if (job_.rules.products != 1) bound = static_cast<int>(job_.n);
     lists_ = bound > BlockTable::limit;
-    return std::min<int64_t>(bound, most_kept());
+    const Rules& rules = job_.rules;
+    const int64_t most = std::max(rules.select, rules.recover);
+    return rules.select > 0 ? std::min<int64_t>(bound, most + most / 16 + kSomeTies) : bound;
   }
   bool count_first() const { return strategy_.count_first; }
   // Is there room for so many bytes of the new flow?
@@ -170,10 +174,6 @@ class Iteration {
     check(cudaMemcpyAsync(&value, from, sizeof value, cudaMemcpyDeviceToHost, stream_), "copy");
     check(cudaStreamSynchronize(stream_), "mcl");
     return value;
-  }
-  int64_t most_kept() const {
-    const Rules& rules = job_.rules;
-    return rules.select > 0 ? std::max(rules.select, rules.recover) : job_.n;
   }
   bool uses(Stage stage) const {
     if (job_.rules.products != 1) return stage == kDense;

@@ -21,27 +21,26 @@ constexpr int kAhead = 4;  // entries of a thread that are read before the first
 template <class Group, class Accumulator>
 __device__ bool expand(Group& group, const Flow& flow, const int32_t* row, const float* value, int size,
                        Accumulator& sums) {
-  const int lane = threadIdx.x & 31;
-  for (int first = 0; first < size; first += 32) {
-    int64_t begin = 0;
-    int length = 0;
-    float weight = 0;
-    if (first + lane < size) {
-      const int32_t k = row[first + lane];
-      begin = flow.begin[k];
-      length = flow.length[k];
-      weight = value[first + lane];
+  const int rank = group.rank();
+  for (int first = 0; first < size; first += Group::steps_ahead) {
+    const int count = min(Group::steps_ahead, size - first);
+    group.sync();
+    for (int i = rank; i < count; i += group.size()) {
+      const int32_t k = row[first + i];
+      group.steps[i] = {flow.begin[k], flow.length[k], value[first + i]};
     }
-    const int count = min(32, size - first);
+    group.sync();
     int32_t next_row[kAhead];
     float next_value[kAhead];
     const auto load = [&](int step) {
 #pragma unroll
       for (int u = 0; u < kAhead; ++u) {
-        const int64_t at = __shfl_sync(kWholeWarp, begin, (step + u) & 31) + group.rank();
-        const bool there = step + u < count && group.rank() < __shfl_sync(kWholeWarp, length, (step + u) & 31);
-        next_row[u] = there ? flow.row[at] : -1;
-        next_value[u] = there ? flow.value[at] : 0;
+        next_row[u] = -1;
+        if (step + u >= count) continue;
+        const Step from = group.steps[step + u];
+        if (rank >= from.length) continue;
+        next_row[u] = flow.row[from.begin + rank];
+        next_value[u] = flow.value[from.begin + rank];
       }
     };
     load(0);
@@ -54,24 +53,24 @@ __device__ bool expand(Group& group, const Flow& flow, const int32_t* row, const
       if (!sums.locate(group, at)) return false;
 #pragma unroll
       for (int u = 0; u < kAhead; ++u) {
-        const int own = __shfl_sync(kWholeWarp, length, (step + u) & 31);
-        const float factor = __shfl_sync(kWholeWarp, weight, (step + u) & 31);
-        const int64_t from = __shfl_sync(kWholeWarp, begin, (step + u) & 31);
-        if (step + u >= count || own == 0) continue;
-        if (at[u] >= 0) sums.add(at[u], factor, entry[u]);
-        for (int i = group.size() + group.rank(); i - group.rank() < own; i += kAhead * group.size()) {
+        if (step + u >= count) break;
+        const Step from = group.steps[step + u];
+        if (at[u] >= 0) sums.add(at[u], from.weight, entry[u]);
+        for (int i = group.size() + rank; i - rank < from.length; i += kAhead * group.size()) {
           int32_t more[kAhead];
           float values[kAhead];
 #pragma unroll
           for (int a = 0; a < kAhead; ++a) {
-            const bool there = i + a * group.size() < own;
-            more[a] = there ? flow.row[from + i + a * group.size()] : -1;
-            values[a] = there ? flow.value[from + i + a * group.size()] : 0;
+            const int place = i + a * group.size();
+            more[a] = -1;
+            if (place >= from.length) continue;
+            more[a] = flow.row[from.begin + place];
+            values[a] = flow.value[from.begin + place];
           }
           if (!sums.locate(group, more)) return false;
 #pragma unroll
           for (int a = 0; a < kAhead; ++a)
-            if (more[a] >= 0) sums.add(more[a], factor, values[a]);
+            if (more[a] >= 0) sums.add(more[a], from.weight, values[a]);
         }
         group.sync();
       }

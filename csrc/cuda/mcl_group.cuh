@@ -26,11 +26,19 @@ __device__ Value warp_merge(Value value) {
   return value;
 }
 
+// A column that is added to a sum of columns.
+struct alignas(16) Step {
+  int64_t begin;
+  int32_t length;
+  float weight;
+};
+
 struct WarpGroup {
-  static constexpr int threads = 32;
+  static constexpr int threads = 32, steps_ahead = 32;
   // In shared memory:
-  Totals* totals;
+  Step* steps;     // [steps_ahead]
   unsigned* bins;  // [kDigits]
+  Totals* totals;
 
   __device__ int rank() const { return threadIdx.x & 31; }
   __device__ static constexpr int size() { return threads; }
@@ -60,7 +68,10 @@ struct WarpGroup {
 
 constexpr int kMostWarps = 16;
 
+constexpr int kBlockSteps = 128;
+
 struct BlockMemory {
+  Step steps[kBlockSteps];
   uint64_t partial[kMostWarps * sizeof(Measure) / sizeof(uint64_t)];
   Totals totals;
   unsigned bins[kDigits];
@@ -70,15 +81,17 @@ struct BlockMemory {
 
 template <int threads_>
 struct BlockGroup {
-  static constexpr int threads = threads_;
+  static constexpr int threads = threads_, steps_ahead = kBlockSteps;
   static constexpr int warps = threads / 32;
   static_assert(warps <= kMostWarps);
-  Totals* totals;
+  Step* steps;
   unsigned* bins;
+  Totals* totals;
   BlockMemory& memory;
   int turn = 0;
 
-  __device__ explicit BlockGroup(BlockMemory& shared) : totals(&shared.totals), bins(shared.bins), memory(shared) {}
+  __device__ explicit BlockGroup(BlockMemory& shared)
+      : steps(shared.steps), bins(shared.bins), totals(&shared.totals), memory(shared) {}
   __device__ int rank() const { return static_cast<int>(threadIdx.x); }
   __device__ static constexpr int size() { return threads; }
   __device__ void sync() const { __syncthreads(); }

@@ -42,7 +42,7 @@ class Table {
       slot[u] = home(row[u]);
       seen[u] = *static_cast<volatile int32_t*>(row_ + slot[u]);
     }
-    bool full = false;
+    unsigned brought = 0;
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
       if (row[u] < 0) continue;
@@ -50,7 +50,7 @@ class Table {
         if (seen[u] < 0) {
           seen[u] = atomicCAS(row_ + slot[u], -1, row[u]);
           if (seen[u] < 0) {
-            full |= atomicAdd(used_, 1) >= limit;
+            ++brought;
             break;
           }
           continue;  // another thread was faster
@@ -60,6 +60,10 @@ class Table {
       }
       row[u] = static_cast<int32_t>(slot[u]);
     }
+    brought = __reduce_add_sync(kWholeWarp, brought);
+    bool full = false;
+    if (threadIdx.x % 32 == 0 && brought > 0)
+      full = atomicAdd(used_, static_cast<int>(brought)) + static_cast<int>(brought) > limit;
     return !group.any(full);
   }
   __device__ void add(int32_t at, float weight, float value) { value_[at] = __fmaf_rn(weight, value, value_[at]); }
@@ -137,18 +141,20 @@ struct ColumnList {
 constexpr int kSmallSlots = 512, kLargeSlots = 1024, kBlockSlots = 8192;
 constexpr int kWarpsOfBlock = 4, kTableThreads = 256;
 
-// Rows, values, how many there are; of a warp also its totals and bins.
+// Rows, values, how many there are; of a warp also what its group has.
 constexpr int kTotalsBytes = (static_cast<int>(sizeof(Totals)) + 15) / 16 * 16;
+constexpr int kWarpBytes = static_cast<int>(WarpGroup::steps_ahead * sizeof(Step)) + kTotalsBytes + kDigits * 4;
 template <class Group, int slots>
-inline constexpr int table_bytes = slots * 8 + 16 + (Group::threads == 32 ? kTotalsBytes + kDigits * 4 : 0);
+inline constexpr int table_bytes = slots * 8 + 16 + (Group::threads == 32 ? kWarpBytes : 0);
 
 template <int slots>
 __global__ __launch_bounds__(32 * kWarpsOfBlock) void mcl_warps(Job job, Stage stage, Stage next) {
   extern __shared__ int4 shared[];
   int4* const own = shared + threadIdx.x / 32 * (table_bytes<WarpGroup, slots> / 16);
   auto* const row = reinterpret_cast<int32_t*>(own);
-  auto* const totals = reinterpret_cast<Totals*>(row + 2 * slots + 4);
-  WarpGroup group = {totals, reinterpret_cast<unsigned*>(totals) + kTotalsBytes / 4};
+  auto* const steps = reinterpret_cast<Step*>(row + 2 * slots + 4);
+  auto* const bins = reinterpret_cast<unsigned*>(steps + WarpGroup::steps_ahead);
+  WarpGroup group = {steps, bins, reinterpret_cast<Totals*>(bins + kDigits)};
   Table<WarpGroup, slots> table(row, reinterpret_cast<float*>(row + slots), row + 2 * slots);
   take_columns(group, job, stage, next, [&](int32_t j) {
     if (!square(group, job.flow, j, table)) return false;
