@@ -94,10 +94,21 @@ def on_cpu(flow: Flow, inflation: float, rules: oracle.Rules) -> Result:
     return tuple(new), summary.tolist()
 
 
+def entries(flow: Flow) -> tuple[Tensor, Tensor, Tensor]:
+    """Column, place in the matrix and value of every entry."""
+    _, length, row, value = packed(flow)
+    column = torch.repeat_interleave(torch.arange(length.numel()), length.long())
+    return column, column * length.numel() + row, value
+
+
 def assert_like_the_cpu(
     flow: Flow, inflation: float, rules: oracle.Rules, kernels: Iterable[str] = KERNELS
 ) -> Flow:
-    """The same entries and nearly the same values, the same bits in every kernel and run."""
+    """The same entries and nearly the same values, the same bits in every kernel and run.
+
+    Sums are rounded in another order on the CPU, which may put one entry in a million on the other
+    side of a bar: such columns are left out.
+    """
     expected, first = on_cpu(flow, inflation, rules), None
     for kernel in kernels:
         actual = iterate(flow, inflation, 2, rules, kernel)
@@ -105,12 +116,19 @@ def assert_like_the_cpu(
             assert same_bits(actual, first), kernel
             continue
         first = actual
-        _, length, row, value = packed(actual[0])
-        _, length_there, row_there, value_there = packed(expected[0])
-        assert torch.equal(length, length_there) and torch.equal(row, row_there)
+        column, key, value = entries(actual[0])
+        column_there, key_there, value_there = entries(expected[0])
+        apart = torch.empty(0)
+        if not torch.equal(key, key_there):
+            here, there = torch.isin(key, key_there), torch.isin(key_there, key)
+            apart = torch.cat([column[~here], column_there[~there]]).unique()
+            assert apart.numel() <= (0 if rules is EXACT else key.numel() // 500_000 + 1)
+            value = value[here & ~torch.isin(column, apart)]
+            value_there = value_there[there & ~torch.isin(column_there, apart)]
         torch.testing.assert_close(value, value_there, rtol=1e-5 * inflation, atol=1e-37)
-        assert actual[1][1:6] == expected[1][1:6]
-        assert actual[1] == pytest.approx(expected[1], rel=1e-5, abs=1e-5)
+        assert actual[1][1] == expected[1][1]
+        assert actual[1][2:6] == pytest.approx(expected[1][2:6], rel=0, abs=apart.numel())
+        assert actual[1] == pytest.approx(expected[1], rel=1e-5, abs=1e-5 + apart.numel())
     assert first is not None
     return first[0]
 
