@@ -5,7 +5,9 @@ manual leaves something open, its output was asked:
 
 * what equals the smallest entry that stays, stays too, so that ties are never broken;
 * recovery draws from the whole expanded column, but after selection only from what was not cut;
-* chaos is (max - sum of squares) of the expanded column, times the entries that pruning left.
+* chaos is (max - sum of squares) times the number of the entries that pruning left, before they
+  are rescaled. mcl takes the squares of all entries of the expanded column, which makes a
+  difference below threshold * entries that stay.
 """
 
 from __future__ import annotations
@@ -37,9 +39,9 @@ class Step:
 
     flow: Matrix
     chaos: float
-    expanded: int
+    multiplications: int
     kept: int
-    cut: int
+    poor: int
     recovered: int
     selected: int
     least_mass: float
@@ -90,21 +92,22 @@ def step(
     """One iteration: expansion, pruning, chaos, inflation."""
     rules = Rules() if rules is None else rules
     expanded = np.linalg.matrix_power(flow, expansion)
-    result = Step(np.zeros_like(flow), 0, 0, 0, 0, 0, 0, 1, 0)
+    sizes = (flow > 0).sum(axis=0)
+    products = sum(
+        int((sizes @ (np.linalg.matrix_power(flow, e) > 0)).sum()) for e in range(1, expansion)
+    )
+    result = Step(np.zeros_like(flow), 0, products, 0, 0, 0, 0, 1, 0)
     for j in range(len(flow)):
         column = expanded[:, j]
         stays, recovered, selected = pruned(column, rules)
         mass = column[stays].sum()
-        result.expanded += int((column > 0).sum())
         result.kept += int(stays.sum())
-        result.cut += bool(
-            rules.threshold > 0 and (column[column > 0] < np.float32(rules.threshold)).any()
-        )
+        result.poor += bool(mass < rules.mass)
         result.recovered += recovered
         result.selected += selected
         result.least_mass = min(result.least_mass, mass)
         result.sum_of_masses += mass
-        result.chaos = max(result.chaos, (column.max() - (column**2).sum()) * stays.sum())
+        result.chaos = max(result.chaos, (column.max() - (column[stays] ** 2).sum()) * stays.sum())
         inflated = np.where(stays, column, 0) ** inflation
         result.flow[:, j] = inflated / inflated.sum()
     return result

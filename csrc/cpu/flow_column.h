@@ -19,6 +19,46 @@ inline double ordered_sum(int64_t count, Term term) {
   return part[0];
 }
 
+constexpr float kLeast = 1.17549435e-38f;  // of normal float32
+
+// Appends the entries >= least of a dense column to a list, of which `count` entries are there; returns how many then
+// are. The column and the list are read and written up to 15 entries beyond their ends.
+inline int64_t append(const float* column, int64_t low, int64_t high, float least, int32_t* row, float* value,
+                      int64_t count) {
+#if defined(TORCHCENT_AVX512)
+  const __m512 bar = _mm512_set1_ps(least);
+  __m512i rows = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(low)),
+                                  _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  for (int64_t i = low; i < high; i += 16) {
+    const __m512 v = _mm512_loadu_ps(column + i);
+    __mmask16 wanted = _mm512_cmp_ps_mask(v, bar, _CMP_GE_OQ);
+    if (high - i < 16) wanted &= static_cast<__mmask16>((1u << (high - i)) - 1);
+    if (wanted != 0) {
+      _mm512_storeu_ps(value + count, _mm512_maskz_compress_ps(wanted, v));
+      _mm512_storeu_si512(row + count, _mm512_maskz_compress_epi32(wanted, rows));
+      count += __builtin_popcount(wanted);
+    }
+    rows = _mm512_add_epi32(rows, _mm512_set1_epi32(16));
+  }
+#else
+  constexpr int64_t kStride = 16;
+  for (int64_t i = low; i < high; i += kStride) {
+    const int64_t end = i + kStride < high ? i + kStride : high;
+    if (end - i == kStride) {
+      int32_t any = 0;
+      for (int64_t u = 0; u < kStride; ++u) any |= -static_cast<int32_t>(column[i + u] >= least);
+      if (any == 0) continue;
+    }
+    for (int64_t u = i; u < end; ++u) {
+      value[count] = column[u];
+      row[count] = static_cast<int32_t>(u);
+      count += column[u] >= least;
+    }
+  }
+#endif
+  return count;
+}
+
 class FlowColumn {
  public:
   explicit FlowColumn(const FlowProblem& problem)
@@ -34,43 +74,47 @@ class FlowColumn {
   float* value() const { return value_.data(); }
 
   // list(least) writes the entries >= least of the expanded column to row() and value(), rows ascending, and returns
-  // how many. summary.expanded is how many there are of any size, summary.chaos the sum of their squares.
+  // how many, or -1 if it does not know those below the threshold; false: it was asked for these.
   template <class List>
-  void prune(List list, ColumnSummary& summary) {
-    const int64_t expanded = summary.expanded;
+  bool prune(List list, ColumnSummary& summary) {
     const FlowProblem& p = problem_;
-    const bool cutting = p.threshold > 0;
-    count_ = cutting ? list(p.threshold) : list(kLeast);
+    const auto take = [&](float least) {
+      const int64_t count = list(least);
+      if (count >= 0) count_ = count;
+      return count >= 0;
+    };
+    if (!take(p.threshold > kLeast ? p.threshold : kLeast)) return false;
+    const int64_t uncut = count_;
     double mass = sum();
-    summary.cut = count_ < expanded;
     summary.recovered = summary.selected = false;
-    if (p.recover > 0 && count_ < p.recover && mass < p.mass && summary.cut) {
-      count_ = list(kLeast);
+    if (count_ < p.recover && mass < p.mass) {
+      if (!take(kLeast)) return false;
       keep_largest(p.recover);
-      summary.recovered = true;
+      summary.recovered = count_ > uncut;
       mass = sum();
     } else if (p.select > 0 && count_ > p.select) {
-      const int64_t before = count_;
       for (int64_t i = 0; i < count_; ++i) other_row_[i] = row_[i], other_value_[i] = value_[i];
       keep_largest(p.select);
-      summary.selected = count_ < before;
+      summary.selected = count_ < uncut;
       mass = sum();
       if (count_ < p.recover && mass < p.mass) {
         row_.swap(other_row_);
         value_.swap(other_value_);
-        count_ = before;
+        const int64_t before = count_;
+        count_ = uncut;
         keep_largest(p.recover);
-        summary.recovered = true;
+        summary.recovered = count_ > before;
         mass = sum();
       }
     }
-    if (count_ == 0 && expanded > 0) {
-      count_ = list(kLeast);
+    if (count_ == 0) {
+      if (!take(kLeast)) return false;
       keep_largest(1);
       mass = sum();
     }
     summary.mass = mass;
     summary.kept = static_cast<int32_t>(count_);
+    return true;
   }
 
   // Measures, inflates, rescales, and gives the column to the sink; false if that has no room.
@@ -84,7 +128,9 @@ class FlowColumn {
       float* value;
       return sink.room(column, 0, row, value);
     }
-    summary.chaos = (largest - summary.chaos) * static_cast<double>(count_);
+    const float* const v = value_.data();
+    const double squares = ordered_sum(count_, [&](int64_t i) { return static_cast<double>(v[i]) * v[i]; });
+    summary.chaos = (largest - squares) * static_cast<double>(count_);
     if (summary.chaos < 0) summary.chaos = 0;
     inflate(largest);
     summary.entries = static_cast<int32_t>(count_);
@@ -97,7 +143,6 @@ class FlowColumn {
   }
 
  private:
-  static constexpr float kLeast = 1.17549435e-38f;  // of normal float32
   static constexpr int kBuckets = 2048;
 
   double sum() const {

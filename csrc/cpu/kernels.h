@@ -9,7 +9,7 @@
 #include "measures/distances.h"
 #include "dijkstra.h"
 #include "relax_search.h"
-#include "flow_expansion.h"
+#include "flow_filter.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -87,7 +87,7 @@ std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<double>&
 }
 
 std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) {
-  return std::make_unique<ColumnExpansion>(problem);
+  return std::make_unique<ColumnStep>(problem);
 }
 
 }  // namespace torchcent::TORCHCENT_ISA

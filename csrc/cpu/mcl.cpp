@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-#include "cpu/batches.h"
+#include "cpu/flow_index.h"
 #include "cpu/flow_store.h"
 
 namespace torchcent {
@@ -50,24 +50,24 @@ class FlushToZero {
 };
 
 // What the iteration did, in an order that the number of threads does not change.
-void summarise(const std::vector<ColumnSummary>& columns, double* out) {
+void summarise(const std::vector<ColumnSummary>& columns, double enough, double* out) {
   double chaos = 0, least = 1, mass = 0;
-  int64_t expanded = 0, kept = 0, cut = 0, recovered = 0, selected = 0;
+  int64_t multiplications = 0, kept = 0, poor = 0, recovered = 0, selected = 0;
   for (const ColumnSummary& column : columns) {
     chaos = std::max(chaos, column.chaos);
-    expanded += column.expanded;
+    multiplications += column.multiplications;
     kept += column.kept;
-    cut += column.cut;
     recovered += column.recovered;
     selected += column.selected;
-    if (column.expanded == 0) continue;
+    if (column.kept == 0) continue;
+    poor += column.mass < enough;
     least = std::min(least, column.mass);
     mass += column.mass;
   }
   const double all[] = {chaos,
-                        static_cast<double>(expanded),
+                        static_cast<double>(multiplications),
                         static_cast<double>(kept),
-                        static_cast<double>(cut),
+                        static_cast<double>(poor),
                         static_cast<double>(recovered),
                         static_cast<double>(selected),
                         least,
@@ -75,12 +75,24 @@ void summarise(const std::vector<ColumnSummary>& columns, double* out) {
   std::copy(std::begin(all), std::end(all), out);
 }
 
+// Does it pay to put the flow into other orders first? If the average entry of a column stands for so many products.
+constexpr double kWorthwhile = 48;
+bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
+  if (expansion != 2 || threshold <= 0) return false;
+  double products = 0, entries = 0;
+  for (int64_t j = 0; j < flow.num_nodes; ++j) {
+    entries += flow.length[j];
+    for (int64_t i = flow.begin[j]; i < flow.begin[j] + flow.length[j]; ++i) products += flow.length[flow.row[i]];
+  }
+  return products > kWorthwhile * entries;
+}
+
 }  // namespace
 
 // The next flow, packed. control: [cancel, columns done, bytes that the new flow may take (<= 0: no limit)]; the
 // latter becomes -1 if that was too little. After that, or when cancelled, the flow returned is empty.
-// summary, float64: chaos; entries expanded; entries kept; columns cut, recovered, selected; the least share of a
-// column that pruning left; the sum of these shares over the columns.
+// summary, float64: chaos; products that expansion is the sum of; entries kept; columns of which less than `mass` is
+// left, recovered, selected; the least share of a column that pruning left; the sum of these shares.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& begin, const Tensor& length,
                                                                const Tensor& row, const Tensor& value, Tensor& control,
                                                                int64_t expansion, double inflation, double threshold,
@@ -90,13 +102,23 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   int64_t* const cancel = control.mutable_data_ptr<int64_t>();
   const Flow flow = {n, begin.const_data_ptr<int64_t>(), length.const_data_ptr<int32_t>(),
                      row.const_data_ptr<int32_t>(), value.const_data_ptr<float>()};
-  const FlowProblem problem = {flow,   expansion, inflation, static_cast<float>(threshold),
-                               select, recover,   mass,      cancel};
   const int64_t batches = (n + kBatch - 1) / kBatch;
   const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
 
-  std::vector<int32_t> order(n);
-  std::iota(order.begin(), order.end(), 0);
+  std::unique_ptr<const FlowOrders> orders;
+  FlowIndex index = {};
+  std::vector<int32_t> order;
+  if (worthwhile(flow, expansion, threshold)) {
+    orders = std::make_unique<const FlowOrders>(flow, workers);
+    index = orders->view();
+    order = alike_together(flow, workers);
+  } else {
+    order.resize(n);
+    std::iota(order.begin(), order.end(), 0);
+  }
+  const FlowProblem problem = {
+      flow,  orders ? &index : nullptr, expansion, inflation, static_cast<float>(threshold), select, recover, mass,
+      cancel};
   std::vector<ColumnSummary> columns(n);
   FlowBudget budget(cancel[2]);
   std::deque<FlowChunks> chunks;
@@ -147,7 +169,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
         for (size_t c; (c = packed++) < chunks.size();) chunks[c].pack(at, all_rows, all_values);
       },
       [&] { packed = chunks.size(); });
-  summarise(columns, summary.mutable_data_ptr<double>());
+  summarise(columns, mass, summary.mutable_data_ptr<double>());
   return {new_begin, new_length, new_row, new_value, summary};
 }
 

@@ -20,10 +20,36 @@ struct Flow {
   const float* value;
 };
 
+// The same flow in two other orders, for kernels that leave out what pruning would cut (flow_filter.h).
+struct FlowEntry {
+  int32_t place;  // column or row
+  float value;
+};
+struct FlowIndex {
+  // By row: the entries of row i are at [row_begin[i], row_begin[i + 1]), columns ascending.
+  const int64_t* row_begin;
+  const FlowEntry* by_row;
+  // By column, the largest values first, roughly: by classes of powers of two. Column k begins at column_begin[k],
+  // and up_to[kValueClasses * k + c] of its entries are of the classes 0 ... c.
+  const int64_t* column_begin;
+  const FlowEntry* sorted;
+  const int32_t* up_to;
+};
+constexpr int kValueClasses = 32;
+
+// The class of values of [2^-c, 2^(1-c)); negative above 1, and the last one holds all that is smaller.
+inline int value_class(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, 4);
+  const int c = 127 - static_cast<int>(bits >> 23);
+  return c < kValueClasses ? c : kValueClasses - 1;
+}
+
 struct FlowProblem {
   Flow flow;
-  int64_t expansion;  // e
-  double inflation;   // r; 1: columns are rescaled and that is all
+  const FlowIndex* index;  // or nullptr
+  int64_t expansion;       // e
+  double inflation;        // r; 1: columns are rescaled and that is all
   // Pruning of an expanded column, as mcl does it; a number <= 0 switches its step off. Entries below `threshold`
   // are cut. If fewer than `recover` are left and their sum is below `mass`, the `recover` largest of the expanded
   // column are taken instead. Else, if more than `select` are left, the `select` largest stay; and if then fewer
@@ -37,11 +63,12 @@ struct FlowProblem {
 
 // What became of a column.
 struct ColumnSummary {
-  double chaos;            // (largest - sum of squares) of the expanded column, times the entries that pruning left
-  double mass;             // the share that pruning left
-  int32_t expanded, kept;  // entries before and after pruning
-  int32_t entries;         // of the next flow: inflation makes some too small for float32
-  bool cut, recovered, selected;
+  double chaos;  // (largest - sum of squares) * number of the entries that pruning left, not rescaled
+  double mass;   // their sum
+  int64_t multiplications;
+  int32_t kept;
+  int32_t entries;  // of the next flow: inflation makes some too small for float32
+  bool recovered, selected;
 };
 
 // Takes the columns that a kernel has finished.
