@@ -52,4 +52,13 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "closure(Tensor rowptr, Tensor col, Tensor size, Tensor base, int sinks, int columns, Tensor(a!) words, "
       "Tensor(b!) reached, Tensor(c!) control, int threads) -> ()");
+  // An iteration of Markov clustering (cpu/mcl_step.h says what pruning does). Column j of a flow has length[j]
+  // entries from begin[j] on, rows ascending: begin int64, length int32, row int32, value float32. control is int64
+  // on the host: [cancel, columns done, bytes that the new flow may take or <= 0], the last one -1 if it was too
+  // little. summary is float64 on the host: chaos; products that expansion is the sum of; entries kept;
+  // columns with less than `mass` left, recovered, selected; the least share of a column that is left; their sum.
+  m.def(
+      "mcl_iterate(Tensor begin, Tensor length, Tensor row, Tensor value, Tensor(a!) control, int expansion, "
+      "float inflation, float threshold, int select, int recover, float mass, int threads) "
+      "-> (Tensor begin, Tensor length, Tensor row, Tensor value, Tensor summary)");
 }

@@ -111,6 +111,14 @@ def samples() -> dict[str, list[tuple]]:
         "closure": [
             (*closed, *(torch.zeros(k, dtype=torch.int64) for k in (24, 4, 2)), 2),
         ],
+        "mcl_iterate": [
+            (
+                *(torch.arange(n), torch.ones(n, dtype=torch.int32)),
+                *(torch.arange(n, dtype=torch.int32), torch.ones(n)),
+                *(torch.zeros(3, dtype=torch.int64), 2, 2.0, 1e-4, 1100, 1400, 0.9, 2),
+            )
+            for n in (4, 0)
+        ],
     }
 
 

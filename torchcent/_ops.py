@@ -115,6 +115,17 @@ def _fake_search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: objec
     return _sized(sources, (sources.numel(), 3))
 
 
+def _fake_mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor, ...]:
+    entries = _unknown_size()
+    return (
+        torch.empty_like(begin),
+        torch.empty_like(length),
+        _sized(begin, entries, torch.int32),
+        _sized(begin, entries, torch.float32),
+        torch.empty(8, dtype=torch.float64),  # on the host whatever the device
+    )
+
+
 if available:
     for _name, _fake in {
         "csr": _fake_csr,
@@ -133,6 +144,7 @@ if available:
         "weighted_source_sums": _fake_in_place,
         "weighted_distances": _fake_in_place,
         "closure": _fake_in_place,
+        "mcl_iterate": _fake_mcl_iterate,
     }.items():
         torch.library.register_fake(f"torchcent::{_name}")(_fake)
 if cuda:

@@ -9,6 +9,7 @@
 #include "measures/distances.h"
 #include "dijkstra.h"
 #include "relax_search.h"
+#include "flow_filter.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -83,6 +84,10 @@ std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<int32_t>
 }
 std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<double>& problem, WeightedEngine engine) {
   return make(problem, engine);
+}
+
+std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) {
+  return std::make_unique<ColumnStep>(problem);
 }
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "cpu/distance_search.h"
+#include "cpu/mcl_step.h"
 #include "cpu/search.h"
 #include "cpu/weighted_search.h"
 

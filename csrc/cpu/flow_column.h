@@ -1,0 +1,222 @@
+// One expanded column as a list of entries: pruned, measured, inflated.
+#pragma once
+
+#include "power.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// Sums of a fixed order that the compiler can vectorise.
+constexpr int kPartialSums = 16;
+template <class Term>
+inline double ordered_sum(int64_t count, Term term) {
+  double part[kPartialSums] = {};
+  int64_t i = 0;
+  for (; i + kPartialSums <= count; i += kPartialSums)
+    for (int p = 0; p < kPartialSums; ++p) part[p] += term(i + p);
+  for (int p = 0; i < count; ++i, ++p) part[p] += term(i);
+  for (int width = kPartialSums / 2; width > 0; width /= 2)
+    for (int p = 0; p < width; ++p) part[p] += part[p + width];
+  return part[0];
+}
+
+constexpr float kLeast = 1.17549435e-38f;  // of normal float32
+
+// Appends the entries >= least of a dense column to a list, of which `count` entries are there; returns how many then
+// are. The column and the list are read and written up to 15 entries beyond their ends.
+inline int64_t append(const float* column, int64_t low, int64_t high, float least, int32_t* row, float* value,
+                      int64_t count) {
+#if defined(TORCHCENT_AVX512)
+  const __m512 bar = _mm512_set1_ps(least);
+  __m512i rows = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(low)),
+                                  _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  for (int64_t i = low; i < high; i += 16) {
+    const __m512 v = _mm512_loadu_ps(column + i);
+    __mmask16 wanted = _mm512_cmp_ps_mask(v, bar, _CMP_GE_OQ);
+    if (high - i < 16) wanted &= static_cast<__mmask16>((1u << (high - i)) - 1);
+    if (wanted != 0) {
+      _mm512_storeu_ps(value + count, _mm512_maskz_compress_ps(wanted, v));
+      _mm512_storeu_si512(row + count, _mm512_maskz_compress_epi32(wanted, rows));
+      count += __builtin_popcount(wanted);
+    }
+    rows = _mm512_add_epi32(rows, _mm512_set1_epi32(16));
+  }
+#else
+  constexpr int64_t kStride = 16;
+  for (int64_t i = low; i < high; i += kStride) {
+    const int64_t end = i + kStride < high ? i + kStride : high;
+    if (end - i == kStride) {
+      int32_t any = 0;
+      for (int64_t u = 0; u < kStride; ++u) any |= -static_cast<int32_t>(column[i + u] >= least);
+      if (any == 0) continue;
+    }
+    for (int64_t u = i; u < end; ++u) {
+      value[count] = column[u];
+      row[count] = static_cast<int32_t>(u);
+      count += column[u] >= least;
+    }
+  }
+#endif
+  return count;
+}
+
+class FlowColumn {
+ public:
+  explicit FlowColumn(const FlowProblem& problem)
+      : problem_(problem),
+        row_(problem.flow.num_nodes + kSpare),
+        value_(problem.flow.num_nodes + kSpare),
+        other_row_(problem.flow.num_nodes + kSpare),
+        other_value_(problem.flow.num_nodes + kSpare),
+        bucket_(kBuckets) {}
+
+  static constexpr int64_t kSpare = 64;  // entries that may be written beyond the last one
+  int32_t* row() const { return row_.data(); }
+  float* value() const { return value_.data(); }
+
+  // list(least) writes the entries >= least of the expanded column to row() and value(), rows ascending, and returns
+  // how many, or -1 if it does not know those below the threshold; false: it was asked for these.
+  template <class List>
+  bool prune(List list, ColumnSummary& summary) {
+    const FlowProblem& p = problem_;
+    const auto take = [&](float least) {
+      const int64_t count = list(least);
+      if (count >= 0) count_ = count;
+      return count >= 0;
+    };
+    if (!take(p.threshold > kLeast ? p.threshold : kLeast)) return false;
+    const int64_t uncut = count_;
+    double mass = sum();
+    summary.recovered = summary.selected = false;
+    if (count_ < p.recover && mass < p.mass) {
+      if (!take(kLeast)) return false;
+      keep_largest(p.recover);
+      summary.recovered = count_ > uncut;
+      mass = sum();
+    } else if (p.select > 0 && count_ > p.select) {
+      for (int64_t i = 0; i < count_; ++i) other_row_[i] = row_[i], other_value_[i] = value_[i];
+      keep_largest(p.select);
+      summary.selected = count_ < uncut;
+      mass = sum();
+      if (count_ < p.recover && mass < p.mass) {
+        row_.swap(other_row_);
+        value_.swap(other_value_);
+        const int64_t before = count_;
+        count_ = uncut;
+        keep_largest(p.recover);
+        summary.recovered = count_ > before;
+        mass = sum();
+      }
+    }
+    if (count_ == 0) {
+      if (!take(kLeast)) return false;
+      keep_largest(1);
+      mass = sum();
+    }
+    summary.mass = mass;
+    summary.kept = static_cast<int32_t>(count_);
+    return true;
+  }
+
+  // Measures, inflates, rescales, and gives the column to the sink; false if that has no room.
+  bool finish(int32_t column, FlowSink& sink, ColumnSummary& summary) {
+    float largest = 0;
+    for (int64_t i = 0; i < count_; ++i) largest = value_[i] > largest ? value_[i] : largest;
+    if (!(largest > 0)) count_ = 0;
+    if (count_ == 0) {
+      summary.chaos = summary.mass = summary.kept = summary.entries = 0;
+      int32_t* row;
+      float* value;
+      return sink.room(column, 0, row, value);
+    }
+    const float* const v = value_.data();
+    const double squares = ordered_sum(count_, [&](int64_t i) { return static_cast<double>(v[i]) * v[i]; });
+    summary.chaos = (largest - squares) * static_cast<double>(count_);
+    if (summary.chaos < 0) summary.chaos = 0;
+    inflate(largest);
+    summary.entries = static_cast<int32_t>(count_);
+    const double total = sum();
+    int32_t* row;
+    float* value;
+    if (!sink.room(column, summary.entries, row, value)) return false;
+    for (int64_t i = 0; i < count_; ++i) row[i] = row_[i], value[i] = static_cast<float>(value_[i] / total);
+    return true;
+  }
+
+ private:
+  static constexpr int kBuckets = 2048;
+
+  double sum() const {
+    const float* const v = value_.data();
+    return ordered_sum(count_, [&](int64_t i) { return static_cast<double>(v[i]); });
+  }
+
+  // entries ** r, relative to the largest one, which neither overflows nor vanishes; what vanishes is dropped.
+  void inflate(float largest) {
+    const double r = problem_.inflation;
+    float* const v = value_.data();
+    const float scale = 1 / largest;
+    if (r == 1) {
+      return;
+    } else if (r == 2) {
+      for (int64_t i = 0; i < count_; ++i) {
+        const float x = v[i] * scale;
+        v[i] = x * x;
+      }
+    } else {
+      for (int64_t i = 0; i < count_; ++i) {
+        const float x = v[i] * scale;
+        v[i] = power(x < 1 ? x : 1.0f, r);
+      }
+    }
+    filter(kLeast);
+  }
+
+  void filter(float least) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < count_; ++i) {
+      const float v = value_[i];
+      const int32_t r = row_[i];
+      value_[kept] = v;
+      row_[kept] = r;
+      kept += v >= least;
+    }
+    count_ = kept;
+  }
+
+  void keep_largest(int64_t wanted) {
+    if (count_ > wanted) filter(largest_value(wanted));
+  }
+
+  // The wanted-th largest value: a radix search, for positive floats are ordered as their bits are.
+  float largest_value(int64_t wanted) {
+    uint32_t known = 0;  // bits of the answer found so far
+    int shift = 32;
+    for (int pass = 0; pass < 3; ++pass) {
+      const int bits = pass < 2 ? 11 : 10, above = shift;
+      shift -= bits;
+      const uint32_t mask = (uint32_t{1} << bits) - 1;
+      for (int b = 0; b < kBuckets; ++b) bucket_[b] = 0;
+      for (int64_t i = 0; i < count_; ++i) {
+        uint32_t x;
+        memcpy(&x, &value_[i], 4);
+        if (above == 32 || x >> above == known >> above) ++bucket_[x >> shift & mask];
+      }
+      int64_t b = mask;
+      while (bucket_[b] < wanted) wanted -= bucket_[b--];
+      known |= static_cast<uint32_t>(b) << shift;
+    }
+    float answer;
+    memcpy(&answer, &known, 4);
+    return answer;
+  }
+
+  const FlowProblem problem_;
+  int64_t count_ = 0;
+  Buffer<int32_t> row_;
+  Buffer<float> value_;
+  Buffer<int32_t> other_row_;
+  Buffer<float> other_value_;
+  Buffer<int32_t> bucket_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,227 @@
+// Expansion that leaves out what pruning would cut, and loses nothing that it would keep.
+//
+// Nearly all entries of an expanded column are below the threshold, and nearly all products that make it up are tiny.
+// Entry i of column j is the sum of the products M[i, k] M[k, j] over the n_j entries k of column j. Without those
+// below share * threshold / n_j it lacks less than share * threshold: where the others come to less than
+// (1 - share) * threshold it would be cut for certain. What is left are candidates, few more than pruning keeps, and
+// for these the sums are taken again in full: row i of M times column j, for 16 columns side by side.
+#pragma once
+
+#include "flow_expansion.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+constexpr int kLanes = 16;  // columns side by side
+typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), may_alias));
+
+class FilteredExpansion {
+ public:
+  FilteredExpansion(const FlowProblem& problem, DenseColumn& dense)
+      : problem_(problem),
+        dense_(dense),
+        part_(size()),
+        candidate_(size()),
+        candidate_sum_(size()),
+        marked_(size() / 64 + 1),
+        union_(size()),
+        place_(size()),
+        met_(size()),
+        weight_(size() * kLanes),
+        sum_(size() * kLanes) {}
+
+  // Sums up those of the columns, at most kLanes, with which it pays; a mask of them, or -1 if cancelled.
+  int32_t run(const int32_t* columns, int64_t count) {
+    int32_t lanes = 0;
+    int64_t whole = 0;
+    for (int64_t l = 0; l < count; ++l) {
+      if (cancelled(problem_.cancel)) {
+        collect();
+        return -1;
+      }
+      const int64_t found = candidates(columns[l], multiplications_[l]);
+      if (found < 0) continue;
+      lanes |= 1 << l;
+      whole += multiplications_[l];
+      for (int64_t i = 0; i < found; ++i) marked_[candidate_[i] >> 6] |= uint64_t{1} << (candidate_[i] & 63);
+    }
+    const int64_t again = collect();
+    if (lanes == 0 || again * kLeastGainAgain > whole) return 0;
+    for (int64_t l = 0; l < count; ++l)
+      if (lanes >> l & 1) spread(columns[l], l);
+    const bool done = sum();
+    forget();
+    return done ? lanes : -1;
+  }
+  // The entries of lane l that are >= least; -1 for a bound that was left out.
+  int64_t list(int64_t l, float least, int32_t* row, float* value) const {
+    if (least < problem_.threshold) return -1;
+    int64_t count = 0;
+    for (int64_t c = 0; c < candidates_; ++c) {
+      const float v = sum_[c * kLanes + l];
+      row[count] = union_[c];
+      value[count] = v;
+      count += v >= least;
+    }
+    return count;
+  }
+  int64_t multiplications(int64_t l) const { return multiplications_[l]; }
+
+ private:
+  static constexpr float kShare = 0.25f;
+  static constexpr float kRounding = 0.999f;  // sums of float32 may be too small by far less
+  static constexpr int64_t kLeastWork = 4096, kLeastGain = 4, kLeastGainAgain = 3;
+  static constexpr int64_t kCancelEvery = 64;  // rows between two looks at the cancel flag
+
+  static constexpr int64_t kAhead = 6;  // columns fetched ahead
+  static constexpr int64_t kLine = 8;   // entries in a line of the cache
+
+  struct Part {
+    int64_t at;
+    int32_t count;
+    float weight;
+  };
+
+  int64_t size() const { return problem_.flow.num_nodes + FlowColumn::kSpare; }
+
+  // Writes the candidates of column j; how many, or -1 if too many products would be needed to find them.
+  // `multiplications`: what expanding the column takes otherwise.
+  int64_t candidates(int32_t j, int64_t& multiplications) {
+    const Flow& m = problem_.flow;
+    const FlowIndex& index = *problem_.index;
+    const float tiny = kShare * problem_.threshold / static_cast<float>(m.length[j]);
+    int64_t parts = 0, products = 0;
+    multiplications = 0;
+    for (int64_t i = m.begin[j], end = m.begin[j] + m.length[j]; i < end; ++i) {
+      const int32_t k = m.row[i];
+      const float weight = m.value[i];
+      const int smallest = value_class(tiny / weight);
+      const int32_t taken = smallest < 0 ? 0 : index.up_to[static_cast<int64_t>(k) * kValueClasses + smallest];
+      multiplications += m.length[k];
+      products += taken;
+      part_[parts] = {index.column_begin[k], taken, weight};
+      parts += taken > 0;
+    }
+    if (multiplications < kLeastWork || products * kLeastGain > multiplications) return -1;
+    for (int64_t p = 0; p < parts; ++p) {
+      const Part& ahead = part_[p + kAhead < parts ? p + kAhead : p];
+      for (int64_t i = 0; i < ahead.count; i += kLine) __builtin_prefetch(index.sorted + ahead.at + i);
+      dense_.add(index.sorted + part_[p].at, part_[p].count, part_[p].weight);
+    }
+    const float least = (1 - kShare) * kRounding * problem_.threshold;
+    const int64_t found = dense_.list(least, candidate_.data(), candidate_sum_.data());
+    dense_.clear();
+    return found;
+  }
+
+  // The union of all candidates, ascending; returns how many entries their rows have together.
+  int64_t collect() {
+    const int64_t words = size() / 64 + 1;
+    int64_t entries = 0;
+    candidates_ = 0;
+    for (int64_t w = 0; w < words; ++w) {
+      for (uint64_t rest = marked_[w]; rest != 0; rest &= rest - 1) {
+        const int64_t i = 64 * w + __builtin_ctzll(rest);
+        union_[candidates_++] = static_cast<int32_t>(i);
+        entries += problem_.index->row_begin[i + 1] - problem_.index->row_begin[i];
+      }
+      marked_[w] = 0;
+    }
+    return entries;
+  }
+
+  // Writes column j to lane l. A row gets a place of its own when first met; place 0 is that of all others.
+  void spread(int32_t j, int64_t l) {
+    const Flow& m = problem_.flow;
+    for (int64_t i = m.begin[j], end = m.begin[j] + m.length[j]; i < end; ++i) {
+      int32_t& place = place_[m.row[i]];
+      if (place == 0) {
+        met_[++places_] = m.row[i];
+        place = static_cast<int32_t>(places_);
+        *reinterpret_cast<Lanes*>(weight_.data() + places_ * kLanes) = Lanes{};
+      }
+      weight_[static_cast<int64_t>(place) * kLanes + l] = m.value[i];
+    }
+  }
+  void forget() {
+    for (; places_ > 0; --places_) place_[met_[places_]] = 0;
+  }
+
+  bool sum() {
+    const FlowIndex& index = *problem_.index;
+    const Lanes* const weight = reinterpret_cast<const Lanes*>(weight_.data());
+    const int32_t* const place = place_.data();
+    for (int64_t c = 0; c < candidates_; ++c) {
+      if (c % kCancelEvery == 0 && cancelled(problem_.cancel)) return false;
+      const FlowEntry* entry = index.by_row + index.row_begin[union_[c]];
+      const FlowEntry* const end = index.by_row + index.row_begin[union_[c] + 1];
+      const FlowEntry* ahead = index.by_row + index.row_begin[union_[c + 1 < candidates_ ? c + 1 : c]];
+      Lanes s0 = {}, s1 = {}, s2 = {}, s3 = {};  // four, for each waits for its last addition
+      for (; entry + kLine <= end; entry += kLine, ahead += kLine) {
+        __builtin_prefetch(ahead);
+        s0 += weight[place[entry[0].place]] * entry[0].value;
+        s1 += weight[place[entry[1].place]] * entry[1].value;
+        s2 += weight[place[entry[2].place]] * entry[2].value;
+        s3 += weight[place[entry[3].place]] * entry[3].value;
+        s0 += weight[place[entry[4].place]] * entry[4].value;
+        s1 += weight[place[entry[5].place]] * entry[5].value;
+        s2 += weight[place[entry[6].place]] * entry[6].value;
+        s3 += weight[place[entry[7].place]] * entry[7].value;
+      }
+      for (; entry < end; ++entry) s0 += weight[place[entry->place]] * entry->value;
+      *reinterpret_cast<Lanes*>(sum_.data() + c * kLanes) = (s0 + s1) + (s2 + s3);
+    }
+    return true;
+  }
+
+  const FlowProblem problem_;
+  DenseColumn& dense_;
+  int64_t candidates_ = 0;
+  int64_t multiplications_[kLanes];
+  Buffer<Part> part_;          // [n] what column j takes of M's columns
+  Buffer<int32_t> candidate_;  // [n] of one column
+  Buffer<float> candidate_sum_;
+  Buffer<uint64_t> marked_;  // a bit per row
+  Buffer<int32_t> union_;    // of all columns' candidates
+  int64_t places_ = 0;
+  Buffer<int32_t> place_;  // [n] by row of the columns of M: where it lies in
+  Buffer<int32_t> met_;    // and back
+  Buffer<float> weight_;   // [places, kLanes] these columns
+  Buffer<float> sum_;      // [candidates, kLanes] the columns of M^2
+};
+
+// Batch after batch of columns, each the way that is best for it.
+class ColumnStep final : public FlowStep {
+ public:
+  explicit ColumnStep(const FlowProblem& problem)
+      : column_(problem),
+        plain_(problem, column_),
+        filtered_(problem, plain_.dense()),
+        filter_(problem.index != nullptr) {}
+
+  bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) override {
+    for (; count > 0; columns += kLanes, count -= kLanes) {
+      const int64_t lanes = count < kLanes ? count : kLanes;
+      const int32_t summed = filter_ ? filtered_.run(columns, lanes) : 0;
+      if (summed < 0) return false;
+      for (int64_t l = 0; l < lanes; ++l) {
+        const int32_t j = columns[l];
+        const auto list = [&](float least) { return filtered_.list(l, least, column_.row(), column_.value()); };
+        if ((summed >> l & 1) != 0 && column_.prune(list, summary[j])) {
+          summary[j].multiplications = filtered_.multiplications(l);
+        } else if (!plain_.run(j, summary[j])) {
+          return false;
+        }
+        if (!column_.finish(j, sink, summary[j])) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  FlowColumn column_;
+  ColumnExpansion plain_;
+  FilteredExpansion filtered_;
+  bool filter_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA
