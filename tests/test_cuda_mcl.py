@@ -105,9 +105,10 @@ def assert_like_the_cpu(
 ) -> Flow:
     """The same entries and nearly the same values, the same bits in every kernel and run.
 
-    Sums are rounded in another order on the CPU, which may put one entry in a million on the other
-    side of a bar: such columns are left out.
+    Sums of as many float32 products as a column has entries are rounded in another order on the
+    CPU, which may put one entry in a million on the other side of a bar: such columns are left out.
     """
+    rounding = 2 * (int(flow[1].max()) + 64) * 2.0**-24
     expected, first = on_cpu(flow, inflation, rules), None
     for kernel in kernels:
         actual = iterate(flow, inflation, 2, rules, kernel)
@@ -124,7 +125,7 @@ def assert_like_the_cpu(
             assert apart.numel() <= (0 if rules is EXACT else key.numel() // 500_000 + 1)
             value = value[here & ~torch.isin(column, apart)]
             value_there = value_there[there & ~torch.isin(column_there, apart)]
-        torch.testing.assert_close(value, value_there, rtol=1e-5 * inflation, atol=1e-37)
+        torch.testing.assert_close(value, value_there, rtol=rounding * inflation, atol=1e-37)
         assert actual[1][1] == expected[1][1]
         assert actual[1][2:6] == pytest.approx(expected[1][2:6], rel=0, abs=apart.numel())
         assert actual[1] == pytest.approx(expected[1], rel=1e-5, abs=1e-5 + apart.numel())

@@ -49,12 +49,13 @@ class DenseSums {
   float bar_ = 0;
 };
 
-// Rows that a bit of the marks of a block stands for, a multiple of 32, so that n rows have at most 8,192 words.
-__host__ __device__ inline int64_t rows_of_mark(int64_t n) {
-  int64_t rows = 32;
-  while (n > rows * 32 * 8192) rows *= 2;
-  return rows;
+// A bit of the marks of a block stands for so many rows, 32 or more, that n rows have at most 8,192 words.
+__host__ __device__ inline int log2_rows_of_mark(int64_t n) {
+  int log2 = 5;
+  while (n > int64_t{32 * 8192} << log2) ++log2;
+  return log2;
 }
+__host__ __device__ inline int64_t rows_of_mark(int64_t n) { return int64_t{1} << log2_rows_of_mark(n); }
 __host__ __device__ inline int64_t mark_count(int64_t n) { return (n + rows_of_mark(n) - 1) / rows_of_mark(n); }
 __host__ __device__ inline int64_t mark_words(int64_t n) { return (mark_count(n) + 31) / 32; }
 
@@ -68,7 +69,7 @@ class MarkedSums {
         marked_(marked),
         mark_(mark),
         words_(static_cast<int>(mark_words(n))),
-        shift_(__ffs(static_cast<int>(rows_of_mark(n))) - 1) {}
+        shift_(log2_rows_of_mark(n)) {}
 
   // Of all that may be there: values [mark_count x rows_of_mark], marks, and their number behind them.
   __device__ void clear(const Group& group, int64_t n) {
