@@ -69,7 +69,7 @@ class FilteredExpansion {
  private:
   static constexpr float kShare = 0.25f;
   static constexpr float kRounding = 0.999f;  // sums of float32 may be too small by far less
-  static constexpr int64_t kLeastWork = 4096, kLeastGain = 4, kLeastGainAgain = 3;
+  static constexpr int64_t kLeastWork = 4096, kLeastGain = 5, kLeastGainAgain = 2;
   static constexpr int64_t kCancelEvery = 64;  // rows between two looks at the cancel flag
 
   static constexpr int64_t kAhead = 6;  // columns fetched ahead
@@ -102,6 +102,7 @@ class FilteredExpansion {
       parts += taken > 0;
     }
     if (multiplications < kLeastWork || products * kLeastGain > multiplications) return -1;
+    dense_.expect(products);
     for (int64_t p = 0; p < parts; ++p) {
       const Part& ahead = part_[p + kAhead < parts ? p + kAhead : p];
       for (int64_t i = 0; i < ahead.count; i += kLine) __builtin_prefetch(index.sorted + ahead.at + i);
