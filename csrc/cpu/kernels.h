@@ -9,7 +9,7 @@
 #include "measures/distances.h"
 #include "dijkstra.h"
 #include "relax_search.h"
-#include "flow_filter.h"
+#include "flow_kernel.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
