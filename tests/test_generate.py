@@ -17,6 +17,7 @@ SEEDED = {
     "delaunay": lambda seed: generate.delaunay(200, seed=seed),
     "ws": lambda seed: generate.ws(200, 6, 0.3, seed=seed),
     "road": lambda seed: generate.road(15, 20, seed=seed),
+    "planted": lambda seed: generate.planted(200, 8, seed=seed),
 }
 
 
@@ -212,3 +213,30 @@ def test_small():
 def test_bad_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_planted_clusters():
+    """Without mixing clusters are components of the sizes asked for; with all of it they vanish."""
+    n = 5000
+    apart = graph(generate.planted(n, 40, 0, smallest=5, largest=60, seed=1), n)
+    sizes = [len(c) for c in networkx.connected_components(apart)]
+    assert max(sizes) <= 60
+    assert np.mean(sizes) > 5
+    index = generate.planted(n, 12, 1, seed=1)
+    assert index.shape[1] / n == pytest.approx(12, rel=0.05)
+    assert max(map(len, networkx.connected_components(graph(index, n)))) > 0.95 * n
+    degree = np.bincount(index[0].numpy(), minlength=n)
+    assert degree.max() > 5 * degree.mean()  # a power law
+
+
+def test_planted_edge_cases():
+    assert generate.planted(0).shape == generate.planted(1).shape == (2, 0)
+    assert generate.planted(9, 0).shape == (2, 0)
+    for arguments in (
+        {"n": -1},
+        {"n": 5, "degree": -1},
+        {"n": 5, "mixing": 2},
+        {"n": 5, "largest": 2},
+    ):
+        with pytest.raises(ValueError, match="accepted"):
+            generate.planted(**arguments)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["ba", "delaunay", "er", "grid", "rmat", "road", "ws"]
+__all__ = ["ba", "delaunay", "er", "grid", "planted", "rmat", "road", "ws"]
 
 _CHUNK = 1 << 20
 _ROUNDS = 32  # of redrawing; only dense small rings need more
@@ -294,3 +294,45 @@ def road(rows: int, cols: int, removed: float = 0.3, *, seed: int = 0) -> Tensor
     edge = inside[u]
     n = int(inside.sum())
     return _symmetric(_pairs(number[u[edge]], number[v[edge]], n), n)
+
+
+def planted(
+    n: int,
+    degree: float = 20,
+    mixing: float = 0.3,
+    *,
+    smallest: int = 3,
+    largest: int = 400,
+    seed: int = 0,
+) -> Tensor:
+    """A graph with planted clusters, as protein interaction networks have them.
+
+    Sizes of clusters follow a power law (Pareto, exponent 2.5) from ``smallest`` to ``largest``,
+    expected degrees another one (exponent 3.5) around the mean ``degree``. Of the edges of a
+    vertex the share ``mixing`` leads anywhere, the others into its cluster. Vertices are numbered
+    at random; loops and duplicates are dropped, of which small clusters have many, so the mean
+    degree is lower. num_nodes: n.
+
+    Example:
+        >>> planted(1000, 12).max().item() < 1000
+        True
+    """
+    n, smallest = _whole("n", n, 0), _whole("smallest", smallest, 1)
+    largest, mixing = _whole("largest", largest, smallest), _share("mixing", mixing)
+    if not 0 <= degree < np.inf:
+        raise ValueError(f"degree={degree}; accepted: 0 or more")
+    rng = np.random.default_rng(seed)
+    size = np.minimum(smallest * (1 + rng.pareto(1.5, n)), largest).astype(np.int64)
+    size = size[: np.searchsorted(np.cumsum(size), n) + 1]
+    cluster = np.repeat(np.arange(len(size)), size)[:n]
+    size = np.bincount(cluster, minlength=1)
+    first = np.cumsum(size) - size
+    expected = 1 + rng.pareto(2.5, n)
+    expected *= degree / 2 * n / max(expected.sum(), 1)
+    u = np.repeat(np.arange(n), rng.poisson(expected))
+    own = cluster[u]
+    near = first[own] + (rng.random(len(u)) * size[own]).astype(np.int64)
+    far = (rng.random(len(u)) * n).astype(np.int64)
+    v = np.where(rng.random(len(u)) < mixing, far, near)
+    number = rng.permutation(n)
+    return _symmetric(_pairs(number[u], number[v], n), n)

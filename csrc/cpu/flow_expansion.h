@@ -12,15 +12,17 @@ class DenseColumn {
   explicit DenseColumn(int64_t rows)
       : rows_(rows), blocks_((rows >> kShift) + 1), sum_(rows + FlowColumn::kSpare), touched_(blocks_) {}
 
-  // Adds entries; fetches those that `ahead` lines of others that are to be added soon.
+  // To be said of an empty column: how many entries will be added to it. If few, blocks of rows are marked.
+  void expect(int64_t entries) { marking_ = entries < rows_ / kFew; }
+  // Adds entries, and fetches others that are added next.
   void add(const int32_t* row, const float* value, int64_t count, float weight, const int32_t* next_row,
            const float* next_value) {
-    if (rows_ <= kSmall) add<false>(row, value, count, weight, next_row, next_value);
-    else add<true>(row, value, count, weight, next_row, next_value);
+    if (marking_) add<true>(row, value, count, weight, next_row, next_value);
+    else add<false>(row, value, count, weight, next_row, next_value);
   }
   void add(const FlowEntry* entry, int64_t count, float weight) {
     float* const sum = sum_.data();
-    if (rows_ <= kSmall) {
+    if (!marking_) {
 #pragma GCC unroll 4
       for (int64_t i = 0; i < count; ++i) sum[entry[i].place] += weight * entry[i].value;
     } else {
@@ -47,7 +49,7 @@ class DenseColumn {
 
  private:
   static constexpr int kShift = 8;
-  static constexpr int64_t kSmall = 1 << 16;  // rows that are not worth marking: the whole column is soon read
+  static constexpr int64_t kFew = 8;  // rows per entry from which marking is less than reading all rows
   static constexpr int64_t kLine = 16;
 
   template <bool mark>
@@ -72,7 +74,7 @@ class DenseColumn {
   }
   template <class Block>
   void each_block(Block block) const {
-    if (rows_ <= kSmall) return block(0, 0, rows_);
+    if (!marking_) return block(0, 0, rows_);
     for (int64_t b = 0; b < blocks_; ++b)
       if (touched_[b] != 0) {
         const int64_t end = (b + 1) << kShift;
@@ -81,6 +83,7 @@ class DenseColumn {
   }
 
   int64_t rows_, blocks_;
+  bool marking_ = false;
   Buffer<float> sum_;
   Buffer<char> touched_;  // by block of rows
 };
@@ -113,22 +116,24 @@ class ColumnExpansion {
     const int32_t* from = m.row + m.begin[j];
     const float* weight = m.value + m.begin[j];
     int64_t count = m.length[j];
-    if (problem_.expansion == 1) dense_.add(from, weight, count, 1, from, weight);
+    if (problem_.expansion == 1) dense_.expect(count), dense_.add(from, weight, count, 1, from, weight);
     for (int64_t step = 1; step < problem_.expansion; ++step) {
       if (step > 1) {
         count = dense_.list(kLeast, from_.data(), weight_.data());
         dense_.clear();
         from = from_.data(), weight = weight_.data();
       }
+      int64_t products = 0;
+      for (int64_t i = 0; i < count; ++i) products += m.length[from[i]];
+      summary.multiplications += products;
+      dense_.expect(products);
       for (int64_t i = 0; i < count; ++i) {
         if (i % kCancelEvery == 0 && cancelled(problem_.cancel)) {
           dense_.clear();
           return false;
         }
         const int64_t at = m.begin[from[i]], next = m.begin[from[i + 1 < count ? i + 1 : i]];
-        const int64_t length = m.length[from[i]];
-        summary.multiplications += length;
-        dense_.add(m.row + at, m.value + at, length, weight[i], m.row + next, m.value + next);
+        dense_.add(m.row + at, m.value + at, m.length[from[i]], weight[i], m.row + next, m.value + next);
       }
     }
     return true;

@@ -7,15 +7,16 @@
 // for these the sums are taken again in full: row i of M times column j, for 16 columns side by side.
 #pragma once
 
-#include "flow_expansion.h"
+#include "flow_lanes.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
-constexpr int kLanes = 16;  // columns side by side
-typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), may_alias));
-
 class FilteredExpansion {
  public:
+  static constexpr int kLanes = 16;
+  using Columns = ColumnsByRow<kLanes>;
+  using Lanes = Columns::Values;
+
   FilteredExpansion(const FlowProblem& problem, DenseColumn& dense)
       : problem_(problem),
         dense_(dense),
@@ -24,9 +25,7 @@ class FilteredExpansion {
         candidate_sum_(size()),
         marked_(size() / 64 + 1),
         union_(size()),
-        place_(size()),
-        met_(size()),
-        weight_(size() * kLanes),
+        columns_(size()),
         sum_(size() * kLanes) {}
 
   // Sums up those of the columns, at most kLanes, with which it pays; a mask of them, or -1 if cancelled.
@@ -47,9 +46,9 @@ class FilteredExpansion {
     const int64_t again = collect();
     if (lanes == 0 || again * kLeastGainAgain > whole) return 0;
     for (int64_t l = 0; l < count; ++l)
-      if (lanes >> l & 1) spread(columns[l], l);
+      if (lanes >> l & 1) columns_.add(problem_.flow, columns[l], l);
     const bool done = sum();
-    forget();
+    columns_.clear();
     return done ? lanes : -1;
   }
   // The entries of lane l that are >= least; -1 for a bound that was left out.
@@ -69,7 +68,7 @@ class FilteredExpansion {
  private:
   static constexpr float kShare = 0.25f;
   static constexpr float kRounding = 0.999f;  // sums of float32 may be too small by far less
-  static constexpr int64_t kLeastWork = 4096, kLeastGain = 4, kLeastGainAgain = 3;
+  static constexpr int64_t kLeastWork = 4096, kLeastGain = 12, kLeastGainAgain = 2;
   static constexpr int64_t kCancelEvery = 64;  // rows between two looks at the cancel flag
 
   static constexpr int64_t kAhead = 6;  // columns fetched ahead
@@ -102,6 +101,7 @@ class FilteredExpansion {
       parts += taken > 0;
     }
     if (multiplications < kLeastWork || products * kLeastGain > multiplications) return -1;
+    dense_.expect(products);
     for (int64_t p = 0; p < parts; ++p) {
       const Part& ahead = part_[p + kAhead < parts ? p + kAhead : p];
       for (int64_t i = 0; i < ahead.count; i += kLine) __builtin_prefetch(index.sorted + ahead.at + i);
@@ -129,27 +129,10 @@ class FilteredExpansion {
     return entries;
   }
 
-  // Writes column j to lane l. A row gets a place of its own when first met; place 0 is that of all others.
-  void spread(int32_t j, int64_t l) {
-    const Flow& m = problem_.flow;
-    for (int64_t i = m.begin[j], end = m.begin[j] + m.length[j]; i < end; ++i) {
-      int32_t& place = place_[m.row[i]];
-      if (place == 0) {
-        met_[++places_] = m.row[i];
-        place = static_cast<int32_t>(places_);
-        *reinterpret_cast<Lanes*>(weight_.data() + places_ * kLanes) = Lanes{};
-      }
-      weight_[static_cast<int64_t>(place) * kLanes + l] = m.value[i];
-    }
-  }
-  void forget() {
-    for (; places_ > 0; --places_) place_[met_[places_]] = 0;
-  }
-
   bool sum() {
     const FlowIndex& index = *problem_.index;
-    const Lanes* const weight = reinterpret_cast<const Lanes*>(weight_.data());
-    const int32_t* const place = place_.data();
+    const Lanes* const weight = columns_.values();
+    const int32_t* const place = columns_.place_of_row();
     for (int64_t c = 0; c < candidates_; ++c) {
       if (c % kCancelEvery == 0 && cancelled(problem_.cancel)) return false;
       const FlowEntry* entry = index.by_row + index.row_begin[union_[c]];
@@ -182,46 +165,8 @@ class FilteredExpansion {
   Buffer<float> candidate_sum_;
   Buffer<uint64_t> marked_;  // a bit per row
   Buffer<int32_t> union_;    // of all columns' candidates
-  int64_t places_ = 0;
-  Buffer<int32_t> place_;  // [n] by row of the columns of M: where it lies in
-  Buffer<int32_t> met_;    // and back
-  Buffer<float> weight_;   // [places, kLanes] these columns
-  Buffer<float> sum_;      // [candidates, kLanes] the columns of M^2
-};
-
-// Batch after batch of columns, each the way that is best for it.
-class ColumnStep final : public FlowStep {
- public:
-  explicit ColumnStep(const FlowProblem& problem)
-      : column_(problem),
-        plain_(problem, column_),
-        filtered_(problem, plain_.dense()),
-        filter_(problem.index != nullptr) {}
-
-  bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) override {
-    for (; count > 0; columns += kLanes, count -= kLanes) {
-      const int64_t lanes = count < kLanes ? count : kLanes;
-      const int32_t summed = filter_ ? filtered_.run(columns, lanes) : 0;
-      if (summed < 0) return false;
-      for (int64_t l = 0; l < lanes; ++l) {
-        const int32_t j = columns[l];
-        const auto list = [&](float least) { return filtered_.list(l, least, column_.row(), column_.value()); };
-        if ((summed >> l & 1) != 0 && column_.prune(list, summary[j])) {
-          summary[j].multiplications = filtered_.multiplications(l);
-        } else if (!plain_.run(j, summary[j])) {
-          return false;
-        }
-        if (!column_.finish(j, sink, summary[j])) return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  FlowColumn column_;
-  ColumnExpansion plain_;
-  FilteredExpansion filtered_;
-  bool filter_;
+  Columns columns_;
+  Buffer<float> sum_;  // [candidates, kLanes] the columns of M^2
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -9,7 +9,7 @@
 #include "measures/distances.h"
 #include "dijkstra.h"
 #include "relax_search.h"
-#include "flow_filter.h"
+#include "flow_kernel.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -86,8 +86,6 @@ std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<double>&
   return make(problem, engine);
 }
 
-std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) {
-  return std::make_unique<ColumnStep>(problem);
-}
+std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) { return std::make_unique<ColumnStep>(problem); }
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,234 @@
+"""torchcent's iteration of Markov clustering beside `mcl` and the package markov_clustering.
+
+    python benchmarks/mcl.py                                  # all graphs -> results/mcl.json
+    python benchmarks/mcl.py --graphs planted30 --threads 1 --repeat 5
+
+The same start (loops of the column's largest weight, columns rescaled), the same inflation and
+pruning, until chaos is below 1e-4. Contestants take turns. What is compared are the iterations
+alone: of torchcent the calls of the operator, of mcl the whole run less one of no iteration.
+Seconds of the processor, all threads together, stand beside those of the clock: on a busy machine
+they are the better measure. markov_clustering prunes otherwise (it keeps entries >= 0.001) and has
+one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from graphs import MissingGraph, find
+from machine import conditions
+
+import torchcent
+from torchcent import generate
+
+RESULTS = Path(__file__).parent / "results" / "mcl.json"
+GENERATED: dict[str, Callable[[], sp.csc_matrix]] = {
+    "planted14": lambda: weighted(generate.planted(20_000, 14), 20_000),
+    "planted30": lambda: weighted(generate.planted(20_000, 30), 20_000),
+    "full1600": lambda: full(1600, 1.0),
+    "full3200": lambda: full(3200, 1.0),
+    "sparse1600": lambda: full(1600, 0.3),
+    "sparse3200": lambda: full(3200, 0.3),
+}
+FROM_DATA = ["hprd-release9", "yeast-biogrid", "breast-coexpress"]
+RULES = (0.99999 / 10000, 1100, 1400, 0.9)
+
+
+def weighted(edge_index: torch.Tensor, n: int) -> sp.csc_matrix:
+    u, v = edge_index.numpy()
+    u, v = u[u < v], v[u < v]
+    weight = np.random.default_rng(1).uniform(0.15, 1, len(u)).round(4)
+    upper = sp.coo_matrix((weight, (u, v)), shape=(n, n))
+    return (upper + upper.T).tocsc()
+
+
+def full(n: int, share: float) -> sp.csc_matrix:
+    """RFULL and RSPARS of Bustamam, Burrage and Hamilton 2012, tables 2 and 3."""
+    rng = np.random.default_rng(2)
+    upper = np.triu(rng.uniform(0.01, 1, (n, n)).round(4) * (rng.random((n, n)) < share), 1)
+    return sp.csc_matrix(upper + upper.T)
+
+
+def similarity(name: str) -> sp.csc_matrix:
+    if name in GENERATED:
+        return GENERATED[name]()
+    edges, n = find([name])[0].edges()
+    u, v = np.asarray(edges)
+    upper = sp.coo_matrix((np.ones(len(u)), (np.minimum(u, v), np.maximum(u, v))), shape=(n, n))
+    upper.sum_duplicates()
+    upper.data[:] = 1
+    upper.setdiag(0)
+    upper.eliminate_zeros()
+    return (upper + upper.T).tocsc()
+
+
+def start(matrix: sp.csc_matrix) -> tuple[torch.Tensor, ...]:
+    loops = np.asarray(matrix.max(axis=0).todense()).ravel()
+    flow = (matrix + sp.diags(np.where(loops > 0, loops, 1))).tocsc()
+    flow = (flow @ sp.diags(1 / np.asarray(flow.sum(axis=0)).ravel())).tocsc()
+    flow.sort_indices()
+    arrays = (
+        flow.indptr[:-1].astype(np.int64),
+        np.diff(flow.indptr).astype(np.int32),
+        flow.indices.astype(np.int32),
+        flow.data.astype(np.float32),
+    )
+    return tuple(torch.from_numpy(x) for x in arrays)
+
+
+def run_torchcent(matrix: sp.csc_matrix, inflation: float, threads: int) -> dict[str, Any]:
+    flow, iterations = start(matrix), []
+    used, began = time.process_time(), time.perf_counter()
+    chaos = 1.0
+    while chaos >= 1e-4 and len(iterations) < 1000:
+        before = time.perf_counter()
+        control = torch.zeros(3, dtype=torch.int64)
+        out = torch.ops.torchcent.mcl_iterate(*flow, control, 2, inflation, *RULES, threads)
+        flow, chaos = out[:4], out[4][0].item()
+        iterations.append(
+            {
+                "seconds": time.perf_counter() - before,
+                "chaos": chaos,
+                "products": out[4][1].item(),
+                "kept": out[4][2].item(),
+            }
+        )
+    return {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - used,
+        "iterations": iterations,
+    }
+
+
+def run_mcl(path: str, inflation: float, threads: int) -> dict[str, Any]:
+    whole, iterations = call_mcl(path, inflation, threads, 10_000)
+    idle, _ = call_mcl(path, inflation, threads, 0)
+    times = {key: whole[key] - idle[key] for key in whole}
+    return times | {"whole_seconds": whole["seconds"], "iterations": iterations}
+
+
+def call_mcl(
+    path: str, inflation: float, threads: int, limit: int
+) -> tuple[dict[str, float], list[dict[str, float]]]:
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(
+        ["mcl", path, "-I", str(inflation), "-te", str(threads), "-L", str(limit)]
+        + ["-o", "/dev/null"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seconds = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = sum(getattr(after, x) - getattr(before, x) for x in ("ru_utime", "ru_stime"))
+    printed = re.findall(r"^ +\d+ +(?:\.+ +)?(-?[\d.]+) +([\d.]+) \d", done.stderr, re.M)
+    iterations = [{"seconds": float(s), "chaos": float(c)} for c, s in printed]
+    return {"seconds": seconds, "cpu_seconds": used}, iterations
+
+
+def run_markov_clustering(matrix: sp.csc_matrix, inflation: float) -> dict[str, Any] | None:
+    try:
+        import markov_clustering
+    except ImportError:
+        return None
+    used, began = time.process_time(), time.perf_counter()
+    markov_clustering.run_mcl(matrix, inflation=inflation)
+    return {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time() - used,
+    }
+
+
+def write_native(matrix: sp.csc_matrix, path: Path) -> None:
+    """mcl's own format, which it reads fastest."""
+    n = matrix.shape[0]
+    with path.open("w") as file:
+        file.write(f"(mclheader\nmcltype matrix\ndimensions {n}x{n}\n)\n(mclmatrix\nbegin\n")
+        for j in range(n):
+            s = slice(matrix.indptr[j], matrix.indptr[j + 1])
+            entries = zip(matrix.indices[s], matrix.data[s], strict=True)
+            file.write(f"{j} {' '.join(f'{i}:{x:.6g}' for i, x in entries)} $\n")
+        file.write(")\n")
+
+
+def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any] | None:
+    try:
+        matrix = similarity(name)
+    except MissingGraph as missing:
+        print(f"{name}: {missing}: left out")
+        return None
+    matrix.sort_indices()
+    runs: dict[str, list[dict[str, Any]]] = {"torchcent": [], "mcl": [], "markov_clustering": []}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "graph.mci")
+        write_native(matrix, path)
+        for turn in range(arguments.repeat):
+            runs["torchcent"].append(run_torchcent(matrix, arguments.inflation, arguments.threads))
+            if shutil.which("mcl"):
+                runs["mcl"].append(run_mcl(str(path), arguments.inflation, arguments.threads))
+            if turn == 0 and arguments.python:
+                found = run_markov_clustering(matrix, arguments.inflation)
+                runs["markov_clustering"] += [found] if found else []
+    result = {
+        "graph": name,
+        "num_nodes": matrix.shape[0],
+        "edges": matrix.nnz // 2,
+        "inflation": arguments.inflation,
+        "threads": arguments.threads,
+        "runs": {contestant: all_runs for contestant, all_runs in runs.items() if all_runs},
+    }
+    print(f"{name}: n = {matrix.shape[0]:,}, edges = {matrix.nnz // 2:,}")
+    for contestant, all_runs in result["runs"].items():
+        ours = runs["torchcent"]
+        ratio = {
+            key: statistics.median(x[key] / o[key] for x, o in zip(all_runs, ours, strict=False))
+            for key in ("seconds", "cpu_seconds")
+        }
+        print(
+            f"  {contestant:18} {statistics.median(x['seconds'] for x in all_runs):8.3f} s"
+            f" {statistics.median(x['cpu_seconds'] for x in all_runs):8.3f} s of processor"
+            f"   x {ratio['seconds']:.1f}, processor x {ratio['cpu_seconds']:.1f}",
+            flush=True,
+        )
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--graphs", nargs="+", default=[*GENERATED, *FROM_DATA])
+    parser.add_argument("--inflation", type=float, default=2.0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--python", action="store_true", help="markov_clustering as well: slow")
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    head = conditions() | {"mcl": mcl_version(), "torchcent_version": torchcent.__version__}
+    rows = [row for name in arguments.graphs if (row := measure(name, arguments))]
+    arguments.output.write_text(json.dumps(head | {"graphs": rows}, indent=1) + "\n")
+
+
+def mcl_version() -> str | None:
+    if not shutil.which("mcl"):
+        return None
+    return subprocess.run(["mcl", "--version"], capture_output=True, text=True).stdout.split("\n")[
+        0
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+// Expansion of 8 columns side by side. What several of them take of a column of M is read once and added to all with
+// one instruction, where they take it one by one also: columns of one cluster share most of what they take.
+#pragma once
+
+#include "flow_expansion.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// The entries of a few columns by row: a row that any of them has gets a place, and there a value for each.
+template <int lanes>
+class ColumnsByRow {
+ public:
+  typedef float Values __attribute__((vector_size(lanes * sizeof(float)), may_alias));
+
+  explicit ColumnsByRow(int64_t rows) : place_(rows), row_(rows + 1), value_((rows + 1) * lanes) {}
+
+  void add(const Flow& m, int32_t column, int64_t lane) {
+    for (int64_t i = m.begin[column], end = i + m.length[column]; i < end; ++i) {
+      int32_t& place = place_[m.row[i]];
+      if (place == 0) {
+        row_[++places_] = m.row[i];
+        place = static_cast<int32_t>(places_);
+        *reinterpret_cast<Values*>(value_.data() + places_ * lanes) = Values{};
+      }
+      value_[static_cast<int64_t>(place) * lanes + lane] = m.value[i];
+    }
+  }
+  void clear() {
+    for (; places_ > 0; --places_) place_[row_[places_]] = 0;
+  }
+  // Places are 1 ... places(); rows of none of the columns have place 0, where all values are 0.
+  int64_t places() const { return places_; }
+  int32_t row(int64_t place) const { return row_[place]; }
+  const int32_t* place_of_row() const { return place_.data(); }
+  const Values* values() const { return reinterpret_cast<const Values*>(value_.data()); }
+
+ private:
+  int64_t places_ = 0;
+  Buffer<int32_t> place_;  // [n]
+  Buffer<int32_t> row_;    // [places]
+  Buffer<float> value_;    // [places, lanes]
+};
+
+class LaneExpansion {
+ public:
+  static constexpr int kLanes = 8;
+  using Columns = ColumnsByRow<kLanes>;
+  enum class Outcome { done, not_worthwhile, cancelled };
+
+  explicit LaneExpansion(const FlowProblem& problem)
+      : problem_(problem), columns_(problem.flow.num_nodes), sum_(problem.flow.num_nodes * kLanes) {}
+
+  // Expands at most kLanes columns, which then may be listed until clear().
+  Outcome run(const int32_t* columns, int64_t count) {
+    const Flow& m = problem_.flow;
+    if (problem_.expansion != 2 || count < 2) return Outcome::not_worthwhile;
+    int64_t separate = 0, together = 0;
+    for (int64_t l = 0; l < count; ++l) {
+      products_[l] = 0;
+      for (int64_t i = m.begin[columns[l]], end = i + m.length[columns[l]]; i < end; ++i)
+        products_[l] += m.length[m.row[i]];
+      separate += products_[l];
+    }
+    if (separate < kLeastWork * m.num_nodes) return Outcome::not_worthwhile;
+    for (int64_t l = 0; l < count; ++l) columns_.add(m, columns[l], l);
+    for (int64_t p = 1; p <= columns_.places(); ++p) together += m.length[columns_.row(p)];
+    Outcome outcome = Outcome::not_worthwhile;
+    if (static_cast<double>(together) * kLeastShared < static_cast<double>(separate)) {
+      outcome = sum();
+      if (outcome == Outcome::cancelled) clear();
+    }
+    columns_.clear();
+    return outcome;
+  }
+  int64_t list(int64_t lane, float least, int32_t* row, float* value) const {
+    int64_t count = 0;
+    const float* const sum = sum_.data() + lane;
+    for (int64_t i = 0; i < problem_.flow.num_nodes; ++i) {
+      row[count] = static_cast<int32_t>(i);
+      value[count] = sum[i * kLanes];
+      count += sum[i * kLanes] >= least;
+    }
+    return count;
+  }
+  int64_t products(int64_t lane) const { return products_[lane]; }
+  void clear() { memset(sum_.data(), 0, static_cast<size_t>(problem_.flow.num_nodes) * kLanes * sizeof(float)); }
+
+ private:
+  static constexpr int64_t kLeastWork = 16;     // products per row
+  static constexpr double kLeastShared = 1.25;  // columns that share an entry, on average
+  static constexpr int64_t kCancelEvery = 64, kLine = 16;
+
+  Outcome sum() {
+    const Flow& m = problem_.flow;
+    Columns::Values* const sum = reinterpret_cast<Columns::Values*>(sum_.data());
+    for (int64_t p = 1; p <= columns_.places(); ++p) {
+      if (p % kCancelEvery == 1 && cancelled(problem_.cancel)) return Outcome::cancelled;
+      const int64_t at = m.begin[columns_.row(p)], length = m.length[columns_.row(p)];
+      const int64_t next = m.begin[columns_.row(p < columns_.places() ? p + 1 : p)];
+      const int32_t *row = m.row + at, *next_row = m.row + next;
+      const float *value = m.value + at, *next_value = m.value + next;
+      const Columns::Values weight = columns_.values()[p];
+      int64_t i = 0;
+      for (; i + kLine <= length; i += kLine) {
+        __builtin_prefetch(next_row + i);
+        __builtin_prefetch(next_value + i);
+#pragma GCC unroll 16
+        for (int64_t u = i; u < i + kLine; ++u) sum[row[u]] += weight * value[u];
+      }
+      for (; i < length; ++i) sum[row[i]] += weight * value[i];
+    }
+    return Outcome::done;
+  }
+
+  const FlowProblem problem_;
+  int64_t products_[kLanes];
+  Columns columns_;
+  Buffer<float> sum_;  // [n, kLanes] the columns, expanded
+};
+
+}  // namespace torchcent::TORCHCENT_ISA
