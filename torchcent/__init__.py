@@ -1,11 +1,13 @@
-"""torchcent: centrality and distances of graphs as PyTorch tensors."""
+"""torchcent: centrality, distances and clustering of graphs as PyTorch tensors."""
 
 from torchcent import generate
 from torchcent._config import __version__, show_config
+from torchcent._mcl._plan import MclPlan
 from torchcent._plan import Plan
 from torchcent.apsp import shortest_path_lengths
 from torchcent.betweenness import betweenness, edge_betweenness, explain, stress
 from torchcent.closure import Closure, reachable, transitive_closure
+from torchcent.clustering import Clustering, SplitJoin, clustering_distance
 from torchcent.distance_distribution import (
     average_shortest_path_length,
     distance_distribution,
@@ -21,20 +23,28 @@ from torchcent.distances import (
 from torchcent.extremes import center, diameter, periphery, radius
 from torchcent.graph import Graph
 from torchcent.io import EdgeList, read, write
+from torchcent.mcl import MclSweep, Prune, clustering_quality, explain_mcl, mcl, mcl_sweep
 from torchcent.multisearch import Visitor, include_path, multi_search
 
 __all__ = [
     "Closure",
+    "Clustering",
     "DistanceProfile",
     "EdgeList",
     "Graph",
+    "MclPlan",
+    "MclSweep",
     "Plan",
+    "Prune",
+    "SplitJoin",
     "Visitor",
     "__version__",
     "average_shortest_path_length",
     "betweenness",
     "center",
     "closeness",
+    "clustering_distance",
+    "clustering_quality",
     "diameter",
     "distance_distribution",
     "distance_profile",
@@ -42,9 +52,12 @@ __all__ = [
     "edge_betweenness",
     "effective_diameter",
     "explain",
+    "explain_mcl",
     "generate",
     "harmonic",
     "include_path",
+    "mcl",
+    "mcl_sweep",
     "multi_search",
     "periphery",
     "radius",

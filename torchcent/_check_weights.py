@@ -23,6 +23,35 @@ def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
     """float64 [E], or None: a distance for each column of the edge_index."""
     if value is None:
         return None
+    value = _per_column(value, index)
+    weight = value.double()
+    are_distances(value, weight)
+    largest = float(weight.max()) if weight.numel() else 0.0
+    if largest >= _LARGEST_SUM / max(num_nodes, 1):
+        raise ValueError(
+            f"edge_weight goes up to {largest:g}, and sums of {num_nodes} such weights are beyond "
+            "float64; divide all weights by a number"
+        )
+    return weight
+
+
+def similarities(value: object, index: Tensor) -> Tensor | None:
+    """float64 [E], or None: a similarity for each column of the edge_index; 0 is no arc."""
+    if value is None:
+        return None
+    weight = _per_column(value, index).double()
+    wrong = ~(torch.isfinite(weight) & (weight >= 0))
+    if wrong.any():
+        column = int(wrong.int().argmax())
+        raise ValueError(
+            f"edge_weight[{column}] is {float(weight[column]):g}; for mcl weights are similarities "
+            "and must be finite and >= 0 (0 is no arc)"
+        )
+    return weight
+
+
+def _per_column(value: object, index: Tensor) -> Tensor:
+    """A number for each column of the edge_index, as it was given."""
     if not isinstance(value, Tensor):
         raise TypeError(f"edge_weight must be a torch.Tensor [E], got {type(value).__name__}")
     columns = index.shape[1]
@@ -40,16 +69,7 @@ def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
         raise ValueError(f"edge_weight must be a dense tensor with data, got one on {value.device}")
     if value.device != index.device:
         raise ValueError(f"edge_weight is on {value.device}, but edge_index is on {index.device}")
-    value = value.detach()
-    weight = value.double()
-    are_distances(value, weight)
-    largest = float(weight.max()) if columns else 0.0
-    if largest >= _LARGEST_SUM / max(num_nodes, 1):
-        raise ValueError(
-            f"edge_weight goes up to {largest:g}, and sums of {num_nodes} such weights are beyond "
-            "float64; divide all weights by a number"
-        )
-    return weight
+    return value.detach()
 
 
 def are_distances(

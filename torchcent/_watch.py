@@ -90,8 +90,9 @@ class _Bar(tqdm):
 
 
 def progress_bar(
-    total: int, title: str, progress: bool | None, quick: bool, unit: str = "sources"
-) -> tqdm:
+    total: int, title: str, progress: bool | None, quick: bool, unit: str = "sources",
+    bar_format: str | None = None,
+) -> tqdm:  # fmt: skip
     """A bar that shows itself after two seconds on a terminal; `progress` forces it or not."""
     hidden = progress is False or (progress is None and (quick or not sys.stderr.isatty()))
     return _Bar(
@@ -103,4 +104,5 @@ def progress_bar(
         disable=hidden,
         leave=bool(progress),
         dynamic_ncols=True,
+        bar_format=bar_format,
     )

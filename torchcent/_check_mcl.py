@@ -1,0 +1,113 @@
+"""Errors about the arguments of Markov clustering, as _check.py has those about all others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from torch import Tensor
+
+from torchcent import _check, _check_weights
+from torchcent._mcl._interpret import OVERLAPS
+from torchcent._mcl._plan import ENGINES
+from torchcent._mcl._rules import Prune
+from torchcent.graph import Graph
+
+
+def similarities(edge_index: Tensor | Graph, edge_weight: object) -> Tensor | None:
+    """float64 [E] or None. A Graph's weights are distances, so that they are never taken."""
+    if isinstance(edge_index, Graph):
+        if edge_weight is None and not edge_index.is_weighted:
+            return None
+        made = "torchcent.mcl(graph.to_edge_index(), similarity, num_nodes=graph.num_nodes)"
+        if edge_weight is not None:
+            raise ValueError(
+                f"edge_weight is for an edge_index, and a Graph was given; for a similarity per "
+                f"slot: {made}"
+            )
+        raise ValueError(
+            "the Graph's weights are distances, and mcl takes similarities: for a similarity that "
+            f"you make of them, such as 1 / graph.weight, {made}; without weights pass "
+            "graph.unweighted()"
+        )
+    return _check_weights.similarities(edge_weight, _check.edge_index(edge_index))
+
+
+def inflation(value: object, name: str = "inflation") -> float:
+    number = _number(value, name)
+    if not 1 < number < math.inf:
+        raise ValueError(
+            f"{name} must be > 1 and finite, got {value!r}: 1 leaves the flow as it is and less "
+            "evens it out, so that it never becomes clusters; mcl's usual range is 1.2 to 5"
+        )
+    return number
+
+
+def inflations(values: object) -> list[float]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, (Iterable, Tensor)):
+        raise TypeError(f"inflations must be a list of numbers, got {values!r}")
+    listed = values.tolist() if isinstance(values, Tensor) else list(values)
+    if not listed:
+        raise ValueError("inflations must not be empty; mcl's usual sweep is [1.4, 2, 4, 6]")
+    return [inflation(value, f"inflations[{i}]") for i, value in enumerate(listed)]
+
+
+def expansion(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"expansion must be an int, got {value!r}")
+    if value < 2:
+        raise ValueError(f"expansion must be at least 2, got {value}")
+    return value
+
+
+def loops(value: object) -> str | float | None:
+    if value is None or value in ("max", "one"):
+        return value  # type: ignore[return-value]
+    if isinstance(value, str):
+        raise ValueError(f"loops must be 'max', 'one', a number > 0 or None, got {value!r}")
+    number = _number(value, "loops")
+    if not 0 < number < math.inf:
+        raise ValueError(f"loops must be a finite number > 0, got {value!r}; None adds no loops")
+    return number
+
+
+def prune(value: object) -> Prune | None:
+    if value is not None and not isinstance(value, Prune):
+        raise TypeError(f"prune must be a torchcent.Prune or None, got {value!r}")
+    return value
+
+
+def chaos(value: object) -> float:
+    number = _number(value, "chaos")
+    if not 0 < number < math.inf:
+        raise ValueError(f"chaos must be a finite number > 0, got {value!r}")
+    return number
+
+
+def max_iter(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"max_iter must be an int, got {value!r}")
+    if value < 1:
+        raise ValueError(f"max_iter must be at least 1, got {value}")
+    return value
+
+
+def engine(value: object) -> str:
+    return _check.choice(value, "engine", ENGINES)
+
+
+def overlap(value: object) -> str:
+    return _check.choice(value, "overlap", OVERLAPS)
+
+
+def same_size(first: int, second: int) -> None:
+    if first != second:
+        raise ValueError(f"the clusterings are of {first} and of {second} vertices")
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if math.isnan(value):
+        raise ValueError(f"{name} must not be NaN")
+    return float(value)

@@ -1,0 +1,150 @@
+"""Which engine, how much memory: decided before the first iteration, and told by explain()."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from torchcent import _memory, _ops
+from torchcent._mcl import _tensor
+from torchcent._mcl._flow import Flow
+from torchcent._mcl._rules import Rules, step_memory
+from torchcent._memory import readable
+
+ENGINES = ("auto", "fused", "dense", "tensor")
+OPERATOR = "mcl_iterate"
+# Products that a matrix product does in the time of one of a sparse column, and the size up to
+# which no more than a call's overhead is at stake.
+GEMM_GAIN = {("cpu", "fused"): 24, ("cpu", "tensor"): 400, ("cuda", "fused"): 400}
+GEMM_GAIN["cuda", "tensor"] = 4000
+SMALL = {"cpu": 96, "cuda": 1024}
+# Of the dense engine, per entry of [n, n]: the flow, its power, and what pruning holds beside them.
+DENSE_BYTES = 32
+_ENTRY = 8  # bytes of an entry: row and value
+_TENSOR_ENTRY = 36  # of the tensor engine, which holds the new entries in blocks and then as one
+
+
+@dataclass(frozen=True)
+class MclPlan:
+    """How Markov clustering will run; print it to read it.
+
+    Attributes:
+        engine: "fused", "dense" or "tensor".
+        reason: why.
+        device: where.
+        num_nodes: n.
+        entries: of the flow at the start, loops included.
+        products: multiplications of the first expansion.
+        expanded: entries that the flow has at most after the first expansion, pruned.
+        threads: on the CPU.
+        memory: bytes that the first iteration takes at most.
+        memory_limit: bytes that may be taken.
+        may_switch: another engine may go on, once the flow has become dense or sparse enough.
+    """
+
+    engine: str
+    reason: str
+    device: torch.device
+    num_nodes: int
+    entries: int
+    products: int
+    expanded: int
+    threads: int
+    memory: int
+    memory_limit: int
+    may_switch: bool
+
+    def __str__(self) -> str:
+        rows = {
+            "measure": "mcl",
+            "engine": f"{self.engine}: {self.reason}",
+            "device": f"{self.device}" + (f", {self.threads} threads" if self.threads else ""),
+            "graph": f"{self.num_nodes:,} vertices, {self.entries:,} entries of the flow",
+            "expansion": f"{self.products:,} products, at most {self.expanded:,} entries kept",
+            "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
+        }
+        return "\n".join(f"{name:<9} {text}" for name, text in rows.items())
+
+
+def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
+    """The plan of a run from this flow.
+
+    Raises:
+        MemoryError: with the need and the limit.
+        ValueError: if the engine cannot run here.
+    """
+    limit = _memory.budget(memory, flow.device)
+    n, work = flow.num_nodes, products(flow, rules.expansion)
+    most = step_memory(flow, rules)
+    cap = rules.prune.most if rules.prune is not None else None
+    expanded = int((most if cap is None else most.clamp(max=cap)).sum())
+    chosen, reason = _choose(flow, engine, work, limit)
+    needed = flow.nbytes + _needed(chosen, flow, expanded)
+    made = MclPlan(
+        chosen, reason, flow.device, n, flow.entries, int(work), expanded,
+        torch.get_num_threads() if flow.device.type == "cpu" else 0, needed, limit,
+        engine == "auto" and DENSE_BYTES * n * n + flow.nbytes <= limit,
+    )  # fmt: skip
+    if needed > limit:
+        what = f"mcl with engine={chosen!r}, up to {expanded:,} entries after the first expansion,"
+        raise _memory.refuse(what, needed, limit, memory)
+    return made
+
+
+def products(flow: Flow, expansion: int = 2) -> float:
+    """Multiplications of an expansion of the flow, column by column."""
+    colptr, row, _ = flow.packed()
+    work = flow.length.double()
+    for _ in range(expansion - 1):
+        sums = torch.nn.functional.pad(work[row].cumsum(0), (1, 0))
+        work = sums[colptr[1:]] - sums[colptr[:-1]]
+    return float(work.sum())
+
+
+def compiled(device: torch.device) -> bool:
+    """Is there a compiled operator for this device?"""
+    return _ops.has_kernel(OPERATOR, device)
+
+
+def sparse_engine(device: torch.device) -> str:
+    """The engine for sparse columns."""
+    return "fused" if compiled(device) else "tensor"
+
+
+def dense_pays(device: torch.device, n: int, work: float) -> bool:
+    """Is a matrix product on [n, n] faster than so many products of sparse columns?"""
+    kind = "cpu" if device.type == "cpu" else "cuda"
+    return n <= SMALL[kind] or float(n) ** 3 < GEMM_GAIN[kind, sparse_engine(device)] * work
+
+
+def _choose(flow: Flow, engine: str, work: float, limit: int) -> tuple[str, str]:
+    n, device = flow.num_nodes, flow.device
+    if engine == "fused" and not compiled(device):
+        raise ValueError(
+            f"engine='fused' has no compiled kernels for {device}; use 'dense' or 'tensor'"
+            if _ops.available
+            else "engine='fused' needs the compiled extension; use 'dense' or 'tensor'"
+        )
+    if engine != "auto":
+        return engine, "asked for"
+    sparse = sparse_engine(device)
+    if DENSE_BYTES * n * n > limit:
+        return sparse, f"a matrix of {n:,} x {n:,} does not fit"
+    if dense_pays(device, n, work):
+        share = flow.entries / max(n * n, 1)
+        return "dense", f"{share:.0%} of the {n:,} x {n:,} matrix are entries"
+    why = f"{work:,.0f} products are few beside {n:,}^3"
+    return sparse, why if sparse == "fused" else f"{why}; no compiled kernels for {device}"
+
+
+def _needed(engine: str, flow: Flow, expanded: int) -> int:
+    """Bytes that an iteration takes at most beside its flow."""
+    n = flow.num_nodes
+    if engine == "dense":
+        return DENSE_BYTES * n * n
+    if engine == "tensor":
+        largest = _tensor.PRODUCTS if flow.device.type == "cpu" else _tensor.PRODUCTS_ON_ACCELERATOR
+        block = int(min(largest, products(flow)))
+        return _TENSOR_ENTRY * expanded + 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
+    return _ENTRY * expanded + 12 * n + 16 * n * max(torch.get_num_threads(), 1)

@@ -1,0 +1,259 @@
+"""THE loop over iterations: progress, Ctrl-C, memory, the engines."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from torchcent import _memory, _ops
+from torchcent._mcl import _dense, _plan, _tensor
+from torchcent._mcl._flow import Flow, columns_as_rows, from_dense
+from torchcent._mcl._rules import Rules, Summary
+from torchcent._watch import on_device, progress_bar, watched
+
+# Products of the first expansion below which a thread and a bar cost more than they give.
+_INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e5, 1e8
+# How much faster another engine must look before it takes over.
+_HYSTERESIS = 1.5
+_FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
+
+
+@dataclass
+class Run:
+    """What came out.
+
+    Attributes:
+        flow: the last one, inflated.
+        summaries: of every iteration.
+        converged: did chaos fall below the limit?
+        engines: (engine, first iteration) for every change of engine.
+    """
+
+    flow: Flow
+    summaries: list[Summary] = field(default_factory=list)
+    converged: bool = False
+    engines: list[tuple[str, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop."""
+
+    chaos: float
+    max_iter: int
+
+
+def run(
+    flow: Flow, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
+    progress: bool | None, expanded: Summary | None = None,
+) -> Run:  # fmt: skip
+    """Iterates until the chaos is below its limit.
+
+    With `expanded`, the flow has been expanded and pruned already and waits for its inflation.
+    """
+    quiet()
+    result = Run(flow)
+    control = torch.tensor([0, 0, 0], dtype=torch.int64)
+    quick = plan.products < (_INLINE_WORK_ON_CUDA if flow.device.type == "cuda" else _INLINE_WORK)
+    bar = progress_bar(
+        max(flow.num_nodes, 1), f"mcl -I {inflation:g}", progress, quick, "columns",
+        bar_format=_FORMAT,
+    )  # fmt: skip
+    with bar:
+        loop = _Loop(result, rules, inflation, limits, plan, control, bar)
+        work = on_device(lambda: loop.iterate(expanded), flow.device)
+        if quick:
+            work()
+        else:
+            watched(work, control, bar)
+    return result
+
+
+@cache
+def quiet() -> None:
+    """Draws PyTorch's warning that CSR is "in beta", which comes once, and swallows it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = torch.eye(1).to_sparse()
+        torch.sparse.mm(one, one)
+        torch.sparse_csc_tensor(torch.tensor([0, 0]), one.indices()[0][:0], torch.ones(0), (1, 1))
+
+
+def expand(flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None) -> Run:
+    """The first expansion alone, pruned, for several inflations."""
+    return run(flow, rules, 1.0, Limits(math.inf, 1), plan, progress)
+
+
+def inflated(flow: Flow, inflation: float) -> Flow:
+    """The flow with its entries raised to the power."""
+    colptr, row, value = flow.packed()
+    n = flow.num_nodes
+    column = torch.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
+    done = _tensor.inflate(_tensor.Columns(n, column, row, value), inflation)
+    length = torch.bincount(done.column, minlength=n)
+    return _tensor.from_packed(_tensor.pointers(length), done.row, done.value)
+
+
+class _Loop:
+    def __init__(
+        self, result: Run, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
+        control: Tensor, bar: tqdm,
+    ) -> None:  # fmt: skip
+        self.result, self.rules, self.inflation = result, rules, inflation
+        self.limits, self.plan, self.control, self.bar = limits, plan, control, bar
+        self.seconds = 0.0
+
+    def iterate(self, expanded: Summary | None) -> None:
+        result = self.result
+        if expanded is not None:
+            result.flow = inflated(result.flow, self.inflation)
+            result.summaries.append(expanded)
+            result.converged = expanded.chaos < self.limits.chaos
+        engine: _Fused | _Tensor | _Dense = _ENGINES[self.plan.engine](self, result.flow)
+        result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
+        while not result.converged and len(result.summaries) < self.limits.max_iter:
+            if not result.engines or result.engines[-1][0] != engine.name:
+                result.engines.append((engine.name, len(result.summaries) + 1))
+            started = time.perf_counter()
+            summary = engine.step()
+            if self.control[0]:
+                break
+            self.seconds = time.perf_counter() - started
+            result.summaries.append(summary)
+            result.converged = summary.chaos < self.limits.chaos
+            self.tell()
+            engine = engine.better() or engine
+        result.flow = engine.flow()
+
+    def arguments(self) -> tuple[int, float, float, int, int, float]:
+        return self.rules.arguments(self.inflation)
+
+    def tell(self) -> None:
+        """Moves the bar's text; the bar itself is this iteration's columns."""
+        last, count = self.result.summaries[-1], len(self.result.summaries)
+        left = seconds_left(
+            [s.chaos for s in self.result.summaries], self.limits.chaos, self.seconds
+        )
+        text = f"iteration {count}, chaos {last.chaos:.2g}, {last.kept:,} entries"
+        if left is not None:
+            text += f", about {left:.0f} s left" if left >= 1 else ", nearly done"
+        self.bar.set_postfix_str(text, refresh=False)
+        self.control[1] = 0
+
+
+def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | None:
+    """A guess from the last iterations' fall of chaos and the time of one; None before it falls.
+
+    Chaos rises first, then falls, at the end faster than geometrically, and iterations get shorter:
+    the guess is nearly always too long.
+    """
+    if len(chaos) < 3 or not chaos[-1] < chaos[-2] < chaos[-3] or goal <= 0:
+        return None
+    if chaos[-1] <= goal:
+        return 0.0
+    rate = math.log(chaos[-1] / chaos[-3]) / 2
+    return seconds * math.log(goal / chaos[-1]) / rate
+
+
+class _Sparse:
+    """An engine on the flow itself."""
+
+    def __init__(self, loop: _Loop, flow: Flow) -> None:
+        self.loop, self._flow = loop, flow
+
+    def flow(self) -> Flow:
+        return self._flow
+
+    def better(self) -> _Dense | None:
+        """The dense engine, once the flow is so dense that it is faster."""
+        plan = self.loop.plan
+        if not plan.may_switch or self.loop.rules.expansion != 2:
+            return None
+        work = _plan.products(self._flow)
+        if plan.num_nodes <= _plan.SMALL["cpu"] or not _plan.dense_pays(
+            plan.device, plan.num_nodes, work / _HYSTERESIS
+        ):
+            return None
+        return _Dense(self.loop, self._flow)
+
+    def room(self) -> int:
+        """Bytes that an iteration may take: what is allowed, less the flow that it reads."""
+        return max(self.loop.plan.memory_limit - self._flow.nbytes, 1)
+
+
+class _Fused(_Sparse):
+    name = "fused"
+
+    def step(self) -> Summary:
+        held, control = self._flow, self.loop.control
+        control[2] = self.room()
+        *new, summary = _ops.ops.mcl_iterate(
+            held.begin, held.length, held.row, held.value, control, *self.loop.arguments(),
+            torch.get_num_threads(),
+        )  # fmt: skip
+        self._flow = Flow(*new)
+        return Summary.of(summary)
+
+
+class _Tensor(_Sparse):
+    name = "tensor"
+
+    def step(self) -> Summary:
+        self.loop.control[2] = self.room()
+        self._flow, summary = _tensor.iterate(self._flow, self.loop.control, *self.loop.arguments())
+        if self._flow.nbytes > self.loop.plan.memory_limit:
+            raise _memory.refuse(
+                f"mcl, iteration {len(self.loop.result.summaries) + 1},", self._flow.nbytes,
+                self.loop.plan.memory_limit, self.loop.plan.memory_limit,
+            )  # fmt: skip
+        return Summary.of(summary)
+
+
+class _Dense:
+    name = "dense"
+
+    def __init__(self, loop: _Loop, flow: Flow) -> None:
+        self.loop, self.rows = loop, columns_as_rows(flow)
+
+    def step(self) -> Summary:
+        self.rows, summary = _dense.iterate(self.rows, *self.loop.arguments())
+        return Summary.of(summary.cpu())
+
+    def flow(self) -> Flow:
+        return from_dense(self.rows)
+
+    def better(self) -> _Fused | _Tensor | None:
+        """The engine for sparse columns, once the flow is so sparse that it is faster."""
+        plan = self.loop.plan
+        if not plan.may_switch or self.loop.rules.expansion != 2:
+            return None
+        entry = self.rows != 0
+        work = float((entry.sum(0).double() * entry.sum(1).double()).sum())
+        if _plan.dense_pays(plan.device, plan.num_nodes, work * _HYSTERESIS):
+            return None
+        return _SPARSE[_plan.sparse_engine(plan.device)](self.loop, self.flow())
+
+
+_SPARSE: dict[str, Callable[[_Loop, Flow], _Fused | _Tensor]] = {"fused": _Fused, "tensor": _Tensor}
+_ENGINES: dict[str, Callable[[_Loop, Flow], _Fused | _Tensor | _Dense]] = {
+    **_SPARSE,
+    "dense": _Dense,
+}
+
+
+def warn_if_stuck(result: Run, limits: Limits) -> None:
+    if not result.converged:
+        last = result.summaries[-1].chaos if result.summaries else math.inf
+        warnings.warn(
+            f"mcl has not converged in {len(result.summaries)} iterations: chaos is {last:.2g}, "
+            f"not below {limits.chaos:g}; the clusters are those of the flow as it is",
+            stacklevel=4,
+        )
