@@ -27,39 +27,41 @@ def iterate(
 
 
 def prune(
-    x: Tensor, threshold: float, select: int, recover: int, mass: float
+    whole: Tensor, threshold: float, select: int, recover: int, mass: float
 ) -> tuple[Tensor, Tensor]:
     """Cut, recover, select, rescale (`_rules.Prune`)."""
-    n = x.shape[-1]
-    before = _count(x)
-    whole = x
-    if threshold > 0:
-        x = torch.where(whole >= threshold, whole, 0)
-    elif select > 0:
-        x = whole.clone()
-    count = _count(x)
+    before = _count(whole)
+    largest = whole.amax(-1)
+    energy = largest.double() - _sum(whole * whole)
+    x = torch.where(whole >= threshold, whole, 0) if threshold > 0 else whole
+    count, held = _count(x), _sum(x)
     cut = count < before
-    held = _sum(x)
-    recovering = cut & (held < mass) & (count < recover)
+    recovering = (held < mass) & (count < before.clamp(max=recover))
     selecting = (count > select) & (select > 0) & ~recovering
+    first = recovering.clone()
     if selecting.any():
         at = selecting.nonzero(as_tuple=True)
-        x[at] = _largest(x[at], min(select, n))
-        held = _sum(x)
-        again = selecting & (held < mass) & (select < recover)
-        recovering, selecting = recovering | again, selecting & ~again
-    if recovering.any():
-        at = recovering.nonzero(as_tuple=True)
-        x[at] = _largest(whole[at], min(recover, n))
-    if cut.any():
-        count = _count(x)
-        empty = count == 0
-        x.diagonal(dim1=-2, dim2=-1)[empty] = 1
+        left = x[at]
+        some = _largest(left, select)
+        short = (_count(some) < recover) & (_sum(some) < mass)
+        selecting[at] = _count(some) < count[at]
+        if short.any():
+            some[short] = _largest(left[short], recover)
+            recovering[tuple(index[short] for index in at)] = True
+        x = x.clone() if x is whole else x
+        x[at] = some
+    if first.any():
+        at = first.nonzero(as_tuple=True)
+        x[at] = _largest(whole[at], recover)
+    if threshold > 0:
+        x = torch.where((_count(x) == 0)[..., None] & (whole == largest[..., None]), whole, x)
     count, held = _count(x), _sum(x)
     x = x / held.to(x.dtype)[..., None]
-    chaos = ((x.amax(-1).double() - _sum(x * x)) * count).amax().clamp(min=0)
-    told = [chaos, before.sum(), count.sum(), cut.sum(), recovering.sum(), selecting.sum()]
-    return x, torch.stack([part.double() for part in [*told, held.amin()]])
+    told = [
+        (energy * count).amax().clamp(min=0), before.sum(), count.sum(), cut.sum(),
+        recovering.sum(), selecting.sum(), held.amin(), held.sum(),
+    ]  # fmt: skip
+    return x, torch.stack([part.double() for part in told])
 
 
 def inflate(x: Tensor, inflation: float) -> Tensor:
@@ -72,11 +74,11 @@ def inflate(x: Tensor, inflation: float) -> Tensor:
 
 
 def _largest(x: Tensor, most: int) -> Tensor:
-    """The largest entries of each row, of equal ones the first; 0 elsewhere."""
-    bar = torch.topk(x, most, dim=-1, sorted=True).values[..., -1:]
-    above, equal = x > bar, x == bar
-    room = most - above.sum(-1, keepdim=True)
-    return torch.where(above | (equal & (equal.cumsum(-1) <= room)), x, 0)
+    """The largest entries of each row, and what equals the smallest of these; 0 elsewhere."""
+    if most >= x.shape[-1]:
+        return x.clone()
+    bar = torch.topk(x, most, dim=-1).values[..., -1:]
+    return torch.where(x >= bar, x, 0)
 
 
 def _count(x: Tensor) -> Tensor:

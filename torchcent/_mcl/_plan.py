@@ -23,6 +23,8 @@ SMALL = {"cpu": 96, "cuda": 1024}
 DENSE_BYTES = 32
 _ENTRY = 8  # bytes of an entry: row and value
 _TENSOR_ENTRY = 36  # of the tensor engine, which holds the new entries in blocks and then as one
+# Of a thread of the fused engine: per vertex, and its chunk of new entries (csrc/cpu/flow_store.h).
+_PER_NODE, _CHUNK = 16, 2**21
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class MclPlan:
         threads: on the CPU.
         memory: bytes that the first iteration takes at most.
         memory_limit: bytes that may be taken.
+        overhead: bytes of them that are for neither flow.
         may_switch: another engine may go on, once the flow has become dense or sparse enough.
     """
 
@@ -53,6 +56,7 @@ class MclPlan:
     threads: int
     memory: int
     memory_limit: int
+    overhead: int
     may_switch: bool
 
     def __str__(self) -> str:
@@ -80,10 +84,11 @@ def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
     cap = rules.prune.most if rules.prune is not None else None
     expanded = int((most if cap is None else most.clamp(max=cap)).sum())
     chosen, reason = _choose(flow, engine, work, limit)
-    needed = flow.nbytes + _needed(chosen, flow, expanded)
+    each, overhead = _needed(chosen, flow)
+    needed = flow.nbytes + each * expanded + overhead
     made = MclPlan(
         chosen, reason, flow.device, n, flow.entries, int(work), expanded,
-        torch.get_num_threads() if flow.device.type == "cpu" else 0, needed, limit,
+        torch.get_num_threads() if flow.device.type == "cpu" else 0, needed, limit, overhead,
         engine == "auto" and DENSE_BYTES * n * n + flow.nbytes <= limit,
     )  # fmt: skip
     if needed > limit:
@@ -138,13 +143,13 @@ def _choose(flow: Flow, engine: str, work: float, limit: int) -> tuple[str, str]
     return sparse, why if sparse == "fused" else f"{why}; no compiled kernels for {device}"
 
 
-def _needed(engine: str, flow: Flow, expanded: int) -> int:
-    """Bytes that an iteration takes at most beside its flow."""
+def _needed(engine: str, flow: Flow) -> tuple[int, int]:
+    """Bytes per entry of the next flow, and other bytes that an iteration takes at most."""
     n = flow.num_nodes
     if engine == "dense":
-        return DENSE_BYTES * n * n
+        return 0, DENSE_BYTES * n * n
     if engine == "tensor":
         largest = _tensor.PRODUCTS if flow.device.type == "cpu" else _tensor.PRODUCTS_ON_ACCELERATOR
         block = int(min(largest, products(flow)))
-        return _TENSOR_ENTRY * expanded + 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
-    return _ENTRY * expanded + 12 * n + 16 * n * max(torch.get_num_threads(), 1)
+        return _TENSOR_ENTRY, 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
+    return _ENTRY, 12 * n + (_PER_NODE * n + _CHUNK) * max(torch.get_num_threads(), 1)

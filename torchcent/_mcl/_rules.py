@@ -31,11 +31,10 @@ class Prune:
     2. *Recover*: if what is left sums to less than `mass` and is fewer than `recover` entries, the
        `recover` largest entries of the whole column stay instead.
     3. *Select*: else, if more than `select` entries are left, the `select` largest stay; if these
-       sum to less than `mass`, step 2 is tried once more.
+       sum to less than `mass`, the `recover` largest of what was left.
 
-    The column is then rescaled to sum 1. Of equal entries at the limit those of the lowest rows
-    stay (mcl keeps them all, and takes n^2 entries for a star of n leaves). A column of which
-    nothing is left becomes a loop.
+    What equals the smallest entry that stays, stays too; of a column that is cut as a whole the
+    largest entry stays. The column is then rescaled to sum 1.
 
     Attributes:
         threshold: mcl's ``-p``, or 0.99999 / ``-P``; 0 switches the cut off.
@@ -97,7 +96,7 @@ class Prune:
 
     @property
     def most(self) -> int | None:
-        """Entries that a column has at most afterwards; None if there is no limit."""
+        """Entries that a column has at most afterwards, but for ties; None if there is no limit."""
         limits = []
         if self.select:
             limits.append(max(self.select, self.recover))
@@ -126,12 +125,14 @@ class Summary:
     """What an iteration tells.
 
     Attributes:
-        chaos: the largest of the columns' (largest entry - sum of squares) x entries.
+        chaos: the largest of the columns' (largest entry - sum of squares), before pruning, times
+            the entries kept.
         expanded: entries before pruning.
         kept: entries after it.
         cut, recovered, selected: columns that lost entries to the threshold, got some back, were
             limited to the largest.
         mass: the least share of a column that pruning kept.
+        total_mass: the sum of these shares.
     """
 
     chaos: float
@@ -141,13 +142,13 @@ class Summary:
     recovered: int
     selected: int
     mass: float
+    total_mass: float
 
     @classmethod
     def of(cls, values: Tensor) -> Summary:
-        chaos, expanded, kept, cut, recovered, selected, mass = values.tolist()[:7]
-        return cls(
-            chaos, int(expanded), int(kept), int(cut), int(recovered), int(selected), mass
-        )  # fmt: skip
+        chaos, *counts, least, total = values.tolist()
+        expanded, kept, cut, recovered, selected = map(int, counts)
+        return cls(chaos, expanded, kept, cut, recovered, selected, least, total)
 
 
 def step_memory(flow: Flow, rules: Rules) -> Tensor:

@@ -185,8 +185,17 @@ class _Sparse:
         return _Dense(self.loop, self._flow)
 
     def room(self) -> int:
-        """Bytes that an iteration may take: what is allowed, less the flow that it reads."""
-        return max(self.loop.plan.memory_limit - self._flow.nbytes, 1)
+        """Bytes that the next flow may take."""
+        plan = self.loop.plan
+        return max(plan.memory_limit - self._flow.nbytes - plan.overhead, 1)
+
+    def refuse(self) -> MemoryError:
+        limit, at = self.loop.plan.memory_limit, len(self.loop.result.summaries) + 1
+        return MemoryError(
+            f"mcl, iteration {at}, needs more than memory={limit} ({_memory.readable(limit)}), "
+            f"with {self._flow.entries:,} entries of the flow before it; raise memory, or keep fewer "
+            "entries: a smaller select and recover of Prune, or a larger threshold"
+        )
 
 
 class _Fused(_Sparse):
@@ -199,6 +208,8 @@ class _Fused(_Sparse):
             held.begin, held.length, held.row, held.value, control, *self.loop.arguments(),
             torch.get_num_threads(),
         )  # fmt: skip
+        if control[2] < 0:
+            raise self.refuse()
         self._flow = Flow(*new)
         return Summary.of(summary)
 
@@ -207,13 +218,12 @@ class _Tensor(_Sparse):
     name = "tensor"
 
     def step(self) -> Summary:
-        self.loop.control[2] = self.room()
-        self._flow, summary = _tensor.iterate(self._flow, self.loop.control, *self.loop.arguments())
-        if self._flow.nbytes > self.loop.plan.memory_limit:
-            raise _memory.refuse(
-                f"mcl, iteration {len(self.loop.result.summaries) + 1},", self._flow.nbytes,
-                self.loop.plan.memory_limit, self.loop.plan.memory_limit,
-            )  # fmt: skip
+        room = self.room()
+        self.loop.control[2] = room
+        new, summary = _tensor.iterate(self._flow, self.loop.control, *self.loop.arguments())
+        if new.nbytes > room:
+            raise self.refuse()
+        self._flow = new
         return Summary.of(summary)
 
 

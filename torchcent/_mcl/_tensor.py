@@ -36,14 +36,14 @@ def iterate(
             block = torch.sparse.mm(block, matrix)
         column, into = block.coalesce().indices()
         entries = Columns(end - begin, column, into, block.coalesce().values().float())
-        pruned, summary = prune(entries, begin, threshold, select, recover, mass)
+        pruned, summary = prune(entries, threshold, select, recover, mass)
         made.append(inflate(pruned, inflation))
         told.append(summary)
         control[1] += end - begin
     if not made:
-        empty = torch.zeros(7, dtype=torch.float64)
+        empty = torch.zeros(8, dtype=torch.float64)
         return flow, empty
-    length = torch.cat([torch.bincount(x.column, minlength=x.count) for x in made])
+    length = torch.cat([x.counts() for x in made])
     new = from_packed(
         pointers(length), torch.cat([x.row for x in made]), torch.cat([x.value for x in made])
     )
@@ -60,43 +60,52 @@ class Columns:
         """float64 [count]: a sum for each column."""
         return scatter_sum(values.double(), self.column, self.count)
 
+    def counts(self, kept: Tensor | None = None) -> Tensor:
+        """int64 [count]: how many entries each column has, or has of those."""
+        column = self.column if kept is None else self.column[kept]
+        return torch.bincount(column, minlength=self.count)
+
+    def largest(self) -> Tensor:
+        """float64 [count]: the largest entry of each column."""
+        zero = torch.zeros(self.count, dtype=torch.float64, device=self.value.device)
+        return zero.scatter_reduce_(0, self.column, self.value.double(), "amax")
+
     def where(self, kept: Tensor) -> Columns:
         return Columns(self.count, self.column[kept], self.row[kept], self.value[kept])
 
 
 def prune(
-    entries: Columns, first: int, threshold: float, select: int, recover: int, mass: float
+    entries: Columns, threshold: float, select: int, recover: int, mass: float
 ) -> tuple[Columns, Tensor]:
-    """Cut, recover, select, rescale (`_rules.Prune`); column 0 is that of vertex `first`."""
+    """Cut, recover, select, rescale (`_rules.Prune`)."""
     column, value = entries.column, entries.value
-    before = torch.bincount(column, minlength=entries.count)
-    keep = value >= threshold if threshold > 0 else torch.ones_like(value, dtype=torch.bool)
-    count = torch.bincount(column[keep], minlength=entries.count)
-    held = entries.sums(value * keep)
+    before = entries.counts()
+    energy = entries.largest() - entries.sums(value.double() ** 2)
+    left = value >= threshold if threshold > 0 else torch.ones_like(value, dtype=torch.bool)
+    count, held = entries.counts(left), entries.sums(value * left)
     cut = count < before
-    recovering = cut & (held < mass) & (count < recover)
+    recovering = (held < mass) & (count < before.clamp(max=recover))
     selecting = (count > select) & (select > 0) & ~recovering
+    keep = left
     if (recovering | selecting).any():
-        rank = _ranks(entries, recovering | selecting)
-        keep &= ~selecting[column] | (rank < select)
-        held = entries.sums(value * keep)
-        again = selecting & (held < mass) & (select < recover)
-        recovering, selecting = recovering | again, selecting & ~again
-        keep |= recovering[column] & (rank < recover)
-        count = torch.bincount(column[keep], minlength=entries.count)
-        held = entries.sums(value * keep)
-    kept = entries.where(keep)
-    empty = torch.nonzero(count == 0).flatten()
-    if empty.numel():
-        kept = _with_loops(kept, empty, first)
-        held = held.index_fill(0, empty, 1.0)
-    whole = held.clamp(min=torch.finfo(torch.float64).tiny)
-    kept.value = (kept.value.double() / whole[kept.column]).float()
+        ranked = Ranked(entries, recovering | selecting)
+        keep = left & (~selecting[column] | (value >= ranked.bar(select)[column]))
+        kept = entries.counts(keep)
+        again = selecting & (kept < recover) & (entries.sums(value * keep) < mass)
+        enough = value >= ranked.bar(recover)[column]
+        keep |= (recovering[column] & enough) | (again[column] & left & enough)
+        selecting, recovering = selecting & (kept < count), recovering | again
+    nothing = (entries.counts(keep) == 0)[column]
+    if nothing.any():
+        keep |= nothing & (value == entries.largest()[column])
+    pruned = entries.where(keep)
+    held, kept = pruned.sums(pruned.value), pruned.counts()
+    pruned.value = (pruned.value.double() / held[pruned.column]).float()
     summary = [
-        _chaos(kept), before.sum(), keep.sum() + empty.numel(), cut.sum(), recovering.sum(),
-        selecting.sum(), held.min(),
+        (energy * kept).max().clamp(min=0), before.sum(), kept.sum(), cut.sum(), recovering.sum(),
+        selecting.sum(), held.min(), held.sum(),
     ]  # fmt: skip
-    return kept, torch.stack([x.double() for x in summary])
+    return pruned, torch.stack([x.double() for x in summary])
 
 
 def inflate(entries: Columns, inflation: float) -> Columns:
@@ -105,49 +114,39 @@ def inflate(entries: Columns, inflation: float) -> Columns:
         return entries
     # By the largest of the column, so that not all underflow.
     value = entries.value.double()
-    power = (value / _largest(entries, value)[entries.column]) ** inflation
+    power = (value / entries.largest()[entries.column]) ** inflation
     entries.value = (power / entries.sums(power)[entries.column]).float()
     return entries.where(entries.value > 0)
 
 
 def combine(summaries: Tensor) -> Tensor:
     """The summary of all columns from those of blocks of them."""
-    chaos, mass = summaries[:, 0].max(), summaries[:, 6].min()
-    return torch.cat([chaos[None], summaries[:, 1:6].sum(0), mass[None]])
+    chaos, least = summaries[:, 0].max(), summaries[:, 6].min()
+    return torch.cat(
+        [chaos[None], summaries[:, 1:6].sum(0), least[None], summaries[:, 7].sum()[None]]
+    )
 
 
-def _chaos(entries: Columns) -> Tensor:
-    value = entries.value.double()
-    count = torch.bincount(entries.column, minlength=entries.count)
-    return ((_largest(entries, value) - entries.sums(value * value)) * count).max().clamp(min=0)
+class Ranked:
+    """The entries of some columns, the largest of each first."""
 
+    def __init__(self, entries: Columns, wanted: Tensor) -> None:
+        at = torch.nonzero(wanted[entries.column]).flatten()
+        column = entries.column[at]
+        order = torch.argsort(entries.value[at], descending=True, stable=True)
+        order = order[torch.argsort(column[order], stable=True)]
+        self.value = entries.value[at][order]
+        self.count = torch.bincount(column, minlength=entries.count)
+        self.begin = pointers(self.count)[:-1]
 
-def _largest(entries: Columns, value: Tensor) -> Tensor:
-    zero = value.new_zeros(entries.count)
-    return zero.scatter_reduce_(0, entries.column, value, "amax")
-
-
-def _ranks(entries: Columns, wanted: Tensor) -> Tensor:
-    """The rank of every entry in its column, from the largest; of equal ones by row. Only in the
-    wanted columns; 0 in others."""
-    at = torch.nonzero(wanted[entries.column]).flatten()
-    column = entries.column[at]
-    order = torch.argsort(entries.value[at], descending=True, stable=True)
-    order = order[torch.argsort(column[order], stable=True)]
-    begin = pointers(torch.bincount(column, minlength=entries.count))
-    rank = torch.empty_like(at)
-    rank[order] = torch.arange(at.numel(), device=at.device) - begin[column]
-    spread = torch.zeros_like(entries.column)
-    spread[at] = rank
-    return spread
-
-
-def _with_loops(entries: Columns, empty: Tensor, first: int) -> Columns:
-    column = torch.cat([entries.column, empty])
-    row = torch.cat([entries.row, empty + first])
-    value = torch.cat([entries.value, entries.value.new_ones(empty.numel())])
-    order = torch.argsort(column, stable=True)
-    return Columns(entries.count, column[order], row[order], value[order])
+    def bar(self, most: int) -> Tensor:
+        """float32 [count]: the smallest of the `most` largest entries of each wanted column."""
+        bar = self.value.new_zeros(self.count.numel())
+        if most > 0:
+            there = self.count > 0
+            place = self.begin + self.count.clamp(max=most) - 1
+            bar[there] = self.value[place[there]]
+        return bar
 
 
 def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
