@@ -193,8 +193,8 @@ class _Sparse:
         limit, at = self.loop.plan.memory_limit, len(self.loop.result.summaries) + 1
         return MemoryError(
             f"mcl, iteration {at}, needs more than memory={limit} ({_memory.readable(limit)}), "
-            f"with {self._flow.entries:,} entries of the flow before it; raise memory, or keep fewer "
-            "entries: a smaller select and recover of Prune, or a larger threshold"
+            f"with {self._flow.entries:,} entries of the flow before it; raise memory, or keep "
+            "fewer entries: a smaller select and recover of Prune, or a larger threshold"
         )
 
 

@@ -1,8 +1,8 @@
-"""The command line: ``torchcent betweenness | closeness | ... | info | convert | generate``.
+"""The command line: ``torchcent betweenness | closeness | ... | mcl | info | generate``.
 
 A measure of vertices is one :class:`Measure` in ``MEASURES``: its name, its help, its own options
 and the function that turns a graph into scores. Reading, output, table, plot and errors are common.
-What is about pairs of vertices or the whole graph is in ``_pairs.py``.
+What is about pairs of vertices or the whole graph is in ``_pairs.py``, clustering in ``_mcl.py``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import torchcent
-from torchcent.cli import _files, _pairs, _scores
+from torchcent.cli import _files, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
 
 __all__ = ["MEASURES", "Measure", "main"]
@@ -36,13 +36,15 @@ _EXAMPLES = """\
   torchcent apsp friends.csv -o dist.npy                # distances of all pairs
   torchcent apsp roads.csv -o dist.npy --sources 100 > rows.txt
   torchcent closure calls.csv --directed -o calls.npz   # who reaches whom
+  torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, as mcl does it
+  torchcent mcl ppi.tsv --sweep 1.4,2,4,6 --plot sweep.png      # which inflation?
   torchcent info web.mtx                                # what it is, how it would run
   torchcent convert web.mtx.gz web.parquet
   torchcent generate rmat --scale 16 --edge-factor 8 -o rmat.npz"""
 
 _GRAPHS = """\
-GRAPH is a file (edge lists .txt .tsv .csv .edges .el, .mtx, .graph, .gr, .graphml, .gml, .npz,
-.npy, .pt, .parquet; each also .gz .bz2 .xz) or networkx:NAME with NAME one of
+GRAPH is a file (edge lists .txt .tsv .csv .edges .el, .abc, .mci, .mtx, .graph, .gr, .graphml,
+.gml, .npz, .npy, .pt, .parquet; each also .gz .bz2 .xz) or networkx:NAME with NAME one of
 les_miserables, karate_club, davis_southern_women, florentine_families."""
 
 
@@ -68,7 +70,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = _Parser(
-        prog="torchcent", description="Exact centrality and distances of graphs.",
+        prog="torchcent", description="Exact centrality, distances and clustering of graphs.",
         epilog=_epilog(), formatter_class=raw,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=torchcent.__version__)
@@ -82,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _scores.add_parsers(add)
     _pairs.add_parsers(add)
+    _mcl.add_parsers(add)
     _files.add_parsers(add)
     return parser
 

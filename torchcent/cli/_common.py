@@ -32,8 +32,8 @@ _NETWORKS = {
 }
 
 
-def graph_options(parser: argparse.ArgumentParser) -> None:
-    """The graph, and how to read it."""
+def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> None:
+    """The graph, and how to read it; with `weight_options` unless weights are no distances."""
     parser.add_argument("graph", metavar="GRAPH", help="a graph file, or networkx:NAME")
     group = parser.add_argument_group("reading")
     side = group.add_mutually_exclusive_group()
@@ -48,7 +48,8 @@ def graph_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--text-labels", action="store_true", help="ids are names, even if they look like numbers"
     )
-    weight_options(parser)
+    if weights:
+        weight_options(parser)
 
 
 def weight_options(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +106,7 @@ def _size(text: str) -> int:
 
 def load(args: argparse.Namespace) -> EdgeList:
     """The graph that the arguments name, with weights as `weight_options` have them."""
-    edges = _read(args)
+    edges = read_graph(args)
     if args.similarity and args.weights is False:
         raise ValueError("--no-weights and --similarity exclude each other")
     if (args.weights or args.similarity) and edges.edge_weight is None:
@@ -121,7 +122,8 @@ def weighted(args: argparse.Namespace) -> bool:
     return bool(args.weights or args.similarity)
 
 
-def _read(args: argparse.Namespace) -> EdgeList:
+def read_graph(args: argparse.Namespace) -> EdgeList:
+    """The graph that the arguments name, as it stands in its file."""
     library, _, name = args.graph.partition(":")
     if library != "networkx" or os.path.exists(args.graph):
         return read(

@@ -15,11 +15,22 @@ from torchcent.io._arrays import (
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import FORMATS, format_of, load_bytes, replacing
 from torchcent.io._matrix import read_gr, read_metis, read_mtx
+from torchcent.io._mcl import read_abc, read_clusters, read_mci, write_clusters
 from torchcent.io._scores import write_scores
 from torchcent.io._text import read_edges
 from torchcent.io._write import write
 
-__all__ = ["FORMATS", "EdgeList", "from_networkx", "read", "replacing", "write", "write_scores"]
+__all__ = [
+    "FORMATS",
+    "EdgeList",
+    "from_networkx",
+    "read",
+    "read_clusters",
+    "replacing",
+    "write",
+    "write_clusters",
+    "write_scores",
+]
 
 
 def read(
@@ -38,6 +49,8 @@ def read(
     ========================================  =====================  =====================
     .txt .tsv .csv .edges .el .edgelist       edge list (SNAP,       as a SNAP or KONECT
     .konect, ``out.*``                        KONECT, CSV, ...)      comment says, else no
+    .abc                                      mcl's label input      no
+    .mci                                      mcl's native matrix    if not symmetric
     .mtx                                      Matrix Market          general yes, else no
     .graph                                    METIS, DIMACS10        no
     .gr                                       DIMACS shortest paths  yes
@@ -56,12 +69,14 @@ def read(
     None); so are ids below the n that the file (``# Nodes: n``) or ``num_nodes`` gives. All
     others, such as ids that count from 1, ids with gaps, huge ids or names, are numbered in
     increasing order, and ``labels[v]`` is what the file calls vertex v. Files that count from 1
-    by their format (.mtx, .graph, .gr, KONECT) have the labels 1..n.
+    by their format (.mtx, .graph, .gr, KONECT) have the labels 1..n. Of an .abc file all ids are
+    names, numbered as they come.
 
     Args:
         path: the file.
         directed: overrides what the file says.
-        format: overrides the suffix: edges, mtx, metis, gr, graphml, gml, npz, npy, pt, parquet.
+        format: overrides the suffix: edges, abc, mci, mtx, metis, gr, graphml, gml, npz, npy, pt,
+            parquet.
         num_nodes: number of vertices, to include isolated ones that no line mentions.
         skip: lines to pass over at the top of a text file.
         text_labels: take the ids of an edge list for names even if they look like numbers.
@@ -102,13 +117,15 @@ def read(
             skip=skip,
             text_labels=text_labels,
         )
-    if kind in ("npy", "pt", "parquet"):
-        reader = {"npy": read_npy, "pt": read_pt, "parquet": read_parquet}[kind]
+    if kind in ("npy", "pt", "parquet", "abc"):
+        reader = {"npy": read_npy, "pt": read_pt, "parquet": read_parquet, "abc": read_abc}[kind]
         return reader(name, data, directed, num_nodes)
     if kind in ("graphml", "gml"):
         edges = read_networkx(name, data, directed, kind)
     else:
-        read_matrix = {"mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz}[kind]
+        read_matrix = {
+            "mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz, "mci": read_mci,
+        }[kind]  # fmt: skip
         edges = read_matrix(name, data, directed)
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"{name}: num_nodes={num_nodes}, but the file has {edges.num_nodes}")

@@ -25,6 +25,8 @@ FORMATS = {
     ".el": "edges",
     ".edgelist": "edges",
     ".konect": "edges",
+    ".abc": "abc",
+    ".mci": "mci",
     ".mtx": "mtx",
     ".graph": "metis",
     ".gr": "gr",

@@ -34,6 +34,7 @@ def write(
     ======================  ===================================================================
     .txt .tsv .edges .el    a row an edge as it stands, labels, weights; direction, number of
                             vertices and isolated ones in comments that :func:`read` knows
+    .abc                    for mcl: the edges between tabs, nothing else
     .csv                    header ``source,target[,weight]`` and nothing but the edges: no
                             direction, no isolated vertices
     .mtx .npz               adjacency matrix, symmetric if undirected; no labels
@@ -70,7 +71,7 @@ def write(
     if kind not in _WRITERS:
         raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
     edges = graph if isinstance(graph, EdgeList) else _edges_of(graph)
-    if kind in ("edges", "parquet"):
+    if kind in ("edges", "parquet", "abc"):
         edges = _once(edges)
     writer = _WRITERS[kind]
     with replacing(path) as file:
@@ -172,6 +173,17 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
     if separator == "," or names:  # so that no name in the first row is taken for a header
         file.write((separator.join(heads) + "\n").encode())
     write_rows(file, columns, separator)
+
+
+def _write_abc(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    labels = edges.vertex_labels()
+    if labels.dtype == object:
+        for label in labels:
+            _check_label(path, str(label), "\t")
+    columns = [labels[end] for end in edges.edge_index.numpy()]
+    if edges.edge_weight is not None:
+        columns.append(edges.edge_weight.double().numpy())
+    write_rows(file, columns, "\t")
 
 
 def _isolated(edges: EdgeList) -> np.ndarray:
@@ -297,6 +309,7 @@ def _numpy(tensor: Tensor) -> np.ndarray:
 
 _WRITERS = {
     "edges": _write_text,
+    "abc": _write_abc,
     "mtx": _write_mtx,
     "metis": _write_metis,
     "gr": _write_gr,

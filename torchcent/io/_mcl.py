@@ -1,0 +1,239 @@
+"""Files of mcl: label input (abc), its native matrices, dictionaries of labels, clusterings."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from torchcent.io._edge_list import EdgeList
+from torchcent.io._files import load_bytes, replacing, text_bytes, text_lines
+from torchcent.io._layout import Layout, is_number
+from torchcent.io._text import _read_arrow
+from torchcent.io._tokens import IrregularText
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_COMMENT = re.compile(rb"^[ ]*#[^\n]*", re.M)
+_SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*)\)")
+
+
+def read_abc(path: str, data: bytes, directed: bool | None, num_nodes: int | None) -> EdgeList:
+    """Lines ``A B [weight]``, between tabs where a line has one, else between blanks.
+
+    Names are names, even if they look like numbers, and vertices are numbered in the order in which
+    the file first mentions them, as mcl does. No weight is 1. Undirected unless told otherwise.
+    """
+    data = text_bytes(path, data)
+    rows = _COMMENT.sub(b"", data)
+    try:
+        source, target, weight, names = _regular(rows)
+    except IrregularText:
+        source, target, weight, names = _by_line(path, rows)
+    if num_nodes is not None and num_nodes != len(names):
+        raise ValueError(f"{path}: num_nodes={num_nodes}, but the file names {len(names)} vertices")
+    index = torch.from_numpy(np.stack([source, target]))
+    weights = None if weight is None else torch.from_numpy(np.array(weight))
+    return EdgeList(index, weights, names, len(names), bool(directed))
+
+
+_Parts = tuple[np.ndarray, np.ndarray, "np.ndarray | None", "list[str]"]
+
+
+def _regular(rows: bytes) -> _Parts:
+    """A file whose lines all have the same two or three columns, by the fast reader."""
+    rows = rows.strip(b"\n") + b"\n"
+    first = rows[: rows.find(b"\n")]
+    separator = "\t" if b"\t" in first else ""
+    width = len(first.split(b"\t") if separator else first.split())
+    if width not in (2, 3):
+        raise IrregularText
+    layout = Layout(separator, width, 0, 1, 2 if width == 3 else None, False)
+    columns = _read_arrow(rows, layout, text_labels=True)
+    assert columns.names is not None
+    seen, first_at = np.unique(columns.ids.T.ravel(), return_index=True)
+    order = seen[np.argsort(first_at)]
+    number = np.empty(len(columns.names), np.int64)
+    number[order] = np.arange(len(order))
+    source, target = number[columns.ids]
+    return source, target, columns.weight, [columns.names[k] for k in order]
+
+
+def _by_line(path: str, rows: bytes) -> _Parts:
+    code: dict[str, int] = {}
+    ends: list[tuple[int, int]] = []
+    weights: list[float] = []
+    weighted = False
+    for at, line in enumerate(text_lines(path, rows), 1):
+        if not line.strip():
+            continue
+        fields = [x.strip() for x in line.split("\t")] if "\t" in line else line.split()
+        if len(fields) not in (2, 3) or not all(fields):
+            raise ValueError(
+                f"{path}:{at}: {len(fields)} fields; abc has 'A B' or 'A B weight': "
+                f"{line.strip()[:60]!r}"
+            )
+        source, target = (code.setdefault(x, len(code)) for x in fields[:2])
+        ends.append((source, target))
+        if len(fields) == 3:
+            if not is_number(fields[2]) or not math.isfinite(float(fields[2])):
+                raise ValueError(f"{path}:{at}: weight {fields[2]!r} is not a finite number")
+            weighted = True
+        weights.append(float(fields[2]) if len(fields) == 3 else 1.0)
+    index = np.array(ends, np.int64).reshape(-1, 2).T
+    return index[0], index[1], np.array(weights) if weighted else None, list(code)
+
+
+def read_mci(path: str, data: bytes, directed: bool | None) -> EdgeList:
+    """mcl's native matrix: vectors ``j i:value ... $``; entry i of vector j is the arc j -> i.
+
+    A vertex is called what the file's domain calls it: 0..n-1 unless ``mclcols`` says otherwise.
+    Undirected if the matrix is symmetric, unless told.
+    """
+    text = "\n".join(text_lines(path, text_bytes(path, data)))
+    sections = dict(_SECTION.findall(re.sub(r"^#.*", "", text, flags=re.M)))
+    shape = re.search(r"dimensions\s+(\d+)x(\d+)", sections.get("mclheader", ""))
+    if shape is None or "mclmatrix" not in sections:
+        raise ValueError(f"{path}: no matrix of mcl: '(mclheader' or '(mclmatrix' is missing")
+    if shape[1] != shape[2]:
+        raise ValueError(f"{path}: a {shape[1]} x {shape[2]} matrix; that of a graph is square")
+    n = int(shape[1])
+    domain = _domain(path, sections, n)
+    source, target, weight = _vectors(path, sections["mclmatrix"])
+    numbered = [np.searchsorted(domain, part) for part in (source, target)]
+    for part, number in zip((source, target), numbered, strict=True):
+        wrong = number == n
+        wrong[~wrong] = domain[number[~wrong]] != part[~wrong]
+        if wrong.any():
+            raise ValueError(f"{path}: index {part[wrong][0]} is not in the domain of the matrix")
+    row, col = numbered
+    if directed is None:
+        forth, back = np.lexsort((weight, col, row)), np.lexsort((weight, row, col))
+        directed = not (
+            np.array_equal(row[forth], col[back])
+            and np.array_equal(col[forth], row[back])
+            and np.array_equal(weight[forth], weight[back])
+        )
+    labels = None if np.array_equal(domain, np.arange(n)) else domain
+    weights = None if (weight == 1).all() else torch.from_numpy(weight)
+    return EdgeList(torch.from_numpy(np.stack([row, col])), weights, labels, n, directed)
+
+
+def _domain(path: str, sections: dict[str, str], n: int) -> np.ndarray:
+    known = [
+        np.array(_body(sections[name]).replace("$", " ").split(), np.int64)
+        for name in ("mclcols", "mclrows", "mcldoms")
+        if name in sections
+    ]
+    if not known:
+        return np.arange(n)
+    if any(not np.array_equal(known[0], other) for other in known[1:]):
+        raise ValueError(f"{path}: columns and rows of different domains; a graph has one")
+    if len(known[0]) != n:
+        raise ValueError(f"{path}: {len(known[0])} indices for {n} columns")
+    return np.sort(known[0])
+
+
+def _body(section: str) -> str:
+    return section.split("begin", 1)[1] if "begin" in section else section
+
+
+def _vectors(path: str, section: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Column, row and value of every entry."""
+    columns, counts, entries = [], [], []
+    *vectors, rest = _body(section).split("$")
+    if rest.strip():
+        raise ValueError(f"{path}: the last vector, {rest.split()[0]}, does not end with '$'")
+    for vector in vectors:
+        head, *entry = vector.split()
+        columns.append(head.partition(":")[0])
+        counts.append(len(entry))
+        entries += entry
+    parts = [entry.partition(":") for entry in entries]
+    try:
+        column = np.repeat(np.array(columns, np.int64), counts)
+        row = np.array([part[0] for part in parts], np.int64)
+        value = np.array([part[2] or 1 for part in parts], np.float64)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not np.isfinite(value).all():
+        raise ValueError(f"{path}: a value that is not finite")
+    return column, row, value
+
+
+def read_tab(path: str | os.PathLike[str]) -> dict[int, str]:
+    """mcl's dictionary of labels (``-write-tab``): lines of an index, a tab and a label."""
+    known: dict[int, str] = {}
+    for at, line in enumerate(text_lines(path, text_bytes(path, load_bytes(path))), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        number, _, label = line.partition("\t")
+        if not number.strip().isdecimal() or not label:
+            raise ValueError(f"{path}:{at}: no index, tab and label: {line[:60]!r}")
+        known[int(number)] = label
+    return known
+
+
+def write_clusters(
+    path: str | os.PathLike[str],
+    clusters: Iterable[Tensor | Sequence[int]],
+    labels: Sequence[Any] | np.ndarray | None = None,
+) -> None:
+    """Writes a cluster a line, its members between tabs, as ``mcl --abc`` does.
+
+    Args:
+        path: the file; ``.gz``, ``.bz2`` or ``.xz`` at the end compresses.
+        clusters: vertices of each, such as ``Clustering.clusters()``.
+        labels: names ``[num_nodes]``; the vertex numbers if None.
+
+    Raises:
+        ValueError: a label that holds a tab or a line end.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name) / "clusters.txt"
+        >>> write_clusters(path, [[0, 2], [1]], ["Ada", "Bob", "Cleo"])
+        >>> print(path.read_text(), end="")
+        Ada	Cleo
+        Bob
+        >>> read_clusters(path)
+        [['Ada', 'Cleo'], ['Bob']]
+        >>> folder.cleanup()
+    """
+    with replacing(path) as file:
+        for line in cluster_lines(clusters, labels):
+            file.write(line.encode())
+
+
+def cluster_lines(
+    clusters: Iterable[Tensor | Sequence[int]], labels: Sequence[Any] | np.ndarray | None = None
+) -> Iterable[str]:
+    """The lines that :func:`write_clusters` writes."""
+    names = None if labels is None else [str(x) for x in labels]
+    for name in names or []:
+        if not name or any(x in name for x in "\t\n\r"):
+            raise ValueError(f"label {name!r} cannot stand in a file of clusters")
+    for cluster in clusters:
+        members = torch.as_tensor(cluster).tolist()
+        yield "\t".join(map(str, members) if names is None else (names[v] for v in members)) + "\n"
+
+
+def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:
+    """The labels of each cluster of a file with a cluster a line, between tabs (else blanks).
+
+    Raises:
+        FileNotFoundError, ValueError: no such file; empty, binary or damaged.
+    """
+    lines = text_lines(path, text_bytes(path, load_bytes(path)))
+    return [
+        [x for x in (line.split("\t") if "\t" in line else line.split()) if x]
+        for line in lines
+        if line.strip() and not line.startswith("#")
+    ]
