@@ -84,8 +84,8 @@ def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
     cap = rules.prune.most if rules.prune is not None else None
     expanded = int((most if cap is None else most.clamp(max=cap)).sum())
     chosen, reason = _choose(flow, engine, work, limit)
-    each, overhead = _needed(chosen, flow)
-    needed = flow.nbytes + each * expanded + overhead
+    each, slack, overhead = _needed(chosen, flow)
+    needed = flow.nbytes + each * expanded + slack + overhead
     made = MclPlan(
         chosen, reason, flow.device, n, flow.entries, int(work), expanded,
         torch.get_num_threads() if flow.device.type == "cpu" else 0, needed, limit, overhead,
@@ -143,13 +143,14 @@ def _choose(flow: Flow, engine: str, work: float, limit: int) -> tuple[str, str]
     return sparse, why if sparse == "fused" else f"{why}; no compiled kernels for {device}"
 
 
-def _needed(engine: str, flow: Flow) -> tuple[int, int]:
-    """Bytes per entry of the next flow, and other bytes that an iteration takes at most."""
+def _needed(engine: str, flow: Flow) -> tuple[int, int, int]:
+    """Bytes per entry of the next flow; what it may waste; other bytes of an iteration."""
     n = flow.num_nodes
     if engine == "dense":
-        return 0, DENSE_BYTES * n * n
+        return 0, 0, DENSE_BYTES * n * n
     if engine == "tensor":
         largest = _tensor.PRODUCTS if flow.device.type == "cpu" else _tensor.PRODUCTS_ON_ACCELERATOR
         block = int(min(largest, products(flow)))
-        return _TENSOR_ENTRY, 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
-    return _ENTRY, 12 * n + (_PER_NODE * n + _CHUNK) * max(torch.get_num_threads(), 1)
+        return _TENSOR_ENTRY, 0, 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
+    threads = max(torch.get_num_threads(), 1)
+    return _ENTRY, 12 * n + _CHUNK * threads, _PER_NODE * n * threads

@@ -16,9 +16,13 @@ from torchcent._mcl._flow import Flow
 from torchcent._tensor._scatter import scatter_sum
 from torchcent.graph import Graph
 
+FIGURES = ("efficiency", "modularity", "mass_fraction", "area_fraction")
+
 
 def fit(flow: Flow, graph: Graph, similarity: Tensor, label: Tensor) -> dict[str, float]:
     """efficiency, modularity, mass_fraction, area_fraction of clusters that do not overlap."""
+    if flow.num_nodes == 0:
+        return dict.fromkeys(FIGURES, 0.0)
     efficiency, mass = _efficiency(flow, label)
     size = torch.bincount(label).double()
     n = flow.num_nodes
@@ -37,8 +41,6 @@ def _efficiency(flow: Flow, label: Tensor) -> tuple[float, float]:
     1 - (|P| - p(P) / c + p(not P) / c) / |P or S|.
     """
     n = flow.num_nodes
-    if n == 0:
-        return 0.0, 0.0
     colptr, row, value = flow.packed()
     column = torch.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
     value = value.double()
