@@ -1,0 +1,163 @@
+"""Files of mcl: label input, native matrices, dictionaries, clusterings."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import torch
+from files import PACK, rows, save
+from hypothesis import given
+from hypothesis import strategies as st
+
+import torchcent
+from torchcent import EdgeList
+from torchcent.io import read_clusters, write_clusters
+from torchcent.io._mcl import read_tab
+
+CATHAT = "cat hat  0.2\nhat bat  0.16\nbat cat  1.0\nbat bit  0.125\nbit fit  0.25\n"
+MATRIX = """\
+# a comment
+(mclheader
+mcltype matrix
+dimensions 3x3
+)
+(mclmatrix
+begin
+0  1:2.5 2 $
+1  0:2.5
+   2:0.5 $
+2  0:1 1:0.5 $
+)
+"""
+
+
+@pytest.mark.parametrize("suffix", [".abc", ".abc.gz", ".abc.xz"])
+def test_abc(tmp_path, suffix):
+    edges = torchcent.read(save(tmp_path, f"cathat{suffix}", CATHAT))
+    assert list(edges.labels) == ["cat", "hat", "bat", "bit", "fit"]  # as they come
+    assert rows(edges)[:2] == [("cat", "hat", 0.2), ("hat", "bat", 0.16)]
+    assert not edges.directed and edges.edge_weight.dtype == torch.float64
+    assert PACK
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a b\nb c\n", [("a", "b"), ("b", "c")]),
+        ("a\tb c\nb c\ta\n", [("a", "b c"), ("b c", "a")]),
+        ("# x y\n1 2\n 2  10 \n\n", [("1", "2"), ("2", "10")]),
+        ("a b 2\nb c\n", [("a", "b", 2.0), ("b", "c", 1.0)]),
+        ("source target weight\n".replace("weight", "3") + "a b 1\n",
+         [("source", "target", 3.0), ("a", "b", 1.0)]),
+        ("a b 1\r\nb a 2\r\n", [("a", "b", 1.0), ("b", "a", 2.0)]),
+        ("a a 5\n", [("a", "a", 5.0)]),
+    ],
+)  # fmt: skip
+def test_abc_lines(tmp_path, text, expected):
+    assert rows(torchcent.read(save(tmp_path, "x.abc", text))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a b 1\nb\n", r"x\.abc:2: 1 fields; abc has 'A B' or 'A B weight'"),
+        ("a b 1 2\n", r"x\.abc:1: 4 fields"),
+        ("a b 1\nb c x\n", r"x\.abc:2: weight 'x' is not a finite number"),
+        ("a b nan\n", r"x\.abc:1: weight 'nan' is not a finite number"),
+        ("a\t\t1\n", r"x\.abc:1: 3 fields"),
+        ("", "empty file"),
+        ("a\0b\n", "binary data"),
+    ],
+)
+def test_abc_refuses(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
+        torchcent.read(save(tmp_path, "x.abc", text))
+
+
+NAME = st.text(st.characters(exclude_categories=["Cc", "Cs", "Z"]), min_size=1, max_size=5)
+NAME = NAME.filter(lambda x: x[0] not in '#%"' and '"' not in x and x == x.strip())
+
+
+@given(st.lists(st.tuples(NAME, NAME, st.integers(1, 9)), min_size=1, max_size=9))
+def test_abc_comes_back(tmp_path, lines):
+    path = save(tmp_path, "x.abc", "".join(f"{a}\t{b}\t{w}\n" for a, b, w in lines))
+    edges = torchcent.read(path)
+    assert rows(edges) == [(a, b, float(w)) for a, b, w in lines]
+    order = dict.fromkeys(x for a, b, _ in lines for x in (a, b))
+    assert list(edges.labels) == list(order)
+    torchcent.write(tmp_path / "y.abc", edges)
+    again = torchcent.read(tmp_path / "y.abc")
+    assert rows(again) == rows(edges) and list(again.labels) == list(edges.labels)
+
+
+def test_matrix(tmp_path):
+    edges = torchcent.read(save(tmp_path, "x.mci", MATRIX))
+    assert rows(edges) == [
+        (0, 1, 2.5), (0, 2, 1.0), (1, 0, 2.5), (1, 2, 0.5), (2, 0, 1.0), (2, 1, 0.5),
+    ]  # fmt: skip
+    assert not edges.directed and edges.num_nodes == 3 and edges.labels is None
+    edges = torchcent.read(save(tmp_path, "y.mci", MATRIX.replace("2:0.5", "2:0.25")))
+    assert edges.directed
+
+
+def test_matrix_with_a_domain(tmp_path):
+    text = MATRIX.replace("(mclmatrix", "(mclcols\nbegin\n3 7 90 $\n)\n(mclmatrix")
+    for old, new in {"2 ": "90 ", "1 ": "7 ", "0 ": "3 "}.items():
+        text = re.sub(rf"(?m)(^| )({old[0]})(?=[: ])(?!x)", rf"\g<1>{new.strip()}", text)
+    edges = torchcent.read(save(tmp_path, "x.mci", text))
+    assert edges.labels.tolist() == [3, 7, 90] and rows(edges)[0] == (3, 7, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("3x3", "3x4", "a 3 x 4 matrix; that of a graph is square"),
+        ("(mclmatrix", "(mcldata", "'\\(mclheader' or '\\(mclmatrix' is missing"),
+        ("1:0.5 $", "1:0.5", "the last vector, 2, does not end with"),
+        ("1:0.5 $", "5:0.5 $", "index 5 is not in the domain"),
+        ("1:0.5 $", "1:x $", "could not convert"),
+        ("1:0.5 $", "1:inf $", "a value that is not finite"),
+    ],
+)
+def test_matrix_refuses(tmp_path, old, new, message):
+    with pytest.raises(ValueError, match=message):
+        torchcent.read(save(tmp_path, "x.mci", MATRIX.replace(old, new)))
+
+
+@pytest.mark.skipif(shutil.which("mcxload") is None, reason="mcl's mcxload is not installed")
+def test_matrix_of_mcxload(tmp_path):
+    save(tmp_path, "cathat.abc", CATHAT)
+    command = ["mcxload", "-abc", "cathat.abc", "--stream-mirror", "-o", "x.mci"]
+    subprocess.run([*command, "-write-tab", "x.tab"], cwd=tmp_path, check=True, capture_output=True)
+    native, plain = (torchcent.read(tmp_path / name) for name in ("x.mci", "cathat.abc"))
+    known = read_tab(tmp_path / "x.tab")
+    assert [known[v] for v in range(5)] == list(plain.labels)
+    found = torchcent.mcl(native.edge_index, native.edge_weight)
+    other = torchcent.mcl(plain.edge_index, plain.edge_weight, directed=False)
+    assert torch.equal(found.labels, other.labels)
+    assert found.chaos_history == pytest.approx(other.chaos_history, rel=1e-4)
+
+
+def test_clusters(tmp_path):
+    found = torchcent.mcl(torch.tensor([[0, 1, 3], [1, 2, 4]]), directed=False)
+    for name in ("x.txt", "x.txt.gz"):
+        write_clusters(tmp_path / name, found.clusters(), list("abcde"))
+        assert read_clusters(tmp_path / name) == [["a", "b", "c"], ["d", "e"]]
+    write_clusters(tmp_path / "x", found.clusters())
+    assert (tmp_path / "x").read_text() == "0\t1\t2\n3\t4\n"
+    with pytest.raises(ValueError, match="label 'a\\\\tb' cannot stand"):
+        write_clusters(tmp_path / "y", [[0]], ["a\tb"])
+    assert not (tmp_path / "y").exists()
+
+
+def test_tab_refuses(tmp_path):
+    with pytest.raises(ValueError, match=r"x\.tab:2: no index, tab and label"):
+        read_tab(save(tmp_path, "x.tab", "0\ta\n1 b\n"))
+
+
+def test_write_refuses_a_label_that_would_not_come_back(tmp_path):
+    edges = EdgeList(torch.tensor([[0], [1]]), labels=np.array(["a\tb", "c"], object))
+    with pytest.raises(ValueError, match="cannot stand in this format"):
+        torchcent.write(tmp_path / "x.abc", edges)
