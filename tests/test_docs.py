@@ -9,7 +9,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-@pytest.mark.parametrize("name", ["weights.md"])
+@pytest.mark.parametrize("name", ["weights.md", "clustering.md"])
 def test_examples(name):
     pytest.importorskip("networkx")
     examples = re.findall(r"^```pycon\n(.*?)^```", (DOCS / name).read_text(), re.M | re.S)

@@ -26,8 +26,10 @@ SMALL = [
 ]  # fmt: skip
 LARGE = ["yeast-combined6", "yeast-biogrid", "hprd-release9", "ca-GrQc-lcc", "astro-ph"]
 LARGE += ["breast-coexpress"]
-# Vertices of the power grid with two ways out that are exactly alike; which one a run takes is
-# decided by how it rounds. The `tensor` engine, whose sums are float64, calls them overlaps.
+# Vertices with two ways out that are exactly alike: which one a run takes depends on how it rounds.
+# The `tensor` engine, whose sums are float64, finds them in the middle, as mcl does.
+TIES = {("ca-GrQc-lcc", 2.0): [37], ("breast-coexpress", 1.4): [5253]}
+# The power grid has so many that they are not listed, but asked of that engine.
 TIED = "power"
 
 
@@ -56,7 +58,10 @@ def compare(load: ModuleType, golden: Path, name: str, engine: str, exact: bool 
         found = torchcent.mcl(
             index, weight, num_nodes=n, inflation=inflation, prune=prune, engine=engine
         )
-        assert clustering_distance(found, labels_of(file)).distance == 0, (file.name, found)
+        reference = labels_of(file)
+        tied = TIES.get((name, inflation), [])
+        assert set(moved(found.labels, reference)) <= set(tied), (file.name, found)
+        assert clustering_distance(found, reference).distance <= 2 * len(tied), (file.name, found)
 
 
 @pytest.mark.parametrize("engine", ["auto", "fused", "tensor", "dense"])
@@ -80,6 +85,15 @@ def test_mcl_on_large_networks(name: str, load: ModuleType, golden: Path) -> Non
     if not _plan.compiled(DEVICE):
         pytest.skip("minutes without the compiled operator")
     compare(load, golden, name, "fused")
+
+
+@pytest.mark.parametrize(("name", "inflation"), [("ca-GrQc-lcc", 2.0)])
+def test_ties_are_ties(name: str, inflation: float, load: ModuleType, golden: Path) -> None:
+    index, weight, n = symmetric(load, name)
+    found = torchcent.mcl(index, weight, num_nodes=n, inflation=inflation, engine="tensor")
+    assert found.overlaps.tolist() == TIES[name, inflation]
+    reference = labels_of(golden / "mcl-22-282" / f"{name}.I{10 * inflation:.0f}.txt.gz")
+    assert clustering_distance(found, reference).distance == 0
 
 
 def test_ties_are_the_only_differences(load: ModuleType, golden: Path) -> None:

@@ -98,10 +98,8 @@ def mcl(
         (2, True)
 
     Source:
-        van Dongen 2000, "Graph clustering by flow simulation"; Bustamam, Burrage and Hamilton 2012,
-        "Fast parallel Markov clustering in bioinformatics using massively parallel computing on
-        GPU with CUDA and ELLPACK-R sparse format" (their Eq. 3 for chaos tends to 1, not to 0:
-        docs/clustering.md).
+        van Dongen 2000, "Graph clustering by flow simulation"; Bustamam, Burrage and Hamilton 2010,
+        on CUDA with ELLPACK-R (their Eq. 3 for chaos tends to 1, not to 0: docs/clustering.md).
     """
     rate = _check_mcl.inflation(inflation)
     limits = _run.Limits(_check_mcl.chaos(chaos), _check_mcl.max_iter(max_iter))
