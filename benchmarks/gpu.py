@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import gpu_distances
+import gpu_mcl
 import gpu_weighted
 import torch
 from gpu_small import Sanitizer
@@ -54,6 +55,7 @@ SUITES = [
     "test_weighted_ties",
     "test_weighted_graph",
     "test_weighted_distances",
+    "test_mcl",
 ]
 # Not plain PyTorch, and with weights not the engine that `auto` takes once more.
 CHOSEN = "not tensor and not (weighted and auto)"
@@ -286,6 +288,7 @@ def times(names: list[str]) -> dict[str, Any]:
         if found["strategies"]:
             print(*(f"{key} {speed:.1f}" for key, speed in found["strategies"].items()), sep=", ")
     result["distances"] = gpu_distances.rows(rmat)
+    result["mcl"] = gpu_mcl.rows()
     result["weighted"] = gpu_weighted.rows(rmat, seconds)
     result["weighted_strategies"] = gpu_weighted.strategies(rmat, seconds)
     return result

@@ -12,6 +12,7 @@ def table(result: dict[str, Any], wanted: str) -> str:
         "graphs": graphs,
         "strategies": strategies,
         "distances": distances,
+        "mcl": mcl,
         "weighted": weighted,
         "weighted strategies": weighted_strategies,
         "tests": tests,
@@ -58,6 +59,16 @@ def weighted(result: dict[str, Any]) -> str:
         cells.append(f"{row['error']:.0e}")
         cells.append(f"{row['memory'] / 2**20:.0f} ({row['memory_predicted'] / 2**20:.0f})")
         lines.append(cells)
+    return markdown(lines)
+
+
+def mcl(result: dict[str, Any]) -> str:
+    head = ["graph", "iterations", "clusters", "engine", "seconds", "asked", "peak GiB"]
+    lines = [[*head, "distance to the CPU's clusters", "torch.sparse.mm, second expansion alone"]]
+    for row in result["mcl"]:
+        cells = [row["name"], str(row["iterations"]), f"{row['clusters']:,}", row["engine"]]
+        cells += [f"{row['seconds']:.3f}", f"{row['target']:g}", f"{row['memory'] / 2**30:.1f}"]
+        lines.append([*cells, row["like_the_cpu"] or "", row["torch_sparse"]])
     return markdown(lines)
 
 

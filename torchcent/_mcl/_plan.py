@@ -152,5 +152,7 @@ def _needed(engine: str, flow: Flow) -> tuple[int, int, int]:
         largest = _tensor.PRODUCTS if flow.device.type == "cpu" else _tensor.PRODUCTS_ON_ACCELERATOR
         block = int(min(largest, products(flow)))
         return _TENSOR_ENTRY, 0, 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
+    if flow.device.type == "cuda":  # lists of columns; a block with a place for every row
+        return _ENTRY, 12 * n, 24 * n
     threads = max(torch.get_num_threads(), 1)
     return _ENTRY, 12 * n + _CHUNK * threads, _PER_NODE * n * threads

@@ -1,0 +1,142 @@
+"""Markov clustering on CUDA: whole runs of torchcent.mcl, from edges on the device to labels there.
+
+Called by gpu.py, whose results it joins. Clusters are compared with the CPU's, and torch.sparse.mm
+squares the flow of the second iteration, beside the time of the whole run.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+import torchcent
+from torchcent import generate
+
+Edges = tuple[int, torch.Tensor, torch.Tensor | None]
+
+
+def clusters(n: int, size: int, inside: float, outside: float) -> Edges:
+    """Clusters of consecutive vertices, with so many edges per vertex in them and to anywhere."""
+    chance = torch.Generator(device="cuda").manual_seed(1)
+
+    def draw(count: int) -> torch.Tensor:
+        return torch.randint(n, (count,), generator=chance, device="cuda")
+
+    tail = draw(int(n * inside / 2))
+    other = torch.randint(size, tail.shape, generator=chance, device="cuda")
+    near = torch.stack([tail, (tail // size * size + other).clamp(max=n - 1)])
+    far = torch.stack([draw(int(n * outside / 2)), draw(int(n * outside / 2))])
+    return n, torch.cat([near, far], 1), None
+
+
+def proteins(degree: float) -> Edges:
+    return 20_000, generate.planted(20_000, degree).cuda(), None
+
+
+def full(n: int) -> Edges:
+    """RFULL of Bustamam, Burrage and Hamilton: all arcs, random similarities."""
+    column, row = torch.triu_indices(n, n, 1, device="cuda")
+    chance = torch.Generator(device="cuda").manual_seed(1)
+    weight = torch.rand(column.numel(), generator=chance, device="cuda")
+    return n, torch.stack([column, row]), weight
+
+
+# name: graph, options of mcl, seconds to reach, repetitions
+TABLE: dict[str, tuple[Callable[[], Edges], dict[str, Any], float, int]] = {
+    "20,000 proteins, degree 14": (lambda: proteins(14), {}, 0.25, 3),
+    "20,000 proteins, degree 30": (lambda: proteins(30), {}, 0.25, 3),
+    "20,000 in clusters of 60, degree 30": (lambda: clusters(20_000, 60, 22, 8), {}, 0.25, 3),
+    "full random matrix, n = 4800": (lambda: full(4800), {"prune": None, "chaos": 1e-3}, 0.1, 3),
+    "10^6 in clusters of 50, 10^7 edges": (
+        lambda: clusters(1_000_000, 50, 16, 4), {"engine": "fused"}, 30, 1
+    ),
+}  # fmt: skip
+
+
+def rows() -> list[dict[str, Any]]:
+    found = []
+    for name, (make, options, target, repeat) in TABLE.items():
+        n, edges, weight = make()
+        run = Run(n, edges, weight, options)
+        torch.cuda.reset_peak_memory_stats()
+        times = [run.seconds() for _ in range(repeat + 1)]
+        result = run.result
+        row = {
+            "name": name,
+            "nodes": n,
+            "entries": run.entries,
+            "engine": result.engine,
+            "iterations": result.iterations,
+            "clusters": result.num_clusters,
+            "seconds": statistics.median(times[1:] if repeat > 1 else times),
+            "target": target,
+            "memory": torch.cuda.max_memory_allocated(),
+            "like_the_cpu": run.like_the_cpu() if n <= 20_000 else None,
+            "torch_sparse": torch_sparse(n, edges) if weight is None and n <= 20_000 else "",
+        }
+        found.append(row)
+        print(
+            f"{name:36} {row['engine']:6} {row['seconds']:8.4f} s (at most {target:g}), "
+            f"{row['iterations']} iterations, {row['clusters']:,} clusters, "
+            f"{row['memory'] / 2**30:.1f} GiB, from the CPU's: {row['like_the_cpu']}, "
+            f"torch.sparse {row['torch_sparse']}",
+            flush=True,
+        )
+        del run, result, edges, weight
+        torch.cuda.empty_cache()
+    return found
+
+
+class Run:
+    def __init__(
+        self, n: int, edges: torch.Tensor, weight: torch.Tensor | None, options: dict[str, Any]
+    ) -> None:
+        self.n, self.edges, self.weight, self.options = n, edges, weight, options
+        self.entries = 2 * edges.shape[1] + n
+
+    def seconds(self) -> float:
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        self.result = torchcent.mcl(
+            self.edges, self.weight, num_nodes=self.n, directed=False, progress=False,
+            **self.options,
+        )  # fmt: skip
+        torch.cuda.synchronize()
+        return time.perf_counter() - begin
+
+    def like_the_cpu(self) -> str:
+        """The split/join distance to the CPU's clusters."""
+        if self.options.get("prune", True) is None:
+            return ""  # minutes there
+        weight = None if self.weight is None else self.weight.cpu()
+        there = torchcent.mcl(
+            self.edges.cpu(), weight, num_nodes=self.n, directed=False, progress=False,
+            **self.options,
+        )  # fmt: skip
+        apart = torchcent.clustering_distance(self.result.labels.cpu(), there.labels)
+        return str(apart.distance)
+
+
+def torch_sparse(n: int, edges: torch.Tensor) -> str:
+    """Seconds of torch.sparse.mm for the second expansion alone, without pruning; or why not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that one iteration is not enough
+        once = torchcent.mcl(
+            edges, num_nodes=n, directed=False, max_iter=1, return_flow=True, engine="fused",
+            progress=False,
+        )  # fmt: skip
+    assert once.flow is not None
+    flow = once.flow.to_sparse_csr()
+    try:
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        torch.sparse.mm(flow, flow)
+        torch.cuda.synchronize()
+        return f"{time.perf_counter() - begin:.3f} s"
+    except RuntimeError as error:
+        return str(error).splitlines()[0][:60]
