@@ -2,8 +2,8 @@
 //
 // Nearly all entries of an expanded column are below the threshold, and nearly all products that make it up are tiny.
 // Entry i of column j is the sum of the products M[i, k] M[k, j] over the n_j entries k of column j. Without those
-// below share * threshold / n_j it lacks less than share * threshold: where the others come to less than
-// (1 - share) * threshold it would be cut for certain. What is left are candidates, few more than pruning keeps, and
+// below kLeftOut * threshold / n_j it lacks less than kLeftOut * threshold: where the others come to less than
+// (1 - kLeftOut) * threshold it would be cut for certain. What is left are candidates, few more than pruning keeps, and
 // for these the sums are taken again in full: row i of M times column j, for 16 columns side by side.
 #pragma once
 
@@ -66,7 +66,6 @@ class FilteredExpansion {
   int64_t multiplications(int64_t l) const { return multiplications_[l]; }
 
  private:
-  static constexpr float kShare = 0.25f;
   static constexpr float kRounding = 0.999f;  // sums of float32 may be too small by far less
   static constexpr int64_t kLeastWork = 4096, kLeastGain = 12, kLeastGainAgain = 2;
   static constexpr int64_t kCancelEvery = 64;  // rows between two looks at the cancel flag
@@ -87,7 +86,7 @@ class FilteredExpansion {
   int64_t candidates(int32_t j, int64_t& multiplications) {
     const Flow& m = problem_.flow;
     const FlowIndex& index = *problem_.index;
-    const float tiny = kShare * problem_.threshold / static_cast<float>(m.length[j]);
+    const float tiny = kLeftOut * problem_.threshold / static_cast<float>(m.length[j]);
     int64_t parts = 0, products = 0;
     multiplications = 0;
     for (int64_t i = m.begin[j], end = m.begin[j] + m.length[j]; i < end; ++i) {
@@ -107,7 +106,7 @@ class FilteredExpansion {
       for (int64_t i = 0; i < ahead.count; i += kLine) __builtin_prefetch(index.sorted + ahead.at + i);
       dense_.add(index.sorted + part_[p].at, part_[p].count, part_[p].weight);
     }
-    const float least = (1 - kShare) * kRounding * problem_.threshold;
+    const float least = (1 - kLeftOut) * kRounding * problem_.threshold;
     const int64_t found = dense_.list(least, candidate_.data(), candidate_sum_.data());
     dense_.clear();
     return found;

@@ -75,8 +75,11 @@ void summarise(const std::vector<ColumnSummary>& columns, double enough, double*
   std::copy(std::begin(all), std::end(all), out);
 }
 
-// Does it pay to put the flow into other orders first? If the average entry of a column stands for so many products.
+// Does it pay to put the flow into other orders first, so that products can be left out (flow_filter.h)? If there are
+// many products per entry of the flow and, in a sample of columns, most of them are too small to matter.
 constexpr double kWorthwhile = 48;
+constexpr int64_t kSampleProducts = 4'000'000, kSampleColumns = 64;
+constexpr double kSmallShare = 0.9;
 bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
   if (expansion != 2 || threshold <= 0) return false;
   double products = 0, entries = 0;
@@ -84,7 +87,22 @@ bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
     entries += flow.length[j];
     for (int64_t i = flow.begin[j]; i < flow.begin[j] + flow.length[j]; ++i) products += flow.length[flow.row[i]];
   }
-  return products > kWorthwhile * entries;
+  if (products <= kWorthwhile * entries) return false;
+  int64_t looked_at = 0, small = 0;
+  for (int64_t c = 0; c < kSampleColumns && looked_at < kSampleProducts; ++c) {
+    const int64_t j = flow.num_nodes * (c * 37 % kSampleColumns) / kSampleColumns;
+    const float tiny = kLeftOut * static_cast<float>(threshold) / static_cast<float>(flow.length[j]);
+    for (int64_t i = flow.begin[j], end = i + flow.length[j]; i < end; ++i) {
+      const int64_t k = flow.row[i];
+      const float weight = flow.value[i];
+      const float* const value = flow.value + flow.begin[k];
+      int32_t found = 0;
+      for (int32_t x = 0; x < flow.length[k]; ++x) found += weight * value[x] < tiny;
+      small += found;
+      looked_at += flow.length[k];
+    }
+  }
+  return static_cast<double>(small) > kSmallShare * static_cast<double>(looked_at);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct FlowIndex {
   const int32_t* up_to;
 };
 constexpr int kValueClasses = 32;
+constexpr float kLeftOut = 0.25f;  // share of the threshold that may be left out
 
 // The class of values of [2^-c, 2^(1-c)); negative above 1, and the last one holds all that is smaller.
 inline int value_class(float value) {
@@ -61,7 +62,8 @@ struct FlowProblem {
   const int64_t* cancel;  // read now and then; non-zero: stop
 };
 
-// What became of a column.
+// What became of a column. mcl takes the sum of squares of the whole expanded column, which is larger by less than the
+// threshold times what was cut.
 struct ColumnSummary {
   double chaos;  // (largest - sum of squares) * number of the entries that pruning left, not rescaled
   double mass;   // their sum
