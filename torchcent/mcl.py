@@ -276,8 +276,8 @@ def explain_mcl(
 
     Example:
         >>> import torch, torchcent
-        >>> ring = torch.stack([torch.arange(50), torch.arange(50).roll(1)])
-        >>> torchcent.explain_mcl(ring, directed=False).engine
+        >>> everybody = torch.ones(50, 50).nonzero().T
+        >>> torchcent.explain_mcl(everybody).engine
         'dense'
     """
     prepared = _prepare(

@@ -10,6 +10,7 @@ at most n 2^-24 of itself, and by about sqrt(n) 2^-24 in fact: far less than pru
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,23 +20,24 @@ def iterate(
     mass: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Expansion, pruning, chaos and inflation: the new flow and its summary (`_rules.Summary`)."""
-    power = rows @ rows
-    for _ in range(expansion - 2):
+    length = _count(rows)
+    products, power = length.new_zeros(()), rows
+    for _ in range(expansion - 1):
+        products = products + (torch.count_nonzero(power, dim=-2) * length).sum()
         power = power @ rows
     pruned, summary = prune(power, threshold, select, recover, mass)
+    summary = torch.cat([summary[:1], products[None].double(), summary[1:]])
     return inflate(pruned, inflation), summary
 
 
 def prune(
     whole: Tensor, threshold: float, select: int, recover: int, mass: float
 ) -> tuple[Tensor, Tensor]:
-    """Cut, recover, select, rescale (`_rules.Prune`)."""
+    """Cut, recover, select, rescale (`_rules.Prune`); the summary lacks the products."""
     before = _count(whole)
     largest = whole.amax(-1)
-    energy = largest.double() - _sum(whole * whole)
     x = torch.where(whole >= threshold, whole, 0) if threshold > 0 else whole
     count, held = _count(x), _sum(x)
-    cut = count < before
     recovering = (held < mass) & (count < before.clamp(max=recover))
     selecting = (count > select) & (select > 0) & ~recovering
     first = recovering.clone()
@@ -56,10 +58,11 @@ def prune(
     if threshold > 0:
         x = torch.where((_count(x) == 0)[..., None] & (whole == largest[..., None]), whole, x)
     count, held = _count(x), _sum(x)
+    energy = x.amax(-1).double() - _sum(x * x)
     x = x / held.to(x.dtype)[..., None]
     told = [
-        (energy * count).amax().clamp(min=0), before.sum(), count.sum(), cut.sum(),
-        recovering.sum(), selecting.sum(), held.amin(), held.sum(),
+        (energy * count).amax().clamp(min=0), count.sum(), (held < mass).sum(), recovering.sum(),
+        selecting.sum(), held.amin(), held.sum(),
     ]  # fmt: skip
     return x, torch.stack([part.double() for part in told])
 
@@ -77,8 +80,15 @@ def _largest(x: Tensor, most: int) -> Tensor:
     """The largest entries of each row, and what equals the smallest of these; 0 elsewhere."""
     if most >= x.shape[-1]:
         return x.clone()
-    bar = torch.topk(x, most, dim=-1).values[..., -1:]
-    return torch.where(x >= bar, x, 0)
+    return torch.where(x >= _bar(x, most), x, 0)
+
+
+def _bar(x: Tensor, most: int) -> Tensor:
+    """[..., 1]: the smallest of the `most` largest of each row."""
+    if x.device.type == "cpu":  # NumPy's selection is 7 to 50 times as fast as topk there
+        place = x.shape[-1] - most
+        return torch.from_numpy(np.partition(x.numpy(), place, axis=-1)[..., place : place + 1])
+    return torch.topk(x, most, dim=-1, sorted=False).values.amin(-1, keepdim=True)
 
 
 def _count(x: Tensor) -> Tensor:

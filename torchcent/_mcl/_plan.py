@@ -15,10 +15,15 @@ from torchcent._memory import readable
 ENGINES = ("auto", "fused", "dense", "tensor")
 OPERATOR = "mcl_iterate"
 # Products that a matrix product does in the time of one of a sparse column, and the size up to
-# which no more than a call's overhead is at stake.
-GEMM_GAIN = {("cpu", "fused"): 24, ("cpu", "tensor"): 400, ("cuda", "fused"): 400}
-GEMM_GAIN["cuda", "tensor"] = 4000
-SMALL = {"cpu": 96, "cuda": 1024}
+# which no more than a call's overhead is at stake. On the CPU the fused engine breaks even at 2 for
+# full matrices and at 4 to 9 for those that are a third full; on CUDA this is a guess.
+_Key = tuple[str, str]
+GEMM_GAIN: dict[_Key, float] = {
+    ("cpu", "fused"): 4, ("cpu", "tensor"): 400, ("cuda", "fused"): 400, ("cuda", "tensor"): 4000,
+}  # fmt: skip
+SMALL: dict[_Key, int] = {
+    ("cpu", "fused"): 0, ("cpu", "tensor"): 96, ("cuda", "fused"): 1024, ("cuda", "tensor"): 1024,
+}  # fmt: skip
 # Of the dense engine, per entry of [n, n]: the flow, its power, and what pruning holds beside them.
 DENSE_BYTES = 32
 _ENTRY = 8  # bytes of an entry: row and value
@@ -119,8 +124,8 @@ def sparse_engine(device: torch.device) -> str:
 
 def dense_pays(device: torch.device, n: int, work: float) -> bool:
     """Is a matrix product on [n, n] faster than so many products of sparse columns?"""
-    kind = "cpu" if device.type == "cpu" else "cuda"
-    return n <= SMALL[kind] or float(n) ** 3 < GEMM_GAIN[kind, sparse_engine(device)] * work
+    key = ("cpu" if device.type == "cpu" else "cuda", sparse_engine(device))
+    return n <= SMALL[key] or float(n) ** 3 < GEMM_GAIN[key] * work
 
 
 def _choose(flow: Flow, engine: str, work: float, limit: int) -> tuple[str, str]:

@@ -125,20 +125,20 @@ class Summary:
     """What an iteration tells.
 
     Attributes:
-        chaos: the largest of the columns' (largest entry - sum of squares), before pruning, times
-            the entries kept.
-        expanded: entries before pruning.
-        kept: entries after it.
-        cut, recovered, selected: columns that lost entries to the threshold, got some back, were
-            limited to the largest.
-        mass: the least share of a column that pruning kept.
+        chaos: the largest of the columns' (largest - sum of squares) x number of the entries that
+            pruning left, before they are rescaled.
+        products: multiplications that the expansion is the sum of.
+        kept: entries after pruning.
+        poor: columns of which less than `Prune.mass` is left.
+        recovered, selected: columns that got entries back, that were limited to the largest.
+        mass: the least share of a column that pruning left.
         total_mass: the sum of these shares.
     """
 
     chaos: float
-    expanded: int
+    products: int
     kept: int
-    cut: int
+    poor: int
     recovered: int
     selected: int
     mass: float
@@ -147,8 +147,8 @@ class Summary:
     @classmethod
     def of(cls, values: Tensor) -> Summary:
         chaos, *counts, least, total = values.tolist()
-        expanded, kept, cut, recovered, selected = map(int, counts)
-        return cls(chaos, expanded, kept, cut, recovered, selected, least, total)
+        products, kept, poor, recovered, selected = map(int, counts)
+        return cls(chaos, products, kept, poor, recovered, selected, least, total)
 
 
 def step_memory(flow: Flow, rules: Rules) -> Tensor:

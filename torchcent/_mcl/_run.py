@@ -180,9 +180,7 @@ class _Sparse:
         if not plan.may_switch or self.loop.rules.expansion != 2:
             return None
         work = _plan.products(self._flow)
-        if plan.num_nodes <= _plan.SMALL["cpu"] or not _plan.dense_pays(
-            plan.device, plan.num_nodes, work / _HYSTERESIS
-        ):
+        if not _plan.dense_pays(plan.device, plan.num_nodes, work / _HYSTERESIS):
             return None
         return _Dense(self.loop, self._flow)
 

@@ -27,18 +27,21 @@ def iterate(
     colptr, row, value = flow.packed()
     matrix = _csr(colptr, row, value.double(), n)
     made, told = [], []
+    length = colptr.diff()
     for begin, end in _blocks(colptr, row, expansion, int(control[2])):
         if control[0]:
             break
         part = slice(int(colptr[begin]), int(colptr[end]))
         block = _csr(colptr[begin : end + 1] - colptr[begin], row[part], value[part].double(), n)
+        products = length.new_zeros(1)
         for _ in range(expansion - 1):
-            block = torch.sparse.mm(block, matrix)
-        column, into = block.coalesce().indices()
-        entries = Columns(end - begin, column, into, block.coalesce().values().float())
+            products += length[block.indices()[1]].sum()
+            block = torch.sparse.mm(block, matrix).coalesce()
+        column, into = block.indices()
+        entries = Columns(end - begin, column, into, block.values().float())
         pruned, summary = prune(entries, threshold, select, recover, mass)
         made.append(inflate(pruned, inflation))
-        told.append(summary)
+        told.append(torch.cat([summary[:1], products.double(), summary[1:]]))
         control[1] += end - begin
     if not made:
         empty = torch.zeros(8, dtype=torch.float64)
@@ -77,13 +80,11 @@ class Columns:
 def prune(
     entries: Columns, threshold: float, select: int, recover: int, mass: float
 ) -> tuple[Columns, Tensor]:
-    """Cut, recover, select, rescale (`_rules.Prune`)."""
+    """Cut, recover, select, rescale (`_rules.Prune`); the summary lacks the products."""
     column, value = entries.column, entries.value
     before = entries.counts()
-    energy = entries.largest() - entries.sums(value.double() ** 2)
     left = value >= threshold if threshold > 0 else torch.ones_like(value, dtype=torch.bool)
     count, held = entries.counts(left), entries.sums(value * left)
-    cut = count < before
     recovering = (held < mass) & (count < before.clamp(max=recover))
     selecting = (count > select) & (select > 0) & ~recovering
     keep = left
@@ -100,9 +101,10 @@ def prune(
         keep |= nothing & (value == entries.largest()[column])
     pruned = entries.where(keep)
     held, kept = pruned.sums(pruned.value), pruned.counts()
+    energy = pruned.largest() - pruned.sums(pruned.value.double() ** 2)
     pruned.value = (pruned.value.double() / held[pruned.column]).float()
     summary = [
-        (energy * kept).max().clamp(min=0), before.sum(), kept.sum(), cut.sum(), recovering.sum(),
+        (energy * kept).max().clamp(min=0), kept.sum(), (held < mass).sum(), recovering.sum(),
         selecting.sum(), held.min(), held.sum(),
     ]  # fmt: skip
     return pruned, torch.stack([x.double() for x in summary])
@@ -121,10 +123,9 @@ def inflate(entries: Columns, inflation: float) -> Columns:
 
 def combine(summaries: Tensor) -> Tensor:
     """The summary of all columns from those of blocks of them."""
-    chaos, least = summaries[:, 0].max(), summaries[:, 6].min()
-    return torch.cat(
-        [chaos[None], summaries[:, 1:6].sum(0), least[None], summaries[:, 7].sum()[None]]
-    )
+    sums = summaries.sum(0)
+    sums[0], sums[-2] = summaries[:, 0].max(), summaries[:, -2].min()
+    return sums
 
 
 class Ranked:
@@ -160,21 +161,19 @@ def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
 def _blocks(colptr: Tensor, row: Tensor, expansion: int, room: int) -> list[tuple[int, int]]:
     """Ranges of columns whose expansion multiplies so many entries at most, or single columns."""
     n = colptr.numel() - 1
-    length = colptr.diff()
-    work = length
+    work = last = colptr.diff()
     for _ in range(expansion - 1):
-        sums = torch.nn.functional.pad(work[row].cumsum(0), (1, 0))
-        work = sums[colptr[1:]] - sums[colptr[:-1]]
-        if expansion > 2:
-            work = work.clamp(max=n)
+        sums = torch.nn.functional.pad(last[row].cumsum(0), (1, 0))
+        last = (sums[colptr[1:]] - sums[colptr[:-1]]).clamp(max=2**40)
+        work = torch.maximum(work, last)
     most = PRODUCTS if row.device.type == "cpu" else PRODUCTS_ON_ACCELERATOR
     if room > 0:
         most = max(min(most, room // BYTES_PER_PRODUCT), 1)
-    total = work.cumsum(0)
+    upto = work.cumsum(0)
     cuts, end, before = [0], 0, 0
     while end < n:
-        end = int(torch.searchsorted(total, before + most, right=True))
+        end = int(torch.searchsorted(upto, before + most, right=True))
         end = min(max(end, cuts[-1] + 1), n)
-        before = int(total[end - 1])
+        before = int(upto[end - 1])
         cuts.append(end)
     return list(zip(cuts[:-1], cuts[1:], strict=True))

@@ -55,6 +55,18 @@ _MODELS: dict[str, tuple[str, Callable[..., Tensor], dict[str, tuple[Any, Any]]]
         generate.road,
         {"rows": (int, ...), "cols": (int, ...), "removed": (float, 0.3), "seed": (int, 0)},
     ),
+    "planted": (
+        "n vertices in planted clusters of skewed sizes, like protein interactions",
+        generate.planted,
+        {
+            "n": (int, ...),
+            "degree": (float, 20.0),
+            "mixing": (float, 0.3),
+            "smallest": (int, 3),
+            "largest": (int, 400),
+            "seed": (int, 0),
+        },
+    ),
 }
 
 
