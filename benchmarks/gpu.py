@@ -53,7 +53,6 @@ SUITES = [
     "test_multi_search_examples",
     "test_weighted",
     "test_weighted_ties",
-    "test_weighted_graph",
     "test_weighted_distances",
     "test_mcl",
 ]
