@@ -33,7 +33,7 @@ struct Strategy {
     first = static_cast<int>(code & 3);
     device_sums = (code & 8) != 0;
     count_first = (code & 16) != 0;
-    if (code > 31 || first > kStages) throw std::invalid_argument("mcl_iterate: no such strategy");
+    if (code > 31 || (code & 4) != 0) throw std::invalid_argument("mcl_iterate: no such strategy");
   }
 };
 
