@@ -335,12 +335,17 @@ def test_interrupt_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(_run, "_INLINE_WORK", 0)
     before = threading.active_count()
     timer = threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(500):
-            torchcent.mcl(index, weight, engine="tensor", inflation=1.2)
-    timer.join()
+    # A shell's background job starts with SIGINT ignored.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(500):
+                torchcent.mcl(index, weight, engine="tensor", inflation=1.2)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, usual)
     assert threading.active_count() == before
 
 
