@@ -248,34 +248,39 @@ def main() -> int:
         return 0
     device = torch.cuda.get_device_name()
     output = given.output or ROOT / "benchmarks/results" / f"{device.split()[-1].lower()}.json"
-    result: dict[str, Any] = {
+    result: dict[str, Any] = json.loads(output.read_text()) if output.exists() else {}
+    result |= {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "digest": digest(),
         "device": device,
         "versions": {"torch": torch.__version__, "cuda": torch.version.cuda},
     }
-    if given.part and output.exists():
-        before = json.loads(output.read_text())
-        if before["digest"] == result["digest"]:  # of the same sources
-            result = before | result
-    if given.part != "tests":
-        result |= times(given.graphs)
-    if given.part != "times":
-        sanitizer = Sanitizer()
-        result["tests"] = tests()
-        result["sanitizer"] = sanitizer.found()
-        print(f"{device}, tests {result['tests']}", flush=True)
+    tables: dict[str, Callable[[], Any]] = {
+        "rows": lambda: rows(given.graphs),
+        "distances": lambda: gpu_distances.rows(rmat),
+        "weighted": lambda: gpu_weighted.rows(rmat, seconds),
+        "weighted_strategies": lambda: gpu_weighted.strategies(rmat, seconds),
+        "mcl": gpu_mcl.rows,
+        "tests": tests,
+    }
+    chosen = {"times": list(tables)[:-1], "tests": ["tests"], None: list(tables)}[given.part]
     output.parent.mkdir(exist_ok=True)
-    output.write_text(json.dumps(result, indent=1) + "\n")
+    for name in chosen:
+        sanitizer = Sanitizer() if name == "tests" else None
+        result[name] = tables[name]()
+        if sanitizer is not None:
+            result["sanitizer"] = sanitizer.found()
+            print(f"{device}, tests {result['tests']}", flush=True)
+        result.setdefault("digests", {})[name] = digest()  # of the sources that this part is of
+        output.write_text(json.dumps(result, indent=1) + "\n")
     return int(result.get("tests", {}).get("failed", 0) > 0)
 
 
-def times(names: list[str]) -> dict[str, Any]:
-    """All tables of times."""
-    result: dict[str, Any] = {"rows": []}
+def rows(names: list[str]) -> list[dict[str, Any]]:
+    """The engines on the graphs of the table."""
+    table = []
     for name in names:
         found = row(name)
-        result["rows"].append(found)
+        table.append(found)
         print(
             f"{name:24} k {found['sources']:6} {found['engine']:6}"
             f"{'' if found['auto_is_right'] else ' (slower)'} {found['seconds'] * 1e3:9.1f} ms "
@@ -286,11 +291,7 @@ def times(names: list[str]) -> dict[str, Any]:
         )
         if found["strategies"]:
             print(*(f"{key} {speed:.1f}" for key, speed in found["strategies"].items()), sep=", ")
-    result["distances"] = gpu_distances.rows(rmat)
-    result["mcl"] = gpu_mcl.rows()
-    result["weighted"] = gpu_weighted.rows(rmat, seconds)
-    result["weighted_strategies"] = gpu_weighted.strategies(rmat, seconds)
-    return result
+    return table
 
 
 if __name__ == "__main__":

@@ -7,7 +7,11 @@ from typing import Any
 from report import markdown
 
 
-def table(result: dict[str, Any], wanted: str) -> str:
+def table(result: dict[str, Any], wanted: str) -> str | None:
+    """In Markdown; None for what was not measured yet."""
+    part = {"graphs": "rows", "strategies": "rows", "summary": "rows"}.get(wanted, wanted)
+    if part.replace(" ", "_") not in result:
+        return None
     return {
         "graphs": graphs,
         "strategies": strategies,

@@ -22,10 +22,13 @@ def digest() -> str:
 
 def main() -> int:
     file = Path(sys.argv[1])
-    known = json.loads(file.read_text()) if file.exists() else {"digest": "", "tests": None}
-    current = known["digest"] == digest()
-    print(f"{file.name}: {'current' if current else 'not of these sources'}; {known['tests']}")
-    return 0 if current and not known["tests"]["failed"] else 1
+    known = json.loads(file.read_text()) if file.exists() else {}
+    here = digest()
+    older = [name for name, there in known.get("digests", {}).items() if there != here]
+    tested = "tests" in known and "tests" not in older
+    print(f"{file.name}: tests {'current' if tested else 'not of these sources'}", end="; ")
+    print(known.get("tests"), f"tables of older sources: {', '.join(older) or 'none'}", sep="; ")
+    return 0 if tested and not known["tests"]["failed"] else 1
 
 
 if __name__ == "__main__":
