@@ -276,7 +276,10 @@ def test_batches_follow_the_memory():
 
 
 INTERRUPTED = """
-import threading, torch, torchcent
+import signal, threading, torch, torchcent
+
+# A shell's background job starts with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 class Counting(torchcent.Visitor):
     def visit(self, lane, u, v, slot, depth):
