@@ -302,7 +302,6 @@ def test_other_instruction_sets(level: str) -> None:
             "-m",
             "pytest",
             "-q",
-            "-n0",
             "-p",
             "no:cacheprovider",
             "-k",
