@@ -340,7 +340,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   Iteration iteration(flow, n, rules_of(expansion, inflation, threshold, select, recover, mass), threads, flags,
                       flags[2], scratch, device, stream);
   int64_t room = iteration.width(), count = n * room;
-  if (iteration.count_first() || !iteration.fits(8 * count)) room = count = 0;
+  // Twice: the next iteration reads what this one leaves unused, too, and has to fit beside it.
+  if (iteration.count_first() || !iteration.fits(2 * 8 * count)) room = count = 0;
   const auto run = [&] {
     if (!iteration.fits(8 * count)) {
       flags[2] = -1;
