@@ -4,8 +4,9 @@ The flow is kept transposed, float32 [..., n, n]: row j is column j of M, so tha
 to columns is done along the last dimension, where they are contiguous; and (M^e)^T is the power of
 M^T. Dimensions before the last two are those of a batch of graphs of one size.
 
-Products are float32 without TF32. Nothing is subtracted, so an entry that sums n products is off by
-at most n 2^-24 of itself, and by about sqrt(n) 2^-24 in fact: far less than pruning changes.
+Nothing is subtracted, so a float32 entry that sums n products is off by at most n 2^-24 of itself,
+and by about sqrt(n) 2^-24 in fact: far less than pruning changes. TF32 is not used. Large products
+on CUDA are sums of products of bfloat16 parts, which have that precision too (`_product`).
 """
 
 from __future__ import annotations
@@ -14,19 +15,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
+# On CUDA: size from which parts are faster (half the time on an H200); the tensor cores drop bits
+# of what they sum to, so sums of the largest parts are cut into pieces.
+_PARTS_FROM, _PIECE = 1024, 1024
+
 
 def iterate(
     rows: Tensor, expansion: int, inflation: float, threshold: float, select: int, recover: int,
     mass: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Expansion, pruning, chaos and inflation: the new flow and its summary (`_rules.Summary`)."""
+    """Expansion, pruning, chaos and inflation: the new flow, and the summary (`_rules.Summary`) of
+    every graph, float64 [..., 8]."""
     length = _count(rows)
-    products, power = length.new_zeros(()), rows
+    products, power = length.new_zeros(rows.shape[:-2]), rows
     for _ in range(expansion - 1):
-        products = products + (torch.count_nonzero(power, dim=-2) * length).sum()
-        power = power @ rows
+        products = products + (torch.count_nonzero(power, dim=-2) * length).sum(-1)
+        power = _product(power, rows)
     pruned, summary = prune(power, threshold, select, recover, mass)
-    summary = torch.cat([summary[:1], products[None].double(), summary[1:]])
+    products = products[..., None].double()
+    summary = torch.cat([summary[..., :1], products, summary[..., 1:]], dim=-1)
     return inflate(pruned, inflation), summary
 
 
@@ -34,12 +41,61 @@ def prune(
     whole: Tensor, threshold: float, select: int, recover: int, mass: float
 ) -> tuple[Tensor, Tensor]:
     """Cut, recover, select, rescale (`_rules.Prune`); the summary lacks the products."""
-    before = _count(whole)
-    largest = whole.amax(-1)
     x = torch.where(whole >= threshold, whole, 0) if threshold > 0 else whole
     count, held = _count(x), _sum(x)
-    recovering = (held < mass) & (count < before.clamp(max=recover))
-    selecting = (count > select) & (select > 0) & ~recovering
+    recovering = selecting = torch.zeros_like(count, dtype=torch.bool)
+    if select > 0 or recover > 0:
+        recovering = (held < mass) & (count < _count(whole).clamp(max=recover))
+        selecting = (count > select) & (select > 0) & ~recovering
+        x = _limit(x, whole, count, recovering, selecting, select, recover, mass)
+    if threshold > 0:
+        largest = whole.amax(-1, keepdim=True)
+        x = torch.where((_count(x) == 0)[..., None] & (whole == largest), whole, x)
+    if x is not whole:
+        count, held = _count(x), _sum(x)
+    energy = x.amax(-1).double() - _sum(x * x)
+    x = x / held.to(x.dtype)[..., None]
+    told = [
+        (energy * count).amax(-1).clamp(min=0), count.sum(-1), (held < mass).sum(-1),
+        recovering.sum(-1), selecting.sum(-1), held.amin(-1), held.sum(-1),
+    ]  # fmt: skip
+    return x, torch.stack([part.double() for part in told], dim=-1)
+
+
+def _product(left: Tensor, right: Tensor) -> Tensor:
+    """left @ right, float32."""
+    if left.device.type != "cuda" or left.dim() > 2 or left.shape[-1] < _PARTS_FROM:
+        return left @ right
+    if torch.cuda.get_device_capability(left.device) < (8, 0):
+        return left @ right
+    a = _parts(left)
+    b = a if left is right else _parts(right)
+
+    def times(i: int, j: int, piece: slice = slice(None)) -> Tensor:
+        return torch.mm(a[i][:, piece], b[j][piece], out_dtype=torch.float32)
+
+    made = times(2, 0)  # the smallest first; what is left out is below 2^-24
+    for i, j in ((0, 2), (1, 1), (1, 0), (0, 1)):
+        made += times(i, j)
+    for begin in range(0, right.shape[0], _PIECE):
+        made += times(0, 0, slice(begin, begin + _PIECE))
+    return made
+
+
+def _parts(x: Tensor) -> list[Tensor]:
+    """bfloat16: x to 8 bits, what is left to 8 bits, and the rest: their sum is x."""
+    made = []
+    for _ in range(3):
+        made.append(x.bfloat16())
+        x = x - made[-1]
+    return made
+
+
+def _limit(
+    x: Tensor, whole: Tensor, count: Tensor, recovering: Tensor, selecting: Tensor, select: int,
+    recover: int, mass: float,
+) -> Tensor:  # fmt: skip
+    """Selection and recovery of the columns that need them, which it notes in the two masks."""
     first = recovering.clone()
     if selecting.any():
         at = selecting.nonzero(as_tuple=True)
@@ -54,17 +110,9 @@ def prune(
         x[at] = some
     if first.any():
         at = first.nonzero(as_tuple=True)
+        x = x.clone() if x is whole else x
         x[at] = _largest(whole[at], recover)
-    if threshold > 0:
-        x = torch.where((_count(x) == 0)[..., None] & (whole == largest[..., None]), whole, x)
-    count, held = _count(x), _sum(x)
-    energy = x.amax(-1).double() - _sum(x * x)
-    x = x / held.to(x.dtype)[..., None]
-    told = [
-        (energy * count).amax().clamp(min=0), count.sum(), (held < mass).sum(), recovering.sum(),
-        selecting.sum(), held.amin(), held.sum(),
-    ]  # fmt: skip
-    return x, torch.stack([part.double() for part in told])
+    return x
 
 
 def inflate(x: Tensor, inflation: float) -> Tensor:
@@ -72,8 +120,8 @@ def inflate(x: Tensor, inflation: float) -> Tensor:
     if inflation == 1:
         return x
     x = x / x.amax(-1, keepdim=True)
-    x = x * x if inflation == 2 else x**inflation
-    return x / _sum(x).to(x.dtype)[..., None]
+    x = x.mul_(x) if inflation == 2 else x.pow_(inflation)
+    return x.div_(_sum(x).to(x.dtype)[..., None])
 
 
 def _largest(x: Tensor, most: int) -> Tensor:

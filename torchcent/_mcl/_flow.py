@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from torchcent import _csr
-from torchcent._tensor._scatter import scatter_sum
 from torchcent.graph import Graph
 
 
@@ -129,11 +128,13 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
     A column without entries gets a loop of 1: its vertex is on its own.
     """
     n, device = graph.num_nodes, graph.device
+    degree = graph.degree
+    tail, head, weight = _csr.rows(graph.rowptr), graph.col.long(), similarity
     there = similarity > 0
-    tail, head = _csr.rows(graph.rowptr)[there], graph.col[there].long()
-    weight = similarity[there]
-    largest = torch.zeros(n, dtype=torch.float64, device=device)
-    largest.scatter_reduce_(0, tail, weight, "amax")
+    if not bool(there.all()):
+        tail, head, weight = tail[there], head[there], weight[there]
+        degree = torch.bincount(tail, minlength=n)
+    largest = torch.segment_reduce(weight, "max", lengths=degree, initial=0.0, unsafe=True)
     if loops == "one":
         loop = torch.ones_like(largest)
     elif loops is None:
@@ -147,13 +148,15 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
 
     # Sums of the largest numbers would overflow, so columns are scaled by their largest first.
     weight, loop = weight / largest[tail], loop / largest
-    total = scatter_sum(weight, tail, n) + loop
+    total = torch.segment_reduce(weight, "sum", lengths=degree, initial=0.0, unsafe=True) + loop
     weight, loop = (weight / total[tail]).float(), (loop / total).float()
     # Shares that float32 does not hold are no entries.
     held = weight > 0
-    tail, head, weight = tail[held], head[held], weight[held]
+    if not bool(held.all()):
+        tail, head, weight = tail[held], head[held], weight[held]
+        degree = torch.bincount(tail, minlength=n)
     looped = loop > 0
-    length = torch.bincount(tail, minlength=n) + looped
+    length = degree + looped
     colptr = pointers(length)
     before = torch.bincount(tail[head < tail], minlength=n)  # entries above the loop
     place = torch.arange(tail.numel(), device=device)

@@ -232,10 +232,13 @@ class _Dense:
 
     def __init__(self, loop: _Loop, flow: Flow) -> None:
         self.loop, self.rows = loop, columns_as_rows(flow)
+        self.kept = flow.entries
 
     def step(self) -> Summary:
-        self.rows, summary = _dense.iterate(self.rows, *self.loop.arguments())
-        return Summary.of(summary.cpu())
+        self.rows, told = _dense.iterate(self.rows, *self.loop.arguments())
+        summary = Summary.of(told.cpu())
+        self.kept = summary.kept
+        return summary
 
     def flow(self) -> Flow:
         return from_dense(self.rows)
@@ -245,9 +248,13 @@ class _Dense:
         plan = self.loop.plan
         if not plan.may_switch or self.loop.rules.expansion != 2:
             return None
+        # As if all columns had the same length; counted only if that would do.
+        n, work = plan.num_nodes, float(self.kept) ** 2 / plan.num_nodes
+        if _plan.dense_pays(plan.device, n, work * _HYSTERESIS):
+            return None
         entry = self.rows != 0
         work = float((entry.sum(0).double() * entry.sum(1).double()).sum())
-        if _plan.dense_pays(plan.device, plan.num_nodes, work * _HYSTERESIS):
+        if _plan.dense_pays(plan.device, n, work * _HYSTERESIS):
             return None
         return _SPARSE[_plan.sparse_engine(plan.device)](self.loop, self.flow())
 
