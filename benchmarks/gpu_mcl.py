@@ -1,22 +1,26 @@
 """Markov clustering on CUDA: whole runs of torchcent.mcl, from edges on the device to labels there.
 
-Called by gpu.py, whose results it joins. Clusters are compared with the CPU's, and torch.sparse.mm
-squares the flow of the second iteration, beside the time of the whole run.
+Called by gpu.py, whose results it joins. Clusters are compared with the CPU's, and the first
+iterations with torch.sparse.mm, which squares the same flows and does nothing else with them.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
+from gpu_report import in_words
 
 import torchcent
 from torchcent import generate
+from torchcent._mcl import _flow
+from torchcent._mcl._rules import Rules
 
+ITERATIONS = 4  # that are compared with torch.sparse.mm
 Edges = tuple[int, torch.Tensor, torch.Tensor | None]
 
 
@@ -77,14 +81,14 @@ def rows() -> list[dict[str, Any]]:
             "target": target,
             "memory": torch.cuda.max_memory_allocated(),
             "like_the_cpu": run.like_the_cpu() if n <= 20_000 else None,
-            "torch_sparse": torch_sparse(n, edges) if weight is None and n <= 20_000 else "",
+            "expansions": expansions(n, edges) if weight is None and n <= 20_000 else [],
         }
         found.append(row)
         print(
             f"{name:36} {row['engine']:6} {row['seconds']:8.4f} s (at most {target:g}), "
             f"{row['iterations']} iterations, {row['clusters']:,} clusters, "
             f"{row['memory'] / 2**30:.1f} GiB, from the CPU's: {row['like_the_cpu']}, "
-            f"torch.sparse {row['torch_sparse']}",
+            f"iterations {in_words(row['expansions'])}",
             flush=True,
         )
         del run, result, edges, weight
@@ -122,21 +126,39 @@ class Run:
         return str(apart.distance)
 
 
-def torch_sparse(n: int, edges: torch.Tensor) -> str:
-    """Seconds of torch.sparse.mm for the second expansion alone, without pruning; or why not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that one iteration is not enough
-        once = torchcent.mcl(
-            edges, num_nodes=n, directed=False, max_iter=1, return_flow=True, engine="fused",
-            progress=False,
-        )  # fmt: skip
-    assert once.flow is not None
-    flow = once.flow.to_sparse_csr()
-    try:
+def expansions(n: int, edges: torch.Tensor) -> list[dict[str, Any]]:
+    """Seconds of the first iterations, and of torch.sparse.mm for the product alone of each."""
+    flow, found = first_flow(n, edges), []
+    rules = Rules(2, torchcent.Prune()).arguments(2.0)
+    for _ in range(ITERATIONS):
+        control = torch.zeros(3, dtype=torch.int64)
+        arguments = (flow.begin, flow.length, flow.row, flow.value, control, *rules, 1)
+        (*new, summary), seconds = timed(partial(torch.ops.torchcent.mcl_iterate, *arguments))
+        colptr, row, value = flow.packed()
+        matrix = torch.sparse_csr_tensor(colptr.int(), row.int(), value, (n, n))
+        try:
+            _, sparse = timed(partial(torch.sparse.mm, matrix, matrix))
+        except RuntimeError as error:  # "insufficient resources"
+            sparse, _ = None, error
+        del matrix
+        torch.cuda.empty_cache()
+        found.append({"products": summary[1].item(), "fused": seconds, "torch_sparse": sparse})
+        flow = _flow.Flow(*new)
+    return found
+
+
+def first_flow(n: int, edges: torch.Tensor) -> _flow.Flow:
+    graph = torchcent.Graph.from_edge_index(edges, n, directed=False)
+    return _flow.build(graph, _flow.similarities(graph, None), "max", None)
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What it returns, and the median of three times after a first one."""
+    times = []
+    for _ in range(4):
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        torch.sparse.mm(flow, flow)
+        made = work()
         torch.cuda.synchronize()
-        return f"{time.perf_counter() - begin:.3f} s"
-    except RuntimeError as error:
-        return str(error).splitlines()[0][:60]
+        times.append(time.perf_counter() - begin)
+    return made, statistics.median(times[1:])

@@ -68,12 +68,22 @@ def weighted(result: dict[str, Any]) -> str:
 
 def mcl(result: dict[str, Any]) -> str:
     head = ["graph", "iterations", "clusters", "engine", "seconds", "asked", "peak GiB"]
-    lines = [[*head, "distance to the CPU's clusters", "torch.sparse.mm, second expansion alone"]]
+    compared = "ms of the first iterations / of torch.sparse.mm for their product alone"
+    lines = [[*head, "distance to the CPU's clusters", compared]]
     for row in result["mcl"]:
         cells = [row["name"], str(row["iterations"]), f"{row['clusters']:,}", row["engine"]]
         cells += [f"{row['seconds']:.3f}", f"{row['target']:g}", f"{row['memory'] / 2**30:.1f}"]
-        lines.append([*cells, row["like_the_cpu"] or "", row["torch_sparse"]])
+        lines.append([*cells, row["like_the_cpu"] or "", in_words(row["expansions"])])
     return markdown(lines)
+
+
+def in_words(found: list[dict[str, Any]]) -> str:
+    """Milliseconds, fused/torch.sparse.mm, of each iteration."""
+    return ", ".join(
+        f"{1e3 * row['fused']:.1f}/"
+        + ("-" if row["torch_sparse"] is None else f"{1e3 * row['torch_sparse']:.1f}")
+        for row in found
+    )
 
 
 def weighted_strategies(result: dict[str, Any]) -> str:

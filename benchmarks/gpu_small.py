@@ -21,6 +21,8 @@ import torch
 
 import torchcent
 from torchcent import Graph, _check, generate
+from torchcent._mcl import _flow
+from torchcent._mcl._rules import Rules
 
 # racecheck follows every access to shared memory, a thousand times slower: on few graphs, and only
 # our own kernels.
@@ -78,6 +80,7 @@ def questions(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
     yield "eccentricity", torchcent.eccentricity(graph)
     yield "distances", torchcent.shortest_path_lengths(graph, sources=some)
     yield "closure", torchcent.transitive_closure(graph).to_dense()
+    yield from clustering(graph)
 
 
 def by_weight(graph: Graph, some: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
@@ -102,6 +105,22 @@ def by_weight(graph: Graph, some: torch.Tensor) -> Iterator[tuple[str, torch.Ten
                 weighted, sources=some[:4], engine="dijkstra", warp_size=8, **options
             )
             yield f"betweenness, {kind} weights, {strategy}", scores
+
+
+def clustering(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
+    """Two iterations of Markov clustering, in every kernel that columns can start in."""
+    first = _flow.build(graph, _flow.similarities(graph, None), "max", None)
+    rules = Rules(2, torchcent.Prune(select=60, recover=70)).arguments(2.0)
+    for kernel in (0, -1, -2, -3, -8, -11, -16):  # csrc/cuda/mcl.cu
+        flow = first
+        for _ in range(2):
+            control = torch.zeros(3, dtype=torch.int64)
+            how = kernel if graph.device.type == "cuda" else 1
+            arguments = (flow.begin, flow.length, flow.row, flow.value, control, *rules, how)
+            *parts, summary = torch.ops.torchcent.mcl_iterate(*arguments)
+            flow = _flow.Flow(*parts)
+        yield f"flow, kernel {kernel}", flow.to_dense()
+        yield f"chaos, kernel {kernel}", summary[:1]
 
 
 def main() -> int:

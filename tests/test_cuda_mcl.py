@@ -10,6 +10,7 @@ from test_mcl_ops import EXACT, RULES, planted, similarity, to_flow
 from torch import Tensor
 
 from torchcent import _ops
+from torchcent._mcl import _dense
 
 pytestmark = pytest.mark.skipif(
     not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
@@ -291,3 +292,17 @@ def test_strategies_that_there_are_not():
                 0.0,
                 threads,
             )
+
+
+@pytest.mark.parametrize("n", [1024, 2500])
+def test_large_products_are_as_precise_as_float32(n: int) -> None:
+    """Above a size they are sums of products of bfloat16 parts."""
+    chance = torch.Generator(device="cuda").manual_seed(n)
+    x = torch.rand(n, n, generator=chance, device="cuda") ** 8  # entries of 1e-30 to 1
+    y = torch.rand(n, n, generator=chance, device="cuda") / n
+    for left, right in ((x, x), (x, y)):
+        product = _dense._product(left, right)
+        exact = left.double() @ right.double()
+        assert product.dtype == torch.float32
+        assert float(((product - exact) / exact).abs().max()) < 1e-5
+        assert torch.equal(product, _dense._product(left, right))
