@@ -28,6 +28,18 @@ BAD = {
         ([1.0, 1.0, 1.0], TypeError, "edge_weight must be a torch.Tensor"),
     ],
     "num_nodes": [(3, ValueError, "num_nodes=3"), ("4", TypeError, "num_nodes")],
+    "batch": [
+        ([0, 0, 1, 1], TypeError, "batch must be a torch.Tensor"),
+        (
+            torch.tensor([0, 0, 1, 1]),
+            ValueError,
+            r"edge_index\[:, 1\] is the arc \(1, 2\).*0 to.*1",
+        ),
+    ],
+    "ptr": [
+        (torch.tensor([0, 3]), ValueError, "num_nodes=3 is too small"),
+        (torch.tensor([0, 4], dtype=torch.int32), TypeError, "ptr must be int64"),
+    ],
     "directed": [(1, TypeError, "directed must be True or False")],
     "engine": [
         ("lanes", ValueError, "engine.*auto, bits, tensor.*'lanes'"),

@@ -233,14 +233,22 @@ def sources(value: object, graph: Graph, generator: torch.Generator | None) -> T
     if isinstance(value, bool):
         raise TypeError("sources must be None, an int or a tensor of vertex ids, got a bool")
     if isinstance(value, int):
-        if not 1 <= value <= graph.num_nodes:
+        if graph.ptr is None and not 1 <= value <= graph.num_nodes:
             raise ValueError(
                 f"sources={value} pivots cannot be drawn from {graph.num_nodes} vertices; "
                 f"accepted are 1 to {graph.num_nodes}"
             )
+        if value < 1:
+            raise ValueError(f"sources={value} pivots cannot be drawn; accepted are 1 and more")
         where = generator.device if generator is not None else torch.device("cpu")
-        drawn = torch.randperm(graph.num_nodes, generator=generator, device=where)[:value]
-        return None if value == graph.num_nodes else drawn.to(graph.device)
+        drawn = torch.randperm(graph.num_nodes, generator=generator, device=where).to(graph.device)
+        if graph.batch is None or graph.ptr is None:
+            drawn = drawn[:value]
+        else:  # the first ones of each graph
+            drawn = drawn[torch.argsort(graph.batch[drawn], stable=True)]
+            place = torch.arange(graph.num_nodes, device=graph.device)
+            drawn = drawn[place - graph.ptr[graph.batch] < value]
+        return None if drawn.numel() == graph.num_nodes else drawn
     return vertices(value, "sources", graph)
 
 

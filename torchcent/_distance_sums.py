@@ -22,13 +22,14 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _check, _check_weights, _distance_plan, _ops, _reduce, _weighted_rows
+from torchcent import _batch, _check, _check_weights, _distance_plan, _ops, _reduce
+from torchcent import _weighted_rows as _rows
 from torchcent._plan import Plan
 from torchcent._room import BATCH
 from torchcent._tensor import _distances as tensor_engine
 from torchcent._tensor import _weighted
 from torchcent._watch import on_device, progress_bar, watched
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 # Rows of weighted distances: in the numbers of the engine, as float64, and what is made of them.
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
@@ -68,16 +69,14 @@ class Sums:
 
 
 def asked(
-    measure: str, edge_index: Tensor | Graph, edge_weight: Tensor | None, num_nodes: int | None,
-    directed: bool | None, engine: str, memory: int | None, progress: bool | None, dtype: Any,
-) -> tuple[Graph, How]:  # fmt: skip
+    measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any
+) -> How:
     """The arguments that all distance measures have, checked."""
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
     _check_weights.engine(engine, graph, _check.DISTANCE_ENGINES)
     if progress is not None:
         _check.flag(progress, "progress")
     dtype = _check.float_dtype(dtype)
-    return graph, How(measure, engine, _check.byte_budget(memory), progress, dtype)
+    return How(measure, engine, _check.byte_budget(memory), progress, dtype)
 
 
 def vertex_sums(
@@ -87,8 +86,10 @@ def vertex_sums(
     """Per vertex v over the sources u (None: all): d(u, v), or d(v, u) if outgoing.
 
     With `levels`, also the pairs by distance in hops; then `how.measure` must be one that does not
-    fold.
+    fold. Pairs of a batch: entry ptr[g] + d for those of graph g.
     """
+    if graph.ptr is not None:
+        return _batch_sums(graph, how, sources, outgoing, levels)
     if graph.is_weighted:
         return _weighted_sums(graph, how, sources, outgoing)
     count = None if sources is None else sources.numel()
@@ -123,6 +124,8 @@ def vertex_sums(
 
 def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False) -> Sums:
     """Per source s over all vertices v: d(v, s), or d(s, v) if outgoing."""
+    if graph.ptr is not None:
+        return _batch_source_sums(graph, how, sources, outgoing)
     if graph.is_weighted:
         return _weighted_source_sums(graph, how, sources, outgoing)
     made, core = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
@@ -151,6 +154,48 @@ def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False)
     )
 
 
+def _batch_sums(
+    graph: Graph, how: How, sources: Tensor | None, outgoing: bool, levels: bool
+) -> Sums:
+    """What :func:`vertex_sums` tells, of each graph of a batch; zeros where one has no sources."""
+    n, device = graph.num_nodes, graph.device
+    found = Sums(
+        torch.zeros(n, 4, dtype=torch.float64, device=device),
+        torch.zeros(n, dtype=torch.float64 if graph.is_weighted else torch.int32, device=device),
+        torch.zeros(n if levels else 0, dtype=torch.int64, device=device),
+    )
+    own = _batch.chosen(graph, sources)
+    for number in range(graph.num_graphs):
+        start, (vertices, _) = own(number), _batch.run(graph, number)
+        if vertices.start == vertices.stop or (start is not None and start.numel() == 0):
+            continue
+        one = vertex_sums(
+            _batch.part(graph, number), how, sources=start, outgoing=outgoing, levels=levels
+        )
+        found.total[vertices] = one.total
+        found.eccentricity[vertices] = one.eccentricity
+        if levels:
+            found.levels[vertices] = one.levels[: vertices.stop - vertices.start]
+    return found
+
+
+def _batch_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool) -> Sums:
+    place = torch.argsort(_batch.of_graph(graph, sources), stable=True)
+    own = _batch.chosen(graph, sources)
+    total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
+    eccentricity = torch.zeros_like(total[:, 0])
+    begin = 0
+    for number in range(graph.num_graphs):
+        start = own(number)
+        if start is None or start.numel() == 0:
+            continue
+        one = source_sums(_batch.part(graph, number), how, start, outgoing)
+        rows = place[begin : begin + start.numel()]
+        total[rows], eccentricity[rows] = one.total, one.eccentricity.double()
+        begin += start.numel()
+    return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
+
+
 def _weighted_sums(graph: Graph, how: How, sources: Tensor | None, outgoing: bool) -> Sums:
     """What :func:`vertex_sums` tells, by weights: all vertices are searched the other way round,
     which needs no rows; from pivots, row by row."""
@@ -175,11 +220,11 @@ def _weighted_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: boo
     start, place = _in_order(core, sources, not outgoing)
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
     farthest = torch.zeros_like(sums[:, 0])
-    csr = _weighted_rows.direction(core, not outgoing)
+    csr = _rows.direction(core, not outgoing)
 
     def compiled(control: Tensor) -> None:
         _ops.ops.weighted_source_sums(
-            *csr, start, sums, farthest, control, _weighted_rows.ENGINE[made.engine], made.spread
+            *csr, start, sums, farthest, control, _rows.ENGINE[made.engine], made.spread
         )
 
     def tensor(part: slice) -> None:
@@ -212,10 +257,10 @@ def distance_rows(
     with progress_bar(sources.numel(), how.measure, how.progress, quick) as bar:
         done = 0
         for part in sources.split(max(size, 1)):
-            rows = _weighted_rows.empty(graph, part.numel())
+            rows = _rows.empty(graph, part.numel())
             control = torch.tensor([0, done, made.workspace], dtype=torch.int64)
             work = partial(
-                _weighted_rows.fill, graph, made.engine, part, rows, control, made.spread, backward
+                _rows.fill, graph, made.engine, part, rows, control, made.spread, backward
             )
             if quick or made.engine == "tensor":
                 work()
@@ -223,7 +268,7 @@ def distance_rows(
                 watched(on_device(work, graph.device), control, bar)
             done += part.numel()
             bar.update(done - bar.n)
-            yield _weighted_rows.lengths(graph, rows)
+            yield _rows.lengths(graph, rows)
 
 
 def _direction(core: _reduce.Core, backward: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import torch
 from torch import Tensor
 
-from torchcent import _distance_plan
+from torchcent import _batch, _distance_plan
 from torchcent._bounds import Bounds, as_tensor, worth
 from torchcent._distance_sums import How, source_sums, vertex_sums
 from torchcent.graph import Graph
@@ -18,6 +19,12 @@ TRIAL = 8  # single searches after which it is judged whether they settle enough
 
 def eccentricities(graph: Graph, how: How, vertices: Tensor | None, disconnected: str) -> Tensor:
     """float64 [n], or one per vertex named: outgoing distances, inf where not all are reached."""
+    if graph.ptr is not None and vertices is None:
+        value = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+        for number in range(graph.num_graphs):
+            one = eccentricities(_batch.part(graph, number), how, None, disconnected)
+            value[_batch.run(graph, number)[0]] = one
+        return value
     if vertices is not None:
         sums = source_sums(graph, how, vertices, outgoing=True)
     else:
@@ -27,7 +34,10 @@ def eccentricities(graph: Graph, how: How, vertices: Tensor | None, disconnected
         sums = vertex_sums(graph, how, outgoing=True)
     value = sums.eccentricity.double()
     if disconnected == "inf":
-        value[sums.reach < graph.num_nodes - 1] = math.inf
+        size = _batch.per_vertex(graph, _batch.sizes(graph))
+        if vertices is not None:
+            size = size[vertices]
+        value[sums.reach < size - 1] = math.inf
     return value
 
 

@@ -7,66 +7,96 @@ import math
 import torch
 from torch import Tensor
 
+from torchcent import _batch
+from torchcent.graph import Graph
+
 
 def scale(
     scores: Tensor,
-    num_nodes: int,
+    graph: Graph,
     *,
     normalized: bool,
-    directed: bool,
     endpoints: bool = True,
+    edges: bool = False,
     pivots: Tensor | None = None,
     subset: bool = False,
 ) -> Tensor:
-    """Scales sums over ordered pairs (s, t) in place; edge scores come with endpoints=True.
+    """Scales sums over ordered pairs (s, t) in place, per vertex or with `edges` per slot; each
+    graph of a batch by its own n and pivots.
 
-    With N = n if endpoints else n - 1 possible ends, K = N or the number of pivots, and c = 1
-    directed or 2 undirected: normalised 1 / (K (N - 1)), raw N / (K c). A pivot's own score lacks
-    the pairs it begins, so K - 1 stands for K there unless endpoints count. Subset scores are not
-    extrapolated.
+    With N = n if endpoints or edges else n - 1 possible ends, K = N or the number of pivots, and
+    c = 1 directed or 2 undirected: normalised 1 / (K (N - 1)), raw N / (K c). A pivot's own score
+    lacks the pairs it begins, so K - 1 stands for K there unless endpoints count. Subset scores are
+    not extrapolated. A graph without pivots keeps its zeros.
     """
-    ends = num_nodes if endpoints else num_nodes - 1
-    if ends < 2:
-        return scores
-    if subset or pivots is None:
-        return scores.mul_(_factor(ends, ends, normalized, directed))
-    count = pivots.numel()
-    if endpoints:
-        return scores.mul_(_factor(ends, count, normalized, directed))
-    own = scores[pivots] * _factor(ends, count - 1, normalized, directed)
-    scores.mul_(_factor(ends, count, normalized, directed))
+    ends = _batch.sizes(graph).double()
+    if not (endpoints or edges):
+        ends = ends - 1
+    count = ends
+    if pivots is not None and not subset:
+        of_graph = _batch.of_graph(graph, pivots)
+        count = torch.bincount(of_graph, minlength=graph.num_graphs).double()
+    few = (ends < 2) | (count == 0)
+    factor = _factor(ends, count, normalized, graph.directed).masked_fill_(few, 1)
+    if pivots is None or subset or endpoints or edges:
+        return scores.mul_(_spread(graph, factor, edges))
+    at_pivot = _factor(ends, count - 1, normalized, graph.directed).masked_fill_(few, 1)
+    own = scores[pivots] * at_pivot[of_graph]
+    scores.mul_(_spread(graph, factor, edges))
     scores[pivots] = own
     return scores
 
 
-def closeness(farness: Tensor, reach: Tensor, num_nodes: int, wf_improved: bool) -> Tensor:
+def closeness(farness: Tensor, reach: Tensor, others: int | Tensor, wf_improved: bool) -> Tensor:
     """reach / farness, 0 where nothing is reached; times the share of the other vertices that are
     (Wasserman and Faust)."""
     score = torch.where(farness == 0, 0.0, reach / farness)
-    return score * (reach / max(num_nodes - 1, 1)) if wf_improved else score
+    return score * (reach / others) if wf_improved else score
 
 
-def harmonic(sums: Tensor, num_nodes: int, normalized: bool) -> Tensor:
-    return sums / max(num_nodes - 1, 1) if normalized else sums
+def harmonic(sums: Tensor, others: int | Tensor, normalized: bool) -> Tensor:
+    return sums / others if normalized else sums
 
 
-def from_pivots(sums: Tensor, pivots: Tensor) -> Tensor:
-    """Sums over all other vertices, estimated from those over k pivots; one row per vertex.
+def others(graph: Graph, vertices: Tensor | None = None) -> int | Tensor:
+    """How many vertices there are besides each one, at least 1: one number for one graph, else one
+    for each vertex, or of those named."""
+    if graph.ptr is None:
+        return max(graph.num_nodes - 1, 1)
+    size = _batch.sizes(graph).double() - 1
+    of_graph = graph.batch if vertices is None else _batch.of_graph(graph, vertices)
+    assert of_graph is not None
+    return size.clamp(min=1).index_select(0, of_graph)
+
+
+def from_pivots(sums: Tensor, graph: Graph, pivots: Tensor) -> Tensor:
+    """Sums over all other vertices, estimated from those over k pivots of the same graph; one row
+    per vertex.
 
     Each of the n - 1 other vertices counts as much as the pivots do on average; a pivot itself has
-    k - 1 others, and with k = 1 it is told nothing: NaN.
+    k - 1 others, and with k = 1 it is told nothing: NaN. A graph without pivots keeps its zeros,
+    one where all are pivots its sums.
     """
-    num_nodes = sums.shape[0]
-    if pivots.numel() == num_nodes:
-        return sums
-    others = torch.full_like(sums[:, :1], pivots.numel())
-    others[pivots] -= 1
-    return sums * ((num_nodes - 1) / others)
+    size = _batch.sizes(graph).double()
+    count = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs).double()
+    known = _batch.per_vertex(graph, (count == size) | (count == 0)).unsqueeze(1)
+    told = _batch.per_vertex(graph, count).unsqueeze(1).clone()
+    told[pivots] -= 1
+    factor = (_batch.per_vertex(graph, size).unsqueeze(1) - 1) / told
+    return torch.where(known, sums, sums * factor)
 
 
-def _factor(ends: int, sources: int, normalized: bool, directed: bool) -> float:
-    if sources == 0:
-        return math.nan  # one pivot says nothing about its own score
-    if normalized:
-        return 1 / (sources * (ends - 1))
-    return ends / (sources * (1 if directed else 2))
+def _factor(ends: Tensor, sources: Tensor, normalized: bool, directed: bool) -> Tensor:
+    raw = ends / (sources * (1 if directed else 2))
+    factor = 1 / (sources * (ends - 1)) if normalized else raw
+    return factor.masked_fill_(sources == 0, math.nan)  # one pivot says nothing of its own score
+
+
+def _spread(graph: Graph, factor: Tensor, edges: bool) -> Tensor:
+    """The factor of each graph for its vertices, or its slots."""
+    if graph.ptr is None:
+        return factor
+    if not edges:
+        return _batch.per_vertex(graph, factor)
+    slots = graph.rowptr[graph.ptr].diff()
+    return torch.repeat_interleave(factor, slots, output_size=graph.num_slots)

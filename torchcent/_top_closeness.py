@@ -39,7 +39,7 @@ def top_closeness(graph: Graph, how: How, k: int, wf_improved: bool) -> tuple[Te
         score = search.exact
     else:
         sums = vertex_sums(graph, how)
-        score = _scale.closeness(sums.farness, sums.reach, graph.num_nodes, wf_improved)
+        score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved)
     best = torch.argsort(score, descending=True, stable=True)[:k]
     return score[best], best
 
@@ -101,7 +101,7 @@ class _Search:
         return torch.nonzero(~known & (self.upper >= least)).flatten()
 
     def _score(self, farness: Tensor, reach: Tensor) -> Tensor:
-        return _scale.closeness(farness, reach, self.graph.num_nodes, self.wf_improved)
+        return _scale.closeness(farness, reach, _scale.others(self.graph), self.wf_improved)
 
 
 def _two_hop_farness(graph: Graph, reach: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_weights, _distance_plan, _driver, _plan, _reduce, _resolution
+from torchcent import _check, _check_weights, _distance_plan, _path_sums, _plan
 from torchcent._scale import scale
 from torchcent.graph import Graph, as_graph
 
@@ -15,6 +15,8 @@ def betweenness(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
     endpoints: bool = False,
@@ -43,6 +45,10 @@ def betweenness(
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
             arc the smallest counts. A Graph has weights of its own.
         num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are then those of
+            each graph alone, normalised by its own size; `sources` and `targets` name vertices of
+            the union, an int k draws k pivots of each graph (docs/batches.md).
+        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
         directed: None follows the arcs given (a Graph: its own setting); on an edge_index that
             holds both directions the normalised scores are NetworkX's undirected ones. False adds
             missing reverse arcs and halves raw scores.
@@ -98,9 +104,10 @@ def betweenness(
         Freeman 1977; Brandes 2001, "A faster algorithm for betweenness centrality";
         Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
     """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
     return _node_scores(
-        "betweenness", edge_index, edge_weight, num_nodes, directed, normalized, endpoints, sources,
-        targets, generator, tie_tolerance, dtype, (engine, strategy, warp_size), memory, progress,
+        graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
+        dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
 
 
@@ -109,6 +116,8 @@ def stress(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = False,
     sources: int | Tensor | None = None,
@@ -142,9 +151,10 @@ def stress(
     Source:
         Shimbel 1953; Brandes 2008, section 3.7.
     """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
     return _node_scores(
-        "stress", edge_index, edge_weight, num_nodes, directed, normalized, False, sources, targets,
-        generator, tie_tolerance, dtype, (engine, strategy, warp_size), memory, progress,
+        graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
+        dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
 
 
@@ -153,6 +163,8 @@ def edge_betweenness(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
     sources: int | Tensor | None = None,
@@ -187,16 +199,17 @@ def edge_betweenness(
     Source:
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
-    sums, pivots, result = _sums(
-        "edge_betweenness", graph, normalized, False, sources, targets, generator, tie_tolerance,
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    asked, result = _asked(
+        graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
+    sums = _path_sums.sums(graph, asked)
     if not graph.directed:
         sums = sums + sums[graph.reverse_slot]
     scale(
-        sums, graph.num_nodes, normalized=normalized, directed=graph.directed,
-        pivots=pivots, subset=targets is not None,
+        sums, graph, normalized=normalized, edges=True, pivots=asked.sources,
+        subset=targets is not None,
     )  # fmt: skip
     scores = sums.new_zeros(graph.slot.numel())
     real = graph.slot >= 0
@@ -210,6 +223,8 @@ def explain(
     *,
     edge_weight: Tensor | None = None,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     tie_tolerance: float = 0.0,
@@ -232,7 +247,7 @@ def explain(
     """
     _check.choice(measure, "measure", _check.MEASURES + _check.DISTANCE_MEASURES)
     distances = measure in _check.DISTANCE_MEASURES
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
     for_hops = _check.DISTANCE_ENGINES if distances else _check.ENGINES
     _check_weights.engine(engine, graph, for_hops)
     tolerance = _check_weights.tie_tolerance(tie_tolerance)
@@ -245,31 +260,30 @@ def explain(
 
 
 def _node_scores(
-    measure: str, edge_index: Tensor | Graph, edge_weight: Tensor | None, num_nodes: int | None,
-    directed: bool | None, normalized: bool, endpoints: bool, sources: int | Tensor | None,
+    graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
     dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
     progress: bool | None,
 ) -> Tensor:  # fmt: skip
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
-    sums, pivots, result = _sums(
-        measure, graph, normalized, endpoints, sources, targets, generator, tie_tolerance, dtype,
+    asked, result = _asked(
+        graph, measure, normalized, endpoints, sources, targets, generator, tie_tolerance, dtype,
         how, memory, progress,
     )  # fmt: skip
+    sums = _path_sums.sums(graph, asked)
     scale(
-        sums, graph.num_nodes, normalized=normalized, directed=graph.directed,
-        endpoints=endpoints, pivots=pivots, subset=targets is not None,
+        sums, graph, normalized=normalized, endpoints=endpoints, pivots=asked.sources,
+        subset=targets is not None,
     )  # fmt: skip
     return sums.to(result)
 
 
-def _sums(
-    measure: str, graph: Graph, normalized: bool, endpoints: bool, sources: int | Tensor | None,
+def _asked(
+    graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
     dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
     progress: bool | None,
-) -> tuple[Tensor, Tensor | None, torch.dtype]:  # fmt: skip
-    """Sums over ordered pairs, the pivots, and the dtype to return."""
+) -> tuple[_path_sums.Asked, torch.dtype]:  # fmt: skip
+    """The arguments, checked, and the dtype to return."""
     _check.flag(normalized, "normalized")
     _check.flag(endpoints, "endpoints")
     engine = _check_weights.engine(how[0], graph, _check.ENGINES)
@@ -280,12 +294,9 @@ def _sums(
     ends = None if targets is None else _check.vertices(targets, "targets", graph)
     if progress is not None:
         _check.flag(progress, "progress")
-    count = None if pivots is None else pivots.numel()
     if code:
         engine = "dijkstra" if graph.is_weighted else "queue"
     budget = _check.byte_budget(memory)
-    made, core = _plan.plan(graph, measure, engine, count, budget, code, tolerance)
-    if graph.is_weighted:
-        _resolution.check(graph)
-    problem = _reduce.problem(graph, core, measure, pivots, ends, endpoints, tolerance)
-    return _driver.run(problem, made, progress), pivots, result
+    return _path_sums.Asked(
+        measure, engine, code, pivots, ends, endpoints, tolerance, budget, progress
+    ), result

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_weights, _memory
+from torchcent import _batch, _check, _check_weights, _memory
 from torchcent._distance_sums import How, asked, distance_rows, vertex_sums
-from torchcent.graph import Graph
+from torchcent.graph import Graph, as_graph
 
 
 def distance_distribution(
@@ -17,6 +18,8 @@ def distance_distribution(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     generator: torch.Generator | None = None,
@@ -37,7 +40,8 @@ def distance_distribution(
         Others: as in :func:`closeness`.
 
     Returns:
-        int64 Tensor [depth + 1]; a float64 one where `sources` make it an estimate.
+        int64 Tensor [depth + 1]; a float64 one where `sources` make it an estimate. Of a batch
+        [num_graphs, depth + 1], with the largest depth and zeros after that of a graph.
 
     Example:
         >>> import torch, torchcent
@@ -45,11 +49,18 @@ def distance_distribution(
         >>> torchcent.distance_distribution(path, directed=False)
         tensor([4, 6, 4, 2])
     """
-    graph, how = asked(
-        "distance_distribution", edge_index, edge_weight, num_nodes, directed, engine, memory,
-        progress, None,
-    )  # fmt: skip
-    return _pairs(graph, how, sources, generator)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = asked("distance_distribution", graph, engine, memory, progress, None)
+    pivots = _check.sources(sources, graph, _check.random_generator(generator))
+    rows = list(_pairs(graph, how, pivots))
+    if graph.ptr is None:
+        return rows[0]
+    longest = max((row.numel() for row in rows), default=1)
+    dtype = torch.int64 if pivots is None else torch.float64
+    table = torch.zeros(graph.num_graphs, longest, dtype=dtype, device=graph.device)
+    for row, found in zip(table, rows, strict=True):
+        row[: found.numel()] = found
+    return table
 
 
 def effective_diameter(
@@ -57,6 +68,8 @@ def effective_diameter(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     q: float = 0.9,
     sources: int | Tensor | None = None,
@@ -82,7 +95,7 @@ def effective_diameter(
         Others: as in :func:`closeness`.
 
     Returns:
-        0-dim Tensor; 0 where no two vertices are connected.
+        0-dim Tensor; 0 where no two vertices are connected. Of a batch Tensor [num_graphs].
 
     Example:
         >>> import torch, torchcent
@@ -93,19 +106,13 @@ def effective_diameter(
     Source:
         Leskovec, Kleinberg and Faloutsos 2005.
     """
-    graph, how = asked(
-        "effective_diameter", edge_index, edge_weight, num_nodes, directed, engine, memory,
-        progress, dtype,
-    )  # fmt: skip
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = asked("effective_diameter", graph, engine, memory, progress, dtype)
     share = _check.quantile(q)
-    pairs = _pairs(graph, how, sources, generator)
-    within = torch.cat([pairs.new_zeros(1), pairs[1:].cumsum(0)]).double()
-    if within[-1] == 0:
-        return pairs.new_zeros((), dtype=how.dtype)
-    wanted = share * within[-1]
-    last = int(torch.searchsorted(within, wanted))
-    before, after = within[last - 1], within[last]
-    return (last - 1 + (wanted - before) / (after - before)).to(how.dtype)
+    pivots = _check.sources(sources, graph, _check.random_generator(generator))
+    found = [_quantile(pairs, share) for pairs in _pairs(graph, how, pivots)]
+    value = torch.stack(found) if found else torch.empty(0, device=graph.device)
+    return (value if graph.ptr is not None else value[0]).to(how.dtype)
 
 
 def average_shortest_path_length(
@@ -113,6 +120,8 @@ def average_shortest_path_length(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
@@ -132,7 +141,7 @@ def average_shortest_path_length(
         Others: as in :func:`closeness`.
 
     Returns:
-        0-dim Tensor; 0 for fewer than two vertices.
+        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
 
     Example:
         >>> import torch, torchcent
@@ -140,13 +149,13 @@ def average_shortest_path_length(
         >>> torchcent.average_shortest_path_length(path, directed=False)
         tensor(1.3333)
     """
-    graph, how = asked(
-        "average_shortest_path_length", edge_index, edge_weight, num_nodes, directed, engine,
-        memory, progress, dtype,
-    )  # fmt: skip
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = asked("average_shortest_path_length", graph, engine, memory, progress, dtype)
     _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
-    mean = _mean(graph, how, disconnected == "component")
-    return torch.tensor(mean, dtype=how.dtype, device=graph.device)
+    one_only = disconnected == "component"
+    mean = [_mean(_batch.part(graph, number), how, one_only) for number in range(graph.num_graphs)]
+    value = torch.tensor(mean, dtype=how.dtype, device=graph.device)
+    return value if graph.ptr is not None else value[0]
 
 
 def _mean(graph: Graph, how: How, connected_only: bool) -> float:
@@ -160,11 +169,26 @@ def _mean(graph: Graph, how: How, connected_only: bool) -> float:
     return total / pairs if pairs else math.nan
 
 
-def _pairs(
-    graph: Graph, how: How, sources: int | Tensor | None, generator: torch.Generator | None
-) -> Tensor:
-    """Ordered pairs by distance, up to the largest; float64 if they are extrapolated."""
-    pivots = _check.sources(sources, graph, _check.random_generator(generator))
+def _quantile(pairs: Tensor, share: float) -> Tensor:
+    within = torch.cat([pairs.new_zeros(1), pairs[1:].cumsum(0)]).double()
+    if within[-1] == 0:
+        return within[-1]
+    wanted = share * within[-1]
+    last = int(torch.searchsorted(within, wanted))
+    before, after = within[last - 1], within[last]
+    return last - 1 + (wanted - before) / (after - before)
+
+
+def _pairs(graph: Graph, how: How, pivots: Tensor | None) -> Iterator[Tensor]:
+    """Of each graph, ordered pairs by distance, up to the largest; float64 if extrapolated."""
+    own = _batch.chosen(graph, pivots)
+    for number in range(graph.num_graphs):
+        yield _pairs_of_one(_batch.part(graph, number), how, own(number))
+
+
+def _pairs_of_one(graph: Graph, how: How, pivots: Tensor | None) -> Tensor:
+    if pivots is not None and pivots.numel() == 0:
+        return torch.zeros(1, dtype=torch.float64, device=graph.device)
     if graph.is_weighted:
         levels = _weighted_levels(graph, how, pivots)
     else:

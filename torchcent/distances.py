@@ -8,9 +8,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent import _check, _eccentricity, _scale, _top_closeness
+from torchcent import _check, _check_batch, _eccentricity, _scale, _top_closeness
 from torchcent._distance_sums import How, Sums, asked, source_sums, vertex_sums
-from torchcent.graph import Graph
+from torchcent.graph import Graph, as_graph
 
 
 class DistanceProfile(NamedTuple):
@@ -28,6 +28,8 @@ def distance_profile(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     generator: torch.Generator | None = None,
@@ -64,16 +66,14 @@ def distance_profile(
         >>> torchcent.distance_profile(path, directed=False).farness
         tensor([6., 4., 4., 6.])
     """
-    graph, how = asked(
-        "distance_profile", edge_index, edge_weight, num_nodes, directed, engine, memory, progress,
-        dtype,
-    )  # fmt: skip
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = asked("distance_profile", graph, engine, memory, progress, dtype)
     _check.flag(wf_improved, "wf_improved")
     _check.flag(normalized, "normalized")
     sums = _incoming(graph, how, sources, generator)
     columns = (
-        _scale.closeness(sums.farness, sums.reach, graph.num_nodes, wf_improved),
-        _scale.harmonic(sums.harmonic, graph.num_nodes, normalized),
+        _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),
+        _scale.harmonic(sums.harmonic, _scale.others(graph), normalized),
         sums.eccentricity,
         sums.reach,
         sums.farness,
@@ -86,6 +86,8 @@ def closeness(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     wf_improved: bool = True,
     sources: int | Tensor | None = None,
@@ -112,6 +114,10 @@ def closeness(
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
             arc the smallest counts. A Graph has weights of its own.
         num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are then those of
+            each graph alone; `sources` and `vertices` name vertices of the union, an int k draws k
+            pivots of each graph. `top` is for one graph (docs/batches.md).
+        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
         directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
             arcs. Distances are those of incoming paths, as in NetworkX (NetworKit: outgoing); for
             outgoing ones pass ``Graph.from_edge_index(edge_index).reversed()``.
@@ -153,21 +159,22 @@ def closeness(
         Sabidussi 1966; Wasserman and Faust 1994, p. 201; pivots: Eppstein and Wang 2004; bits:
         Then et al. 2014; top: Bergamini et al. 2019.
     """
-    graph, how = asked(
-        "closeness", edge_index, edge_weight, num_nodes, directed, engine, memory, progress, dtype
-    )
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = asked("closeness", graph, engine, memory, progress, dtype)
     _check.flag(wf_improved, "wf_improved")
     _check.at_most_one(sources=sources, vertices=vertices, top=top)
     if top is not None:
+        _check_batch.one_graph(graph, "top", "sort the scores of each graph")
         values, indices = _top_closeness.top_closeness(
             graph, how, _check.top(top, graph), wf_improved
         )
         return values.to(how.dtype), indices
-    if vertices is not None:
-        sums = source_sums(graph, how, _check.vertices(vertices, "vertices", graph))
+    ids = None if vertices is None else _check.vertices(vertices, "vertices", graph)
+    if ids is not None:
+        sums = source_sums(graph, how, ids)
     else:
         sums = _incoming(graph, how, sources, generator)
-    score = _scale.closeness(sums.farness, sums.reach, graph.num_nodes, wf_improved)
+    score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph, ids), wf_improved)
     return score.to(how.dtype)
 
 
@@ -176,6 +183,8 @@ def harmonic(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = False,
     sources: int | Tensor | None = None,
@@ -209,16 +218,16 @@ def harmonic(
     Source:
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
-    graph, how = asked(
-        "harmonic", edge_index, edge_weight, num_nodes, directed, engine, memory, progress, dtype
-    )
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = asked("harmonic", graph, engine, memory, progress, dtype)
     _check.flag(normalized, "normalized")
     _check.at_most_one(sources=sources, vertices=vertices)
-    if vertices is not None:
-        sums = source_sums(graph, how, _check.vertices(vertices, "vertices", graph))
+    ids = None if vertices is None else _check.vertices(vertices, "vertices", graph)
+    if ids is not None:
+        sums = source_sums(graph, how, ids)
     else:
         sums = _incoming(graph, how, sources, generator)
-    return _scale.harmonic(sums.harmonic, graph.num_nodes, normalized).to(how.dtype)
+    return _scale.harmonic(sums.harmonic, _scale.others(graph, ids), normalized).to(how.dtype)
 
 
 def eccentricity(
@@ -226,6 +235,8 @@ def eccentricity(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     vertices: Tensor | None = None,
@@ -258,10 +269,8 @@ def eccentricity(
         >>> torchcent.eccentricity(path, directed=False)
         tensor([3., 2., 2., 3.])
     """
-    graph, how = asked(
-        "eccentricity", edge_index, edge_weight, num_nodes, directed, engine, memory, progress,
-        dtype,
-    )  # fmt: skip
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = asked("eccentricity", graph, engine, memory, progress, dtype)
     _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
     ids = None if vertices is None else _check.vertices(vertices, "vertices", graph)
     return _eccentricity.eccentricities(graph, how, ids, disconnected).to(how.dtype)
@@ -275,4 +284,4 @@ def _incoming(
     sums = vertex_sums(graph, how, sources=pivots)
     if pivots is None:
         return sums
-    return replace(sums, total=_scale.from_pivots(sums.total, pivots))
+    return replace(sums, total=_scale.from_pivots(sums.total, graph, pivots))

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _check, _distance_plan
+from torchcent import _batch, _check, _distance_plan
 from torchcent._bounds import Bounds, Indices, as_tensor
 from torchcent._distance_sums import How, asked
 from torchcent._eccentricity import eccentricities
 from torchcent._longest import LongestDistance
-from torchcent.graph import Graph, components_of
+from torchcent.graph import Graph, as_graph, components_of
 
 MOST_SINGLE = 32  # searches one by one, to raise bounds, before they go on in batches
 BATCH = 512
+_Find = Callable[[Graph, How, str], tuple[float, Bounds | None]]
 
 
 def diameter(
@@ -24,6 +26,8 @@ def diameter(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
@@ -40,6 +44,8 @@ def diameter(
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. A Graph has
             weights of its own.
         num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG.
+        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
         directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
             arcs.
         disconnected: "inf": infinite where there is a pair without a path; "component": the largest
@@ -51,7 +57,7 @@ def diameter(
         progress: None shows a bar on a terminal after two seconds; True and False force.
 
     Returns:
-        0-dim Tensor; 0 for fewer than two vertices.
+        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
 
     Raises:
         TypeError, ValueError: naming the argument, before anything runs.
@@ -71,11 +77,9 @@ def diameter(
     Source:
         Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
     """
-    graph, how = _asked(
-        "diameter", edge_index, edge_weight, num_nodes, directed, disconnected, engine, memory,
-        progress, dtype,
-    )  # fmt: skip
-    return _scalar(_diameter(graph, how, disconnected)[0], graph, how)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = _asked("diameter", graph, disconnected, engine, memory, progress, dtype)
+    return _per_graph(graph, how, disconnected, _diameter)
 
 
 def radius(
@@ -83,6 +87,8 @@ def radius(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     dtype: torch.dtype | None = None,
@@ -100,7 +106,7 @@ def radius(
         Others: as in :func:`diameter`.
 
     Returns:
-        0-dim Tensor; 0 for fewer than two vertices.
+        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
 
     A handful of searches on (strongly) connected graphs, else one from every vertex.
 
@@ -113,11 +119,9 @@ def radius(
     Source:
         Borassi et al. 2015.
     """
-    graph, how = _asked(
-        "radius", edge_index, edge_weight, num_nodes, directed, disconnected, engine, memory,
-        progress, dtype,
-    )  # fmt: skip
-    return _scalar(_radius(graph, how, disconnected)[0], graph, how)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = _asked("radius", graph, disconnected, engine, memory, progress, dtype)
+    return _per_graph(graph, how, disconnected, _radius)
 
 
 def center(
@@ -125,6 +129,8 @@ def center(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     engine: str = "auto",
@@ -136,7 +142,7 @@ def center(
     Arguments are those of :func:`radius`; values equal NetworkX's ``center``.
 
     Returns:
-        int64 Tensor, ascending.
+        int64 Tensor, ascending. Of a batch those of each graph, by their ids in the union.
 
     Example:
         >>> import torch, torchcent
@@ -144,12 +150,9 @@ def center(
         >>> torchcent.center(path, directed=False)
         tensor([1, 2])
     """
-    graph, how = _asked(
-        "center", edge_index, edge_weight, num_nodes, directed, disconnected, engine, memory,
-        progress, None,
-    )  # fmt: skip
-    smallest, bounds = _radius(graph, how, disconnected)
-    return _with_eccentricity(graph, how, smallest, bounds, disconnected)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = _asked("center", graph, disconnected, engine, memory, progress, None)
+    return _extreme_vertices(graph, how, disconnected, _radius)
 
 
 def periphery(
@@ -157,6 +160,8 @@ def periphery(
     edge_weight: Tensor | None = None,
     *,
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     disconnected: str = "inf",
     engine: str = "auto",
@@ -168,7 +173,7 @@ def periphery(
     Arguments are those of :func:`diameter`; values equal NetworkX's ``periphery``.
 
     Returns:
-        int64 Tensor, ascending.
+        int64 Tensor, ascending. Of a batch those of each graph, by their ids in the union.
 
     Example:
         >>> import torch, torchcent
@@ -176,29 +181,43 @@ def periphery(
         >>> torchcent.periphery(path, directed=False)
         tensor([0, 3])
     """
-    graph, how = _asked(
-        "periphery", edge_index, edge_weight, num_nodes, directed, disconnected, engine, memory,
-        progress, None,
-    )  # fmt: skip
-    largest, bounds = _diameter(graph, how, disconnected)
-    return _with_eccentricity(graph, how, largest, bounds, disconnected)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    how = _asked("periphery", graph, disconnected, engine, memory, progress, None)
+    return _extreme_vertices(graph, how, disconnected, _diameter)
 
 
 def _asked(
-    measure: str, edge_index: Tensor | Graph, edge_weight: Tensor | None, num_nodes: int | None,
-    directed: bool | None, disconnected: str, engine: str, memory: int | None,
+    measure: str, graph: Graph, disconnected: str, engine: str, memory: int | None,
     progress: bool | None, dtype: torch.dtype | None,
-) -> tuple[Graph, How]:  # fmt: skip
+) -> How:  # fmt: skip
     _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
-    graph, how = asked(
-        measure, edge_index, edge_weight, num_nodes, directed, engine, memory, progress, dtype
-    )
-    _distance_plan.room_for_bounds(graph, measure, engine, how.memory)
-    return graph, how
+    return asked(measure, graph, engine, memory, progress, dtype)
 
 
-def _scalar(value: float, graph: Graph, how: How) -> Tensor:
-    return torch.tensor(value, dtype=how.dtype, device=graph.device)
+def _per_graph(graph: Graph, how: How, disconnected: str, find: _Find) -> Tensor:
+    """The extreme eccentricity of the graph, or of each one of a batch."""
+    value = torch.zeros(graph.num_graphs, dtype=torch.float64)
+    for number in range(graph.num_graphs):
+        one = _batch.part(graph, number)
+        value[number] = find(one, _with_room(one, how), disconnected)[0]
+    value = value.to(device=graph.device, dtype=how.dtype)
+    return value[0] if graph.ptr is None else value
+
+
+def _extreme_vertices(graph: Graph, how: How, disconnected: str, find: _Find) -> Tensor:
+    """The vertices of that eccentricity, of all graphs."""
+    found = []
+    for number in range(graph.num_graphs):
+        one = _batch.part(graph, number)
+        value, bounds = find(one, _with_room(one, how), disconnected)
+        vertices = _with_eccentricity(one, how, value, bounds, disconnected)
+        found.append(vertices + _batch.run(graph, number)[0].start)
+    return torch.cat(found) if found else graph.rowptr.new_empty(0)
+
+
+def _with_room(graph: Graph, how: How) -> How:
+    _distance_plan.room_for_bounds(graph, how.measure, how.engine, how.memory)
+    return how
 
 
 def _diameter(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds | None]:

@@ -10,7 +10,7 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_weights, _csr, _device, _ops, _weights
+from torchcent import _check, _check_batch, _check_weights, _csr, _device, _ops, _weights
 
 if TYPE_CHECKING:
     import networkx
@@ -33,6 +33,8 @@ class Graph:
         directed: False if missing reverse arcs were added and raw scores count unordered pairs.
         slot: int64 [E]; the slot of each input column, -1 for a self-loop. Copies share a slot.
         weight: float64 [num_slots], the smallest weight of the columns of each slot; or None.
+        ptr: int64 [num_graphs + 1] if this is a batch, a disjoint union of graphs: graph i has the
+            vertices ptr[i] to ptr[i + 1]. None if it is one graph (docs/batches.md).
 
     Example:
         >>> import torch, torchcent
@@ -47,10 +49,11 @@ class Graph:
     directed: bool
     slot: Tensor
     weight: Tensor | None
+    ptr: Tensor | None
 
     def __init__(
         self, rowptr: Tensor, col: Tensor, slot: Tensor, directed: bool,
-        weight: Tensor | None = None, *, _trusted: bool = False,
+        weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
     ) -> None:  # fmt: skip
         if not _trusted:
             raise TypeError(
@@ -58,7 +61,7 @@ class Graph:
             )
         self.__dict__.update(
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, slot=slot, directed=directed,
-            weight=weight,
+            weight=weight, ptr=ptr,
         )  # fmt: skip
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -73,6 +76,8 @@ class Graph:
         num_nodes: int | None = None,
         directed: bool = True,
         edge_weight: Tensor | None = None,
+        batch: Tensor | None = None,
+        ptr: Tensor | None = None,
     ) -> Graph:
         """A graph from the arcs edge_index[0, e] -> edge_index[1, e].
 
@@ -83,20 +88,34 @@ class Graph:
             directed: False adds the missing reverse arcs.
             edge_weight: [E], the length of each arc: integers or floats, finite and > 0. Of copies
                 of an arc the smallest counts, with directed=False of both directions.
+            batch: int64 [n], ascending, the graph of each vertex, as in PyG: the arcs are those of
+                a disjoint union of batch.max() + 1 graphs, and measures are taken of each.
+            ptr: int64 [G + 1], the same as the first vertex of each graph, and n at the end; with
+                it there may be graphs without vertices anywhere. One of the two is enough.
 
         Raises:
             TypeError, ValueError: naming the argument, for a wrong shape or dtype, ids that are
-                negative or not below num_nodes, more than 2^31 - 1 vertices, or weights that are
-                no distances (naming the first such column).
+                negative or not below num_nodes, more than 2^31 - 1 vertices, weights that are no
+                distances or arcs between two graphs of a batch (naming the first such column).
 
         O(n + E) time; 10M slots take about half a second on one core.
         """
         _check.flag(directed, "directed")
         index = _check.edge_index(edge_index)
-        size = _check.num_nodes(num_nodes, index)
+        parts = _check_batch.pointers(batch, ptr, num_nodes, index)
+        size = _check.num_nodes(num_nodes if parts is None else parts[1].numel(), index)
+        if parts is not None:
+            _check_batch.arcs_within(index, parts[1])
         weight = _check_weights.edge_weight(edge_weight, index, size)
-        graph = Graph(*_csr.csr(index, size, not directed), directed, _trusted=True)
-        return graph if weight is None else graph._with_columns(weight)
+        rowptr, col, slot = _csr.csr(index, size, not directed)
+        graph = Graph(
+            rowptr, col, slot, directed, ptr=None if parts is None else parts[0], _trusted=True
+        )
+        if weight is not None:
+            graph = graph._with_columns(weight)
+        if parts is not None:
+            graph.__dict__["batch"] = parts[1]
+        return graph
 
     @staticmethod
     def from_scipy(matrix: Any, directed: bool | None = None, *, weighted: bool = False) -> Graph:
@@ -153,8 +172,9 @@ class Graph:
 
     @staticmethod
     def from_data(data: Any, directed: bool = True, *, weighted: bool = False) -> Graph:
-        """A graph from a torch_geometric ``Data`` or ``EdgeIndex``.
+        """A graph from a torch_geometric ``Data``, ``Batch`` or ``EdgeIndex``.
 
+        A ``Batch`` becomes a batch of graphs, by its ``ptr`` or ``batch``.
         The CSR form that an ``EdgeIndex`` has cached is used as it is when it has no self-loops
         and no copies. weighted=True takes ``data.edge_weight``, or what an ``EdgeIndex`` has as
         its value, as lengths of the arcs. (What graph networks call edge_weight is often a
@@ -169,9 +189,13 @@ class Graph:
             )
         size = None if index is data else data.num_nodes
         weight = _check_weights.data_weight(data, index) if weighted else None
+        ptr = None if index is data else getattr(data, "ptr", None)
+        batch = None if index is data or ptr is not None else getattr(data, "batch", None)
         if hasattr(index, "get_csr"):  # an EdgeIndex
-            return _from_edge_index_object(index, size, directed, weight)
-        return Graph.from_edge_index(index, size, directed, weight)
+            if ptr is None and batch is None:
+                return _from_edge_index_object(index, size, directed, weight)
+            index = index.as_tensor()  # type: ignore[attr-defined]
+        return Graph.from_edge_index(index, size, directed, weight, batch, ptr)
 
     def to_edge_index(self) -> Tensor:
         """int64 [2, num_slots], sorted by row and then column."""
@@ -205,8 +229,8 @@ class Graph:
         parts = [part.to(device) for part in (self.rowptr, self.col, self.slot)]
         if parts[0] is self.rowptr:
             return self
-        weight = None if self.weight is None else self.weight.to(device)
-        return Graph(parts[0], parts[1], parts[2], self.directed, weight, _trusted=True)
+        weight, ptr = (None if x is None else x.to(device) for x in (self.weight, self.ptr))
+        return Graph(parts[0], parts[1], parts[2], self.directed, weight, ptr, _trusted=True)
 
     def unweighted(self) -> Graph:
         """The same graph without weights, to count hops (itself if it has none).
@@ -237,7 +261,7 @@ class Graph:
         place[origin] = torch.arange(self.num_slots, device=self.device)
         slot, real = self.slot.clone(), self.slot >= 0
         slot[real] = place[slot[real]]
-        return Graph(colptr, row, slot, self.directed, self.back_weight, _trusted=True)
+        return Graph(colptr, row, slot, self.directed, self.back_weight, self.ptr, _trusted=True)
 
     @property
     def device(self) -> torch.device:
@@ -251,12 +275,37 @@ class Graph:
     def nbytes(self) -> int:
         """Bytes of the graph, with the transpose if it was asked for and is not shared."""
         held = [self.rowptr, self.col, self.slot, *self.__dict__.get("_transposed", ())]
-        held += [x for x in (self.weight, self.__dict__.get("back_weight")) if x is not None]
+        held += [
+            self.weight,
+            self.__dict__.get("back_weight"),
+            self.ptr,
+            self.__dict__.get("batch"),
+        ]
+        held = [part for part in held if part is not None]
         return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
 
     @property
     def is_weighted(self) -> bool:
         return self.weight is not None
+
+    @property
+    def num_graphs(self) -> int:
+        """Graphs of a batch; 1 if this is one graph."""
+        return 1 if self.ptr is None else self.ptr.numel() - 1
+
+    @cached_property
+    def batch(self) -> Tensor | None:
+        """int64 [n]: the graph of each vertex; None if this is one graph.
+
+        Example:
+            >>> import torch, torchcent
+            >>> arcs, ptr = torch.tensor([[0, 2], [1, 3]]), torch.tensor([0, 2, 5])
+            >>> torchcent.Graph.from_edge_index(arcs, ptr=ptr).batch
+            tensor([0, 0, 1, 1, 1])
+        """
+        if self.ptr is None:
+            return None
+        return torch.repeat_interleave(self.ptr.diff(), output_size=self.num_nodes)
 
     @cached_property
     def back_weight(self) -> Tensor | None:
@@ -296,14 +345,16 @@ class Graph:
     def _as(self, *, directed: bool | None = None, weighted: bool = True) -> Graph:
         directed = self.directed if directed is None else directed
         weight = self.weight if weighted else None
-        return Graph(self.rowptr, self.col, self.slot, directed, weight, _trusted=True)
+        return Graph(self.rowptr, self.col, self.slot, directed, weight, self.ptr, _trusted=True)
 
     def _with_columns(self, edge_weight: Tensor) -> Graph:
         """This graph, which has no weights, with these of its input columns."""
         weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
         if not self.directed:
             weight = torch.minimum(weight, weight[self.reverse_slot])
-        made = Graph(self.rowptr, self.col, self.slot, self.directed, weight, _trusted=True)
+        made = Graph(
+            self.rowptr, self.col, self.slot, self.directed, weight, self.ptr, _trusted=True
+        )
         if "_transposed" in self.__dict__:
             made.__dict__["_transposed"] = self._transposed
         return made
@@ -356,6 +407,8 @@ class Graph:
 
     def __repr__(self) -> str:
         weighted = "weighted=True, " if self.is_weighted else ""
+        if self.ptr is not None:
+            weighted += f"num_graphs={self.num_graphs}, "
         return (
             f"Graph(num_nodes={self.num_nodes}, num_slots={self.num_slots}, "
             f"directed={self.directed}, {weighted}device={self.device}, {self.nbytes} bytes)"
@@ -375,6 +428,8 @@ def as_graph(
     num_nodes: int | None,
     directed: bool | None,
     edge_weight: Tensor | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
 ) -> Graph:
     """The Graph given, or a new one: what every measure does with its first arguments."""
     if directed is not None:
@@ -382,13 +437,16 @@ def as_graph(
     if isinstance(edge_index, Graph):
         _check.directed_for_graph(directed, edge_index)
         _check_weights.no_weight_for_graph(edge_weight)
+        _check_batch.no_batch_for_graph(batch, ptr)
         if num_nodes is not None and num_nodes != edge_index.num_nodes:
             raise ValueError(
                 f"num_nodes={num_nodes} contradicts the Graph given, which has "
                 f"{edge_index.num_nodes} vertices"
             )
         return edge_index
-    return Graph.from_edge_index(edge_index, num_nodes, directed is not False, edge_weight)
+    return Graph.from_edge_index(
+        edge_index, num_nodes, directed is not False, edge_weight, batch, ptr
+    )
 
 
 def _from_edge_index_object(
