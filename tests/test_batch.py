@@ -20,6 +20,7 @@ NODES = {
     "closeness": torchcent.closeness,
     "harmonic": torchcent.harmonic,
     "eccentricity": torchcent.eccentricity,
+    "features": torchcent.node_features,
 }
 GRAPHS = {
     "diameter": torchcent.diameter,
@@ -72,7 +73,7 @@ def assert_as_alone(measure, parts: list[Part], weighted: bool, **options) -> No
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("name", [*NODES, *GRAPHS, *VERTICES, "edge_betweenness"])
 def test_every_measure(name, directed, weighted):
-    measure = getattr(torchcent, name)
+    measure = getattr(torchcent, "node_features" if name == "features" else name)
     if name == "effective_diameter" and weighted:
         pytest.skip("of whole weights only")
     assert_as_alone(measure, PARTS, weighted, directed=directed)
@@ -240,6 +241,31 @@ def test_a_graph_has_its_own_batch():
         torchcent.betweenness(graph, batch=torch.tensor([0, 0]))
     with pytest.raises(ValueError, match="top is for one graph"):
         torchcent.closeness(torch.tensor([[0], [1]]), ptr=torch.tensor([0, 2]), top=1)
+
+
+def test_features():
+    arcs, ptr = together(PARTS)
+    names = ["degree", "betweenness", "closeness", "harmonic", "eccentricity", "stress", "reach"]
+    found = torchcent.node_features(arcs, measures=names, ptr=ptr, directed=False)
+    assert found.shape == (67, 7) and found.dtype == torch.float32
+    options = {"ptr": ptr, "directed": False}
+    columns = dict(zip(names, found.T, strict=True))
+    assert torch.equal(columns["closeness"], torchcent.closeness(arcs, **options))
+    assert torch.equal(columns["betweenness"], torchcent.betweenness(arcs, **options))
+    harmonic = torchcent.harmonic(arcs, normalized=True, **options)
+    assert torch.equal(columns["harmonic"], harmonic)
+    far = torchcent.eccentricity(arcs, disconnected="component", **options)
+    assert torch.equal(columns["eccentricity"], far)
+    assert torch.equal(columns["stress"], torchcent.stress(arcs, normalized=True, **options))
+    for i, (n, own) in enumerate(PARTS):
+        degree = nx.degree_centrality(networkx_graph(n, [(u, v) for u, v in own if u != v], False))
+        expected = [degree[v] if n > 1 else 0.0 for v in range(n)]
+        actual = columns["degree"][ptr[i] : ptr[i + 1]].tolist()
+        assert actual == pytest.approx(expected)
+    with pytest.raises(ValueError, match="measures must be one of .*'pagerank'"):
+        torchcent.node_features(arcs, measures=["pagerank"])
+    with pytest.raises(TypeError, match="measures must be a list of names"):
+        torchcent.node_features(arcs, measures="closeness")
 
 
 def test_torch_geometric():

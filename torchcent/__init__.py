@@ -21,6 +21,7 @@ from torchcent.distances import (
     harmonic,
 )
 from torchcent.extremes import center, diameter, periphery, radius
+from torchcent.features import node_features
 from torchcent.graph import Graph
 from torchcent.io import EdgeList, read, write
 from torchcent.mcl import MclSweep, Prune, clustering_quality, explain_mcl, mcl, mcl_sweep
@@ -59,6 +60,7 @@ __all__ = [
     "mcl",
     "mcl_sweep",
     "multi_search",
+    "node_features",
     "periphery",
     "radius",
     "reachable",
