@@ -15,7 +15,7 @@ from torchcent._mcl import _quality
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clustering:
-    """Clusters of the vertices of a graph, the largest first; made by :func:`mcl`.
+    """Clusters of the vertices of a graph, or of each graph of a batch; made by :func:`mcl`.
 
     Attributes:
         labels: int64 [n]; the number of each vertex's cluster, as in :meth:`clusters`. With
@@ -28,6 +28,8 @@ class Clustering:
         inflation: as asked for.
         engine: what ran, such as "fused", or "dense, fused from iteration 4".
         flow: the last flow with return_flow=True, a sparse CSC tensor [n, n]; else None.
+        cluster_ptr: int64 [num_graphs + 1] of a batch, in which clusters are numbered graph by
+            graph: those of graph i are cluster_ptr[i] to cluster_ptr[i + 1]. None of one graph.
     """
 
     labels: Tensor
@@ -41,10 +43,11 @@ class Clustering:
     flow: Tensor | None
     _members: Tensor = field()
     _offset: tuple[int, ...] = field()
+    cluster_ptr: Tensor | None = None
 
     def clusters(self) -> list[Tensor]:
-        """int64 vertices of each cluster, ascending; the largest cluster first, of equal ones that
-        with the lowest vertex. With overlap="keep" a vertex may be in several.
+        """int64 vertices of each cluster, ascending; the largest cluster (of each graph) first, of
+        equal ones that with the lowest vertex. With overlap="keep" a vertex may be in several.
 
         Example:
             >>> import torch, torchcent
@@ -65,7 +68,7 @@ class Clustering:
 
     @property
     def sizes(self) -> Tensor:
-        """int64 [num_clusters], descending."""
+        """int64 [num_clusters], descending, of a batch in each graph."""
         return torch.tensor(self._offset, device=self.labels.device).diff()
 
     @property

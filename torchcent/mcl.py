@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from torchcent import _check, _check_mcl
-from torchcent._mcl import _flow, _interpret, _plan, _quality, _run
+from torchcent._mcl import _batch, _flow, _interpret, _plan, _quality, _run
 from torchcent._mcl._flow import Flow
 from torchcent._mcl._rules import Prune, Rules
 from torchcent.clustering import Clustering, SplitJoin, clustering_distance
@@ -35,6 +36,8 @@ def mcl(
     max_iter: int = 10000,
     overlap: str = "cut",
     num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
     directed: bool | None = None,
     engine: str = "auto",
     memory: int | None = None,
@@ -69,6 +72,10 @@ def mcl(
         overlap: what becomes of vertices that flow to several clusters alike: "cut" leaves them in
             one, "keep" in all, "split" makes clusters of them.
         num_nodes: n; by default the largest id + 1. Isolated vertices are singletons.
+        batch, ptr: of many graphs in one, the graph of each vertex or the first vertex of each
+            graph (docs/batches.md). Each is iterated until its own chaos is below the limit; no
+            cluster joins two of them. Clusters are numbered graph by graph, within each the largest
+            first (:attr:`Clustering.cluster_ptr`).
         directed: None follows the arcs given; False adds missing reverse arcs, and takes the larger
             similarity of the two, as mcl does for label input (``--abc``).
         engine: "fused" (compiled: a column at a time, M^e is never stored), "dense" (a matrix
@@ -106,12 +113,18 @@ def mcl(
     treat = _check_mcl.overlap(overlap)
     _check.flag(return_flow, "return_flow")
     prepared = _prepare(
-        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress
-    )
-    plan = _plan.plan(prepared.flow, prepared.rules, prepared.engine, _check.byte_budget(memory))
-    result = _run.run(prepared.take(), prepared.rules, rate, limits, plan, progress)
+        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress,
+        batch, ptr,
+    )  # fmt: skip
+    rules, how, room = prepared.rules, prepared.engine, _check.byte_budget(memory)
+    graphs = prepared.graph.ptr
+    if graphs is not None:
+        result = _batch.run(prepared.take(), graphs, rules, rate, limits, how, room, progress)
+    else:
+        plan = _plan.plan(prepared.flow, rules, how, room)
+        result = _run.run(prepared.take(), rules, rate, limits, plan, progress)
     _run.warn_if_stuck(result, limits)
-    return _clustering(result, rate, treat, return_flow)
+    return _clustering(result, rate, treat, return_flow, graphs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -304,14 +317,14 @@ class _Prepared:
 def _prepare(
     edge_index: Tensor | Graph, edge_weight: Tensor | None, expansion: int,
     loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
-    engine: str, progress: bool | None,
+    engine: str, progress: bool | None, batch: Tensor | None = None, ptr: Tensor | None = None,
 ) -> _Prepared:  # fmt: skip
     rules = Rules(_check_mcl.expansion(expansion), _check_mcl.prune(prune))
     kind, chosen = _check_mcl.loops(loops), _check_mcl.engine(engine)
     if progress is not None:
         _check.flag(progress, "progress")
     weight = _check_mcl.similarities(edge_index, edge_weight)
-    graph = as_graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr)
     similarity = _flow.similarities(graph, weight)
     own = None
     if kind is None and isinstance(edge_index, Tensor):
@@ -319,9 +332,14 @@ def _prepare(
     return _Prepared(graph, similarity, _flow.build(graph, similarity, kind, own), rules, chosen)
 
 
-def _clustering(result: _run.Run, inflation: float, overlap: str, return_flow: bool) -> Clustering:
+def _clustering(
+    result: _run.Run, inflation: float, overlap: str, return_flow: bool, ptr: Tensor | None = None
+) -> Clustering:
     flow = result.flow
-    found = _interpret.interpret(flow, overlap)
+    graph = None
+    if ptr is not None:
+        graph = np.repeat(np.arange(ptr.numel() - 1), ptr.diff().cpu().numpy())
+    found = _interpret.interpret(flow, overlap, graph)
 
     def there(array: object) -> Tensor:
         return torch.as_tensor(array, dtype=torch.int64, device=flow.device)
@@ -336,6 +354,7 @@ def _clustering(result: _run.Run, inflation: float, overlap: str, return_flow: b
         there(found.label), there(found.attractors), there(found.overlaps), len(result.summaries),
         tuple(summary.chaos for summary in result.summaries), result.converged, inflation, engine,
         kept, there(found.members), tuple(found.offset.tolist()),
+        None if ptr is None else there(np.searchsorted(found.graph, np.arange(ptr.numel()))),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ _DEEPEST = 64  # squarings of the arcs: paths of any length
 
 @dataclass(frozen=True)
 class Interpretation:
-    """Clusters, the largest first (of equal size, that with the lowest vertex first).
+    """Clusters, graph by graph, the largest first (of equal size, that with the lowest vertex).
 
     Attributes:
         label: int64 [n], the first cluster of each vertex.
@@ -36,6 +36,7 @@ class Interpretation:
         offset: where each cluster begins in members, and the end.
         attractors: int64, ascending.
         overlaps: int64, the vertices that flow to several systems, ascending.
+        graph: of each cluster.
     """
 
     label: np.ndarray
@@ -43,10 +44,12 @@ class Interpretation:
     offset: np.ndarray
     attractors: np.ndarray
     overlaps: np.ndarray
+    graph: np.ndarray
 
 
-def interpret(flow: Flow, overlap: str) -> Interpretation:
-    """The clusters of a flow, with vertices in several of them treated as `overlap` says:
+def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Interpretation:
+    """The clusters of a flow, of a batch with the graph of each vertex. With those in several
+    clusters is done what `overlap` says:
 
     "cut" leaves them in the cluster with the most attractors, of equal ones that with the lowest
     attractor; "keep" in all; "split" puts those of the same clusters into one of their own.
@@ -65,8 +68,10 @@ def interpret(flow: Flow, overlap: str) -> Interpretation:
         cluster = membership.indices[membership.indptr[:-1]].astype(np.int64)
         if overlap == "split" and len(several):
             cluster = _split(membership, cluster, several)
-    label, members, offset = _ordered(vertex, cluster, n)
-    return Interpretation(label, members, offset, np.flatnonzero(attractor), several)
+    graph = np.zeros(n, np.int64) if graph is None else graph
+    label, members, offset = _ordered(vertex, cluster, graph)
+    of_cluster = graph[members[offset[:-1]]]
+    return Interpretation(label, members, offset, np.flatnonzero(attractor), several, of_cluster)
 
 
 def _arcs(colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int) -> scipy.sparse.csr_array:
@@ -130,14 +135,15 @@ def _split(
 
 
 def _ordered(
-    vertex: np.ndarray, cluster: np.ndarray, n: int
+    vertex: np.ndarray, cluster: np.ndarray, graph: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Label per vertex, members and offsets, of pairs (vertex, cluster) in any numbering."""
     known, cluster = np.unique(cluster, return_inverse=True)
+    n = len(graph)
     size = np.bincount(cluster, minlength=len(known))
     lowest = np.full(len(known), n, np.int64)
     np.minimum.at(lowest, cluster, vertex)
-    order = np.lexsort((lowest, -size))
+    order = np.lexsort((lowest, -size, graph[lowest]))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     cluster = place[cluster]
