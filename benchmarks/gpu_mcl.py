@@ -42,12 +42,17 @@ def proteins(degree: float) -> Edges:
     return 20_000, generate.planted(20_000, degree).cuda(), None
 
 
-def full(n: int) -> Edges:
-    """RFULL of Bustamam, Burrage and Hamilton: all arcs, random similarities."""
+def random_matrix(n: int, share: float = 1) -> Edges:
+    """RFULL of Bustamam, Burrage and Hamilton: all arcs, random similarities; RSPARS: a share."""
     column, row = torch.triu_indices(n, n, 1, device="cuda")
     chance = torch.Generator(device="cuda").manual_seed(1)
     weight = torch.rand(column.numel(), generator=chance, device="cuda")
-    return n, torch.stack([column, row]), weight
+    there = torch.rand(column.numel(), generator=chance, device="cuda") < share
+    return n, torch.stack([column, row])[:, there], weight[there]
+
+
+# As they run it.
+PAPER: dict[str, Any] = {"prune": None, "chaos": 1e-3}
 
 
 # name: graph, options of mcl, seconds to reach, repetitions
@@ -55,7 +60,14 @@ TABLE: dict[str, tuple[Callable[[], Edges], dict[str, Any], float, int]] = {
     "20,000 proteins, degree 14": (lambda: proteins(14), {}, 0.25, 3),
     "20,000 proteins, degree 30": (lambda: proteins(30), {}, 0.25, 3),
     "20,000 in clusters of 60, degree 30": (lambda: clusters(20_000, 60, 22, 8), {}, 0.25, 3),
-    "full random matrix, n = 4800": (lambda: full(4800), {"prune": None, "chaos": 1e-3}, 0.1, 3),
+    **{
+        f"RFULL, n = {n}": (partial(random_matrix, n), PAPER, target, 3)
+        for n, target in ((1600, 0), (3200, 0), (4800, 0.1))
+    },
+    **{
+        f"RSPARS (30 %), n = {n}": (partial(random_matrix, n, 0.3), PAPER, 0, 3)
+        for n in (1600, 3200, 4800)
+    },
     "10^6 in clusters of 50, 10^7 edges": (
         lambda: clusters(1_000_000, 50, 16, 4), {"engine": "fused"}, 30, 1
     ),
@@ -82,13 +94,14 @@ def rows() -> list[dict[str, Any]]:
             "memory": torch.cuda.max_memory_allocated(),
             "like_the_cpu": run.like_the_cpu() if n <= 20_000 else None,
             "expansions": expansions(n, edges) if weight is None and n <= 20_000 else [],
+            "tensor_seconds": run.by_torch_sparse() if weight is None and n <= 20_000 else None,
         }
         found.append(row)
         print(
             f"{name:36} {row['engine']:6} {row['seconds']:8.4f} s (at most {target:g}), "
             f"{row['iterations']} iterations, {row['clusters']:,} clusters, "
             f"{row['memory'] / 2**30:.1f} GiB, from the CPU's: {row['like_the_cpu']}, "
-            f"iterations {in_words(row['expansions'])}",
+            f"iterations {in_words(row['expansions'])}, by torch.sparse {row['tensor_seconds']}",
             flush=True,
         )
         del run, result, edges, weight
@@ -110,6 +123,15 @@ class Run:
             self.edges, self.weight, num_nodes=self.n, directed=False, progress=False,
             **self.options,
         )  # fmt: skip
+        torch.cuda.synchronize()
+        return time.perf_counter() - begin
+
+    def by_torch_sparse(self) -> float:
+        """The same with engine="tensor": products by torch.sparse.mm, in blocks that fit it."""
+        torchcent.mcl(self.edges[:, :1000], num_nodes=self.n, engine="tensor", progress=False)
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        torchcent.mcl(self.edges, num_nodes=self.n, directed=False, engine="tensor", progress=False)
         torch.cuda.synchronize()
         return time.perf_counter() - begin
 

@@ -69,11 +69,17 @@ def weighted(result: dict[str, Any]) -> str:
 def mcl(result: dict[str, Any]) -> str:
     head = ["graph", "iterations", "clusters", "engine", "seconds", "asked", "peak GiB"]
     compared = "ms of the first iterations / of torch.sparse.mm for their product alone"
-    lines = [[*head, "distance to the CPU's clusters", compared]]
+    lines = [[*head, "distance to the CPU's clusters", "engine `tensor`, seconds", compared]]
     for row in result["mcl"]:
         cells = [row["name"], str(row["iterations"]), f"{row['clusters']:,}", row["engine"]]
-        cells += [f"{row['seconds']:.3f}", f"{row['target']:g}", f"{row['memory'] / 2**30:.1f}"]
-        lines.append([*cells, row["like_the_cpu"] or "", in_words(row["expansions"])])
+        cells += [
+            f"{row['seconds']:.3f}",
+            f"{row['target'] or '':}",
+            f"{row['memory'] / 2**30:.1f}",
+        ]
+        cells.append(row["like_the_cpu"] or "")
+        cells.append("" if row["tensor_seconds"] is None else f"{row['tensor_seconds']:.2f}")
+        lines.append([*cells, in_words(row["expansions"])])
     return markdown(lines)
 
 
