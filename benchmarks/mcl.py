@@ -9,8 +9,8 @@ alone: of torchcent the calls of the operator, of mcl the whole run less one of 
 whole runs (mcl's "whole_seconds", with its reading and writing), of the random matrices also as
 Bustamam, Burrage and Hamilton run them: no pruning, chaos below 1e-3.
 Seconds of the processor, all threads together, stand beside those of the clock: on a busy machine
-they are the better measure. markov_clustering has one thread, loops of 1, and prunes otherwise (it keeps
-torchcent does beside it.
+they are the better measure. markov_clustering has one thread, loops of 1, and keeps what is
+>= 0.001, as torchcent does beside it.
 """
 
 from __future__ import annotations

@@ -179,6 +179,10 @@ class _Sparse:
         plan = self.loop.plan
         if not plan.may_switch or self.loop.rules.expansion != 2:
             return None
+        # No more than as if all columns were as long as the longest; counted only if that would do.
+        most = self.loop.result.summaries[-1].kept * float(self._flow.length.max())
+        if not _plan.dense_pays(plan.device, plan.num_nodes, most / _HYSTERESIS):
+            return None
         work = _plan.products(self._flow)
         if not _plan.dense_pays(plan.device, plan.num_nodes, work / _HYSTERESIS):
             return None
