@@ -62,7 +62,7 @@ def weighted(edge_index: torch.Tensor, n: int) -> sp.csc_matrix:
 
 
 def full(n: int, share: float) -> sp.csc_matrix:
-    """RFULL and RSPARS of Bustamam, Burrage and Hamilton 2012, tables 2 and 3."""
+    """RFULL and RSPARS of Bustamam, Burrage and Hamilton 2010, tables 2 and 3."""
     rng = np.random.default_rng(2)
     upper = np.triu(rng.uniform(0.01, 1, (n, n)).round(4) * (rng.random((n, n)) < share), 1)
     return sp.csc_matrix(upper + upper.T)

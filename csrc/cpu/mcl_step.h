@@ -2,7 +2,7 @@
 //
 // Words of van Dongen (Graph clustering by flow simulation, 2000): the flow is a column-stochastic matrix M, whose
 // column j says where a walker goes from vertex j. An iteration expands it, M^e, prunes every column, and inflates
-// what is left: entries ** r, columns rescaled to 1 (equations 1 and 2 of Bustamam, Burrage and Hamilton 2012).
+// what is left: entries ** r, columns rescaled to 1 (equations 1 and 2 of Bustamam, Burrage and Hamilton 2010).
 #pragma once
 
 #include <cstdint>

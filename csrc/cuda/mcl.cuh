@@ -1,7 +1,7 @@
 // What the kernels of Markov clustering on CUDA know of the operator, and sums that do not depend on the order of their
 // terms. A column of the flow is expanded, pruned, measured and inflated by one warp or one block (the groups of
 // mcl_group.cuh) in one of several accumulators (mcl_hash.cuh, mcl_dense.cuh), and only then written: M^2 is never
-// stored (van Dongen 2000; in ELLPACK-R as in Bustamam, Burrage and Hamilton 2012, section 4.2.1).
+// stored (van Dongen 2000; in ELLPACK-R as in Bustamam, Burrage and Hamilton 2010, section 4.2.1).
 //
 // The same bits in every run, and in every accumulator:
 // - entries are sums in the order of the walker's first step: a column of M is added after the other, and has
