@@ -15,7 +15,6 @@ class FilteredExpansion {
  public:
   static constexpr int kLanes = 16;
   using Columns = ColumnsByRow<kLanes>;
-  using Lanes = Columns::Values;
 
   FilteredExpansion(const FlowProblem& problem, DenseColumn& dense)
       : problem_(problem),
@@ -128,29 +127,42 @@ class FilteredExpansion {
     return entries;
   }
 
+  // Registers of 16 floats, written out: of vectors of 64 bytes the compiler makes a muddle without AVX-512.
+  typedef float Part16 __attribute__((vector_size(kVectorBytes), may_alias));
+  static constexpr int kRegisters = kLanes * sizeof(float) / kVectorBytes;
+  static constexpr int kSums = kRegisters <= 2 ? 4 : 2;
+  struct Sum {
+    Part16 part[kRegisters];
+
+    void add(const float* weight, float value) {
+      const Part16* const of = reinterpret_cast<const Part16*>(weight);
+#pragma GCC unroll 4
+      for (int k = 0; k < kRegisters; ++k) part[k] += of[k] * value;
+    }
+  };
+
   bool sum() {
     const FlowIndex& index = *problem_.index;
-    const Lanes* const weight = columns_.values();
+    const float* const weight = reinterpret_cast<const float*>(columns_.values());
     const int32_t* const place = columns_.place_of_row();
+    const auto row_of = [&](const FlowEntry& entry) { return weight + int64_t{place[entry.place]} * kLanes; };
     for (int64_t c = 0; c < candidates_; ++c) {
       if (c % kCancelEvery == 0 && cancelled(problem_.cancel)) return false;
       const FlowEntry* entry = index.by_row + index.row_begin[union_[c]];
       const FlowEntry* const end = index.by_row + index.row_begin[union_[c] + 1];
       const FlowEntry* ahead = index.by_row + index.row_begin[union_[c + 1 < candidates_ ? c + 1 : c]];
-      Lanes s0 = {}, s1 = {}, s2 = {}, s3 = {};  // four, for each waits for its last addition
+      Sum sums[kSums] = {};  // several, for each waits for its last addition
       for (; entry + kLine <= end; entry += kLine, ahead += kLine) {
         __builtin_prefetch(ahead);
-        s0 += weight[place[entry[0].place]] * entry[0].value;
-        s1 += weight[place[entry[1].place]] * entry[1].value;
-        s2 += weight[place[entry[2].place]] * entry[2].value;
-        s3 += weight[place[entry[3].place]] * entry[3].value;
-        s0 += weight[place[entry[4].place]] * entry[4].value;
-        s1 += weight[place[entry[5].place]] * entry[5].value;
-        s2 += weight[place[entry[6].place]] * entry[6].value;
-        s3 += weight[place[entry[7].place]] * entry[7].value;
+#pragma GCC unroll 8
+        for (int u = 0; u < kLine; ++u) sums[u % kSums].add(row_of(entry[u]), entry[u].value);
       }
-      for (; entry < end; ++entry) s0 += weight[place[entry->place]] * entry->value;
-      *reinterpret_cast<Lanes*>(sum_.data() + c * kLanes) = (s0 + s1) + (s2 + s3);
+      for (; entry < end; ++entry) sums[0].add(row_of(*entry), entry->value);
+      Part16* const out = reinterpret_cast<Part16*>(sum_.data() + c * kLanes);
+      for (int k = 0; k < kRegisters; ++k) {
+        out[k] = sums[0].part[k] + sums[1].part[k];
+        if constexpr (kSums == 4) out[k] += sums[2].part[k] + sums[3].part[k];
+      }
     }
     return true;
   }
