@@ -47,6 +47,18 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "weighted_distances(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor(a!) out, Tensor(b!) control, int engine, int threads) -> ()");
+  // Small graphs of a batch, all measures in one traversal, by the tiny engine (cpu/tiny_search.h): the `graphs` of
+  // the union that ptr describes, in the order in which they are taken; classes is int64 on the host, for each run of
+  // graphs of about one size [how many, most vertices, most slots]. weight is float64, or empty: hops. source and
+  // target are float64 [n], 1 where paths begin and end, or empty: everywhere. Results that are not asked for are
+  // empty, the others zeros that are added to: betweenness, stress [n], edges [slots], distances [n, 6]
+  // (cpu/tiny_search.h), levels int64 [n]. overflow int8 [graphs of the union] is set for those whose path counts
+  // outgrow float64; their results are of no use. control is [cancel, sources done, bytes that may be taken].
+  m.def(
+      "tiny(Tensor rowptr, Tensor col, Tensor weight, Tensor ptr, Tensor graphs, Tensor classes, Tensor source, "
+      "Tensor target, "
+      "Tensor(a!) betweenness, Tensor(b!) stress, Tensor(c!) edges, Tensor(d!) distances, Tensor(e!) levels, "
+      "Tensor(f!) overflow, Tensor(g!) control, bool endpoints, float tie_tolerance, int threads) -> ()");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers: words [base of a block + 8 row + word]
   // gets its bits, reached the sizes of what each vertex reaches; control is [cancel, columns done].
   m.def(

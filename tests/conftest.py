@@ -16,7 +16,7 @@ from engines import ENGINES, WEIGHTED
 from graphs import DEVICE
 from hypothesis import HealthCheck, settings
 
-from torchcent import _distance_plan, _ops
+from torchcent import _distance_plan, _ops, _tiny
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -35,28 +35,35 @@ def engine(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture(params=["tensor", "bits", "auto"])
-def distance_engine(request: pytest.FixtureRequest) -> str:
-    """Of the distance measures; "auto" takes shortcuts of its own."""
+@pytest.fixture(params=["tensor", "bits", "tiny", "auto"])
+def distance_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Of the distance measures; "auto" takes shortcuts of its own, here for small graphs, too."""
     if request.param == "bits" and not _distance_plan.has_bits(DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
+    if request.param == "tiny" and not _ops.has_kernel("tiny", DEVICE):
+        pytest.skip(f"the tiny engine has no kernels for {DEVICE}")
+    if request.param == "auto":
+        monkeypatch.setattr(_tiny, "AUTO_NODES", -1)
     return request.param
 
 
 @pytest.fixture(params=["bits", "auto"])
-def compiled_engine(request: pytest.FixtureRequest) -> str:
+def compiled_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """For graphs on which the tensor engine would take minutes."""
     if not _distance_plan.has_bits(DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
+    monkeypatch.setattr(_tiny, "AUTO_NODES", -1)
     return request.param
 
 
 @pytest.fixture(params=WEIGHTED)
-def weighted_engine(request: pytest.FixtureRequest) -> str:
-    """Of weighted graphs, for all measures."""
+def weighted_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Of weighted graphs, for all measures; "auto" is not to take tiny."""
     compiled = _ops.has_kernel("weighted_dependency", DEVICE)
-    if request.param in ("relax", "dijkstra") and not compiled:
+    if request.param in ("relax", "dijkstra", "tiny") and not compiled:
         pytest.skip(f"engine={request.param!r} has no kernels for {DEVICE}")
+    if request.param == "auto":
+        monkeypatch.setattr(_tiny, "AUTO_NODES", -1)
     return request.param
 
 

@@ -108,6 +108,20 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "path_dependency": counted,
         **weighted,
+        "tiny": [
+            (
+                *(rowptr, col, weight, torch.tensor([0, 15, 15]), torch.tensor([0, 1])),
+                *(torch.tensor([[2, 15, col.numel()]]), mark, weight[:0]),
+                *(torch.zeros(size, dtype=F64) for size in (15, 15, col.numel())),
+                *(torch.zeros(15, 6, dtype=F64), torch.zeros(levels, dtype=torch.int64)),
+                *(torch.zeros(2, dtype=torch.int8), torch.zeros(3, dtype=torch.int64)),
+                *(False, 0.0, 2),
+            )
+            for weight, mark, levels in (
+                (torch.empty(0, dtype=F64), torch.empty(0, dtype=F64), 15),
+                (torch.ones_like(col, dtype=F64), torch.ones(15, dtype=F64), 0),
+            )
+        ],
         "closure": [
             (*closed, *(torch.zeros(k, dtype=torch.int64) for k in (24, 4, 2)), 2),
         ],

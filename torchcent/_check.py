@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 _Visitor = TypeVar("_Visitor", bound="Visitor")
 
-ENGINES = ("auto", "lanes", "queue", "tensor")
+ENGINES = ("auto", "lanes", "queue", "tiny", "tensor")
 MEASURES = ("betweenness", "edge_betweenness", "stress")
-DISTANCE_ENGINES = ("auto", "bits", "tensor")
+DISTANCE_ENGINES = ("auto", "bits", "tiny", "tensor")
+ROW_ENGINES = ("auto", "bits", "tensor")
 DISTANCE_MEASURES = (
     "distance_profile",
     "closeness",

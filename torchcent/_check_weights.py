@@ -12,7 +12,8 @@ from torch import Tensor
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
-ENGINES = ("auto", "relax", "dijkstra", "tensor")
+ENGINES = ("auto", "relax", "dijkstra", "tiny", "tensor")
+ROW_ENGINES = ("auto", "relax", "dijkstra", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
 DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
 _EXACT = 2**53  # integers up to here are float64 as well
@@ -136,9 +137,11 @@ def no_weight(graph: Graph, what: str) -> None:
         raise ValueError(f"{what} counts hops, but the Graph has weights; pass graph.unweighted()")
 
 
-def engine(value: object, graph: Graph, for_hops: tuple[str, ...]) -> str:
+def engine(
+    value: object, graph: Graph, for_hops: tuple[str, ...], for_weights: tuple[str, ...] = ENGINES
+) -> str:
     """An engine for this graph, with weights or without."""
-    known = ENGINES if graph.is_weighted else for_hops
+    known = for_weights if graph.is_weighted else for_hops
     if value in known:
         return str(value)
     if graph.is_weighted and value in HOP_ENGINES:
@@ -146,7 +149,7 @@ def engine(value: object, graph: Graph, for_hops: tuple[str, ...]) -> str:
             f"engine={value!r} counts hops, but there are weights; accepted: {', '.join(known)}, "
             "or a graph without weights (Graph.unweighted())"
         )
-    if value in ENGINES:
+    if value in ENGINES and value != "tiny":
         raise ValueError(
             f"engine={value!r} is for weighted graphs, and there are no weights; accepted: "
             f"{', '.join(known)}, or pass edge_weight"

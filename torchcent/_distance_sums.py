@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _batch, _check, _check_weights, _distance_plan, _ops, _reduce
+from torchcent import _batch, _check, _check_weights, _distance_plan, _ops, _reduce, _tiny
 from torchcent import _weighted_rows as _rows
 from torchcent._plan import Plan
 from torchcent._room import BATCH
@@ -86,10 +86,12 @@ def vertex_sums(
     """Per vertex v over the sources u (None: all): d(u, v), or d(v, u) if outgoing.
 
     With `levels`, also the pairs by distance in hops; then `how.measure` must be one that does not
-    fold. Pairs of a batch: entry ptr[g] + d for those of graph g.
+    fold. Of a batch entry ptr[g] + d counts those of graph g. Of small graphs outgoing sums are
+    but reach and eccentricity.
     """
-    if graph.ptr is not None:
-        return _batch_sums(graph, how, sources, outgoing, levels)
+    small, large = _tiny.split(graph, how.engine)
+    if graph.ptr is not None or small.size:
+        return _batch_sums(graph, how, sources, outgoing, levels, small, large)
     if graph.is_weighted:
         return _weighted_sums(graph, how, sources, outgoing)
     count = None if sources is None else sources.numel()
@@ -124,7 +126,7 @@ def vertex_sums(
 
 def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False) -> Sums:
     """Per source s over all vertices v: d(v, s), or d(s, v) if outgoing."""
-    if graph.ptr is not None:
+    if graph.ptr is not None or _tiny.split(graph, how.engine)[0].size:
         return _batch_source_sums(graph, how, sources, outgoing)
     if graph.is_weighted:
         return _weighted_source_sums(graph, how, sources, outgoing)
@@ -155,17 +157,22 @@ def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False)
 
 
 def _batch_sums(
-    graph: Graph, how: How, sources: Tensor | None, outgoing: bool, levels: bool
-) -> Sums:
+    graph: Graph, how: How, sources: Tensor | None, outgoing: bool, levels: bool,
+    small: _tiny.Numbers, large: list[int],
+) -> Sums:  # fmt: skip
     """What :func:`vertex_sums` tells, of each graph of a batch; zeros where one has no sources."""
     n, device = graph.num_nodes, graph.device
-    found = Sums(
-        torch.zeros(n, 4, dtype=torch.float64, device=device),
-        torch.zeros(n, dtype=torch.float64 if graph.is_weighted else torch.int32, device=device),
-        torch.zeros(n if levels else 0, dtype=torch.int64, device=device),
-    )
+    if small.size:
+        found = small_sums(graph, how, small, sources, outgoing, levels)
+    else:
+        kind = torch.float64 if graph.is_weighted else torch.int32
+        found = Sums(
+            torch.zeros(n, 4, dtype=torch.float64, device=device),
+            torch.zeros(n, dtype=kind, device=device),
+            torch.zeros(n if levels else 0, dtype=torch.int64, device=device),
+        )
     own = _batch.chosen(graph, sources)
-    for number in range(graph.num_graphs):
+    for number in large:
         start, (vertices, _) = own(number), _batch.run(graph, number)
         if vertices.start == vertices.stop or (start is not None and start.numel() == 0):
             continue
@@ -179,20 +186,42 @@ def _batch_sums(
     return found
 
 
+def small_sums(
+    graph: Graph, how: How, small: _tiny.Numbers, sources: Tensor | None = None,
+    outgoing: bool = False, levels: bool = False,
+) -> Sums:  # fmt: skip
+    """The same of these graphs alone, by the tiny engine; zeros elsewhere."""
+    wanted = ["distances", "levels"] if levels else ["distances"]
+    found = _tiny.run(
+        graph, small, wanted, how.measure, sources=sources, memory=how.memory,
+        progress=how.progress,
+    )  # fmt: skip
+    column = found.distances.T
+    total = found.distances.new_zeros(graph.num_nodes, 4)
+    if outgoing:
+        total[:, [FAR, HARMONIC]] = torch.nan
+        total[:, REACH], farthest = column[_tiny.REACH_OUT], column[_tiny.FARTHEST_OUT]
+    else:
+        total[:, FAR], total[:, HARMONIC] = column[_tiny.FARNESS], column[_tiny.HARMONIC]
+        total[:, REACH], farthest = column[_tiny.REACH], column[_tiny.FARTHEST]
+    return Sums(total, farthest if graph.is_weighted else farthest.int(), found.levels)
+
+
 def _batch_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool) -> Sums:
-    place = torch.argsort(_batch.of_graph(graph, sources), stable=True)
-    own = _batch.chosen(graph, sources)
+    small, large = _tiny.split(graph, how.engine)
     total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
     eccentricity = torch.zeros_like(total[:, 0])
-    begin = 0
-    for number in range(graph.num_graphs):
+    if small.size:  # incoming sums take searches from all vertices
+        of_small = small_sums(graph, how, small, sources if outgoing else None, outgoing)
+        total, eccentricity = of_small.total[sources], of_small.eccentricity[sources].double()
+    owner = _batch.of_graph(graph, sources)
+    own = _batch.chosen(graph, sources)
+    for number in large:
         start = own(number)
-        if start is None or start.numel() == 0:
-            continue
-        one = source_sums(_batch.part(graph, number), how, start, outgoing)
-        rows = place[begin : begin + start.numel()]
-        total[rows], eccentricity[rows] = one.total, one.eccentricity.double()
-        begin += start.numel()
+        if start is not None and start.numel():
+            one = source_sums(_batch.part(graph, number), how, start, outgoing)
+            rows = torch.nonzero(owner == number).flatten()
+            total[rows], eccentricity[rows] = one.total, one.eccentricity.double()
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
@@ -247,6 +276,8 @@ def distance_rows(
     graph: Graph, how: How, sources: Tensor, backward: bool = False
 ) -> Iterator[Tensor]:
     """Weighted distances from the sources, or to them: blocks float64 [b, n], inf for none."""
+    if how.engine == "tiny":  # which has no rows
+        how = how._replace(engine="dijkstra")
     made, _ = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
     size = made.lanes if made.engine == "tensor" else max(made.threads, 1) * BATCH[made.engine]
     if made.device.type == "cuda" and made.engine != "tensor":

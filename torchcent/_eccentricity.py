@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _batch, _distance_plan
+from torchcent import _batch, _distance_plan, _tiny
 from torchcent._bounds import Bounds, as_tensor, worth
-from torchcent._distance_sums import How, source_sums, vertex_sums
+from torchcent._distance_sums import How, Sums, small_sums, source_sums, vertex_sums
 from torchcent.graph import Graph
 
 FEWEST = 1024  # vertices below which a pass takes no time
@@ -19,25 +19,34 @@ TRIAL = 8  # single searches after which it is judged whether they settle enough
 
 def eccentricities(graph: Graph, how: How, vertices: Tensor | None, disconnected: str) -> Tensor:
     """float64 [n], or one per vertex named: outgoing distances, inf where not all are reached."""
-    if graph.ptr is not None and vertices is None:
-        value = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-        for number in range(graph.num_graphs):
-            one = eccentricities(_batch.part(graph, number), how, None, disconnected)
-            value[_batch.run(graph, number)[0]] = one
-        return value
     if vertices is not None:
         sums = source_sums(graph, how, vertices, outgoing=True)
-    else:
+        return _of_sums(sums, graph, disconnected, vertices)
+    small, large = _tiny.split(graph, how.engine)
+    if graph.ptr is None and large:
         settled = _settled(graph, how)
         if settled is not None:
             return settled.double()
-        sums = vertex_sums(graph, how, outgoing=True)
+        return _of_sums(vertex_sums(graph, how, outgoing=True), graph, disconnected)
+    value = of_small(graph, how, small, disconnected)
+    for number in large:
+        one = eccentricities(_batch.part(graph, number), how, None, disconnected)
+        value[_batch.run(graph, number)[0]] = one
+    return value
+
+
+def of_small(graph: Graph, how: How, small: _tiny.Numbers, disconnected: str) -> Tensor:
+    """The same of these graphs alone, by the tiny engine; of other vertices anything."""
+    if small.size == 0:
+        return torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    return _of_sums(small_sums(graph, how, small, outgoing=True), graph, disconnected)
+
+
+def _of_sums(sums: Sums, graph: Graph, disconnected: str, vertices: Tensor | None = None) -> Tensor:
     value = sums.eccentricity.double()
     if disconnected == "inf":
-        size = _batch.per_vertex(graph, _batch.sizes(graph))
-        if vertices is not None:
-            size = size[vertices]
-        value[sums.reach < size - 1] = math.inf
+        others = _batch.per_vertex(graph, _batch.sizes(graph) - 1)
+        value[sums.reach < (others if vertices is None else others[vertices])] = math.inf
     return value
 
 

@@ -143,6 +143,7 @@ if available:
         "weighted_dependency": _fake_flag,
         "weighted_source_sums": _fake_in_place,
         "weighted_distances": _fake_in_place,
+        "tiny": _fake_in_place,
         "closure": _fake_in_place,
         "mcl_iterate": _fake_mcl_iterate,
     }.items():

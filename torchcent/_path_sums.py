@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent import _batch, _driver, _plan, _reduce, _resolution
+from torchcent import _batch, _driver, _plan, _reduce, _resolution, _tiny
 from torchcent.graph import Graph
 
 
@@ -28,16 +28,27 @@ class Asked(NamedTuple):
 
 def sums(graph: Graph, asked: Asked) -> Tensor:
     """Per vertex or slot, float64: sums over ordered pairs."""
-    if graph.ptr is None:
+    small, large = _tiny.split(graph, asked.engine)
+    if graph.ptr is None and not small.size:
         return _of_one(graph, asked)
     edges = asked.measure == "edge_betweenness"
     size = graph.num_slots if edges else graph.num_nodes
-    found = torch.zeros(size, dtype=torch.float64, device=graph.device)
-    numbers = range(graph.num_graphs)
+    lost: list[int] = []
+    if small.size:
+        tiny = _tiny.run(
+            graph, small, [asked.measure], asked.measure, sources=asked.sources,
+            targets=asked.targets, endpoints=asked.endpoints, tie_tolerance=asked.tie_tolerance,
+            memory=asked.memory, progress=asked.progress,
+        )  # fmt: skip
+        found, lost = getattr(tiny, asked.measure), tiny.overflowed
+    else:
+        found = torch.zeros(size, dtype=torch.float64, device=graph.device)
     starts = _batch.chosen(graph, asked.sources)
     ends = _batch.chosen(graph, asked.targets)
-    for number in numbers:
+    for number in large + lost:
         own = asked._replace(sources=starts(number), targets=ends(number))
+        if number in lost:  # up the ladder
+            own = own._replace(engine="dijkstra" if graph.is_weighted else "queue")
         if any(ids is not None and ids.numel() == 0 for ids in (own.sources, own.targets)):
             continue  # no paths count here
         vertices, slots = _batch.run(graph, number)

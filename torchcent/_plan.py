@@ -50,6 +50,7 @@ class Plan:
     memory: int  # bytes: of the run, or of what is still to be prepared where that is more
     memory_limit: int
     weights: str = ""  # the arithmetic of weighted distances
+    graphs: str = ""  # of a batch: how many by which engine
 
     @property
     def spread(self) -> int:
@@ -67,6 +68,7 @@ class Plan:
             + (f", {self.threads} threads" if self.threads else "")
             + (f", {self.flight} batches at a time" if self.flight else ""),
             "graph": f"{self.num_nodes:,} vertices, {self.num_slots:,} slots",
+            "graphs": self.graphs,
             "weights": self.weights,
             "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots after folding",
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",

@@ -16,7 +16,7 @@ def scale(
     graph: Graph,
     *,
     normalized: bool,
-    endpoints: bool = True,
+    endpoints: bool = False,
     edges: bool = False,
     pivots: Tensor | None = None,
     subset: bool = False,

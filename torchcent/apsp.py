@@ -116,7 +116,7 @@ def shortest_path_lengths(
     if _check.flag(blocks, "blocks") and out is not None:
         raise ValueError("blocks=True hands the blocks out; leave out=None")
     size = _check.positive(block_size, "block_size")
-    way = _check_weights.engine(engine, graph, _check.DISTANCE_ENGINES)
+    way = _check_weights.engine(engine, graph, _check.ROW_ENGINES, _check_weights.ROW_ENGINES)
     way = _blocks.engine_for(way, graph, rows.numel())
     budget = _check.byte_budget(memory)
     if progress is not None:

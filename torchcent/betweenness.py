@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_weights, _distance_plan, _path_sums, _plan
+from torchcent import _batch_plan, _check, _check_weights, _distance_plan, _path_sums, _plan
 from torchcent._scale import scale
 from torchcent.graph import Graph, as_graph
 
@@ -235,7 +235,8 @@ def explain(
 ) -> _plan.Plan:
     """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
 
-    `measure` is the name of any measure that searches from all vertices or from pivots; `strategy`,
+    `measure` is the name of any measure that searches from all vertices or from pivots. Of a batch
+    the plan is that of all its graphs, and `graphs` tells how many take which engine. `strategy`,
     `warp_size` and `tie_tolerance` are for betweenness, edge_betweenness and stress only. Raises
     what the measure itself would raise before it starts.
 
@@ -243,6 +244,8 @@ def explain(
         >>> import torch, torchcent
         >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
         >>> torchcent.explain(star, "stress", directed=False).engine
+        'tiny'
+        >>> torchcent.explain(torchcent.generate.ba(2000, 5)).engine
         'lanes'
     """
     _check.choice(measure, "measure", _check.MEASURES + _check.DISTANCE_MEASURES)
@@ -252,11 +255,14 @@ def explain(
     _check_weights.engine(engine, graph, for_hops)
     tolerance = _check_weights.tie_tolerance(tie_tolerance)
     pivots = _check.sources(sources, graph, None)
-    count = None if pivots is None else pivots.numel()
-    if distances:
-        return _distance_plan.plan(graph, measure, engine, count, _check.byte_budget(memory))[0]
     budget = _check.byte_budget(memory)
-    return _plan.plan(graph, measure, engine, count, budget, tie_tolerance=tolerance)[0]
+
+    def of_one(one: Graph, count: int | None) -> _plan.Plan:
+        if distances:
+            return _distance_plan.plan(one, measure, engine, count, budget)[0]
+        return _plan.plan(one, measure, engine, count, budget, tie_tolerance=tolerance)[0]
+
+    return _batch_plan.plan(graph, measure, engine, pivots, budget, tolerance, of_one)
 
 
 def _node_scores(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _batch, _check, _check_weights, _memory
-from torchcent._distance_sums import How, asked, distance_rows, vertex_sums
+from torchcent import _batch, _check, _check_weights, _memory, _tiny
+from torchcent._distance_sums import How, asked, distance_rows, small_sums, vertex_sums
 from torchcent.graph import Graph, as_graph
 
 
@@ -52,15 +53,14 @@ def distance_distribution(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
     how = asked("distance_distribution", graph, engine, memory, progress, None)
     pivots = _check.sources(sources, graph, _check.random_generator(generator))
-    rows = list(_pairs(graph, how, pivots))
-    if graph.ptr is None:
-        return rows[0]
+    small, large = _split(graph, how)
+    table = _small_pairs(graph, how, pivots, small)
+    rows = list(_large_pairs(graph, how, pivots, large))
     longest = max((row.numel() for row in rows), default=1)
-    dtype = torch.int64 if pivots is None else torch.float64
-    table = torch.zeros(graph.num_graphs, longest, dtype=dtype, device=graph.device)
-    for row, found in zip(table, rows, strict=True):
-        row[: found.numel()] = found
-    return table
+    table = torch.nn.functional.pad(table, (0, max(longest - table.shape[1], 0)))
+    for number, row in zip(large, rows, strict=True):
+        table[number, : row.numel()] = row
+    return table if graph.ptr is not None else table[0]
 
 
 def effective_diameter(
@@ -110,8 +110,10 @@ def effective_diameter(
     how = asked("effective_diameter", graph, engine, memory, progress, dtype)
     share = _check.quantile(q)
     pivots = _check.sources(sources, graph, _check.random_generator(generator))
-    found = [_quantile(pairs, share) for pairs in _pairs(graph, how, pivots)]
-    value = torch.stack(found) if found else torch.empty(0, device=graph.device)
+    small, large = _split(graph, how)
+    value = _quantile(_small_pairs(graph, how, pivots, small), share)
+    for number, pairs in zip(large, _large_pairs(graph, how, pivots, large), strict=True):
+        value[number] = _quantile(pairs[None], share)[0]
     return (value if graph.ptr is not None else value[0]).to(how.dtype)
 
 
@@ -152,37 +154,61 @@ def average_shortest_path_length(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
     how = asked("average_shortest_path_length", graph, engine, memory, progress, dtype)
     _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
-    one_only = disconnected == "component"
-    mean = [_mean(_batch.part(graph, number), how, one_only) for number in range(graph.num_graphs)]
-    value = torch.tensor(mean, dtype=how.dtype, device=graph.device)
-    return value if graph.ptr is not None else value[0]
-
-
-def _mean(graph: Graph, how: How, connected_only: bool) -> float:
-    n = graph.num_nodes
-    if n < 2:
-        return 0.0
     sums = vertex_sums(graph, how)
-    pairs, total = float(sums.reach.sum()), float(sums.farness.sum())
-    if not connected_only and pairs < n * (n - 1):
-        return math.inf
-    return total / pairs if pairs else math.nan
+    pairs, total = _batch.total(graph, sums.reach), _batch.total(graph, sums.farness)
+    n = _batch.sizes(graph)
+    mean = total / pairs  # NaN without pairs
+    if disconnected == "inf":
+        mean[pairs < n * (n - 1)] = math.inf
+    mean[n < 2] = 0
+    mean = mean.to(how.dtype)
+    return mean if graph.ptr is not None else mean[0]
+
+
+def _split(graph: Graph, how: How) -> tuple[_tiny.Numbers, list[int]]:
+    """The graphs whose pairs the tiny engine counts, and the others: those with weights, too."""
+    if graph.is_weighted:
+        return np.empty(0, np.int64), list(range(graph.num_graphs))
+    return _tiny.split(graph, how.engine)
 
 
 def _quantile(pairs: Tensor, share: float) -> Tensor:
-    within = torch.cat([pairs.new_zeros(1), pairs[1:].cumsum(0)]).double()
-    if within[-1] == 0:
-        return within[-1]
-    wanted = share * within[-1]
-    last = int(torch.searchsorted(within, wanted))
-    before, after = within[last - 1], within[last]
-    return last - 1 + (wanted - before) / (after - before)
+    """Of each row of pairs by distance, the distance within which this share of them lies."""
+    within = torch.cat([torch.zeros_like(pairs[:, :1]), pairs[:, 1:].cumsum(1)], dim=1).double()
+    wanted = share * within[:, -1:]
+    last = torch.searchsorted(within, wanted).clamp(min=1, max=max(within.shape[1] - 1, 1))
+    if within.shape[1] == 1:
+        return within[:, 0]  # no two vertices are connected
+    before, after = within.gather(1, last - 1), within.gather(1, last)
+    value = last - 1 + (wanted - before) / (after - before)
+    return torch.where(wanted == 0, 0, value)[:, 0]
 
 
-def _pairs(graph: Graph, how: How, pivots: Tensor | None) -> Iterator[Tensor]:
-    """Of each graph, ordered pairs by distance, up to the largest; float64 if extrapolated."""
+def _small_pairs(graph: Graph, how: How, pivots: Tensor | None, small: _tiny.Numbers) -> Tensor:
+    """[num_graphs, longest + 1]: pairs by distance of these graphs, zeros for the others."""
+    dtype = torch.int64 if pivots is None else torch.float64
+    if small.size == 0:
+        return torch.zeros(graph.num_graphs, 1, dtype=dtype, device=graph.device)
+    levels = small_sums(graph, how, small, pivots, levels=True).levels
+    place = torch.nonzero(levels).flatten()
+    number = _batch.of_graph(graph, place)
+    first = 0 if graph.ptr is None else graph.ptr[number]
+    distance = place - first
+    longest = int(distance.max()) if distance.numel() else 0
+    table = levels.new_zeros(graph.num_graphs, longest + 1)
+    table[number, distance] = levels[place]
+    if pivots is None:
+        return table
+    count = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs)
+    return table * (_batch.sizes(graph).double() / count.clamp(min=1)).unsqueeze(1)
+
+
+def _large_pairs(
+    graph: Graph, how: How, pivots: Tensor | None, large: list[int]
+) -> Iterator[Tensor]:
+    """Of each of these graphs, pairs by distance up to the largest."""
     own = _batch.chosen(graph, pivots)
-    for number in range(graph.num_graphs):
+    for number in large:
         yield _pairs_of_one(_batch.part(graph, number), how, own(number))
 
 

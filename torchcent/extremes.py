@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _batch, _check, _distance_plan
+from torchcent import _batch, _check, _distance_plan, _tiny
 from torchcent._bounds import Bounds, Indices, as_tensor
 from torchcent._distance_sums import How, asked
-from torchcent._eccentricity import eccentricities
+from torchcent._eccentricity import eccentricities, of_small
 from torchcent._longest import LongestDistance
 from torchcent.graph import Graph, as_graph, components_of
 
@@ -196,23 +196,37 @@ def _asked(
 
 def _per_graph(graph: Graph, how: How, disconnected: str, find: _Find) -> Tensor:
     """The extreme eccentricity of the graph, or of each one of a batch."""
-    value = torch.zeros(graph.num_graphs, dtype=torch.float64)
-    for number in range(graph.num_graphs):
+    small, large = _tiny.split(graph, how.engine)
+    if small.size:
+        value = _outermost(graph, how, of_small(graph, how, small, disconnected))
+    else:
+        value = torch.zeros(graph.num_graphs, dtype=torch.float64, device=graph.device)
+    for number in large:
         one = _batch.part(graph, number)
         value[number] = find(one, _with_room(one, how), disconnected)[0]
-    value = value.to(device=graph.device, dtype=how.dtype)
+    value = value.to(how.dtype)
     return value[0] if graph.ptr is None else value
 
 
 def _extreme_vertices(graph: Graph, how: How, disconnected: str, find: _Find) -> Tensor:
     """The vertices of that eccentricity, of all graphs."""
-    found = []
-    for number in range(graph.num_graphs):
+    small, large = _tiny.split(graph, how.engine)
+    chosen = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
+    if small.size:
+        found = of_small(graph, how, small, disconnected)
+        chosen = found == _batch.per_vertex(graph, _outermost(graph, how, found))
+    for number in large:
         one = _batch.part(graph, number)
         value, bounds = find(one, _with_room(one, how), disconnected)
-        vertices = _with_eccentricity(one, how, value, bounds, disconnected)
-        found.append(vertices + _batch.run(graph, number)[0].start)
-    return torch.cat(found) if found else graph.rowptr.new_empty(0)
+        own = torch.zeros(one.num_nodes, dtype=torch.bool, device=graph.device)
+        own[_with_eccentricity(one, how, value, bounds, disconnected)] = True
+        chosen[_batch.run(graph, number)[0]] = own
+    return torch.nonzero(chosen).flatten()
+
+
+def _outermost(graph: Graph, how: How, eccentricity: Tensor) -> Tensor:
+    smallest = how.measure in ("radius", "center")
+    return (_batch.smallest if smallest else _batch.largest)(graph, eccentricity)
 
 
 def _with_room(graph: Graph, how: How) -> How:

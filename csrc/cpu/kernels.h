@@ -10,6 +10,8 @@
 #include "dijkstra.h"
 #include "relax_search.h"
 #include "flow_kernel.h"
+#include "tiny_lanes.h"
+#include "tiny_weights.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -84,6 +86,11 @@ std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<int32_t>
 }
 std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<double>& problem, WeightedEngine engine) {
   return make(problem, engine);
+}
+
+std::unique_ptr<TinySearch> make_tiny(const TinyProblem& problem) {
+  if (problem.weight == nullptr) return std::make_unique<TinyLanes>(problem);
+  return std::make_unique<TinyWeights>(problem);
 }
 
 std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) { return std::make_unique<ColumnStep>(problem); }

@@ -11,6 +11,7 @@
 #include "cpu/distance_search.h"
 #include "cpu/mcl_step.h"
 #include "cpu/search.h"
+#include "cpu/tiny_search.h"
 #include "cpu/weighted_search.h"
 
 #include <immintrin.h>

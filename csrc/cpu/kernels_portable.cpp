@@ -10,6 +10,7 @@
 #include "cpu/distance_search.h"
 #include "cpu/mcl_step.h"
 #include "cpu/search.h"
+#include "cpu/tiny_search.h"
 #include "cpu/weighted_search.h"
 
 #define TORCHCENT_ISA portable

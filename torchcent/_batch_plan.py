@@ -1,0 +1,84 @@
+"""How a batch of graphs, or one small graph, would run: what explain() tells of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent import _batch, _memory, _tiny
+from torchcent._plan import Plan, weights_in_words
+from torchcent.graph import Graph
+
+_OUTPUT = {"betweenness": "betweenness", "stress": "stress", "edge_betweenness": "edge_betweenness"}
+_SOME = 3  # graphs named when they take different engines
+
+
+def plan(
+    graph: Graph,
+    measure: str,
+    engine: str,
+    pivots: Tensor | None,
+    memory: int | None,
+    tie_tolerance: float,
+    of_one: Callable[[Graph, int | None], Plan],
+) -> Plan:
+    """The plan of all graphs together; `of_one` makes that of one which is not small."""
+    small, large = _tiny.split(graph, engine)
+    own = _batch.chosen(graph, pivots)
+    if graph.ptr is None and large:
+        return of_one(graph, None if pivots is None else pivots.numel())
+    plans = []
+    for number in large:
+        start = own(number)
+        if start is None or start.numel():
+            plans.append(
+                of_one(_batch.part(graph, number), None if start is None else start.numel())
+            )
+    size = np.diff(_batch.bounds(graph)[0])
+    engines = Counter({"tiny": int(small.size)}) if small.size else Counter()
+    engines.update(made.engine for made in plans)
+    wanted = [_OUTPUT.get(measure, "distances")]
+    needed = _tiny.room_for(graph, small, wanted, measure, memory) if small.size else graph.nbytes
+    lanes = _tiny.lanes(graph.device)
+    if pivots is None:
+        sources, batches = graph.num_nodes, int((-(-size[small] // lanes)).sum())
+    else:
+        sources = pivots.numel()
+        counts = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs)
+        batches = int((-(-counts.cpu().numpy()[small] // lanes)).sum())
+    threads = max([made.threads for made in plans], default=0)
+    if small.size and graph.device.type == "cpu":
+        threads = max(threads, min(torch.get_num_threads(), small.size))
+    return Plan(
+        measure,
+        next(iter(engines)) if len(engines) == 1 else "mixed" if engines else "none",
+        _reason(graph, size, small, plans),
+        graph.device, graph.num_nodes, graph.num_slots, graph.num_nodes, graph.num_slots, sources,
+        lanes if small.size else max([made.lanes for made in plans], default=1),
+        batches + sum(made.batches for made in plans), threads,
+        max([made.flight for made in plans], default=0), 0,
+        max([made.workspace for made in plans], default=0),
+        max([needed, *(made.memory for made in plans)]),
+        _memory.budget(memory, graph.device), weights_in_words(graph, tie_tolerance),
+        ", ".join(f"{count:,} by {name}" for name, count in engines.items())
+        if graph.ptr is not None else "",
+    )  # fmt: skip
+
+
+def _reason(graph: Graph, size: _tiny.Numbers, small: _tiny.Numbers, plans: list[Plan]) -> str:
+    if graph.ptr is None:
+        return f"a small graph of {graph.num_nodes:,} vertices"
+    if not size.size:
+        return "there are no graphs"
+    text = f"{graph.num_graphs:,} graphs of {size.min():,} to {size.max():,} vertices"
+    if not plans:
+        return text + ", all in one call"
+    shown = "; ".join(
+        f"one of {made.num_nodes:,} by {made.engine}, {made.reason}" for made in plans[:_SOME]
+    )
+    together = f"{small.size:,} small ones in one call, " if small.size else ""
+    return f"{text}: {together}{shown}" + ("; ..." if len(plans) > _SOME else "")
