@@ -1,6 +1,6 @@
 """torchcent: centrality, distances and clustering of graphs as PyTorch tensors."""
 
-from torchcent import generate
+from torchcent import functional, generate
 from torchcent._config import __version__, show_config
 from torchcent._mcl._plan import MclPlan
 from torchcent._plan import Plan
@@ -54,6 +54,7 @@ __all__ = [
     "effective_diameter",
     "explain",
     "explain_mcl",
+    "functional",
     "generate",
     "harmonic",
     "include_path",

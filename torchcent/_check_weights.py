@@ -204,3 +204,15 @@ def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype:
             "torch.float64 or torch.float32"
         )
     return value
+
+
+NO_GRADIENT = (
+    "no gradient flows through centralities, which are no differentiable function of the weights; "
+    "pass edge_weight.detach()"
+)
+
+
+def no_gradient(value: Tensor | None) -> None:
+    """For models, in which a gradient that silently is none would go unnoticed."""
+    if value is not None and value.requires_grad and torch.is_grad_enabled():
+        raise ValueError(f"edge_weight requires grad, but {NO_GRADIENT}")

@@ -1,0 +1,232 @@
+"""torchcent.functional: values, torch.compile without graph breaks, and no gradient."""
+
+import shutil
+import threading
+
+import networkx as nx
+import pytest
+import torch
+from graphs import DEVICE, edge_index
+from torch import Tensor, nn
+
+import torchcent
+from torchcent import functional
+
+MEASURES = ["betweenness", "closeness", "harmonic", "eccentricity"]
+PATH = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]
+STAR = [(0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (0, 4), (4, 0)]
+
+
+class Model(nn.Module):
+    """Puts centralities beside what it is given, and edge scores into the sum of a neighbour."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = nn.Linear(3, 2)
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        n = x.shape[0]
+        scores = functional.node_features(edge_index, edge_weight, num_nodes=n)
+        strength = functional.edge_betweenness(edge_index, edge_weight, num_nodes=n)
+        hidden = self.layer(torch.cat([x, scores], dim=1))
+        messages = hidden[edge_index[0]] * strength[:, None]
+        return torch.zeros_like(hidden).index_add(0, edge_index[1], messages).relu() + hidden
+
+
+@pytest.fixture
+def model() -> Model:
+    return Model().to(DEVICE)
+
+
+def ones(n: int) -> Tensor:
+    return torch.ones(n, 1, device=DEVICE)
+
+
+def compiled(model: nn.Module, backend: str, **options: object) -> nn.Module:
+    torch._dynamo.reset()
+    return torch.compile(model, fullgraph=True, backend=backend, **options)
+
+
+def test_values_are_those_of_networkx() -> None:
+    graph = nx.lollipop_graph(4, 3)
+    index = edge_index([pair for u, v in graph.edges for pair in ((u, v), (v, u))])
+    found = functional.node_features(index, num_nodes=7, measures=MEASURES, normalized=False)
+    expected = [
+        {v: 2 * x for v, x in nx.betweenness_centrality(graph, normalized=False).items()},
+        nx.closeness_centrality(graph),
+        nx.harmonic_centrality(graph),
+        nx.eccentricity(graph),
+    ]
+    for column, scores in enumerate(expected):
+        wanted = torch.tensor([float(scores[v]) for v in range(7)], device=DEVICE)
+        torch.testing.assert_close(found[:, column], wanted)
+
+
+def test_edge_values_are_those_of_networkx() -> None:
+    graph = nx.lollipop_graph(4, 3)
+    arcs = [pair for u, v in graph.edges for pair in ((u, v), (v, u))]
+    found = functional.edge_betweenness(edge_index(arcs), num_nodes=7)
+    expected = nx.edge_betweenness_centrality(graph)
+    wanted = [expected.get(arc, expected.get(arc[::-1])) for arc in arcs]
+    # NetworkX counts an undirected edge in both directions and halves; an arc has one of them.
+    torch.testing.assert_close(found, torch.tensor(wanted, device=DEVICE) / 2)
+
+
+def test_weights_and_batches() -> None:
+    index = edge_index(PATH + [(4 + u, 4 + v) for u, v in STAR])
+    weight = torch.arange(1.0, index.shape[1] + 1, device=DEVICE)
+    batch = torch.tensor([0] * 4 + [1] * 5, device=DEVICE)
+    found = functional.node_features(index, weight, num_nodes=9, batch=batch, measures=MEASURES)
+    parts = [
+        torchcent.node_features(
+            index[:, mine] - first, weight[mine], num_nodes=size, measures=MEASURES
+        )
+        for mine, first, size in ((slice(0, 6), 0, 4), (slice(6, 14), 4, 5))
+    ]
+    torch.testing.assert_close(found, torch.cat(parts))
+    edges = functional.edge_betweenness(index, weight, num_nodes=9, batch=batch)
+    alone = torchcent.edge_betweenness(index[:, :6], weight[:6], num_nodes=4)
+    torch.testing.assert_close(edges[:6], alone)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_dtype(dtype: torch.dtype) -> None:
+    found = functional.node_features(edge_index(PATH), num_nodes=4, dtype=dtype)
+    assert found.dtype == dtype and found.device == DEVICE
+    assert functional.edge_betweenness(edge_index(PATH), num_nodes=4, dtype=dtype).dtype == dtype
+
+
+def test_opcheck() -> None:
+    index, weight = edge_index(PATH), torch.ones(6, device=DEVICE)
+    batch = torch.tensor([0, 0, 0, 0, 2], device=DEVICE)
+    rest = (None, True, torch.float32, "auto")
+    ops = torch.ops.torchcent
+    for arguments in ((index, None, None, 4), (index, weight, None, 4), (index, weight, batch, 5)):
+        torch.library.opcheck(
+            ops.node_features.default, (*arguments, "betweenness,closeness", *rest)
+        )
+        torch.library.opcheck(ops.edge_scores.default, (*arguments, *rest))
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_compiled_without_graph_breaks(model: Model, backend: str) -> None:
+    run = compiled(model, backend)
+    for arcs, n in ((PATH, 4), (STAR, 5)):
+        eager, traced = model(ones(n), edge_index(arcs)), run(ones(n), edge_index(arcs))
+        torch.testing.assert_close(traced, eager)
+    with torch.no_grad():
+        torch.testing.assert_close(run(ones(5), edge_index(STAR)), eager.detach())
+
+
+@pytest.mark.slow
+def test_compiled_by_inductor(model: Model) -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("inductor needs g++")
+    run = compiled(model, "inductor", dynamic=True)
+    for arcs, n in ((PATH, 4), (STAR, 5)):
+        torch.testing.assert_close(run(ones(n), edge_index(arcs)), model(ones(n), edge_index(arcs)))
+
+
+def test_dynamic_shapes_are_compiled_once(model: Model) -> None:
+    counter = torch._dynamo.testing.CompileCounter()
+    run = compiled(model, counter, dynamic=True)
+    for arcs, n in ((PATH, 4), (STAR, 5), ([(0, 1), (1, 0), (1, 2)], 9)):
+        torch.testing.assert_close(run(ones(n), edge_index(arcs)), model(ones(n), edge_index(arcs)))
+    assert counter.frame_count == 1
+
+
+def test_exported_programme(model: Model) -> None:
+    """The size that the fake tells is the one that a programme is made with."""
+    size = torch.export.Dim("n", min=3), torch.export.Dim("e", min=3)
+    programme = torch.export.export(
+        model, (ones(4), edge_index(PATH)), dynamic_shapes=({0: size[0]}, {1: size[1]})
+    )
+    arguments = ones(5), edge_index(STAR)
+    torch.testing.assert_close(programme.module()(*arguments), model(*arguments))
+
+
+@pytest.mark.parametrize("backend", [None, "aot_eager"])
+def test_gradients_of_everything_else(model: Model, backend: str | None) -> None:
+    """Scores are constants: the layer learns, and what is put beside them too."""
+    run = model if backend is None else compiled(model, backend)
+    x = ones(5).requires_grad_()
+    run(x, edge_index(STAR)).sum().backward()
+    assert x.grad is not None and model.layer.weight.grad is not None
+    step, shifted = 1e-2, ones(5)
+    shifted[0] += step
+    with torch.no_grad():
+        change = model(shifted, edge_index(STAR)).sum() - model(ones(5), edge_index(STAR)).sum()
+    assert float(x.grad[0]) == pytest.approx(float(change) / step, rel=1e-2)
+
+
+def test_scores_require_no_gradient() -> None:
+    scores = functional.node_features(edge_index(PATH), num_nodes=4)
+    assert not scores.requires_grad
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        scores.sum().backward()
+
+
+@pytest.mark.parametrize("function", [functional.node_features, functional.edge_betweenness])
+def test_a_gradient_for_the_weights_is_refused(function) -> None:
+    weight = torch.ones(6, device=DEVICE, requires_grad=True)
+    with pytest.raises(ValueError, match=r"edge_weight requires grad.*no gradient.*detach\(\)"):
+        function(edge_index(PATH), weight, num_nodes=4)
+    expected = function(edge_index(PATH), weight.detach(), num_nodes=4)
+    with torch.no_grad():
+        assert torch.equal(function(edge_index(PATH), weight, num_nodes=4), expected)
+    with torch.inference_mode():
+        assert torch.equal(function(edge_index(PATH), weight, num_nodes=4), expected)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_gradient_for_the_weights_is_refused_when_compiled(model: Model, backend: str) -> None:
+    weight = torch.ones(6, device=DEVICE, requires_grad=True)
+    with pytest.raises(Exception, match=r"edge_weight requires grad.*no gradient.*detach\(\)"):
+        compiled(model, backend)(ones(4), edge_index(PATH), weight)
+
+
+@pytest.mark.parametrize("name", ["node_features", "edge_scores"])
+def test_backward_through_the_operators_is_refused(name: str) -> None:
+    weight = torch.ones(6, device=DEVICE, requires_grad=True)
+    measures = ("closeness",) if name == "node_features" else ()
+    scores = getattr(torch.ops.torchcent, name)(
+        edge_index(PATH), weight, None, 4, *measures, None, True, torch.float32, "auto"
+    )
+    with pytest.raises(NotImplementedError, match=r"no gradient flows.*detach\(\)"):
+        scores.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"num_nodes": 3}, ValueError, "num_nodes=3 is too small"),
+        ({"num_nodes": -1}, ValueError, "num_nodes must be >= 0"),
+        ({"measures": ["pagerank"]}, ValueError, "pagerank"),
+        ({"measures": []}, TypeError, "measures"),
+        ({"engine": "fast"}, ValueError, "engine"),
+        ({"dtype": torch.int64}, TypeError, "dtype"),
+        ({"batch": torch.zeros(3, dtype=torch.int64)}, ValueError, "batch"),
+        ({"edge_weight": torch.zeros(6)}, ValueError, "edge_weight"),
+    ],
+)
+def test_bad_input(arguments: dict[str, object], error: type[Exception], message: str) -> None:
+    moved = {k: v.to(DEVICE) if isinstance(v, Tensor) else v for k, v in arguments.items()}
+    with pytest.raises(error, match=message):
+        functional.node_features(edge_index(PATH), **{"num_nodes": 4, **moved})
+
+
+def test_the_same_bits_from_many_threads() -> None:
+    """A model served by several threads of Python."""
+    expected = functional.node_features(edge_index(STAR), num_nodes=5)
+    found: list[Tensor] = []
+
+    def serve() -> None:
+        found.append(functional.node_features(edge_index(STAR), num_nodes=5))
+
+    threads = [threading.Thread(target=serve) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4 and all(torch.equal(x, expected) for x in found)

@@ -1,0 +1,162 @@
+"""Operators for models: what torch.compile takes whole, without a break of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchcent import _check, _check_batch, _check_weights
+from torchcent.betweenness import edge_betweenness as _edge_betweenness
+from torchcent.features import node_features as _node_features
+
+__all__ = ["edge_betweenness", "node_features"]
+
+# Kernels ask the device for sizes on the way, which a CUDA graph cannot record: torch.compile cuts
+# it there.
+_TAGS = (torch.Tag.cudagraph_unsafe,)
+
+
+def node_features(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    measures: Sequence[str] = ("betweenness", "closeness"),
+    directed: bool | None = None,
+    normalized: bool = True,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> Tensor:
+    """:func:`torchcent.node_features` inside a model: one operator for ``torch.compile``.
+
+    Same values, also with ``fullgraph=True`` and dynamic shapes; on CUDA it runs in the current
+    stream. **No gradient flows**: scores are no differentiable function of the weights (they jump
+    where two paths are equally short), and none of edge_index at all. They go into a model as
+    constants; what is computed from them is differentiated as ever.
+
+    Args:
+        edge_index: int64 [2, E].
+        edge_weight: [E], lengths; must not require grad (pass ``edge_weight.detach()``).
+        num_nodes: n, which tells the shape of the result before anything is computed: mostly
+            ``x.shape[0]``.
+        batch: int64 [n], the graph of each vertex, ascending.
+        Others: as for :func:`torchcent.node_features`.
+
+    Returns:
+        Tensor [n, len(measures)].
+
+    Raises:
+        ValueError: if edge_weight requires grad while gradients are on.
+        Others: as :func:`torchcent.node_features`.
+
+    Example:
+        >>> import torch
+        >>> from torchcent.functional import node_features
+        >>> path = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> def with_scores(x, edge_index):  # torch.compile(with_scores, fullgraph=True) does too
+        ...     scores = node_features(edge_index, num_nodes=x.shape[0], measures=["betweenness"])
+        ...     return torch.cat([x, scores], dim=1)
+        >>> with_scores(torch.ones(3, 1), path)
+        tensor([[1., 0.],
+                [1., 1.],
+                [1., 0.]])
+    """
+    _check_weights.no_gradient(edge_weight)
+    names = ",".join(_check_batch.measures(measures))
+    return torch.ops.torchcent.node_features(
+        edge_index, edge_weight, batch, num_nodes, names, directed, normalized,
+        _check.float_dtype(dtype), engine,
+    )  # fmt: skip
+
+
+def edge_betweenness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> Tensor:
+    """:func:`torchcent.edge_betweenness` inside a model, as :func:`node_features` is.
+
+    Returns:
+        Tensor [E], a score for each column of edge_index.
+
+    Example:
+        >>> import torch
+        >>> from torchcent.functional import edge_betweenness
+        >>> edge_betweenness(torch.tensor([[0, 1], [1, 2]]), num_nodes=3, normalized=False)
+        tensor([2., 2.])
+    """
+    _check_weights.no_gradient(edge_weight)
+    return torch.ops.torchcent.edge_scores(
+        edge_index, edge_weight, batch, num_nodes, directed, normalized, _check.float_dtype(dtype),
+        engine,
+    )  # fmt: skip
+
+
+@torch.library.custom_op("torchcent::node_features", mutates_args=(), tags=_TAGS)
+def _node_scores(
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    batch: Tensor | None,
+    num_nodes: int,
+    measures: str,
+    directed: bool | None,
+    normalized: bool,
+    dtype: torch.dtype,
+    engine: str,
+) -> Tensor:
+    return _node_features(
+        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, measures=measures.split(","),
+        directed=directed, normalized=normalized, dtype=dtype, engine=engine, progress=False,
+    )  # fmt: skip
+
+
+@torch.library.custom_op("torchcent::edge_scores", mutates_args=(), tags=_TAGS)
+def _edge_scores(
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    batch: Tensor | None,
+    num_nodes: int,
+    directed: bool | None,
+    normalized: bool,
+    dtype: torch.dtype,
+    engine: str,
+) -> Tensor:
+    return _edge_betweenness(
+        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, directed=directed,
+        normalized=normalized, dtype=dtype, engine=engine, progress=False,
+    )  # fmt: skip
+
+
+@_node_scores.register_fake
+def _(
+    edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
+    measures: str, directed: bool | None, normalized: bool, dtype: torch.dtype, engine: str,
+) -> Tensor:  # fmt: skip
+    return edge_index.new_empty((num_nodes, measures.count(",") + 1), dtype=dtype)
+
+
+@_edge_scores.register_fake
+def _(
+    edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
+    directed: bool | None, normalized: bool, dtype: torch.dtype, engine: str,
+) -> Tensor:  # fmt: skip
+    return edge_index.new_empty(edge_index.shape[1], dtype=dtype)
+
+
+def _no_backward(*_: Any) -> None:
+    """For who calls the operators themselves, with weights that require grad."""
+    raise NotImplementedError(_check_weights.NO_GRADIENT)
+
+
+_node_scores.register_autograd(_no_backward)
+_edge_scores.register_autograd(_no_backward)
