@@ -1,5 +1,10 @@
 """torchcent: centrality, distances and clustering of graphs as PyTorch tensors."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from torchcent import functional, generate
 from torchcent._config import __version__, show_config
 from torchcent._mcl._plan import MclPlan
@@ -72,3 +77,13 @@ __all__ = [
     "transitive_closure",
     "write",
 ]
+
+if TYPE_CHECKING:
+    from torchcent import transforms as transforms
+else:
+
+    def __getattr__(name: str) -> object:
+        """``torchcent.transforms`` needs torch_geometric: imported when it is asked for."""
+        if name == "transforms":
+            return importlib.import_module("torchcent.transforms")
+        raise AttributeError(f"module 'torchcent' has no attribute {name!r}")

@@ -1,0 +1,240 @@
+"""Transforms of PyTorch Geometric: centralities and clusters as features of vertices and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+import torchcent
+from torchcent import _check, _check_batch, _check_data, _check_mcl, _stores
+
+try:
+    from torch_geometric.data.datapipes import functional_transform
+    from torch_geometric.transforms import BaseTransform
+except ImportError as error:
+    raise ImportError(
+        "torchcent.transforms needs torch_geometric: pip install torchcent[pyg]"
+    ) from error
+
+__all__ = ["AddCentrality", "AddClusters", "AddEdgeCentrality"]
+
+EdgeTypes = Sequence[tuple[str, str, str]]
+
+
+class _OfGraphs(BaseTransform):
+    """What the transforms have in common: which arcs, of which lengths or similarities."""
+
+    def __init__(
+        self,
+        weight: str | None,
+        directed: bool | None,
+        edge_types: EdgeTypes | None,
+        progress: bool | None,
+    ) -> None:
+        self.weight = _check_data.weight_attribute(weight)
+        self.directed = directed if directed is None else _check.flag(directed, "directed")
+        self.edge_types = _check_data.edge_types(edge_types)
+        self.progress = progress if progress is None else _check.flag(progress, "progress")
+
+    def _options(self) -> dict[str, Any]:
+        """What all functions take. No bar in a worker of a DataLoader unless it was asked for."""
+        in_worker = torch.utils.data.get_worker_info() is not None
+        progress = False if self.progress is None and in_worker else self.progress
+        return {"directed": self.directed, "progress": progress}
+
+    def _shown(self, *names: str) -> str:
+        """What decides the result: PyTorch Geometric compares it with what made a data set."""
+        names += ("weight", "directed") + (() if self.edge_types is None else ("edge_types",))
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__name__}({shown})"
+
+
+@functional_transform("add_centrality")
+class AddCentrality(_OfGraphs):
+    """Centralities of the vertices as features (functional name: ``add_centrality``).
+
+    All measures are computed by one call of :func:`torchcent.node_features`, those that can share
+    a traversal in one, and for all graphs of a batch at once, each as if it were alone.
+
+    Args:
+        measures: names of :func:`torchcent.node_features`, a column for each.
+        attr_name: where the scores go, as [n, measures]; None puts them beside ``data.x``, in its
+            dtype and on its device (or makes ``data.x`` of them).
+        normalized: as in :func:`torchcent.node_features`.
+        log: take log(1 + score), in float64, before the scores are rounded to the result's dtype.
+            It evens out raw scores (normalized=False), which span orders of magnitude.
+        weight: the attribute of edges that holds their *lengths*, such as "edge_weight"; None
+            counts hops. (What graph networks call edge_weight is often a similarity:
+            docs/weights.md.)
+        directed: None follows the arcs of edge_index, which in PyTorch Geometric holds both
+            directions of an undirected edge; False adds missing reverse arcs.
+        edge_types: of a HeteroData the edge types that make the graph, None for all.
+        engine: as in :func:`torchcent.betweenness`.
+        progress: None shows a bar on a terminal after two seconds, but not in a worker of a
+            DataLoader; True and False force.
+
+    A HeteroData is one graph whose vertices are those of all node types (with `edge_types`, of the
+    types that these touch), so that paths may go through any of its edge types; each node type gets
+    its rows. One transform per edge type, with an `attr_name` each, keeps them apart.
+
+    After ``Batch.from_data_list`` the new attribute can be taken apart again by ``to_data_list``.
+
+    Raises:
+        TypeError, ValueError: for arguments at once, for data that do not fit when they come.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from torchcent.transforms import AddCentrality
+        >>> path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), x=torch.ones(3, 1))
+        >>> AddCentrality(["betweenness", "closeness"])(path).centrality
+        tensor([[0.0000, 0.6667],
+                [1.0000, 1.0000],
+                [0.0000, 0.6667]])
+        >>> AddCentrality(["betweenness"], attr_name=None)(path).x
+        tensor([[1., 0.],
+                [1., 1.],
+                [1., 0.]])
+    """
+
+    def __init__(
+        self,
+        measures: Sequence[str] = ("betweenness", "closeness"),
+        attr_name: str | None = "centrality",
+        normalized: bool = True,
+        log: bool = False,
+        weight: str | None = None,
+        *,
+        directed: bool | None = None,
+        edge_types: EdgeTypes | None = None,
+        engine: str = "auto",
+        progress: bool | None = None,
+    ) -> None:
+        super().__init__(weight, directed, edge_types, progress)
+        self.measures = _check_batch.measures(measures)
+        self.attr_name = _check_data.node_attribute(attr_name)
+        self.normalized = _check.flag(normalized, "normalized")
+        self.log = _check.flag(log, "log")
+        self.engine = engine
+
+    def forward(self, data: Any) -> Any:
+        graph = _stores.graph_of(data, self.edge_types, self.weight)
+        scores = torchcent.node_features(
+            **graph.together(),
+            **self._options(),
+            measures=self.measures,
+            normalized=self.normalized,
+            dtype=torch.float64,
+            engine=self.engine,
+        )
+        _stores.give_nodes(data, graph, scores.log1p() if self.log else scores, self.attr_name)
+        return data
+
+    def __repr__(self) -> str:
+        return self._shown("measures", "attr_name", "normalized", "log")
+
+
+@functional_transform("add_edge_centrality")
+class AddEdgeCentrality(_OfGraphs):
+    """Edge betweenness as a feature of edges (functional name: ``add_edge_centrality``).
+
+    Args:
+        attr_name: where the scores go, as [E], one for each column of edge_index; None puts them
+            beside ``data.edge_attr`` as one more column, in its dtype and on its device (or makes
+            an ``edge_attr`` [E, 1] of them).
+        normalized: as in :func:`torchcent.edge_betweenness`.
+
+    All others, batches and HeteroData as for :class:`AddCentrality`.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from torchcent.transforms import AddEdgeCentrality
+        >>> path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
+        >>> AddEdgeCentrality(directed=False, normalized=False)(path).edge_centrality
+        tensor([2., 2., 2., 2.])
+    """
+
+    def __init__(
+        self,
+        attr_name: str | None = "edge_centrality",
+        normalized: bool = True,
+        log: bool = False,
+        weight: str | None = None,
+        *,
+        directed: bool | None = None,
+        edge_types: EdgeTypes | None = None,
+        engine: str = "auto",
+        progress: bool | None = None,
+    ) -> None:
+        super().__init__(weight, directed, edge_types, progress)
+        self.attr_name = _check_data.edge_attribute(attr_name)
+        self.normalized = _check.flag(normalized, "normalized")
+        self.log = _check.flag(log, "log")
+        self.engine = engine
+
+    def forward(self, data: Any) -> Any:
+        graph = _stores.graph_of(data, self.edge_types, self.weight)
+        scores = torchcent.edge_betweenness(
+            **graph.together(),
+            **self._options(),
+            normalized=self.normalized,
+            dtype=torch.float64,
+            engine=self.engine,
+        )
+        _stores.give_edges(data, graph, scores.log1p() if self.log else scores, self.attr_name)
+        return data
+
+    def __repr__(self) -> str:
+        return self._shown("attr_name", "normalized", "log")
+
+
+@functional_transform("add_clusters")
+class AddClusters(_OfGraphs):
+    """Markov clusters as labels of vertices (functional name: ``add_clusters``).
+
+    Args:
+        attr_name: where the labels go, int64 [n]: 0 for the largest cluster *of each graph*.
+        inflation: the larger, the more and smaller clusters; as in :func:`torchcent.mcl`.
+        weight: the attribute of edges that holds their *similarities*, such as "edge_weight"; None
+            takes 1 for all.
+        directed: None follows the arcs of edge_index, False adds missing reverse arcs.
+        edge_types, progress: as for :class:`AddCentrality`, and so are batches and HeteroData.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from torchcent.transforms import AddClusters
+        >>> triangles = torch.tensor([[0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]])
+        >>> AddClusters(directed=False)(Data(edge_index=triangles, num_nodes=6)).cluster
+        tensor([0, 0, 0, 1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        attr_name: str = "cluster",
+        inflation: float = 2.0,
+        weight: str | None = None,
+        *,
+        directed: bool | None = None,
+        edge_types: EdgeTypes | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        super().__init__(weight, directed, edge_types, progress)
+        self.attr_name = _check_data.label_attribute(attr_name)
+        self.inflation = _check_mcl.inflation(inflation)
+
+    def forward(self, data: Any) -> Any:
+        graph = _stores.graph_of(data, self.edge_types, self.weight)
+        found = [
+            torchcent.mcl(**alone, **self._options(), inflation=self.inflation)
+            for alone in graph.alone()
+        ]
+        labels = torch.cat([clustering.labels for clustering in found])
+        _stores.give_nodes(data, graph, labels, self.attr_name)
+        return data
+
+    def __repr__(self) -> str:
+        return self._shown("attr_name", "inflation")
