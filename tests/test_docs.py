@@ -9,9 +9,12 @@ import pytest
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-@pytest.mark.parametrize("name", ["weights.md", "clustering.md"])
-def test_examples(name):
-    pytest.importorskip("networkx")
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [("weights.md", "networkx"), ("clustering.md", "networkx"), ("gnn.md", "torch_geometric")],
+)
+def test_examples(name, needs):
+    pytest.importorskip(needs)
     examples = re.findall(r"^```pycon\n(.*?)^```", (DOCS / name).read_text(), re.M | re.S)
     assert examples
     known = {}  # an example may go on where the one before it ended
