@@ -4,8 +4,9 @@
 
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
 cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
-one of distances.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->`
-ends it. Tables of a result that is not there stay as they are.
+one of distances.json, `<!-- loader: all -->` that of loader.json, `<!-- h200: NAME -->` one of
+h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a result that is not there stay as
+they are.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from typing import Any
 
 import distance_report
 import gpu_report
+import loader
 from report import ONE_THREAD, markdown, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("performance*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FILES = {
     "measured": "cpu.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
+    "loader": "loader.json",
     "h200": "h200.json",
 }
 MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -38,6 +41,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return betweenness_table(result, wanted)
     if kind == "h200":
         return gpu_report.table(result, wanted)
+    if kind == "loader":
+        return markdown(loader.table(result))
     measure, *names = wanted.split()
     rows = [row for row in result["rows"] if row["measure"] == measure]
     if names:
