@@ -101,17 +101,19 @@ def are_distances(
     raise ValueError(f"{said}; weights are distances and must be finite and > 0")
 
 
-def networkx_weights(edges: Iterable[tuple[Any, Any, Any]], name: str) -> Tensor:
-    """float64 [E] from (u, v, weight) of all edges, in their order."""
-    found = []
-    for u, v, weight in edges:
+def networkx_weights(found: list[Any], edges: Iterable[tuple[Any, ...]], name: str) -> Tensor:
+    """float64 [E] from the weights of all edges."""
+    if all(type(weight) in (float, int) for weight in found):
+        return torch.tensor(found, dtype=torch.float64)
+    made = []
+    for weight, (u, v) in zip(found, edges, strict=True):
         try:
-            found.append(float(weight))
+            made.append(float(weight))
         except (TypeError, ValueError):
             raise TypeError(
                 f"weight={name!r}: edge ({u!r}, {v!r}) has {weight!r}, which is not a number"
             ) from None
-    return torch.tensor(found, dtype=torch.float64)
+    return torch.tensor(made, dtype=torch.float64)
 
 
 def data_weight(data: Any, index: Any) -> Tensor:

@@ -10,7 +10,9 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_batch, _check_weights, _csr, _device, _ops, _weights
+from torchcent import (
+    _check, _check_batch, _check_weights, _csr, _device, _networkx, _ops, _weights,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     import networkx
@@ -160,15 +162,14 @@ class Graph:
         """
         if weight is not None and not isinstance(weight, str):
             raise TypeError(f"weight must be the name of an attribute or None, got {weight!r}")
-        if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+        if not all(hasattr(graph, name) for name in ("nodes", "edges", "_adj")):
             raise TypeError(f"graph must be a networkx graph, got {type(graph).__name__}")
-        number = {node: i for i, node in enumerate(graph.nodes)}
-        pairs = [(number[u], number[v]) for u, v in graph.edges()]
-        index = torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).t()
+        made = _networkx.arrays(graph)
         length = None
         if weight is not None:
-            length = _check_weights.networkx_weights(graph.edges(data=weight, default=1), weight)
-        return Graph.from_edge_index(index, len(number), graph.is_directed(), length)
+            found = _networkx.lengths(graph, made, weight)
+            length = _check_weights.networkx_weights(found, graph.edges(), weight)
+        return Graph.from_edge_index(made.edge_index(), len(made.nodes), made.directed, length)
 
     @staticmethod
     def from_data(data: Any, directed: bool = True, *, weighted: bool = False) -> Graph:

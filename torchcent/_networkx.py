@@ -1,0 +1,92 @@
+"""NetworkX graphs as arrays, in the order that NetworkX has, at the speed of its dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import chain, compress
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    import networkx
+
+_VALUES = methodcaller("values")
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """The structure of a networkx graph.
+
+    Attributes:
+        nodes: in the order of ``graph.nodes``; vertex i is nodes[i].
+        number: the vertex of a node.
+        degree: int64 [n], neighbours of each vertex.
+        neighbour: int64, those of each vertex in turn, in the order of its adjacency; parallel
+            edges lead to one neighbour.
+        first: bool, which of these are the first of their edge; None if all are (directed).
+        copies: int64, parallel edges to each neighbour of `first`; None if the graph has none.
+        tail, head: int64 [E], the ends of every edge, in the order of ``graph.edges``.
+    """
+
+    nodes: list[Hashable]
+    number: dict[Hashable, int]
+    degree: np.ndarray
+    neighbour: np.ndarray
+    first: np.ndarray | None
+    copies: np.ndarray | None
+    tail: np.ndarray
+    head: np.ndarray
+
+    @property
+    def directed(self) -> bool:
+        return self.first is None
+
+    def edge_index(self) -> Tensor:
+        """int64 [2, E], a column for every edge."""
+        return torch.from_numpy(np.stack([self.tail, self.head]))
+
+
+def arrays(graph: networkx.Graph) -> Arrays:
+    """O(n + m): a second for some millions of edges."""
+    nodes, adjacency = list(graph), graph._adj
+    n = len(nodes)
+    number = dict(zip(nodes, range(n), strict=True))
+    degree = np.fromiter(map(len, adjacency.values()), np.int64, n)
+    named: Any = chain.from_iterable(adjacency.values())
+    if nodes != list(range(n)):
+        named = map(number.__getitem__, named)
+    neighbour = np.fromiter(named, np.int64, int(degree.sum()))
+    tail, head = np.repeat(np.arange(n), degree), neighbour
+    # An undirected edge is in both adjacencies, and is listed with the node that comes first.
+    first = None if graph.is_directed() else tail <= head
+    if first is not None:
+        tail, head = tail[first], head[first]
+    copies = None
+    if graph.is_multigraph():
+        copies = np.fromiter(map(len, _per_neighbour(graph, first)), np.int64, tail.size)
+        tail, head = np.repeat(tail, copies), np.repeat(head, copies)
+    return Arrays(nodes, number, degree, neighbour, first, copies, tail, head)
+
+
+def lengths(graph: networkx.Graph, made: Arrays, weight: Hashable) -> list[Any]:
+    """The attribute `weight` of every edge, 1 where there is none, in the order of graph.edges."""
+    data: Any = _per_neighbour(graph, made.first)
+    if graph.is_multigraph():
+        data = chain.from_iterable(map(_VALUES, data))
+    return [attributes.get(weight, 1) for attributes in data]
+
+
+def keys(graph: networkx.Graph, made: Arrays) -> list[Hashable]:
+    """The keys of a multigraph's edges, in the order of graph.edges."""
+    return list(chain.from_iterable(_per_neighbour(graph, made.first)))
+
+
+def _per_neighbour(graph: networkx.Graph, first: np.ndarray | None) -> Any:
+    """What the adjacency holds for each neighbour, once for every pair of an undirected graph."""
+    held: Any = chain.from_iterable(map(_VALUES, graph._adj.values()))
+    return held if first is None else compress(held, first.tolist())
