@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import torch
 from torch import Tensor
 from tqdm import tqdm
@@ -19,6 +23,17 @@ _DEEP = 1000
 # CUDA costs 0.7 ms; the devices do this much in 50.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
 _ENGINE = {"lanes": 0, "queue": 1, "relax": 0, "dijkstra": 1}
+_in_float64: ContextVar[bool] = ContextVar("_in_float64", default=False)
+
+
+@contextmanager
+def counts_in_float64() -> Iterator[None]:
+    """Within it lanes and relax begin with the second rung of the ladder: 1e-9 instead of 1e-5."""
+    token = _in_float64.set(True)
+    try:
+        yield
+    finally:
+        _in_float64.reset(token)
 
 
 def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
@@ -68,6 +83,7 @@ def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None
 
 def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
     core, total = problem.core, problem.sources.numel()
+    first = 0 if plan.engine in ("lanes", "relax") and not _in_float64.get() else 1
     # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
     control = torch.tensor([0, 0, plan.workspace], dtype=torch.int64)
     on_cuda = core.rowptr.is_cuda
@@ -98,7 +114,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         )  # fmt: skip
 
     def work() -> None:
-        rung, begin = (0 if plan.engine in ("lanes", "relax") else 1), 0
+        rung, begin = first, 0
         if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
             rung = 2
         for size in calls_on_cuda(plan.engine, total) if on_cuda else [total]:
