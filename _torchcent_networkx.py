@@ -1,0 +1,82 @@
+"""What NetworkX asks of its backend torchcent when it is itself imported.
+
+A module of its own, outside of the package: `import networkx` runs :func:`get_info`, and must not
+import PyTorch for that.
+"""
+
+from typing import Any
+
+_EXACT = "Paths are counted in float64; ties are exact, as in NetworkX."
+_SEARCH = "Only worth its conversion if the graph is converted already: see should_run."
+_ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."
+
+FUNCTIONS = {
+    "all_pairs_dijkstra_path_length": "Keys of equal distance come in the order of the nodes.",
+    "all_pairs_shortest_path_length": "",
+    "average_shortest_path_length": "",
+    "betweenness_centrality": _EXACT,
+    "betweenness_centrality_subset": _EXACT,
+    "center": "",
+    "closeness_centrality": "",
+    "diameter": "",
+    "dijkstra_path_length": _SEARCH,
+    "eccentricity": "",
+    "edge_betweenness_centrality": _EXACT,
+    "edge_betweenness_centrality_subset": _ALL_TARGETS,
+    "harmonic_centrality": "",
+    "periphery": "",
+    "radius": "",
+    "single_source_dijkstra_path_length": _SEARCH,
+    "single_source_shortest_path_length": _SEARCH,
+    "single_target_shortest_path_length": _SEARCH,
+    "transitive_closure": "Returns a NetworkX graph.",
+}
+
+ENGINES = ("auto", "lanes", "queue", "bits", "relax", "dijkstra", "tensor")
+
+
+def get_info() -> dict[str, Any]:
+    """The entry point ``networkx.backend_info``."""
+    return {
+        "backend_name": "torchcent",
+        "project": "torchcent",
+        "package": "torchcent",
+        "short_summary": "Exact centrality and distances, compiled, on CPU and CUDA.",
+        "functions": {
+            name: {"additional_docs": text} if text else {} for name, text in FUNCTIONS.items()
+        },
+        "default_config": _default_config(),
+    }
+
+
+def _default_config() -> Any:
+    from networkx.utils.configs import Config  # not at the top: networkx may not be installed
+
+    class TorchcentConfig(Config):
+        """How the backend torchcent runs.
+
+        device : str
+            Where: "cpu", "cuda", "cuda:1", ...
+        engine : str
+            "auto", or the engine of torchcent that is taken wherever it can be.
+        threads : int or None
+            On the CPU; None takes what torch.get_num_threads() says.
+        """
+
+        device: str
+        engine: str
+        threads: int | None
+
+        def _on_setattr(self, key: str, value: object) -> object:
+            if key == "engine" and value not in ENGINES:
+                raise ValueError(f"engine must be one of {', '.join(ENGINES)}; got {value!r}")
+            if key == "device" and not isinstance(value, str):
+                raise TypeError(f"device must be a str such as 'cpu' or 'cuda', got {value!r}")
+            if key == "threads" and value is not None:
+                if isinstance(value, bool) or not isinstance(value, int):
+                    raise TypeError(f"threads must be an int or None, got {value!r}")
+                if value < 1:
+                    raise ValueError(f"threads must be at least 1, or None; got {value}")
+            return value
+
+    return TorchcentConfig(device="cpu", engine="auto", threads=None)

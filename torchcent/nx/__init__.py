@@ -1,0 +1,59 @@
+"""The NetworkX backend: what NetworkX's dispatcher calls (docs/networkx.md).
+
+NetworkX finds this module by its entry point, converts graphs with :func:`convert_from_nx`, asks
+:func:`can_run` and :func:`should_run`, and calls the function of the same name.
+"""
+
+from torchcent.nx._betweenness import (
+    betweenness_centrality,
+    betweenness_centrality_subset,
+    edge_betweenness_centrality,
+    edge_betweenness_centrality_subset,
+)
+from torchcent.nx._closeness import closeness_centrality, harmonic_centrality
+from torchcent.nx._closure import transitive_closure
+from torchcent.nx._dispatch import can_run, should_run
+from torchcent.nx._distances import (
+    average_shortest_path_length,
+    center,
+    diameter,
+    eccentricity,
+    periphery,
+    radius,
+)
+from torchcent.nx._graph import BackendGraph, convert_from_nx, convert_to_nx
+from torchcent.nx._lengths import (
+    all_pairs_dijkstra_path_length,
+    all_pairs_shortest_path_length,
+    dijkstra_path_length,
+    single_source_dijkstra_path_length,
+    single_source_shortest_path_length,
+    single_target_shortest_path_length,
+)
+
+__all__ = [
+    "BackendGraph",
+    "all_pairs_dijkstra_path_length",
+    "all_pairs_shortest_path_length",
+    "average_shortest_path_length",
+    "betweenness_centrality",
+    "betweenness_centrality_subset",
+    "can_run",
+    "center",
+    "closeness_centrality",
+    "convert_from_nx",
+    "convert_to_nx",
+    "diameter",
+    "dijkstra_path_length",
+    "eccentricity",
+    "edge_betweenness_centrality",
+    "edge_betweenness_centrality_subset",
+    "harmonic_centrality",
+    "periphery",
+    "radius",
+    "should_run",
+    "single_source_dijkstra_path_length",
+    "single_source_shortest_path_length",
+    "single_target_shortest_path_length",
+    "transitive_closure",
+]

@@ -1,0 +1,122 @@
+"""Betweenness of nodes and edges, with NetworkX's arguments and results."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from torchcent import betweenness, edge_betweenness
+from torchcent.nx._config import path_engine, running
+from torchcent.nx._graph import BackendGraph
+
+
+def betweenness_centrality(
+    G: BackendGraph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Hashable = None,
+    endpoints: bool = False,
+    seed: Any = None,
+) -> dict[Hashable, float]:
+    graph = G.search(weight)
+    with running():
+        score = betweenness(
+            graph, normalized=bool(normalized), endpoints=bool(endpoints),
+            sources=_pivots(G, None if k == len(G) else k, seed),
+            dtype=torch.float64, engine=path_engine(graph), progress=False,
+        )  # fmt: skip
+    return dict(zip(G.nodes, score.tolist(), strict=True))
+
+
+def edge_betweenness_centrality(
+    G: BackendGraph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Hashable = None,
+    seed: Any = None,
+) -> dict[tuple[Hashable, ...], float]:
+    graph = G.search(weight)
+    with running():
+        score = edge_betweenness(
+            graph, normalized=bool(normalized), sources=_pivots(G, k, seed),
+            dtype=torch.float64, engine=path_engine(graph), progress=False,
+        )  # fmt: skip
+    return _per_edge(G, score, weight)
+
+
+def betweenness_centrality_subset(
+    G: BackendGraph,
+    sources: Iterable[Hashable],
+    targets: Iterable[Hashable],
+    normalized: bool = False,
+    weight: Hashable = None,
+) -> dict[Hashable, float]:
+    graph = G.search(weight)
+    ends = _ends(G, sources, targets)
+    if ends is None:
+        return dict.fromkeys(G.nodes, 0.0)
+    with running():
+        score = betweenness(
+            graph, normalized=bool(normalized), sources=ends[0], targets=ends[1],
+            dtype=torch.float64, engine=path_engine(graph), progress=False,
+        )  # fmt: skip
+    return dict(zip(G.nodes, score.tolist(), strict=True))
+
+
+def edge_betweenness_centrality_subset(
+    G: BackendGraph,
+    sources: Iterable[Hashable],
+    targets: Iterable[Hashable],
+    normalized: bool = False,
+    weight: Hashable = None,
+) -> dict[tuple[Hashable, ...], float]:
+    graph = G.search(weight)
+    ends = _ends(G, sources, targets)
+    if ends is None:
+        return dict.fromkeys(G.edges(), 0.0)
+    with running():
+        score = edge_betweenness(
+            graph, normalized=bool(normalized), sources=ends[0], targets=ends[1],
+            dtype=torch.float64, engine=path_engine(graph), progress=False,
+        )  # fmt: skip
+    return _per_edge(G, score, weight)
+
+
+def _pivots(G: BackendGraph, k: int | None, seed: Any) -> Tensor | None:
+    """Drawn as NetworkX draws them, so that a seed gives the same ones."""
+    if k is None:
+        return None
+    drawn = nx.utils.create_py_random_state(seed).sample(G.nodes, k)
+    return torch.tensor([G.arrays.number[node] for node in drawn])
+
+
+def _ends(
+    G: BackendGraph, sources: Iterable[Hashable], targets: Iterable[Hashable]
+) -> tuple[Tensor, Tensor] | None:
+    """Vertices; None if there are none. As in NetworkX an unknown source is a KeyError, and an
+    unknown target is passed over."""
+    number = G.arrays.number
+    begin = [number[node] for node in sources]
+    end = {number[node] for node in targets if node in number}
+    return (torch.tensor(begin), torch.tensor(sorted(end))) if begin and end else None
+
+
+def _per_edge(G: BackendGraph, score: Tensor, weight: Hashable) -> dict[Any, float]:
+    """In a multigraph the shortest of parallel edges share their score, and the others have 0."""
+    if G.is_multigraph():
+        graph = G.search(weight)
+        shortest = graph.slot >= 0
+        if weight is not None and graph.weight is not None:
+            shortest[shortest.clone()] = (
+                G.weight(weight).to(graph.device)[shortest] == graph.weight[graph.slot[shortest]]
+            )
+        slot = graph.slot[shortest]
+        sharing = torch.bincount(slot, minlength=graph.num_slots)
+        share = torch.zeros_like(score)
+        share[shortest] = score[shortest] / sharing[slot]
+        score = share
+    return dict(zip(G.edges(), score.tolist(), strict=True))

@@ -1,0 +1,59 @@
+"""``nx.config.backends.torchcent``: where and how the backend runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import networkx as nx
+import torch
+
+from torchcent import _check, _check_weights, _driver
+from torchcent.graph import Graph
+
+
+def config() -> Any:
+    return nx.config.backends.torchcent
+
+
+def device() -> torch.device:
+    return torch.device(config().device)
+
+
+def path_engine(graph: Graph) -> str:
+    """The engine that was asked for, if it counts paths of such a graph."""
+    return _known(_check_weights.ENGINES if graph.is_weighted else _check.ENGINES)
+
+
+def distance_engine(graph: Graph) -> str:
+    """The engine that was asked for, if it finds distances of such a graph."""
+    return _known(_check_weights.ENGINES if graph.is_weighted else _check.DISTANCE_ENGINES)
+
+
+def _known(engines: tuple[str, ...]) -> str:
+    asked = str(config().engine)
+    return asked if asked in engines else "auto"
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What torchcent refuses by value (weights that vanish beside others) is left to NetworkX."""
+    try:
+        yield
+    except ValueError as error:
+        raise NotImplementedError(str(error)) from error
+
+
+@contextmanager
+def running() -> Iterator[None]:
+    """Around every search: threads as configured; counts in float64, as those of NetworkX are."""
+    threads, before = config().threads, torch.get_num_threads()
+    if threads is not None:
+        torch.set_num_threads(threads)
+    try:
+        with refusals(), _driver.counts_in_float64():
+            yield
+    finally:
+        if threads is not None:
+            torch.set_num_threads(before)

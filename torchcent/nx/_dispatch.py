@@ -1,0 +1,142 @@
+"""can_run and should_run: what NetworkX asks before it calls, answered with reasons."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Collection
+from functools import cache
+from typing import Any
+
+from torchcent import _networkx
+from torchcent.nx._graph import BackendGraph, edge_lengths
+
+_SINGLE = {
+    "dijkstra_path_length",
+    "single_source_dijkstra_path_length",
+    "single_source_shortest_path_length",
+    "single_target_shortest_path_length",
+}
+_NEEDS_NODES = {
+    "average_shortest_path_length", "center", "diameter", "eccentricity", "periphery", "radius",
+}  # fmt: skip
+_METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
+# Nodes x edges below which a call of torchcent costs more than the search of NetworkX
+# (benchmarks/networkx_backend.py --small).
+_SMALL = 3000
+
+
+def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    """True, or why torchcent does not compute this; nothing is consumed or changed."""
+    try:
+        given = _arguments(name, args, kwargs)
+    except TypeError as error:
+        return str(error)
+    return _refusal(name, given) or True
+
+
+def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    """True, or why NetworkX itself is faster."""
+    given = _arguments(name, args, kwargs)
+    graph = given["G"]
+    if isinstance(graph, BackendGraph):
+        return True
+    one = name in _SINGLE or (name == "closeness_centrality" and given["u"] is not None)
+    if one and not _is_converted(graph, _weight(given)):
+        return "one search takes NetworkX no longer than the graph takes to convert"
+    if not one and len(graph) * graph.number_of_edges() < _SMALL:
+        return "the graph is so small that NetworkX is faster"
+    return True
+
+
+def _arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    bound = _signature(name).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+@cache
+def _signature(name: str) -> inspect.Signature:
+    return inspect.signature(getattr(sys.modules["torchcent.nx"], name))
+
+
+def _weight(given: dict[str, Any]) -> Any:
+    return given.get("weight", given.get("distance"))
+
+
+def _refusal(name: str, given: dict[str, Any]) -> str | None:
+    graph = given["G"]
+    for argument in ("sp", "e"):
+        if given.get(argument) is not None:
+            return f"{argument} is given: there is nothing to search"
+    if name in _NEEDS_NODES and len(graph) == 0:
+        return "the graph has no nodes"
+    if name == "average_shortest_path_length" and given["method"] not in _METHODS:
+        return f"method={given['method']!r}: NetworkX's own"
+    reflexive = given.get("reflexive")
+    if reflexive is not None and not isinstance(reflexive, bool):
+        return f"reflexive must be True, False or None, got {reflexive!r}"
+    for rule in (_pivots, _ends, _cutoff, _lengths):
+        if (reason := rule(given)) is not None:
+            return reason
+    if name == "edge_betweenness_centrality_subset" and not set(graph) <= set(given["targets"]):
+        return (
+            "NetworkX splits the dependency of a node that is no target evenly over its "
+            "predecessors, not by path counts as its formula says; "
+            "torchcent.edge_betweenness(sources=, targets=) follows the formula"
+        )
+    return None
+
+
+def _pivots(given: dict[str, Any]) -> str | None:
+    k = given.get("k")
+    if k is None or (isinstance(k, int) and not isinstance(k, bool) and 1 <= k <= len(given["G"])):
+        return None
+    return f"k must be 1 to the number of nodes, got {k!r}"
+
+
+def _ends(given: dict[str, Any]) -> str | None:
+    if "targets" not in given:
+        return None
+    for name in ("sources", "targets"):
+        if not isinstance(given[name], Collection):
+            return f"{name} must be a collection, got {type(given[name]).__name__}"
+    sources = list(given["sources"])
+    try:
+        if len(set(sources)) < len(sources):
+            return "sources names a node more than once"
+    except TypeError:
+        return "sources holds what is no node"
+    return None
+
+
+def _cutoff(given: dict[str, Any]) -> str | None:
+    cutoff = given.get("cutoff")
+    if cutoff is None or (isinstance(cutoff, (int, float)) and cutoff == cutoff):
+        return None
+    return f"cutoff must be a number, got {cutoff!r}"
+
+
+def _lengths(given: dict[str, Any]) -> str | None:
+    graph, weight = given["G"], _weight(given)
+    if weight is None:
+        return None
+    if callable(weight):
+        return "lengths of edges must be an attribute, not a function"
+    if _is_converted(graph, weight):
+        return None
+    try:
+        if isinstance(graph, BackendGraph):
+            graph.weight(weight)
+        else:
+            edge_lengths(graph, _networkx.arrays(graph), weight)
+    except NotImplementedError as error:
+        return str(error)
+    return None
+
+
+def _is_converted(graph: Any, weight: Any) -> bool:
+    """Has NetworkX the graph in its cache, with this attribute?"""
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    made = cache.get("backends", {}).get("torchcent", {})
+    return any(isinstance(x, BackendGraph) and x.holds(weight) for x in list(made.values()))
