@@ -27,6 +27,11 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor(b!) control, int threads, Tensor? place=None) -> Tensor");
   // One search per source: int64 [k, 3] of eccentricity within its reach, farthest vertex, vertices reached.
   m.def("search_summary(Tensor rowptr, Tensor col, Tensor sources, Tensor(a!) control, int threads) -> Tensor");
+  // The same searches, up to a depth of limit: int32 [k, n], the vertices in the order in which a queue reaches them,
+  // then -1 if there are others, and the depth of each. The arcs of a row may come in any order, which decides.
+  m.def(
+      "search_order(Tensor rowptr, Tensor col, Tensor sources, int limit, Tensor(a!) order, Tensor(b!) depth, "
+      "Tensor(c!) control, int threads) -> ()");
   // Path counting: adds what a run of sources contributes to scores; control is [cancel, sources done].
   // Returns the rung of the overflow ladder that was needed.
   m.def(

@@ -74,6 +74,38 @@ def test_search_summary(data, directed, threads):
     assert control.tolist() == [0, len(sources), 0]
 
 
+def reached(neighbours: list[list[int]], source: int, limit: int) -> dict[int, int]:
+    """Depths of the vertices up to `limit`, in the order in which a queue finds them."""
+    depth = {source: 0}
+    for u in (queue := [source]):
+        for v in neighbours[u] if depth[u] < limit else ():
+            if v not in depth:
+                depth[v] = depth[u] + 1
+                queue.append(v)
+    return depth
+
+
+@needs_operators
+@given(data=st.data(), limit=st.integers(0, 12), threads=st.integers(1, 4))
+def test_search_order(data, limit, threads):
+    n, arcs = data.draw(arc_lists(12).filter(lambda graph: graph[0] > 0))
+    sources = data.draw(st.lists(st.integers(0, n - 1), max_size=2 * n))
+    neighbours = [[v for u, v in arcs if u == source] for source in range(n)]  # in any order
+    rowptr = torch.tensor([0, *map(len, neighbours)]).cumsum(0)
+    col = torch.tensor([v for row in neighbours for v in row], dtype=torch.int32)
+    order = torch.full((len(sources), n), -2, dtype=torch.int32)
+    depth, control = order.clone(), torch.zeros(3, dtype=torch.int64)
+    torch.ops.torchcent.search_order(
+        rowptr, col, torch.tensor(sources, dtype=torch.int64), limit, order, depth, control, threads
+    )
+    assert control.tolist() == [0, len(sources), 0]
+    for source, vertices, depths in zip(sources, order.tolist(), depth.tolist(), strict=True):
+        expected = reached(neighbours, source, limit)
+        size = len(expected)
+        assert list(zip(vertices[:size], depths[:size], strict=True)) == list(expected.items())
+        assert vertices[size:] == [-1, *[-2] * n][: n - size]
+
+
 @needs_operators
 @pytest.mark.parametrize("name", ASSORTED)
 def test_search_summary_of_networkx(name):

@@ -91,6 +91,18 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, col, sources, torch.zeros(3, dtype=torch.int64), 2)
             for sources in (torch.tensor([3, 0, 14]), none[0])
         ],
+        "search_order": [
+            (
+                rowptr,
+                col,
+                sources,
+                limit,
+                *(torch.zeros(3, 15, dtype=torch.int32) for _ in range(2)),
+                torch.zeros(3, dtype=torch.int64),
+                2,
+            )
+            for sources, limit in ((torch.tensor([3, 0, 14]), 15), (none[0], 0))
+        ],
         "clusters": [(both_ptr, both, 4), (none.new_zeros(1), col[:0], 4)],
         "distance_sums": searches(
             lambda k: torch.ones(k, dtype=torch.int32),

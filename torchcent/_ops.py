@@ -139,6 +139,7 @@ if available:
         "source_sums": _fake_in_place,
         "distances": _fake_flag,
         "search_summary": _fake_search_summary,
+        "search_order": _fake_in_place,
         "path_dependency": _fake_flag,
         "weighted_dependency": _fake_flag,
         "weighted_source_sums": _fake_in_place,

@@ -1,4 +1,5 @@
-// Single searches: hops from a source, and what a search tells of its source. Visitors of multi_search.h.
+// Single searches: hops from a source, in which order, and what a search tells of its source. Visitors of
+// multi_search.h.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -37,6 +38,22 @@ struct Summary : Visitor {
   }
 };
 
+struct Order : Visitor {
+  int64_t limit;
+  int32_t* order;  // [sources, n]
+  int32_t* depth;
+
+  bool prior(const SearchState& search) { return search.level < limit; }
+  void finalize(const SearchState& search) {
+    const int64_t row = search.lane * search.graph.num_nodes;
+    for (int32_t p = 0; p < search.end; ++p) {
+      order[row + p] = search.queue[p];
+      depth[row + p] = search.depth[search.queue[p]];
+    }
+    if (search.end < search.graph.num_nodes) order[row + search.end] = -1;
+  }
+};
+
 }  // namespace
 
 // Hops from the source, -1 where it does not reach.
@@ -62,9 +79,18 @@ Tensor search_summary(const Tensor& rowptr, const Tensor& col, const Tensor& sou
   return result;
 }
 
+// Rows of a cancelled run are not filled.
+void search_order(const Tensor& rowptr, const Tensor& col, const Tensor& sources, int64_t limit, Tensor& order,
+                  Tensor& depth, Tensor& control, int64_t threads) {
+  const Order visitor = {{}, limit, order.mutable_data_ptr<int32_t>(), depth.mutable_data_ptr<int32_t>()};
+  multi_search(view(rowptr, col), sources.const_data_ptr<int64_t>(), sources.numel(), visitor, threads,
+               control.mutable_data_ptr<int64_t>());
+}
+
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("depths", TORCH_BOX(&depths));
   m.impl("search_summary", TORCH_BOX(&search_summary));
+  m.impl("search_order", TORCH_BOX(&search_order));
 }
 
 }  // namespace torchcent

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from torchcent import _networkx
+from torchcent import _networkx, _ops
 from torchcent.nx._graph import BackendGraph, edge_lengths
 
 _SINGLE = {
@@ -20,6 +20,11 @@ _SINGLE = {
 _NEEDS_NODES = {
     "average_shortest_path_length", "center", "diameter", "eccentricity", "periphery", "radius",
 }  # fmt: skip
+_HOPS = {
+    "all_pairs_shortest_path_length",
+    "single_source_shortest_path_length",
+    "single_target_shortest_path_length",
+}
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
 # Nodes x edges below which a call of torchcent costs more than the search of NetworkX
 # (benchmarks/networkx_backend.py --small).
@@ -73,6 +78,8 @@ def _refusal(name: str, given: dict[str, Any]) -> str | None:
         return "the graph has no nodes"
     if name == "average_shortest_path_length" and given["method"] not in _METHODS:
         return f"method={given['method']!r}: NetworkX's own"
+    if name in _HOPS and not _ops.available:
+        return "this needs the compiled library"
     reflexive = given.get("reflexive")
     if reflexive is not None and not isinstance(reflexive, bool):
         return f"reflexive must be True, False or None, got {reflexive!r}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
 from itertools import repeat
 from typing import Any
 
@@ -100,6 +101,12 @@ class BackendGraph:
                 raise NotImplementedError(f"the graph was converted without the attribute {name!r}")
             self._weights[name] = edge_lengths(self._source, self.arrays, name)
         return self._weights[name]
+
+    @cached_property
+    def adjacency(self) -> tuple[Tensor, Tensor]:
+        """CSR on the host, the neighbours of each vertex in the order of NetworkX."""
+        rowptr = np.concatenate([[0], self.arrays.degree.cumsum()])
+        return torch.from_numpy(rowptr), torch.from_numpy(self.arrays.neighbour.astype(np.int32))
 
     def search(self, weight: Hashable = None) -> Graph:
         """The graph to be searched, on the device of the configuration."""

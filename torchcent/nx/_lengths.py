@@ -1,4 +1,8 @@
-"""Lengths of shortest paths, from one node or from all, with NetworkX's arguments and results."""
+"""Lengths of shortest paths, from one node or from all, with NetworkX's arguments and results.
+
+Keys come in NetworkX's order: the nearest first and, by hops, as its queue reaches them; at equal
+weighted distance as in G.nodes.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,12 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from torchcent import Graph, shortest_path_lengths
+from torchcent import Graph, _ops, shortest_path_lengths
 from torchcent.nx._config import distance_engine, running
 from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
+
+_ROWS, _ENTRIES, _WORK = 512, 2**24, 10**8  # sources, vertices, arcs searched before others look in
 
 
 def single_source_shortest_path_length(
@@ -21,7 +27,7 @@ def single_source_shortest_path_length(
 ) -> dict[Hashable, int]:
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
-    return _from(G, G.search(), source, None, _hops(cutoff))
+    return next(_hops(G, torch.tensor([G.arrays.number[source]]), cutoff))
 
 
 def single_target_shortest_path_length(
@@ -29,14 +35,13 @@ def single_target_shortest_path_length(
 ) -> dict[Hashable, int]:
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} is not in G")
-    graph = G.search()
-    return _from(G, graph.reversed() if graph.directed else graph, target, None, _hops(cutoff))
+    return next(_hops(G, torch.tensor([G.arrays.number[target]]), cutoff, backwards=True))
 
 
 def all_pairs_shortest_path_length(
     G: BackendGraph, cutoff: float | None = None
 ) -> Iterator[tuple[Hashable, dict[Hashable, int]]]:
-    return _all_pairs(G, None, _hops(cutoff))
+    return zip(G.nodes, _hops(G, torch.arange(len(G)), cutoff), strict=False)
 
 
 def single_source_dijkstra_path_length(
@@ -69,11 +74,30 @@ def dijkstra_path_length(
     return numbers(found[None], G, weight)[0]
 
 
-def _hops(cutoff: float | None) -> float | None:
-    """NetworkX goes on while cutoff > level: so 1.5 is 2, and what is below 0 is 0."""
-    if cutoff is None or math.isinf(cutoff):
-        return None if cutoff is None or cutoff > 0 else 0
-    return max(0, math.ceil(cutoff))
+def _hops(
+    G: BackendGraph, sources: Tensor, cutoff: float | None, backwards: bool = False
+) -> Iterator[dict[Hashable, int]]:
+    """Hops from each source, nodes in the order in which NetworkX's queue reaches them."""
+    n = len(G)
+    graph = G.adjacency
+    if backwards and G.is_directed():  # here those that are reached together come as in G.nodes
+        colptr, row = G.search().transpose
+        graph = colptr.cpu(), row.cpu()
+    limit = n
+    if cutoff is not None and cutoff < n:  # NetworkX goes on while cutoff > level
+        limit = max(0, math.ceil(cutoff))
+    at_once = max(1, min(_ROWS, _ENTRIES // n, _WORK // max(graph[1].numel(), 1)))
+    for part in sources.split(at_once):
+        order = torch.full((part.numel(), n), -1, dtype=torch.int32)
+        depth = torch.empty_like(order)
+        with running():
+            control = torch.zeros(2, dtype=torch.int64)
+            threads = torch.get_num_threads()
+            _ops.ops.search_order(*graph, part, limit, order, depth, control, threads)
+        reached = (order >= 0).sum(1).tolist()
+        for vertex, hops, count in zip(order, depth, reached, strict=True):
+            names = map(G.nodes.__getitem__, vertex[:count].tolist())
+            yield dict(zip(names, hops[:count].tolist(), strict=True))
 
 
 def _all_pairs(G: BackendGraph, weight: Hashable, cutoff: float | None) -> Iterator[Any]:
