@@ -28,7 +28,7 @@ _HOPS = {
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
 # Nodes x edges below which a call of torchcent costs more than the search of NetworkX
 # (benchmarks/networkx_backend.py --small).
-_SMALL = 3000
+_SMALL = 10_000
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -49,7 +49,8 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     one = name in _SINGLE or (name == "closeness_centrality" and given["u"] is not None)
     if one and not _is_converted(graph, _weight(given)):
         return "one search takes NetworkX no longer than the graph takes to convert"
-    if not one and len(graph) * graph.number_of_edges() < _SMALL:
+    n = len(graph)
+    if not one and n < _SMALL and n * graph.number_of_edges() < _SMALL:
         return "the graph is so small that NetworkX is faster"
     return True
 
