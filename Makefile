@@ -1,6 +1,7 @@
 # make demo    exact betweenness of two networks, on a machine that has only Python and g++
 # make test    everything the tests need, then the whole suite
 # make lint    ruff, clang-format, mypy
+# make docs    the documentation in docs/_build
 # make bench   side by side with the peers
 # make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
 # make clean   back to the sources
@@ -15,7 +16,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/cuda/*.cu)
 
-.PHONY: demo test test-kernels test-scatter lint bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-kernels test-scatter test-networkx test-networkx-3.7 lint docs bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -69,11 +70,34 @@ test-scatter: $(VENV)/.extra-test
 	$(BIN)/python -m pytest tests -k tensor
 	$(BIN)/pip uninstall --quiet --yes torch_scatter
 
+# NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
+# that it runs on, with 3.7, in an environment with the wheel.
+NEWER = $(firstword $(foreach python,python3.14 python3.13 python3.12 $(wildcard $(HOME)/.pyenv/versions/3.1[2-4].*/bin/python),$(shell $(python) -c 'import ensurepip' 2> /dev/null && echo $(python))))
+
+test-networkx: $(VENV)/.extra-test
+	$(BIN)/python tools/networkx_suite.py
+	@if [ -n "$(NEWER)" ]; then $(MAKE) test-networkx-3.7; \
+	else echo "test-networkx: NetworkX 3.7 needs Python 3.12 or newer, which is not here; skipped"; fi
+
+test-networkx-3.7:
+	ls dist/*.whl > /dev/null 2>&1 || $(MAKE) wheel
+	rm -rf $(VENV)-3.7
+	$(NEWER) -m venv $(VENV)-3.7
+	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch numpy scipy tqdm pytest
+	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check networkx==3.7
+	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	cd tools && ../$(VENV)-3.7/bin/python networkx_suite.py
+
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/mypy
+
+docs: $(VENV)/.extra-docs
+	rm -rf docs/_build
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@echo "The documentation is in $(CURDIR)/docs/_build/index.html"
 
 bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/cpu.py --scaling
@@ -104,6 +128,6 @@ gpu-status:
 	@$(PYTHON) benchmarks/gpu_status.py benchmarks/results/h200.json
 
 clean:
-	rm -rf $(VENV) build dist demo *.egg-info torchcent/*.so
+	rm -rf $(VENV) $(VENV)-3.7 build dist demo docs/_build *.egg-info torchcent/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis

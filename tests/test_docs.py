@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import torchcent
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
@@ -23,3 +25,17 @@ def test_examples(name, needs):
         runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
         assert runner.run(test, clear_globs=False).failed == 0
         known = test.globs
+
+
+def test_reference_has_every_public_name():
+    text = (DOCS / "api.rst").read_text()
+    found = re.findall(r"^\.\. auto(?:function|class):: (\w+)", text, re.M)
+    found += [name.split(".")[-1] for name in re.findall(r"^\.\. automodule:: (.*)", text, re.M)]
+    assert len(found) == len(set(found))
+    assert set(found) == {name for name in torchcent.__all__ if not name.startswith("__")}
+
+
+def test_every_page_is_in_the_table_of_contents():
+    listed = re.findall(r"^[\w-]+$", (DOCS / "index.md").read_text(), re.M)
+    pages = [path.stem for path in DOCS.iterdir() if path.suffix in (".md", ".rst")]
+    assert sorted(listed + ["index"]) == sorted(pages)

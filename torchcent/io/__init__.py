@@ -44,26 +44,27 @@ def read(
 ) -> EdgeList:
     """Reads a graph file by its suffix, also ``.gz``, ``.bz2`` and ``.xz``.
 
-    ========================================  =====================  =====================
-    suffix                                    format                 directed if not told
-    ========================================  =====================  =====================
-    .txt .tsv .csv .edges .el .edgelist       edge list (SNAP,       as a SNAP or KONECT
-    .konect, ``out.*``                        KONECT, CSV, ...)      comment says, else no
-    .abc                                      mcl's label input      no
-    .mci                                      mcl's native matrix    if not symmetric
-    .mtx                                      Matrix Market          general yes, else no
-    .graph                                    METIS, DIMACS10        no
-    .gr                                       DIMACS shortest paths  yes
-    .graphml .gml                             through networkx       as the file says
-    .npz                                      scipy sparse matrix    if not symmetric
-    .npy .pt                                  ``[2, E]``, ``[E, 2]``  no, or as a .pt says
-    .parquet                                  source, target         no
-    ========================================  =====================  =====================
+    ===================================  ======================  ==========================
+    suffix                               format                  directed if not told
+    ===================================  ======================  ==========================
+    .txt .tsv .csv .edges .el .edgelist  edge list               as a comment says, else no
+    .konect, ``out.*``                   KONECT's edge list      as a comment says, else no
+    .abc                                 mcl's label input       no
+    .mci                                 mcl's native matrix     if not symmetric
+    .mtx                                 Matrix Market           general yes, else no
+    .graph                               METIS, DIMACS10         no
+    .gr                                  DIMACS shortest paths   yes
+    .graphml .gml                        through networkx        as the file says
+    .npz                                 scipy sparse matrix     if not symmetric
+    .npy .pt                             ``[2, E]``, ``[E, 2]``  no, or as a .pt says
+    .parquet                             source, target          no
+    ===================================  ======================  ==========================
 
-    Edge lists: one edge a line, ``source target [weight]``, between blanks, tabs, commas or
-    semicolons; lines that begin with ``#`` or ``%`` are comments; a header line is recognised,
-    and its column names (source/target, from/to, node_1/node_2, weight, ...) are followed.
-    Without a header the third column is the weight. Ids are all integers or all names.
+    Edge lists (SNAP, KONECT, CSV, ...): one edge a line, ``source target [weight]``, between
+    blanks, tabs, commas or semicolons; lines that begin with ``#`` or ``%`` are comments; a header
+    line is recognised, and its column names (source/target, from/to, node_1/node_2, weight, ...)
+    are followed. Without a header the third column is the weight. Ids are all integers or all
+    names.
 
     What a vertex is called: ids that are exactly 0..n-1 are the vertex numbers (``labels`` is
     None); so are ids below the n that the file (``# Nodes: n``) or ``num_nodes`` gives. All

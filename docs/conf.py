@@ -1,0 +1,51 @@
+"""How Sphinx builds the documentation: `make docs`, into docs/_build."""
+
+import re
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import torchcent  # noqa: E402
+
+project, author = "torchcent", "the torchcent authors"
+version = release = torchcent.__version__
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "myst_parser",
+    "sphinx-mathjax-offline",  # brings MathJax along: nothing is fetched when a page is read
+]
+root_doc = "index"
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 3
+napoleon_use_ivar = True
+napoleon_custom_sections = [("Source", "notes")]
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+html_theme = "furo"
+html_title = "torchcent"
+html_show_sphinx = False
+
+
+def _attribute(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Napoleon would take what stands before a colon for a type."""
+    if what in ("property", "attribute") and lines:
+        lines[0] = lines[0].replace(": ", " – ", 1)
+
+
+def _unlink(app: Sphinx, name: str, source: list[str]) -> None:
+    """Pages of the repository that are not built are named without a link."""
+    source[0] = re.sub(r"\[([^]]*)\]\(\.\./[^)]*\.md\)", r"\1", source[0])
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", _attribute, priority=400)  # before napoleon's
+    app.connect("source-read", _unlink)
