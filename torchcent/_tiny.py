@@ -16,9 +16,9 @@ from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph
 
 MOST_NODES = 2048  # of one graph; fixed by the numbers of 16 bits in csrc/measures/tiny.h
-# What `auto` leaves to it: graphs of so many vertices, and sources x slots, at most; fewer by weights,
-# where a heap per thread stands against 64 sources side by side. On CUDA a graph alone, which is one
-# block, leaves the device idle, while a batch fills it (docs/performance-batches.md).
+# What `auto` leaves to it: graphs of so many vertices, and sources x slots, at most; fewer by
+# weights, where a heap per thread stands against 64 sources side by side. On CUDA a graph alone,
+# one block, leaves the device idle, while a batch fills it (docs/performance-batches.md).
 AUTO_NODES, AUTO_WORK, AUTO_WEIGHTED_WORK = 512, 2**19, 2**17
 AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give

@@ -11,8 +11,15 @@ import torch
 from torch import Tensor
 
 from torchcent import (
-    _check, _check_batch, _check_weights, _csr, _device, _networkx, _ops, _weights,
-)  # fmt: skip
+    _check,
+    _check_batch,
+    _check_weights,
+    _csr,
+    _device,
+    _networkx,
+    _ops,
+    _weights,
+)
 
 if TYPE_CHECKING:
     import networkx
