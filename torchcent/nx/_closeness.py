@@ -46,8 +46,8 @@ def harmonic_centrality(
     graph, number = G.search(distance), G.arrays.number
     vertices = torch.tensor([number[node] for node in asked])
     with running():
-        graph, how = _distance_sums.asked(
-            "harmonic", graph, None, None, None, distance_engine(graph), None, False, torch.float64
+        how = _distance_sums.asked(
+            "harmonic", graph, distance_engine(graph), None, False, torch.float64
         )
         if len(beginnings) < len(G):
             begin = torch.tensor([number[node] for node in beginnings], device=graph.device)
