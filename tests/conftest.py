@@ -67,6 +67,14 @@ def weighted_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     return request.param
 
 
+@pytest.fixture(params=[name for name in WEIGHTED if name != "tiny"])
+def row_engine(request: pytest.FixtureRequest) -> str:
+    """Of rows of weighted distances, which tiny has not."""
+    if request.param in ("relax", "dijkstra") and not _ops.has_kernel("weighted_distances", DEVICE):
+        pytest.skip(f"engine={request.param!r} has no kernels for {DEVICE}")
+    return request.param
+
+
 @pytest.fixture
 def threads() -> Iterator[None]:
     """Lets a test change the number of threads."""

@@ -4,10 +4,13 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
 import torch
 from graphs import DEVICE, edge_index
 from oracles import Arcs
 from torch import Tensor
+
+from torchcent import _tiny
 
 # Largest relative error of a score. Everything is tested with every engine of this table.
 # On CUDA the last rung of the queue engine, where tiny's overflows end, has float32 mantissas.
@@ -17,10 +20,16 @@ WEIGHTED = {"tensor": 1e-9, "relax": 1e-5, "dijkstra": 1e-9, "tiny": 1e-9, "auto
 _PRECISION = ENGINES | WEIGHTED
 
 
+def skip_if_too_large(engine: str, n: int) -> None:
+    if engine == "tiny" and n > _tiny.MOST_NODES:
+        pytest.skip(f"the tiny engine is for graphs of up to {_tiny.MOST_NODES} vertices")
+
+
 def scored(
     measure: Callable[..., Tensor], arcs: Arcs, n: int, engine: str, **options: Any
 ) -> Tensor:
     """A measure in float64, of a graph, with weights and subsets that are given as lists."""
+    skip_if_too_large(engine, n)
     if isinstance(options.get("edge_weight"), list):
         numbers = [float(weight) for weight in options["edge_weight"]]
         options["edge_weight"] = torch.tensor(numbers, dtype=torch.float64, device=DEVICE)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
+from engines import skip_if_too_large
 
 import torchcent
 from torchcent import Graph
@@ -181,6 +182,7 @@ def test_memory_of_another_type(measure, bad):
 
 
 def test_run_that_cannot_fit(measure, engine):
+    skip_if_too_large(engine, 5000)
     arcs = torch.randint(0, 5000, (2, 20000), generator=torch.Generator().manual_seed(0))
     with pytest.raises(MemoryError, match=r"needs .*bytes.*memory=100000 "):
         measure(arcs, memory=100_000, engine=engine)

@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 import torch
+from engines import skip_if_too_large
 
 import torchcent
 from torchcent import Graph
@@ -134,6 +135,7 @@ def test_exclusive_arguments():
 
 
 def test_run_that_cannot_fit(measure, distance_engine):
+    skip_if_too_large(distance_engine, 5000)
     arcs = torch.randint(0, 5000, (2, 20000), generator=torch.Generator().manual_seed(0))
     with pytest.raises(MemoryError, match=r"needs .*bytes.*memory=100000 "):
         measure(arcs, memory=100_000, engine=distance_engine, num_nodes=5000)

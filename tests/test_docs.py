@@ -13,7 +13,12 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 @pytest.mark.parametrize(
     ("name", "needs"),
-    [("weights.md", "networkx"), ("clustering.md", "networkx"), ("gnn.md", "torch_geometric")],
+    [
+        ("weights.md", "networkx"),
+        ("clustering.md", "networkx"),
+        ("gnn.md", "torch_geometric"),
+        ("batches.md", "torch"),
+    ],
 )
 def test_examples(name, needs):
     pytest.importorskip(needs)

@@ -7,6 +7,7 @@ import oracles
 import pytest
 import scipy.sparse.csgraph
 import torch
+from engines import skip_if_too_large
 from graphs import (
     ASSORTED,
     DEVICE,
@@ -166,6 +167,7 @@ def test_scipy(compiled_engine, name, directed):
 
 @pytest.mark.parametrize("rows, columns", [(2, 2), (3, 40), (50, 50), (51, 50)])
 def test_grid(distance_engine, rows, columns):
+    skip_if_too_large(distance_engine, rows * columns)
     actual = found(grid(rows, columns), rows * columns, distance_engine, directed=False)
     assert actual["diameter"] == rows + columns - 2
     assert actual["radius"] == rows // 2 + columns // 2

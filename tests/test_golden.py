@@ -46,6 +46,7 @@ def runs(small: Sequence[str], middling: Sequence[str], large: Sequence[str]) ->
     """Parametrises a test by engine and name."""
     names = {
         "tensor": small,
+        "tiny": small,
         "queue": [*small, *middling],
         "lanes": [*small, *middling, *large],
     }

@@ -10,7 +10,7 @@ import numpy as np
 import oracles
 import pytest
 import torch
-from engines import ENGINES, assert_scores
+from engines import ENGINES, assert_scores, skip_if_too_large
 from graphs import diamonds, edge_index, grid, tower, union
 from scipy.special import gammaln
 
@@ -26,6 +26,7 @@ MEASURES = {
 
 def undirected(measure: str, arcs: oracles.Arcs, n: int, engine: str, **options) -> torch.Tensor:
     """Raw scores, every unordered pair once."""
+    skip_if_too_large(engine, n)
     return MEASURES[measure](
         edge_index(arcs),
         num_nodes=n,
@@ -202,6 +203,7 @@ def test_grid(engine, side):
     sources = [(0, 0), (side // 2, side // 3)]
     at = [row * side + column for row, column in sources]
     n = side * side
+    skip_if_too_large(engine, n)
     scores = torchcent.betweenness(
         edge_index(oracles.both_ways(grid(side, side))),
         normalized=False,

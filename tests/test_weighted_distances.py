@@ -242,21 +242,21 @@ def as_rows(found: Tensor) -> list[list]:
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(max_examples=50)
-def test_rows(weighted_engine, kind, data):
+def test_rows(row_engine, kind, data):
     n, arcs = data.draw(arc_lists())
     weights = listed(data.draw, arcs, kind_of(kind))
     directed = data.draw(st.booleans(), label="directed")
     rows = oracles.distances(n, arcs, weights, directed)
     graph = weighted(n, arcs, weights, directed)
-    found = shortest_path_lengths(graph, engine=weighted_engine)
+    found = shortest_path_lengths(graph, engine=row_engine)
     assert found.dtype == (torch.int32 if graph.scale.whole and graph.scale.dtype == torch.int32
                            else F64)  # fmt: skip
     assert as_rows(found) == rows
-    assert as_rows(shortest_path_lengths(graph, engine=weighted_engine, dtype=F64)) == rows
+    assert as_rows(shortest_path_lengths(graph, engine=row_engine, dtype=F64)) == rows
     if n:
         sources = data.draw(subsets(n))
         size = data.draw(st.integers(1, n))
-        options = {"sources": torch.tensor(sources), "block_size": size, "engine": weighted_engine}
+        options = {"sources": torch.tensor(sources), "block_size": size, "engine": row_engine}
         assert as_rows(shortest_path_lengths(graph, **options)) == [rows[s] for s in sources]
         blocks = list(shortest_path_lengths(graph, blocks=True, **options))
         assert torch.cat([ids for ids, _ in blocks]).tolist() == sources
@@ -265,20 +265,20 @@ def test_rows(weighted_engine, kind, data):
 
 @pytest.mark.parametrize("kind", ["to ten", "uniform", "rounded"])
 @pytest.mark.parametrize("name", ASSORTED)
-def test_scipy(weighted_engine, name, kind):
+def test_scipy(row_engine, name, kind):
     n, arcs = ASSORTED[name]
     graph = weighted(n, arcs, seeded(arcs, kind))
     expected = scipy.sparse.csgraph.dijkstra(graph.to_scipy())
-    found = shortest_path_lengths(graph, engine=weighted_engine, dtype=F64)
+    found = shortest_path_lengths(graph, engine=row_engine, dtype=F64)
     np.testing.assert_array_equal(found.cpu().numpy(), expected)
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_dtypes(weighted_engine, whole):
+def test_dtypes(row_engine, whole):
     arcs, weights = [(0, 1), (1, 2), (3, 3)], [100, 27] if whole else [0.5, 0.1]
     graph = weighted(4, arcs[:2], weights)
     truth = oracles.distances(4, arcs[:2], weights, True)
-    run = {"engine": weighted_engine}
+    run = {"engine": row_engine}
     default = torch.int32 if whole else F64
     assert shortest_path_lengths(graph, **run).dtype == default
     for dtype in (torch.float64, torch.float32):
@@ -299,8 +299,8 @@ def test_dtypes(weighted_engine, whole):
         shortest_path_lengths(graph, dtype=torch.float16, **run)
 
 
-def test_distances_that_do_not_fit(weighted_engine):
-    run = {"engine": weighted_engine}
+def test_distances_that_do_not_fit(row_engine):
+    run = {"engine": row_engine}
     graph = weighted(3, path(3), [100, 28])
     with pytest.raises(OverflowError, match=r"distance of 128 from vertex 0.*int8.*127"):
         shortest_path_lengths(graph, dtype=torch.int8, **run)
@@ -314,10 +314,10 @@ def test_distances_that_do_not_fit(weighted_engine):
 
 
 @pytest.mark.parametrize("kind", ["to ten", "uniform"])
-def test_files_and_tensors(weighted_engine, kind, tmp_path: Path):
+def test_files_and_tensors(row_engine, kind, tmp_path: Path):
     n, arcs = ASSORTED["disconnected"]
     graph = weighted(n, arcs, seeded(arcs, kind), directed=False)
-    run = {"engine": weighted_engine}
+    run = {"engine": row_engine}
     truth = shortest_path_lengths(graph, **run)
     for size in (None, 7):
         file = shortest_path_lengths(graph, out=tmp_path / "d.npy", block_size=size, **run)
@@ -339,14 +339,14 @@ def test_out_of_another_dtype():
         shortest_path_lengths(graph, out=torch.empty(3, 3, dtype=F64), dtype=torch.float32)
 
 
-def test_memory_that_does_not_do(weighted_engine):
+def test_memory_that_does_not_do(row_engine):
     arcs = random_graph(3000, 9000, seed=1)
     graph = weighted(3000, arcs, seeded(arcs, "uniform"))
     with pytest.raises(MemoryError, match=r"needs .*memory=1000000 "):
-        shortest_path_lengths(graph, memory=10**6, engine=weighted_engine)
+        shortest_path_lengths(graph, memory=10**6, engine=row_engine)
     for measure in ("closeness", "betweenness", "diameter"):
         with pytest.raises(MemoryError, match=r"needs .*memory=100000 "):
-            getattr(torchcent, measure)(graph, memory=10**5, engine=weighted_engine)
+            getattr(torchcent, measure)(graph, memory=10**5, engine=row_engine)
 
 
 # --- pivots, and what runs

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 _Visitor = TypeVar("_Visitor", bound="Visitor")
 
-ENGINES = ("auto", "lanes", "queue", "tiny", "tensor")
+ENGINES = ("auto", "lanes", "queue", "tensor", "tiny")
 MEASURES = ("betweenness", "edge_betweenness", "stress")
-DISTANCE_ENGINES = ("auto", "bits", "tiny", "tensor")
+DISTANCE_ENGINES = ("auto", "bits", "tensor", "tiny")
 ROW_ENGINES = ("auto", "bits", "tensor")
 DISTANCE_MEASURES = (
     "distance_profile",

@@ -12,7 +12,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
-ENGINES = ("auto", "relax", "dijkstra", "tiny", "tensor")
+ENGINES = ("auto", "relax", "dijkstra", "tensor", "tiny")
 ROW_ENGINES = ("auto", "relax", "dijkstra", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
 DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)

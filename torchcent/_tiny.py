@@ -17,18 +17,15 @@ from torchcent.graph import Graph
 
 MOST_NODES = 2048  # of one graph; fixed by the numbers of 16 bits in csrc/measures/tiny.h
 # What `auto` leaves to it: graphs of so many vertices, and sources x slots, at most; fewer by
-# weights, where a heap per thread stands against 64 sources side by side. On CUDA a graph alone,
-# one block, leaves the device idle, while a batch fills it (docs/performance-batches.md).
+# weights, where a heap per thread stands against 64 sources side by side. On CUDA a graph alone is
+# one block and leaves the device idle, while a batch fills it (docs/performance-batches.md).
 AUTO_NODES, AUTO_WORK, AUTO_WEIGHTED_WORK = 512, 2**19, 2**17
 AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
-_LANES, _PER_LANE = (
-    64,
-    28,
-)  # sources side by side and bytes of each per vertex (csrc/cpu/tiny_lanes.h)
-_SIZES = np.array(
-    [8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, MOST_NODES]
-)  # on CUDA each a launch
+# Sources side by side on the CPU, and bytes of each per vertex (csrc/cpu/tiny_lanes.h).
+_LANES, _PER_LANE = 64, 28
+# Graphs of about one size; on CUDA each class is a launch.
+_SIZES = np.array([8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, MOST_NODES])
 # On CUDA: vertices up to which a graph surely fits into shared memory, threads of the largest block
 # and the bytes of each per vertex (csrc/cuda/tiny.cu, tiny_kernel.cuh).
 _IN_SHARED, _BLOCK, _PER_THREAD = 64, 256, 38

@@ -52,7 +52,7 @@ def distance_distribution(
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
     how = asked("distance_distribution", graph, engine, memory, progress, None)
-    pivots = _check.sources(sources, graph, _check.random_generator(generator))
+    pivots = _pivots(graph, sources, generator)
     small, large = _split(graph, how)
     table = _small_pairs(graph, how, pivots, small)
     rows = list(_large_pairs(graph, how, pivots, large))
@@ -109,7 +109,7 @@ def effective_diameter(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
     how = asked("effective_diameter", graph, engine, memory, progress, dtype)
     share = _check.quantile(q)
-    pivots = _check.sources(sources, graph, _check.random_generator(generator))
+    pivots = _pivots(graph, sources, generator)
     small, large = _split(graph, how)
     value = _quantile(_small_pairs(graph, how, pivots, small), share)
     for number, pairs in zip(large, _large_pairs(graph, how, pivots, large), strict=True):
@@ -163,6 +163,14 @@ def average_shortest_path_length(
     mean[n < 2] = 0
     mean = mean.to(how.dtype)
     return mean if graph.ptr is not None else mean[0]
+
+
+def _pivots(
+    graph: Graph, sources: int | Tensor | None, generator: torch.Generator | None
+) -> Tensor | None:
+    """None for all vertices, be it that all are named: then nothing is extrapolated."""
+    pivots = _check.sources(sources, graph, _check.random_generator(generator))
+    return None if pivots is not None and pivots.numel() == graph.num_nodes else pivots
 
 
 def _split(graph: Graph, how: How) -> tuple[_tiny.Numbers, list[int]]:

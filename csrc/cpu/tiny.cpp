@@ -31,9 +31,9 @@ double* write(Tensor& values) { return values.numel() > 0 ? values.mutable_data_
 }  // namespace
 
 void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& ptr, const Tensor& graphs,
-          const Tensor& classes, const Tensor& source, const Tensor& target, Tensor& betweenness, Tensor& stress, Tensor& edges,
-          Tensor& distances, Tensor& levels, Tensor& overflow, Tensor& control, bool endpoints, double tie_tolerance,
-          int64_t threads) {
+          const Tensor& classes, const Tensor& source, const Tensor& target, Tensor& betweenness, Tensor& stress,
+          Tensor& edges, Tensor& distances, Tensor& levels, Tensor& overflow, Tensor& control, bool endpoints,
+          double tie_tolerance, int64_t threads) {
   const int64_t count = graphs.numel();
   const int64_t* const number = graphs.const_data_ptr<int64_t>();
   int64_t* const cancel = control.mutable_data_ptr<int64_t>();
