@@ -62,6 +62,34 @@ void sort_arcs(int64_t n, std::vector<Arc>& arcs, int64_t* rowptr, int32_t* col,
       });
 }
 
+// Are the arcs sorted by (tail, head), without loops and copies, as those of data sets often are?
+bool is_csr(const int64_t* tail, const int64_t* head, int64_t columns) {
+  for (int64_t e = 0; e < columns; ++e) {
+    if (tail[e] == head[e]) return false;
+    if (e > 0 && (tail[e] < tail[e - 1] || (tail[e] == tail[e - 1] && head[e] <= head[e - 1]))) return false;
+  }
+  return true;
+}
+
+std::tuple<Tensor, Tensor, Tensor> sorted_csr(const Tensor& edge_index, int64_t n) {
+  const int64_t columns = edge_index.size(1);
+  const int64_t* const tail = edge_index.const_data_ptr<int64_t>();
+  Tensor rowptr = empty(edge_index, n + 1, ScalarType::Long);
+  Tensor col = empty(edge_index, columns, ScalarType::Int);
+  Tensor slot = empty(edge_index, columns, ScalarType::Long);
+  int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
+  int32_t* const target = col.mutable_data_ptr<int32_t>();
+  int64_t* const slot_of = slot.mutable_data_ptr<int64_t>();
+  int64_t rows = 0;  // that have begun
+  for (int64_t e = 0; e < columns; ++e) {
+    while (rows <= tail[e]) ptr[rows++] = e;
+    target[e] = static_cast<int32_t>(tail[columns + e]);
+    slot_of[e] = e;
+  }
+  while (rows <= n) ptr[rows++] = columns;
+  return {rowptr, col, slot};
+}
+
 }  // namespace
 
 // Self-loops are dropped (slot -1), copies of an arc share a slot.
@@ -69,6 +97,7 @@ std::tuple<Tensor, Tensor, Tensor> csr(const Tensor& edge_index, int64_t n, bool
   const int64_t columns = edge_index.size(1);
   const int64_t* tail = edge_index.const_data_ptr<int64_t>();
   const int64_t* head = tail + columns;
+  if (!symmetric && is_csr(tail, head, columns)) return sorted_csr(edge_index, n);
   std::vector<Arc> arcs;
   arcs.reserve(columns * (symmetric ? 2 : 1));
   for (int64_t e = 0; e < columns; ++e) {
