@@ -27,6 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gpu_batches
 import gpu_distances
 import gpu_mcl
 import gpu_weighted
@@ -55,6 +56,8 @@ SUITES = [
     "test_weighted_ties",
     "test_weighted_distances",
     "test_mcl",
+    "test_batch",
+    "test_tiny",
 ]
 # Not plain PyTorch, and with weights not the engine that `auto` takes once more.
 CHOSEN = "not tensor and not (weighted and auto)"
@@ -260,6 +263,7 @@ def main() -> int:
         "weighted": lambda: gpu_weighted.rows(rmat, seconds),
         "weighted_strategies": lambda: gpu_weighted.strategies(rmat, seconds),
         "mcl": gpu_mcl.rows,
+        "batches": gpu_batches.rows,
         "tests": tests,
     }
     chosen = {"times": list(tables)[:-1], "tests": ["tests"], None: list(tables)}[given.part]

@@ -17,6 +17,7 @@ def table(result: dict[str, Any], wanted: str) -> str | None:
         "strategies": strategies,
         "distances": distances,
         "mcl": mcl,
+        "batches": batches,
         "weighted": weighted,
         "weighted strategies": weighted_strategies,
         "tests": tests,
@@ -50,6 +51,17 @@ def distances(result: dict[str, Any]) -> str:
     for row in result["distances"]:
         cells = [row["name"], f"{row['seconds']:.3f}", f"{row['target']:g}", f"{row['error']:.0e}"]
         lines.append(cells)
+    return markdown(lines)
+
+
+def batches(result: dict[str, Any]) -> str:
+    head = ["set", "graphs", "betweenness and closeness, ms", "asked", "of it preparation"]
+    lines = [[*head, "edge betweenness, prepared", "weighted", "difference from the CPU's"]]
+    for row in result["batches"]:
+        cells = [row["name"], f"{row['graphs']:,}", f"{1e3 * row['seconds']:.2f}"]
+        cells += [f"{1e3 * row['target']:g}" if row["target"] else ""]
+        cells += [f"{1e3 * row[key]:.2f}" for key in ("preparation", "edges", "weighted")]
+        lines.append([*cells, f"{row['error']:.0e}"])
     return markdown(lines)
 
 

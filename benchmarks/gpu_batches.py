@@ -1,0 +1,70 @@
+"""Many small graphs at once on CUDA, from edges on the device to features there.
+
+Called by gpu.py, whose results it joins. `error` is the largest relative difference from the CPU.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import Any
+
+import torch
+from small_graphs import SETS, parts, union
+
+import torchcent
+
+REPEAT = 7
+TARGET = {"molecules": 0.010}  # seconds to reach, betweenness and closeness with the preparation
+
+
+def seconds(call: Any) -> float:
+    call()
+    took = []
+    for _ in range(REPEAT):
+        torch.cuda.synchronize()
+        before = time.perf_counter()
+        call()
+        torch.cuda.synchronize()
+        took.append(time.perf_counter() - before)
+    return statistics.median(took)
+
+
+def rows() -> list[dict[str, Any]]:
+    table = []
+    for name in SETS:
+        on_host = union(parts(name))
+        arcs, ptr = (x.cuda() for x in on_host)
+        graph = torchcent.Graph.from_edge_index(arcs, ptr=ptr)
+        weight = 1 + torch.arange(arcs.shape[1], device="cuda") % 4
+        options = {"dtype": torch.float64}
+        expected = torchcent.node_features(on_host[0], ptr=on_host[1], **options)
+        actual = torchcent.node_features(arcs, ptr=ptr, **options).cpu()
+        row = {
+            "name": name,
+            "graphs": graph.num_graphs,
+            "vertices": graph.num_nodes,
+            "slots": graph.num_slots,
+            "target": TARGET.get(name, 0),
+            "seconds": seconds(lambda arcs=arcs, ptr=ptr: torchcent.node_features(arcs, ptr=ptr)),
+            "preparation": seconds(
+                lambda arcs=arcs, ptr=ptr: torchcent.Graph.from_edge_index(arcs, ptr=ptr)
+            ),
+            "prepared": seconds(lambda graph=graph: torchcent.node_features(graph)),
+            "edges": seconds(lambda graph=graph: torchcent.edge_betweenness(graph)),
+            "weighted": seconds(
+                lambda arcs=arcs, weight=weight, ptr=ptr: torchcent.node_features(
+                    arcs, weight, ptr=ptr
+                )
+            ),
+            "error": float(((actual - expected).abs() / expected.clamp(min=1e-9)).max()),
+        }
+        print(
+            f"{name:14} {row['seconds'] * 1e3:7.2f} ms (at most {row['target'] * 1e3:.0f}), "
+            f"preparation {row['preparation'] * 1e3:.2f}, prepared {row['prepared'] * 1e3:.2f}, "
+            f"edges {row['edges'] * 1e3:.2f}, weighted {row['weighted'] * 1e3:.2f}, error "
+            f"{row['error']:.0e}",
+            flush=True,
+        )
+        table.append(row)
+    return table
