@@ -210,6 +210,20 @@ def test_edges_of_a_batch() -> None:
         torch.testing.assert_close(part.edge_centrality, one.edge_centrality)
 
 
+def test_empty_graphs() -> None:
+    """Alone, and between others in a batch."""
+    none = Data(edge_index=torch.empty(2, 0, dtype=torch.int64), x=torch.ones(0, 1)).to(DEVICE)
+    path = data_of(nx.path_graph(3), x=torch.ones(3, 1))
+    add = Compose([AddCentrality(MEASURES), AddEdgeCentrality(), AddClusters()])
+    made = add(none)
+    assert made.centrality.shape == (0, 4) and made.cluster.shape == made.edge_centrality.shape
+    parts = add(Batch.from_data_list([none, path, none, path, none])).to_data_list()
+    for part, one in zip(parts, [none, path, none, path, none], strict=True):
+        torch.testing.assert_close(part.centrality, add(one).centrality)
+        assert torch.equal(part.cluster, add(one).cluster)
+    assert add(Batch.from_data_list([none, none])).centrality.shape == (0, 4)
+
+
 def test_clusters() -> None:
     graphs = [nx.barbell_graph(5, 0), nx.path_graph(1), nx.connected_caveman_graph(3, 4)]
     alone = [AddClusters()(data_of(graph)) for graph in graphs]

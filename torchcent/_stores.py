@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -22,31 +21,14 @@ class Graph(NamedTuple):
     nodes: list[tuple[Any, int]]  # stores, and how many vertices or edges they have
     edges: list[tuple[Any, int]]
 
-    def together(self) -> dict[str, Any]:
-        """Arguments for all graphs at once."""
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of the functions that compute on it."""
         return {
             "edge_index": self.edge_index,
             "edge_weight": self.weight,
             "num_nodes": self.num_nodes,
             "batch": self.batch,
         }
-
-    def alone(self) -> Iterator[dict[str, Any]]:
-        """Arguments for one graph after the other."""
-        if self.batch is None or not self.num_nodes:
-            yield {name: value for name, value in self.together().items() if name != "batch"}
-            return
-        sizes, owner = torch.bincount(self.batch), self.batch[self.edge_index[0]]
-        columns = torch.argsort(owner, stable=True)
-        arcs = torch.bincount(owner, minlength=sizes.numel())
-        first = 0
-        for size, mine in zip(sizes.tolist(), columns.split(arcs.tolist()), strict=True):
-            yield {
-                "edge_index": self.edge_index[:, mine] - first,
-                "edge_weight": None if self.weight is None else self.weight[mine],
-                "num_nodes": size,
-            }
-            first += size
 
 
 def graph_of(

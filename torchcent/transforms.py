@@ -122,7 +122,7 @@ class AddCentrality(_OfGraphs):
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
         scores = torchcent.node_features(
-            **graph.together(),
+            **graph.arguments(),
             **self._options(),
             measures=self.measures,
             normalized=self.normalized,
@@ -178,7 +178,7 @@ class AddEdgeCentrality(_OfGraphs):
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
         scores = torchcent.edge_betweenness(
-            **graph.together(),
+            **graph.arguments(),
             **self._options(),
             normalized=self.normalized,
             dtype=torch.float64,
@@ -228,11 +228,10 @@ class AddClusters(_OfGraphs):
 
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
-        found = [
-            torchcent.mcl(**alone, **self._options(), inflation=self.inflation)
-            for alone in graph.alone()
-        ]
-        labels = torch.cat([clustering.labels for clustering in found])
+        found = torchcent.mcl(**graph.arguments(), **self._options(), inflation=self.inflation)
+        labels = found.labels
+        if found.cluster_ptr is not None:  # a batch: they go on from one graph to the next
+            labels = labels - found.cluster_ptr[graph.batch]
         _stores.give_nodes(data, graph, labels, self.attr_name)
         return data
 
