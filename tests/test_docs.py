@@ -37,7 +37,8 @@ def test_reference_has_every_public_name():
     found = re.findall(r"^\.\. auto(?:function|class):: (\w+)", text, re.M)
     found += [name.split(".")[-1] for name in re.findall(r"^\.\. automodule:: (.*)", text, re.M)]
     assert len(found) == len(set(found))
-    assert set(found) == {name for name in torchcent.__all__ if not name.startswith("__")}
+    lazy = {"transforms"}  # imported when asked for
+    assert set(found) == lazy | {n for n in torchcent.__all__ if not n.startswith("__")}
 
 
 def test_every_page_is_in_the_table_of_contents():
