@@ -27,9 +27,9 @@ from machine import conditions
 MEASURES = ["betweenness", "closeness", "harmonic", "eccentricity"]
 # Name: graphs, vertices of the smallest and the largest, neighbours each joins, graphs of a batch.
 SETS = {
-    "molecule-sized": (8000, 15, 30, 1, 64),
-    "social circles": (600, 200, 600, 4, 16),
-    "small networks": (60, 2000, 3000, 4, 4),
+    "molecule-sized": (4000, 15, 30, 1, 64),
+    "social circles": (300, 200, 600, 4, 16),
+    "small networks": (40, 2000, 3000, 4, 4),
 }
 TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _MEMORY_STEP = 0.02
