@@ -103,7 +103,7 @@ def one_run(mode: str) -> int:
     from _torchcent_networkx import FUNCTIONS
 
     count = Count()
-    options = ["-q", "-p", "no:cacheprovider", "--pyargs", *TESTS[mode]]
+    options = ["-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "--pyargs", *TESTS[mode]]
     status = int(pytest.main(options, plugins=[count]))
     count.show(mode)
     idle = [name for name in FUNCTIONS if not count.ran[name]] if mode == "fallback" else []
