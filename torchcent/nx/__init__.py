@@ -4,16 +4,20 @@ NetworkX finds this module by its entry point, converts graphs with :func:`conve
 :func:`can_run` and :func:`should_run`, and calls the function of the same name.
 """
 
-from torchcent.nx._betweenness import (
+from torchcent.io._arrays import need
+
+need("networkx", "networkx", "torchcent.nx")
+
+from torchcent.nx._betweenness import (  # noqa: E402
     betweenness_centrality,
     betweenness_centrality_subset,
     edge_betweenness_centrality,
     edge_betweenness_centrality_subset,
 )
-from torchcent.nx._closeness import closeness_centrality, harmonic_centrality
-from torchcent.nx._closure import transitive_closure
-from torchcent.nx._dispatch import can_run, should_run
-from torchcent.nx._distances import (
+from torchcent.nx._closeness import closeness_centrality, harmonic_centrality  # noqa: E402
+from torchcent.nx._closure import transitive_closure  # noqa: E402
+from torchcent.nx._dispatch import can_run, should_run  # noqa: E402
+from torchcent.nx._distances import (  # noqa: E402
     average_shortest_path_length,
     center,
     diameter,
@@ -21,8 +25,8 @@ from torchcent.nx._distances import (
     periphery,
     radius,
 )
-from torchcent.nx._graph import BackendGraph, convert_from_nx, convert_to_nx
-from torchcent.nx._lengths import (
+from torchcent.nx._graph import BackendGraph, convert_from_nx, convert_to_nx  # noqa: E402
+from torchcent.nx._lengths import (  # noqa: E402
     all_pairs_dijkstra_path_length,
     all_pairs_shortest_path_length,
     dijkstra_path_length,

@@ -1,0 +1,80 @@
+"""Optional packages: without one, what needs it says which extra to install, and the rest works."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+# What needs a package, the package and its extra.
+USES = {
+    "graph.to_networkx()": ("networkx", "networkx"),
+    "import torchcent.nx": ("networkx", "networkx"),
+    "torchcent.read('a.graphml')": ("networkx", "networkx"),
+    "read_graph(Namespace(graph='networkx:les_miserables', directed=None))": (
+        "networkx",
+        "networkx",
+    ),
+    "torchcent.read('a.parquet')": ("pyarrow", "io"),
+    "torchcent.write('b.parquet', edges)": ("pyarrow", "io"),
+    "plot.check_plot_path('b.png')": ("matplotlib", "plot"),
+    "plot.plot_scores(graph, scores, path='b.png')": ("matplotlib", "plot"),
+    "cluster_plot.plot_clusterings(found, arcs, path='b.png')": ("matplotlib", "plot"),
+    "found.agreement(found.labels)": ("sklearn", "cluster"),
+}
+WITHOUT = """
+import json, sys
+for name in {packages}:
+    sys.modules[name] = None  # what an import of a package that is not there comes to
+import torch, torchcent
+from argparse import Namespace
+from torchcent import cluster_plot, plot
+from torchcent.cli._common import read_graph
+arcs = torch.tensor([[0, 1, 2], [1, 2, 0]])
+named = Namespace(graph="networkx:les_miserables", directed=None)
+graph = torchcent.Graph.from_edge_index(arcs, directed=False)
+scores = torchcent.betweenness(graph)
+edges, found = torchcent.EdgeList(arcs), torchcent.mcl(arcs)
+for name in ("a.graphml", "a.parquet"):
+    open(name, "w").write("no such format")
+said = dict()
+for use in {uses}:
+    try:
+        exec(use)
+        said[use] = "it worked"
+    except Exception as error:
+        said[use] = type(error).__name__ + ": " + str(error)
+print(json.dumps(said))
+"""
+
+
+def test_what_is_missing_names_its_extra(tmp_path):
+    packages = sorted({package for package, _ in USES.values()} | {"torch_scatter"})
+    code = WITHOUT.format(packages=packages, uses=list(USES))
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    said = json.loads(run.stdout)
+    for use, (package, extra) in USES.items():
+        expected = f"ImportError: .*needs {package}: pip install torchcent\\[{extra}\\]"
+        assert re.fullmatch(expected, said[use]), f"{use}: {said[use]}"
+    assert not (tmp_path / "b.parquet").exists() and not (tmp_path / "b.png").exists()
+
+
+@pytest.mark.parametrize("extra", ["pyg", "networkx", "io", "plot", "bench", "scatter", "docs"])
+def test_extra_names_packages(extra):
+    assert EXTRAS[extra]
+
+
+def test_all_is_all_that_users_need():
+    (everything,) = EXTRAS["all"]
+    named = set(everything.removeprefix("torchcent[").removesuffix("]").split(","))
+    # torch_scatter comes as source, and its build needs PyTorch: it is asked for by name.
+    assert named == set(EXTRAS) - {"bench", "test", "docs", "scatter", "all"}
