@@ -32,7 +32,7 @@ FUNCTIONS = {
     "transitive_closure": "Returns a NetworkX graph.",
 }
 
-ENGINES = ("auto", "lanes", "queue", "bits", "relax", "dijkstra", "tensor")
+ENGINES = ("auto", "lanes", "queue", "bits", "relax", "dijkstra", "tiny", "tensor")
 
 
 def get_info() -> dict[str, Any]:

@@ -211,6 +211,9 @@ def test_configuration(monkeypatch):
     graph, before = nx.path_graph(9), torch.get_num_threads()
     with config(threads=before + 1, engine="tensor"):
         nx.betweenness_centrality(graph, backend="torchcent")
+    with config(engine="tiny"):  # has no rows of distances
+        lengths = dict(nx.all_pairs_dijkstra_path_length(graph, backend="torchcent"))
+    assert lengths == dict(nx.all_pairs_dijkstra_path_length(graph))
     with config(engine="bits"):  # counts no paths
         nx.betweenness_centrality(graph, backend="torchcent")
     assert (threads, engines) == ([before + 1, before], ["tensor", "auto"])

@@ -31,6 +31,11 @@ def distance_engine(graph: Graph) -> str:
     return _known(_check_weights.ENGINES if graph.is_weighted else _check.DISTANCE_ENGINES)
 
 
+def row_engine(graph: Graph) -> str:
+    """The engine that was asked for, if it gives rows of distances of such a graph."""
+    return _known(_check_weights.ROW_ENGINES if graph.is_weighted else _check.ROW_ENGINES)
+
+
 def _known(engines: tuple[str, ...]) -> str:
     asked = str(config().engine)
     return asked if asked in engines else "auto"

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from torchcent import Graph, _ops, shortest_path_lengths
-from torchcent.nx._config import distance_engine, running
+from torchcent.nx._config import row_engine, running
 from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
 
@@ -105,9 +105,7 @@ def _all_pairs(G: BackendGraph, weight: Hashable, cutoff: float | None) -> Itera
     if len(G) == 0:
         return
     with running():
-        blocks = shortest_path_lengths(
-            graph, blocks=True, engine=distance_engine(graph), progress=False
-        )
+        blocks = shortest_path_lengths(graph, blocks=True, engine=row_engine(graph), progress=False)
     assert isinstance(blocks, Iterator)
     while True:
         with running():
@@ -128,7 +126,7 @@ def _from(
 def _rows(graph: Graph, sources: Tensor) -> Tensor:
     with running():
         rows = shortest_path_lengths(
-            graph, sources=sources, engine=distance_engine(graph), progress=False
+            graph, sources=sources, engine=row_engine(graph), progress=False
         )
     assert isinstance(rows, Tensor)
     return rows.cpu()
