@@ -64,6 +64,15 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor target, "
       "Tensor(a!) betweenness, Tensor(b!) stress, Tensor(c!) edges, Tensor(d!) distances, Tensor(e!) levels, "
       "Tensor(f!) overflow, Tensor(g!) control, bool endpoints, float tie_tolerance, int threads) -> ()");
+  // Random shortest paths (draws.h): samples number first, ..., first + count - 1 of a seed. Each draws a pair of
+  // vertices and one of the shortest paths between them, and adds 1 to counts, int64 [n], at its inner vertices.
+  // control is int64 on the host: [cancel, samples done, arcs looked at]. exact: sums of weights are.
+  m.def(
+      "sample_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
+      "Tensor(a!) counts, Tensor(b!) control, int threads) -> ()");
+  m.def(
+      "weighted_sample_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
+      "bool exact, int seed, int first, int count, Tensor(a!) counts, Tensor(b!) control, int threads) -> ()");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers: words [base of a block + 8 row + word]
   // gets its bits, reached the sizes of what each vertex reaches; control is [cancel, columns done].
   m.def(

@@ -60,6 +60,9 @@ def samples() -> dict[str, list[tuple]]:
                 "weighted_distances": (torch.zeros(3, 15, dtype=dtype),),
             }.items():
                 weighted.setdefault(name, []).append((*graph, sources, *results, *plan))
+        counts = torch.zeros(15, dtype=torch.int64)
+        drawn = (*graph, True, 5, 3, 40, counts, torch.zeros(3, dtype=torch.int64), 2)
+        weighted.setdefault("weighted_sample_paths", []).append(drawn)
         for plan in counted:
             name, arguments = "weighted_dependency", (*graph, *plan[4:-3], 1, *plan[-2:], 0.0)
             weighted.setdefault(name, []).append(arguments)
@@ -117,6 +120,12 @@ def samples() -> dict[str, list[tuple]]:
             arguments + place
             for arguments in searches(lambda k: torch.zeros(k, 15, dtype=torch.int8))
             for place in ((), (torch.arange(arguments[4].numel()).flip(0),))
+        ],
+        "sample_paths": [
+            (
+                *(rowptr, col, colptr, row, 5, 3, 40),
+                *(torch.zeros(15, dtype=torch.int64), torch.zeros(3, dtype=torch.int64), 2),
+            )
         ],
         "path_dependency": counted,
         **weighted,

@@ -145,6 +145,8 @@ if available:
         "weighted_source_sums": _fake_in_place,
         "weighted_distances": _fake_in_place,
         "tiny": _fake_in_place,
+        "sample_paths": _fake_in_place,
+        "weighted_sample_paths": _fake_in_place,
         "closure": _fake_in_place,
         "mcl_iterate": _fake_mcl_iterate,
     }.items():
