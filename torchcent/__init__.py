@@ -9,6 +9,13 @@ from torchcent import functional, generate
 from torchcent._config import __version__, show_config
 from torchcent._mcl._plan import MclPlan
 from torchcent._plan import Plan
+from torchcent.approximation import (
+    AdaptiveBetweenness,
+    Approximation,
+    Top,
+    betweenness_adaptive,
+    betweenness_approx,
+)
 from torchcent.apsp import shortest_path_lengths
 from torchcent.betweenness import betweenness, edge_betweenness, explain, stress
 from torchcent.closure import Closure, reachable, transitive_closure
@@ -33,6 +40,8 @@ from torchcent.mcl import MclSweep, Prune, clustering_quality, explain_mcl, mcl,
 from torchcent.multisearch import Visitor, include_path, multi_search
 
 __all__ = [
+    "AdaptiveBetweenness",
+    "Approximation",
     "Closure",
     "Clustering",
     "DistanceProfile",
@@ -43,10 +52,13 @@ __all__ = [
     "Plan",
     "Prune",
     "SplitJoin",
+    "Top",
     "Visitor",
     "__version__",
     "average_shortest_path_length",
     "betweenness",
+    "betweenness_adaptive",
+    "betweenness_approx",
     "center",
     "closeness",
     "clustering_distance",

@@ -195,7 +195,10 @@ def problem(
     endpoints: bool,
     tie_tolerance: float = 0.0,
 ) -> Problem:
-    """Weights of the search on the core, and the closed forms of what was folded."""
+    """Weights of the search on the core, and the closed forms of what was folded.
+
+    sources and targets are vertices, None for all, or weights, float64 [n].
+    """
     a, b = _indicator(graph, sources), _indicator(graph, targets)
     if core.order.numel():
         hanging_a = _ops.ops.tree_sum(core.order, core.parent, a)
@@ -233,6 +236,8 @@ def problem(
 def _indicator(graph: Graph, vertices: Tensor | None) -> Tensor:
     if vertices is None:
         return torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    if vertices.is_floating_point():
+        return vertices
     chosen = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     chosen[vertices] = 1
     return chosen

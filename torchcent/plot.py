@@ -52,6 +52,7 @@ def plot_scores(
     title: str | None = None,
     share: bool = True,
     lowest: bool = False,
+    interval: tuple[Tensor | np.ndarray, Tensor | np.ndarray] | None = None,
 ) -> None:
     """Writes a figure: distribution of the scores, score against degree, the top names.
 
@@ -69,6 +70,7 @@ def plot_scores(
         title: over the figure; the measure and the number of vertices if None.
         share: tell the highest scores' shares of the sum, too.
         lowest: name the lowest scores, which are the most central, instead of the highest.
+        interval: ``[n]`` each, the lower and upper ends of what the named scores may be.
 
     Raises:
         ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
@@ -107,7 +109,8 @@ def plot_scores(
         _draw_spread(spread, values, measure)
         best = _best(values, lowest)
         _draw_against_degree(against, figure, degree, values, names, measure, best)
-        _draw_top(top, values, names, measure, best, share, lowest)
+        ends = None if interval is None else np.stack([_array(end) for end in interval])
+        _draw_top(top, values, names, measure, best, share, lowest, ends)
         with replacing(path) as file:
             figure.savefig(file, format=suffix[1:], dpi=160)
 
@@ -292,7 +295,7 @@ def _with_zero(axis: Any, low: float, floor: float | None) -> None:
 
 def _draw_top(
     axes: Any, values: np.ndarray, names: Any, measure: str, best: np.ndarray, share: bool,
-    lowest: bool,
+    lowest: bool, ends: np.ndarray | None,
 ) -> None:  # fmt: skip
     axes.set_title("Lowest scores" if lowest else "Highest scores")
     best = best[:_NAMES]
@@ -307,13 +310,17 @@ def _draw_top(
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.xaxis.set_visible(False)
     total = values.sum(where=np.isfinite(values))
-    for y, v in zip(place, best, strict=True):
+    reach = values[best]  # where numbers begin
+    if ends is not None and np.isfinite(ends[:, best]).all():
+        axes.hlines(place, ends[0, best], ends[1, best], color=_ORANGE, linewidth=2)
+        reach = ends[1, best]
+    for y, v, x in zip(place, best, reach, strict=True):
         part = f" ({values[v] / total:.1%})" if share else ""
         axes.text(
-            values[v], y, f"  {values[v]:.3g} {part}".rstrip(), va="center", color=_MUTED,
+            x, y, f"  {values[v]:.3g} {part}".rstrip(), va="center", color=_MUTED,
             fontsize=8.5,
         )  # fmt: skip
-    axes.set_xlim(0, values[best].max() * 1.42)
+    axes.set_xlim(0, reach.max() * 1.42)
     note = f"{measure} (share of the sum)" if share else measure
     axes.text(1, 0, note, transform=axes.transAxes, color=_MUTED, ha="right", va="top")
 

@@ -1,0 +1,148 @@
+"""Intervals and the sharing out of a probability of failure: against sums of binomial terms."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from graphs import edge_index, path, random_graph, star
+from hypothesis import given
+from hypothesis import strategies as st
+
+import torchcent
+from torchcent._approx import _bounds
+from torchcent._approx._diameter import vertex_diameter
+from torchcent._approx._progressive import Checks, certain_ranks
+
+
+def at_least(count: int, samples: int, chance: Fraction) -> Fraction:
+    """P(a binomial variable is at least count), term by term."""
+    terms = (
+        math.comb(samples, k) * chance**k * (1 - chance) ** (samples - k)
+        for k in range(count, samples + 1)
+    )
+    return sum(terms, Fraction(0))
+
+
+@given(
+    st.integers(1, 40).flatmap(lambda t: st.tuples(st.integers(0, t), st.just(t))),
+    st.sampled_from([0.3, 0.05, 1e-4, 1e-12]),
+    st.sampled_from([0.2, 0.01, 1e-9]),
+)
+def test_binomial_interval(seen, below, above):
+    """At its ends the count seen, or one more extreme, has exactly the probabilities given."""
+    count, samples = seen
+    low, high = _bounds.binomial_interval(
+        np.array([count]), samples, np.array([below]), np.array([above])
+    )
+    low, high = Fraction(float(low[0])), Fraction(float(high[0]))
+    assert 0 <= low <= Fraction(count, samples) <= high <= 1
+    if count:
+        assert float(at_least(count, samples, low)) == pytest.approx(below, rel=1e-6)
+    else:
+        assert low == 0
+    if count < samples:
+        assert 1 - float(at_least(count + 1, samples, high)) == pytest.approx(
+            above, rel=1e-6, abs=1e-15
+        )
+    else:
+        assert high == 1
+
+
+@pytest.mark.parametrize("samples", [5, 40, 300])
+@pytest.mark.parametrize("chance", [0.0, 0.003, 0.1, 0.5, 0.97])
+@pytest.mark.parametrize("failure", [0.3, 0.01, 1e-5])
+def test_mean_interval_covers(samples, chance, failure):
+    """Of 0s and 1s, the numbers of the largest variance: by the distribution of their mean."""
+    count = np.arange(samples + 1)
+    low, high = _bounds.mean_interval(
+        count / samples, np.full(samples + 1, float(samples)), math.log(1 / failure)
+    )
+    weight = np.array(
+        [math.comb(samples, k) * chance**k * (1 - chance) ** (samples - k) for k in count]
+    )
+    assert weight[low > chance + 1e-15].sum() <= failure
+    assert weight[high < chance - 1e-15].sum() <= failure
+    assert ((low >= 0) & (high <= 1)).all()
+
+
+def test_numbers_of_samples():
+    # By hand: ln(2 * 1000 / 0.1) / (2 * 0.01) = 9.9035 / 0.02
+    assert _bounds.hoeffding_samples(0.1, 0.1, 1000) == 496
+    # 0.5 / 0.0001 * (floor(log2(10 - 2)) + 1 + ln(10)) = 5000 * 6.302585
+    assert _bounds.vc_samples(0.01, 0.1, 10) == 31513
+    assert _bounds.vc_epsilon(31513, 0.1, 10) == pytest.approx(0.01, rel=1e-4)
+    assert [_bounds.vc_dimension(size) for size in (2, 3, 4, 6, 10)] == [1, 1, 2, 3, 4]
+
+
+@given(
+    st.lists(st.integers(0, 200), min_size=1, max_size=8, unique=True),
+    st.sampled_from([0.3, 0.02, 0.001]),
+    st.sampled_from([0.4, 0.01]),
+)
+def test_shares_sum_to_one(counts, close, delta):
+    values = np.array(sorted(counts))
+    times = np.arange(1, values.size + 1)
+    found = _bounds.shares(values, times, 200, np.full(values.size, close), delta)
+    total = (times * (found.below + found.above)).sum()
+    assert 0 < total <= 1 + 1e-9
+    assert (found.below > 0).all() and (found.above > 0).all() and found.samples >= 1
+
+
+@pytest.mark.parametrize("limit", [None, 1, 50, 5000])
+@pytest.mark.parametrize("early", [False, True])
+def test_checks_share_out_delta(limit, early):
+    checks, seen = Checks(400, 0.1, limit, early), []
+    while (check := checks.next()) is not None and len(seen) < 60:
+        seen.append(check)
+    sizes, parts = zip(*seen, strict=True)
+    assert list(sizes) == sorted(set(sizes)) and sizes[0] >= 1
+    assert min(parts) > 0 and sum(parts) <= 0.1 * (1 + 1e-12)
+    if limit is not None:
+        assert sizes[-1] == limit
+        assert sum(parts) == pytest.approx(0.1)
+
+
+def test_certain_ranks():
+    scores = np.array([0.3, 0.9, 0.5, 0.5, 0.1])
+    lower, upper = scores - 0.05, scores + 0.05
+    best, certain = certain_ranks(scores, lower, upper, 5)
+    assert best.tolist() == [1, 2, 3, 0, 4]
+    assert certain.tolist() == [True, False, True, True, True]
+    assert certain_ranks(scores, scores - 0.3, scores + 0.3, 2)[1].tolist() == [False, False]
+    # A vertex further down with a wide interval spoils all ranks that it may belong to.
+    upper[4] = 0.7
+    assert certain_ranks(scores, lower, upper, 4)[1].tolist() == [True, False, False, False]
+
+
+@given(st.integers(2, 25), st.integers(0, 60), st.integers(0, 99), st.booleans(), st.booleans())
+def test_vertex_diameter_is_a_bound(n, arcs, seed, directed, weighted):
+    """No shortest path has more vertices: all of them, by NetworkX."""
+    import networkx as nx
+
+    pairs = random_graph(n, arcs, seed)
+    weight = None
+    if weighted:
+        weight = torch.tensor([1 + (7 * i) % 5 for i in range(arcs)], dtype=torch.float64)
+    graph = torchcent.Graph.from_edge_index(edge_index(pairs), n, directed, weight)
+    by = graph.to_networkx()
+    longest = 1
+    for s in by:
+        distance = nx.single_source_dijkstra_path_length(by, s, weight="weight")
+        hops = {s: 1}
+        for v in sorted(distance, key=distance.get):  # the most vertices of a shortest path to v
+            for u in by.predecessors(v) if directed else by[v]:
+                step = by[u][v].get("weight", 1)
+                if u in distance and distance[u] + step == distance[v]:
+                    hops[v] = max(hops.get(v, 0), hops[u] + 1)
+        longest = max(longest, max(hops.values()))
+    assert longest <= vertex_diameter(graph) <= max(2 * longest * 5, n)
+
+
+def test_vertex_diameter_of_known_graphs():
+    def of(arcs):
+        return vertex_diameter(torchcent.Graph.from_edge_index(edge_index(arcs), directed=False))
+
+    assert of(path(10)) <= 19 and of(path(10)) >= 10
+    assert of(star(50)) == 3  # from the hub: 1 + 1 + 1

@@ -1,0 +1,442 @@
+"""betweenness_approx and betweenness_adaptive: their promises, their options, their errors."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+import scipy.stats
+import torch
+from graphs import DEVICE, edge_index, grid, path, random_graph, star, union
+
+import torchcent
+from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_approx, generate
+from torchcent._approx import _cost, _pivots
+
+F64 = torch.float64
+LEAST_P = 1e-4  # seeds are fixed: a test either fails always or never
+SAMPLED = ("kadabra", "rk")
+
+
+def chance(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def normalised(n: int, arcs: oracles.Arcs, directed: bool) -> torch.Tensor:
+    scores = oracles.betweenness(n, arcs, directed=directed, normalized=True)
+    return torch.tensor([float(score) for score in scores], dtype=F64)
+
+
+def weighted_case() -> tuple[Graph, torch.Tensor]:
+    arcs = random_graph(60, 150, seed=4)
+    length = torch.tensor([1 + i % 3 for i in range(150)], dtype=F64) / 10
+    graph = Graph.from_edge_index(
+        edge_index(arcs), 60, directed=False, edge_weight=length.to(DEVICE)
+    )
+    exact = nx.betweenness_centrality(graph.to_networkx(), weight="weight")
+    return graph, torch.tensor([exact[v] for v in range(60)], dtype=F64)
+
+
+def cases() -> dict[str, tuple[Graph, torch.Tensor]]:
+    """Graphs with their exact scores, by oracles and NetworkX."""
+    found = {"weighted": weighted_case()}
+    plain = {
+        "random": (60, random_graph(60, 120, seed=1), False),
+        "directed": (60, random_graph(60, 200, seed=2), True),
+        "grid": (48, grid(6, 8), False),
+        "parts": (*union((40, random_graph(40, 90, seed=3)), (9, path(9)), (3, [])), False),
+        "hub": (30, [*star(25), (1, 27), (27, 28)], False),
+    }
+    for name, (n, arcs, directed) in plain.items():
+        graph = Graph.from_edge_index(edge_index(arcs), n, directed)
+        arcs = arcs if directed else oracles.both_ways(arcs)
+        found[name] = graph, normalised(n, arcs, directed)
+    return found
+
+
+CASES = cases()
+
+
+# --- the promise
+
+
+@pytest.mark.parametrize("method", SAMPLED)
+@pytest.mark.parametrize("name", CASES)
+def test_coverage(name, method):
+    """In at most a share delta of runs is any score off by more than epsilon, or outside of its
+    interval. (benchmarks/coverage.py has more runs.)"""
+    graph, exact = CASES[name]
+    delta, runs = 0.25, 40
+    far = outside = 0
+    for seed in range(runs):
+        found = betweenness_approx(
+            graph, 0.08, delta, method=method, dtype=F64, generator=chance(seed)
+        )
+        assert found.reached and found.method == method and found.delta == delta
+        assert 0 < found.epsilon <= 0.08 * (1 + 1e-12)
+        scores, lower, upper = (x.cpu() for x in (found.scores, found.lower, found.upper))
+        assert ((lower <= scores) & (scores <= upper)).all()
+        assert (upper - scores).max() <= found.epsilon + 1e-12
+        assert (scores - lower).max() <= found.epsilon + 1e-12
+        far += bool((scores - exact).abs().max() > 0.08)
+        outside += bool(((exact < lower - 1e-12) | (exact > upper + 1e-12)).any())
+    for failures in (far, outside):
+        assert scipy.stats.binomtest(failures, runs, delta, "greater").pvalue > LEAST_P
+
+
+def test_intervals_are_not_wider_than_need_be():
+    """At the samples taken, no smaller epsilon could be promised for the hub by a normal
+    approximation of its score alone, less than a factor of 2.5 below."""
+    graph, exact = CASES["grid"]
+    found = betweenness_approx(graph, 0.02, method="kadabra", dtype=F64, generator=chance())
+    b = float(exact.max())
+    alone = scipy.stats.norm.isf(0.05) * math.sqrt(b * (1 - b) / found.samples)
+    assert found.epsilon < 2.5 * alone
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_few_vertices(n):
+    """The share of pairs that a vertex can be between is small: (n - 2) / n."""
+    arcs = oracles.both_ways(path(n))
+    exact, far = normalised(n, arcs, False), 0
+    for seed in range(30):
+        found = betweenness_approx(
+            edge_index(arcs), 0.1, 0.2, method="kadabra", dtype=F64, generator=chance(seed)
+        )
+        far += bool((found.scores.cpu() - exact).abs().max() > 0.1)
+    assert scipy.stats.binomtest(far, 30, 0.2, "greater").pvalue > LEAST_P
+
+
+# --- how a run ends
+
+
+def test_auto_takes_exact_scores_of_small_graphs():
+    graph, exact = CASES["random"]
+    found = betweenness_approx(graph, dtype=F64)
+    assert found.method == "exact" and found.epsilon == found.delta == 0 and found.reached
+    torch.testing.assert_close(found.scores.cpu(), exact)
+    assert found.lower is found.scores and found.upper is found.scores
+
+
+def test_auto_samples_large_graphs(monkeypatch):
+    graph, _ = CASES["random"]
+    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
+    assert betweenness_approx(graph, 0.1, generator=chance()).method == "kadabra"
+    # Where samples turn out to be dearer than exact scores, those are computed after all.
+    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: _cost.EXACT_SECONDS + 1)
+    found = betweenness_approx(graph, 2e-4, generator=chance())
+    assert found.method == "exact" and "paths more" in found.reason
+
+
+def test_cost_is_in_proportion():
+    small, large = (Graph.from_edge_index(generate.ba(n, 5, seed=1)) for n in (2000, 8000))
+    assert 8 < _cost.exact_seconds(large, None) / _cost.exact_seconds(small, None) < 32
+    assert _cost.exact_seconds(large, 1000) == math.inf  # it would not fit
+
+
+@pytest.mark.parametrize("method", SAMPLED)
+@pytest.mark.parametrize("most", [1, 30, 200, 700])
+def test_max_samples(method, most):
+    graph, exact = CASES["random"]
+    found = betweenness_approx(
+        graph, 0.001, method=method, max_samples=most, dtype=F64, generator=chance()
+    )
+    assert 0 < found.samples <= most and not found.reached and "cut short" in found.reason
+    assert 0.001 < found.epsilon <= 1
+    assert ((found.lower.cpu() <= exact) & (exact <= found.upper.cpu())).all()
+
+
+@pytest.mark.parametrize("method", [*SAMPLED, "pivots"])
+def test_time_limit(method):
+    graph = Graph.from_edge_index(generate.rmat(13, 8, seed=1).to(DEVICE), directed=False)
+    betweenness_approx(graph, 0.1, method=method, generator=chance())  # what is prepared once
+    begin = time.perf_counter()
+    found = betweenness_approx(
+        graph, 2e-5, method=method, time_limit=0.3, dtype=F64, generator=chance()
+    )
+    assert time.perf_counter() - begin < 20  # a limit, not a benchmark
+    assert 2e-5 < found.epsilon <= 1 and found.samples > 0 and not found.reached
+    exact = torchcent.betweenness(graph, dtype=F64)
+    assert ((found.lower <= exact + 1e-9) & (exact - 1e-9 <= found.upper)).all()
+
+
+def test_top_ends_early():
+    """The two hubs of a double star are told from each other and the rest long before epsilon."""
+    n, left = 60, 40
+    arcs = [(0, 1)] + [(0, v) for v in range(2, left)] + [(1, v) for v in range(left, n)]
+    graph = Graph.from_edge_index(edge_index(arcs), directed=False)
+    found = betweenness_approx(graph, 0.002, top=2, method="kadabra", generator=chance())
+    whole = betweenness_approx(graph, 0.002, method="kadabra", max_samples=50_000)
+    assert found.reached and found.epsilon > 0.002 and found.samples < whole.samples / 5
+    best = found.top(2)
+    assert best.vertices.tolist() == [0, 1] and best.certain.tolist() == [True, True]
+    assert best.scores.tolist() == found.scores[:2].tolist()
+    assert not found.top(3).certain[2]  # all leaves score 0
+    assert found.top(60).certain[-1]  # nothing comes after the last
+
+
+# --- the generator, dtypes, what is handed in
+
+
+@pytest.mark.parametrize("method", [*SAMPLED, "pivots"])
+def test_the_generator_decides(method, threads):
+    graph, _ = CASES["directed"]
+    found = []
+    for number in (1, 2):
+        torch.set_num_threads(number)
+        options = {"max_samples": 40} if method == "pivots" else {}
+        found.append(betweenness_approx(graph, 0.1, method=method, generator=chance(3), **options))
+    assert found[0].scores.tolist() == found[1].scores.tolist()
+    assert found[0].samples == found[1].samples
+    other = betweenness_approx(graph, 0.1, method=method, generator=chance(4), **options)
+    assert other.scores.tolist() != found[0].scores.tolist()
+    torch.manual_seed(5)
+    first = betweenness_approx(graph, 0.1, method=method, **options)
+    torch.manual_seed(5)
+    again = betweenness_approx(graph, 0.1, method=method, **options)
+    assert first.scores.tolist() == again.scores.tolist()
+
+
+def test_dtypes_and_inputs():
+    arcs, n = edge_index(path(6)), 6
+    found = betweenness_approx(arcs, 0.2, num_nodes=n, directed=False, method="kadabra")
+    assert found.scores.dtype == found.lower.dtype == torch.float32
+    assert found.scores.device == arcs.device
+    assert betweenness_approx(arcs, dtype=torch.float16).scores.dtype == torch.float16
+    length = torch.ones(5, device=DEVICE)
+    weighted = betweenness_approx(arcs, edge_weight=length, directed=False, dtype=F64)
+    torch.testing.assert_close(
+        weighted.scores.cpu(), normalised(6, oracles.both_ways(path(6)), False)
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("method", ["auto", "kadabra", "rk", "pivots", "exact"])
+def test_no_vertex_between_others(n, method):
+    arcs = edge_index([(0, 1)] if n == 2 else [])
+    found = betweenness_approx(arcs, method=method, num_nodes=n)
+    assert found.scores.tolist() == [0.0] * n and found.epsilon == 0 and found.method == "exact"
+
+
+@pytest.mark.parametrize("method", ["kadabra", "rk", "pivots"])
+def test_no_arcs(method):
+    found = betweenness_approx(edge_index([]), 0.1, method=method, num_nodes=20, dtype=F64)
+    assert found.scores.tolist() == [0.0] * 20 and found.reached and found.epsilon <= 0.1
+
+
+def test_words(tmp_path):
+    graph, _ = CASES["random"]
+    found = betweenness_approx(graph, 0.1, method="kadabra", generator=chance())
+    assert isinstance(found, Approximation)
+    assert repr(found).startswith("Approximation(n=60, method='kadabra', epsilon=0.0")
+    assert found.in_words.startswith(f"estimated from {found.samples:,} paths, within 0.0")
+    assert betweenness_approx(graph).in_words == "exact"
+    for result in (found, betweenness_approx(graph, method="pivots", pivots="degree")):
+        result.plot(tmp_path / "scores.png", labels=[f"v{v}" for v in range(60)])
+        assert (tmp_path / "scores.png").stat().st_size > 10_000
+
+
+# --- pivots
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_pivots_are_exact(name):
+    graph, exact = CASES[name]
+    found = betweenness_approx(graph, method="pivots", max_samples=10**6, dtype=F64)
+    assert found.samples == graph.num_nodes and found.epsilon == 0 and found.delta == 0
+    torch.testing.assert_close(found.scores.cpu(), exact, rtol=1e-5, atol=1e-12)
+
+
+def test_uniform_pivots_are_networkx_scaled():
+    """As the library's own pivots, which are tested against NetworkX; and within the bounds."""
+    graph, exact = CASES["directed"]
+    found = betweenness_approx(
+        graph, method="pivots", max_samples=20, dtype=F64, generator=chance(1)
+    )
+    pivots = torch.randperm(60, generator=chance(1))[:20]
+    torch.testing.assert_close(
+        found.scores, torchcent.betweenness(graph, sources=pivots.to(DEVICE), dtype=F64)
+    )
+    assert found.samples == 20 and found.reached and 0 < found.epsilon < 1
+    assert ((found.lower.cpu() <= exact) & (exact <= found.upper.cpu())).all()
+
+
+def test_hoeffding_says_how_many_pivots():
+    graph, exact = CASES["random"]
+    found = betweenness_approx(graph, 0.25, 0.5, method="pivots", dtype=F64, generator=chance())
+    assert found.samples == math.ceil(math.log(2 * 60 / 0.5) / (2 * 0.25**2)) < 60
+    assert (found.scores.cpu() - exact).abs().max() <= 0.25
+
+
+@pytest.mark.parametrize("name", ["random", "directed", "weighted", "parts"])
+@pytest.mark.parametrize("pivots", ["uniform", "degree"])
+def test_pivots_are_free_of_bias(name, pivots):
+    """The mean of many estimates, in standard errors of it."""
+    graph, exact = CASES[name]
+    runs = [
+        betweenness_approx(
+            graph, method="pivots", pivots=pivots, max_samples=8, dtype=F64, generator=chance(seed)
+        ).scores.cpu()
+        for seed in range(150)
+    ]
+    # A vertex that is always a pivot itself, or never, has no error to compare with.
+    mean, error = torch.stack(runs).mean(0), torch.stack(runs).std(0) / math.sqrt(150)
+    z = ((mean - exact) / error)[error > 1e-12]
+    assert float(z.abs().max()) < scipy.stats.norm.isf(LEAST_P / z.numel())
+    assert (mean - exact)[error <= 1e-12].abs().max(dim=0, keepdim=True).values.sum() < 1e-9
+
+
+def test_max_min_pivots_are_far_apart():
+    graph = Graph.from_edge_index(edge_index(path(9)), directed=False)
+    chosen = _pivots.chosen(graph, "max_min", 4, chance(0)).tolist()
+    # From anywhere on a path: an end, the other end, then the middle of the longer gap.
+    assert {0, 8} <= set(chosen) and len(set(chosen)) == 4
+    for at in range(1, 4):
+        reach = [min(abs(v - u) for u in chosen[:at]) for v in range(9)]
+        assert reach[chosen[at]] == max(reach)
+    found = betweenness_approx(graph, method="pivots", pivots="max_min", max_samples=3)
+    assert math.isnan(found.epsilon) and found.lower.isnan().all() and "max_min" in found.reason
+
+
+# --- adaptive sampling
+
+
+def test_adaptive_stops_at_the_sum():
+    graph = Graph.from_edge_index(edge_index(star(500)), directed=False)
+    found = betweenness_adaptive(
+        graph, torch.tensor([0, 7]), max_samples=200, dtype=F64, generator=chance()
+    )
+    # Each source but the hub adds 499: c n = 2505 is passed by six, so by the first batch.
+    assert found.samples.tolist() == [64, 200] and found.stopped.tolist() == [True, False]
+    assert found.scores.tolist() == pytest.approx([1, 0])
+    assert found.lower[0] == 0.25 and found.upper[0] == 1 and found.lower[1].isnan()
+    assert found.vertices.tolist() == [0, 7]
+
+
+@pytest.mark.parametrize("name", ["random", "directed", "weighted", "parts"])
+def test_adaptive_is_exact_from_all_sources(name):
+    graph, exact = CASES[name]
+    some = torch.tensor([3, 0, 11], device=DEVICE)
+    found = betweenness_adaptive(graph, some, c=1e9, max_samples=1000, dtype=F64)
+    assert found.samples.tolist() == [graph.num_nodes] * 3 and not found.stopped.any()
+    torch.testing.assert_close(found.scores.cpu(), exact[some.cpu()], rtol=1e-5, atol=1e-12)
+
+
+def test_adaptive_keeps_its_promise():
+    """Theorem 1: within a factor of 1 / epsilon with probability at least 1 - 2 epsilon."""
+    graph = Graph.from_edge_index(generate.rmat(11, 8, seed=1).to(DEVICE), directed=False)
+    exact = torchcent.betweenness(graph, dtype=F64)
+    high = exact.topk(10).indices
+    runs, epsilon, bad = 25, 0.25, np.zeros(10, int)
+    for seed in range(runs):
+        found = betweenness_adaptive(
+            graph, high, epsilon=epsilon, max_samples=1500, dtype=F64, generator=chance(seed)
+        )
+        assert found.stopped.all()
+        ratio = found.scores / exact[high]
+        bad += ((ratio < epsilon) | (ratio > 1 / epsilon)).cpu().numpy()
+        inside = (found.lower <= exact[high]) & (exact[high] <= found.upper)
+        assert torch.equal(inside, (ratio >= epsilon) & (ratio <= 1 / epsilon))
+    for failures in bad:
+        assert scipy.stats.binomtest(int(failures), runs, 2 * epsilon, "greater").pvalue > LEAST_P
+
+
+# --- errors, Ctrl-C
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"epsilon": 0}, ValueError, "epsilon must be more than 0 and less than 1, got 0"),
+        ({"epsilon": 1.0}, ValueError, "epsilon must be more than 0"),
+        ({"epsilon": math.nan}, ValueError, "epsilon"),
+        ({"epsilon": "small"}, TypeError, "epsilon must be a number, got 'small'"),
+        ({"delta": -0.1}, ValueError, "delta must be more than 0"),
+        ({"delta": True}, TypeError, "delta must be a number"),
+        ({"method": "magic"}, ValueError, "method must be one of auto, kadabra, rk"),
+        ({"pivots": "few", "method": "pivots"}, ValueError, "pivots must be one of uniform"),
+        ({"pivots": "degree"}, ValueError, "pivots='degree' is for method='pivots'"),
+        ({"top": 3, "method": "rk"}, ValueError, "top=3 is for method='kadabra', not 'rk'"),
+        ({"top": 0}, ValueError, "top=0 is out of range"),
+        ({"top": 1.5}, TypeError, "top must be an int"),
+        ({"max_samples": 0}, ValueError, "max_samples must be at least 1"),
+        ({"max_samples": 3.0}, TypeError, "max_samples must be an int"),
+        ({"time_limit": 0}, ValueError, "time_limit must be a positive number of seconds"),
+        ({"time_limit": math.inf}, ValueError, "time_limit"),
+        ({"time_limit": "1s"}, TypeError, "time_limit must be a number"),
+        ({"generator": 5}, TypeError, "generator must be a torch.Generator"),
+        ({"dtype": torch.int64}, TypeError, "dtype must be a floating-point"),
+        ({"progress": 1}, TypeError, "progress must be True or False"),
+        ({"memory": -1}, ValueError, "memory must be a positive number"),
+    ],
+)
+def test_errors(options, error, words):
+    with pytest.raises(error, match=words):
+        betweenness_approx(edge_index(path(5)), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"c": 1.9}, ValueError, "c must be at least 2 and finite, got 1.9"),
+        ({"c": "5"}, TypeError, "c must be a number"),
+        ({"epsilon": 0.5}, ValueError, "epsilon must be more than 0 and less than 0.5"),
+        ({"vertices": torch.tensor([9])}, ValueError, "vertices contains vertex 9"),
+        ({"vertices": torch.tensor([1, 1])}, ValueError, "more than once"),
+        ({"vertices": torch.tensor([0.5])}, TypeError, "vertices must hold integer"),
+        ({"max_samples": -1}, ValueError, "max_samples must be at least 1"),
+    ],
+)
+def test_errors_of_adaptive(options, error, words):
+    vertices = options.pop("vertices", torch.tensor([0]))
+    with pytest.raises(error, match=words):
+        betweenness_adaptive(edge_index(path(5)), vertices, **options)
+
+
+def test_top_of_a_result_checks_k():
+    found = betweenness_approx(edge_index(path(5)))
+    with pytest.raises(ValueError, match="top=6 is out of range"):
+        found.top(6)
+
+
+INTERRUPTED = """
+import signal, threading
+import torch, torchcent
+from torchcent import generate
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+graph = torchcent.Graph.from_edge_index(generate.rmat(14, 8, seed=1), directed=False)
+torchcent.betweenness_approx(graph, 0.1, method="kadabra")
+print("ready", flush=True)
+try:
+    torchcent.betweenness_approx(graph, 1e-6, method="kadabra", progress=False, time_limit=600)
+except KeyboardInterrupt:
+    print("interrupted", *(thread.name for thread in threading.enumerate()), flush=True)
+"""
+
+
+def test_interrupt():
+    """Ctrl-C ends a run within a second, and its threads with it, the timer's too."""
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ},
+    ) as run:
+        assert run.stdout is not None and run.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        run.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        said = run.stdout.readline()
+        took = time.monotonic() - sent
+        _, errors = run.communicate()
+    assert said == "interrupted MainThread\n", errors
+    assert run.returncode == 0, errors
+    assert took < 2

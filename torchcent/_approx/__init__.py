@@ -1,0 +1,1 @@
+"""Approximate betweenness: samples of shortest paths, pivots, and what they promise."""

@@ -1,0 +1,42 @@
+"""Errors of the arguments of approximations."""
+
+from __future__ import annotations
+
+METHODS = ("auto", "kadabra", "rk", "pivots", "exact")
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def share(value: object, name: str, most: float = 1) -> float:
+    number = _number(value, name)
+    if not 0 < number < most:
+        raise ValueError(f"{name} must be more than 0 and less than {most:g}, got {value!r}")
+    return number
+
+
+def at_least(value: object, name: str, least: float) -> float:
+    number = _number(value, name)
+    if not least <= number < float("inf"):
+        raise ValueError(f"{name} must be at least {least:g} and finite, got {value!r}")
+    return number
+
+
+def seconds(value: object) -> float | None:
+    if value is None:
+        return None
+    number = _number(value, "time_limit")
+    if not 0 < number < float("inf"):
+        raise ValueError(f"time_limit must be a positive number of seconds, got {value!r}")
+    return number
+
+
+def options(method: str, top: object, pivots: str) -> None:
+    """What only one of the methods knows."""
+    if top is not None and method not in ("auto", "kadabra"):
+        raise ValueError(f"top={top!r} is for method='kadabra', not {method!r}; leave it out")
+    if pivots != "uniform" and method != "pivots":
+        raise ValueError(f"pivots={pivots!r} is for method='pivots', not {method!r}")
