@@ -207,7 +207,7 @@ def test_too_large():
     with pytest.raises(ValueError, match="engine must be one of auto, bits, tensor; got 'tiny'"):
         torchcent.shortest_path_lengths(edge_index(path(3)), engine="tiny")
     with pytest.raises(MemoryError, match="engine='tiny' needs .* but memory=1000"):
-        torchcent.betweenness(edge_index(path(30)), engine="tiny", memory=1000)
+        torchcent.betweenness(edge_index(path(300)), engine="tiny", memory=1000)
 
 
 def mixed() -> tuple[Graph, torch.Tensor, torch.Tensor]:

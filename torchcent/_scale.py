@@ -47,22 +47,23 @@ def scale(
     return scores
 
 
-def closeness(farness: Tensor, reach: Tensor, others: int | Tensor, wf_improved: bool) -> Tensor:
+def closeness(farness: Tensor, reach: Tensor, others: Tensor, wf_improved: bool) -> Tensor:
     """reach / farness, 0 where nothing is reached; times the share of the other vertices that are
     (Wasserman and Faust)."""
     score = torch.where(farness == 0, 0.0, reach / farness)
     return score * (reach / others) if wf_improved else score
 
 
-def harmonic(sums: Tensor, others: int | Tensor, normalized: bool) -> Tensor:
+def harmonic(sums: Tensor, others: Tensor, normalized: bool) -> Tensor:
     return sums / others if normalized else sums
 
 
-def others(graph: Graph, vertices: Tensor | None = None) -> int | Tensor:
-    """How many vertices there are besides each one, at least 1: one number for one graph, else one
-    for each vertex, or of those named."""
-    if graph.ptr is None:
-        return max(graph.num_nodes - 1, 1)
+def others(graph: Graph, vertices: Tensor | None = None) -> Tensor:
+    """float64: how many vertices there are besides each one, at least 1: one number for one graph,
+    else one for each vertex, or of those named."""
+    if graph.ptr is None:  # on the device: by a number of the host CUDA divides with other bits
+        count = max(graph.num_nodes - 1, 1)
+        return torch.full((), count, dtype=torch.float64, device=graph.device)
     size = _batch.sizes(graph).double() - 1
     of_graph = graph.batch if vertices is None else _batch.of_graph(graph, vertices)
     assert of_graph is not None
