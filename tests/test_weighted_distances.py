@@ -12,6 +12,7 @@ import path_oracles as oracles
 import pytest
 import scipy.sparse.csgraph
 import torch
+from engines import skip_if_too_large
 from graphs import (
     ASSORTED,
     DEVICE,
@@ -401,6 +402,7 @@ def test_auto_goes_by_depth():
 
 
 def test_plans_hold_to_the_memory_they_are_given(weighted_engine):
+    skip_if_too_large(weighted_engine, 4000)
     arcs = random_graph(4000, 16000, seed=random.Random(1).randrange(9))
     graph = weighted(4000, arcs, seeded(arcs, "uniform"))
     for measure in ("closeness", "betweenness"):
