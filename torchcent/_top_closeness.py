@@ -30,11 +30,11 @@ TRIAL = 32  # single searches after which it is judged whether they settle enoug
 
 def top_closeness(graph: Graph, how: How, k: int, wf_improved: bool) -> tuple[Tensor, Tensor]:
     """(scores float64 [k], vertices int64 [k]), descending, the lower vertex first among equals."""
-    made, _ = _distance_plan.plan(graph, how.measure, how.engine, None, how.memory)
-    may_pay = how.engine == "auto" and made.engine == "bits" and graph.is_symmetric
     search = None
-    if may_pay and max(k, FEWEST) <= graph.num_nodes // 4:
-        search = _Search(graph, how, k, wf_improved)
+    if how.engine == "auto" and graph.is_symmetric and max(k, FEWEST) <= graph.num_nodes // 4:
+        made, _ = _distance_plan.plan(graph, how.measure, how.engine, None, how.memory)
+        if made.engine == "bits":
+            search = _Search(graph, how, k, wf_improved)
     if search is not None and search.run():
         score = search.exact
     else:
