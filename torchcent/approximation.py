@@ -208,10 +208,7 @@ def _from_pivots(
     if choice == "degree":
         scores = sums.div_(done * (n - 1) * (n - 2))
     else:
-        scores = _scale.scale(
-            sums, n, normalized=True, directed=graph.directed, endpoints=False,
-            pivots=None if done == n else taken,
-        )  # fmt: skip
+        scores = _scale.scale(sums, graph, normalized=True, pivots=None if done == n else taken)
     lower = upper = torch.full_like(scores, math.nan)
     radius = math.nan
     if promised and done == n:
