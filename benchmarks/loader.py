@@ -47,8 +47,7 @@ def graphs(name: str) -> list[Any]:
     for number in range(count):
         n = smallest + number % (largest - smallest + 1)
         index = torchcent.generate.ba(n, joins, seed=number)
-        both = torchcent.Graph.from_edge_index(index, n, directed=False).to_edge_index()
-        made.append(Data(edge_index=both, x=torch.ones(n, 1), num_nodes=n))
+        made.append(Data(edge_index=index, x=torch.ones(n, 1), num_nodes=n))
     return made
 
 
