@@ -26,7 +26,6 @@ napoleon_use_ivar = True
 napoleon_custom_sections = [("Source", "notes")]
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
-autodoc_mock_imports = ["torch_geometric"]  # of the transforms, for their signatures alone
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 html_theme = "furo"
