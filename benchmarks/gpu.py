@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import gpu_batches
+import gpu_approx
 import gpu_distances
 import gpu_mcl
 import gpu_weighted
@@ -58,6 +59,8 @@ SUITES = [
     "test_mcl",
     "test_batch",
     "test_tiny",
+    "test_sampling",
+    "test_approximation",
 ]
 # Not plain PyTorch, and with weights not the engine that `auto` takes once more.
 CHOSEN = "not tensor and not (weighted and auto)"
@@ -107,7 +110,7 @@ def tests() -> dict[str, int]:
     workers = str(max(1, (os.cpu_count() or 2) - 2))
     spread = ["-n", workers] if importlib.util.find_spec("xdist") else []
     for device, suites in (
-        ("cpu", ["test_cuda", "test_cuda_weighted", "test_cuda_mcl"]),
+        ("cpu", ["test_cuda", "test_cuda_weighted", "test_cuda_mcl", "test_cuda_approx"]),
         ("cuda", SUITES),
     ):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *spread]
@@ -264,6 +267,7 @@ def main() -> int:
         "weighted_strategies": lambda: gpu_weighted.strategies(rmat, seconds),
         "mcl": gpu_mcl.rows,
         "batches": gpu_batches.rows,
+        "approximation": lambda: gpu_approx.rows(rmat),
         "tests": tests,
     }
     chosen = {"times": list(tables)[:-1], "tests": ["tests"], None: list(tables)}[given.part]

@@ -111,6 +111,10 @@ def _fake_flag(*_: object) -> Tensor:
     return torch.empty(1, dtype=torch.int64)  # on the host whatever the device
 
 
+def _fake_numbers(*_: object) -> Tensor:
+    return torch.empty(_unknown_size(), dtype=torch.int64)  # type: ignore[call-overload]
+
+
 def _fake_search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: object) -> Tensor:
     return _sized(sources, (sources.numel(), 3))
 
@@ -145,7 +149,7 @@ if available:
         "weighted_source_sums": _fake_in_place,
         "weighted_distances": _fake_in_place,
         "tiny": _fake_in_place,
-        "sample_paths": _fake_in_place,
+        "sample_paths": _fake_numbers,
         "weighted_sample_paths": _fake_in_place,
         "closure": _fake_in_place,
         "mcl_iterate": _fake_mcl_iterate,

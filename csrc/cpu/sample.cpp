@@ -1,6 +1,7 @@
 // Random shortest paths between random pairs of vertices, and how often each vertex is inside of one.
 
 #include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
 
 #include <atomic>
 #include <cstring>
@@ -50,13 +51,14 @@ void run_weighted(const Csr& out, const Csr& in, const Tensor& weight, const Ten
 
 }  // namespace
 
-void sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
-                  int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
+Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
+                    int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   const Csr out = view(rowptr, col), in = view(colptr, row);
   int64_t* const shared = control.mutable_data_ptr<int64_t>();
-  if (out.num_nodes < 2) return;
-  run_samples(first, count, counts.mutable_data_ptr<int64_t>(), shared, threads,
-              [&] { return portable::HopSampler(out, in, static_cast<uint64_t>(seed), shared); });
+  if (out.num_nodes >= 2)
+    run_samples(first, count, counts.mutable_data_ptr<int64_t>(), shared, threads,
+                [&] { return portable::HopSampler(out, in, static_cast<uint64_t>(seed), shared); });
+  return torch::stable::new_empty(control, {0});
 }
 
 void weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,

@@ -7,6 +7,7 @@
 // ends of these arcs. One of the arcs is drawn by the number of paths through it, and both halves are walked back.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "buffer.h"
@@ -252,6 +253,9 @@ class HopSampler {
     }
     side.tail.resize(side.tail.size() + found_.size());
     for (const Arc& arc : found_) side.tail[base + offset_[arc.head]++] = arc.tail;
+    for (size_t i = begin; i < end; ++i)  // as look_back finds them, so that the same is drawn on every machine
+      std::sort(side.tail.begin() + side.first_arc[i],
+                i + 1 < end ? side.tail.begin() + side.first_arc[i + 1] : side.tail.end());
   }
 
   const PathCount& counted(const Side& side, int32_t v) const { return side.count[paths_[v] - 1]; }

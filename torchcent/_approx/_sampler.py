@@ -43,8 +43,19 @@ class Sampler:
                 *number, threads,
             )  # fmt: skip
         else:
-            _ops.ops.sample_paths(graph.rowptr, graph.col, colptr, row, *number, threads)
+            left = _ops.ops.sample_paths(graph.rowptr, graph.col, colptr, row, *number, threads)
+            if left.numel() and not self.control[0]:
+                counts += self._on_host(left)
         if self.control[0]:
             return None
         self.drawn += count
         return counts
+
+    def _on_host(self, numbers: Tensor) -> Tensor:
+        """The same of single samples, on the CPU: those whose path counts are beyond float64."""
+        graph = self.graph.to("cpu")
+        counts = torch.zeros(graph.num_nodes, dtype=torch.int64)
+        arcs = (graph.rowptr, graph.col, *graph.transpose)
+        for number in numbers.tolist():
+            _ops.ops.sample_paths(*arcs, self.seed, number, 1, counts, self.control, 1)
+        return counts.to(self.graph.device)
