@@ -54,7 +54,7 @@ def score_table(
     cells = [["rank", *columns, "share"]]
     for rank, at in enumerate(order, 1):
         part = f"{values[at] / total:.2%}" if total > 0 and np.isfinite(total) else "-"
-        shown = [str(column[at]) for key, column in columns.items() if key != name]
+        shown = [_cell(column[at]) for key, column in columns.items() if key != name]
         cells.append([str(rank), *shown, scores[rank - 1], part])
     numeric = [
         True,
@@ -66,6 +66,10 @@ def score_table(
     text = _aligned(cells, numeric)
     rest = len(values) - len(order)
     return text + (f"\n... and {rest:,} more" if rest else "")
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 def _rounded(values: np.ndarray) -> list[str]:

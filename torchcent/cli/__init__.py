@@ -25,6 +25,7 @@ _EXAMPLES = """\
   torchcent betweenness friends.csv --top 10            # the ten most central vertices
   torchcent betweenness soc.txt.gz -o scores.csv --plot scores.png
   torchcent betweenness road.gr --sources 512 --seed 1  # estimate from 512 pivots
+  torchcent betweenness web.mtx --approx 0.001 --time-limit 60
   torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
   torchcent betweenness road.gr --weights               # by the lengths in the file
   torchcent betweenness ppi.tsv --similarity inverse    # the third column tells how close

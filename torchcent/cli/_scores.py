@@ -57,6 +57,41 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
         help="with weights: paths that are longer by less than this share count as shortest (0)",
     )  # fmt: skip
     _pivot_options(parser)
+    parser.add_argument(
+        "--approx", type=_accuracy, metavar="EPS[,DELTA]",
+        help="estimate all scores to within EPS, with probability 1 - DELTA (0.1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--time-limit", type=float, metavar="SECONDS",
+        help="with --approx: take the best estimates by then",
+    )  # fmt: skip
+
+
+def _accuracy(text: str) -> tuple[float, float]:
+    """``0.01`` or ``0.01,0.1``."""
+    epsilon, _, delta = text.partition(",")
+    try:
+        return float(epsilon), float(delta or 0.1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not EPS or EPS,DELTA") from None
+
+
+def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcent.Approximation:
+    """Scores to within `--approx`; options that it does not know are refused."""
+    refused = {
+        "--edges": args.edges, "--stress": args.stress, "--endpoints": args.endpoints,
+        "--raw": args.normalized is False, "--sources": args.sources is not None,
+        "--tie-tolerance": args.tie_tolerance != 0, "--engine": args.engine != "auto",
+    }  # fmt: skip
+    for option, given in refused.items():
+        if given:
+            raise ValueError(f"--approx and {option} exclude each other")
+    options = _arguments(args)
+    del options["engine"]
+    return torchcent.betweenness_approx(
+        graph, *args.approx, time_limit=args.time_limit,
+        generator=torch.Generator().manual_seed(args.seed), **options,
+    )  # fmt: skip
 
 
 def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
@@ -188,15 +223,33 @@ def _score(args: argparse.Namespace) -> None:
             raise ValueError("--plot: for vertices only, not with --edges")
     if args.top < 0:
         raise ValueError(f"--top {args.top}; accepted: 0 or more")
+    approx, limit = getattr(args, "approx", None), getattr(args, "time_limit", None)
+    if limit is not None and approx is None:
+        raise ValueError("--time-limit: only with --approx")
     _common.set_threads(args)
     edges, graph, started = _common.load_graph(args)
-    name, scores = args.measure.run(graph, args)
+    found = None
+    if approx is not None:
+        found = _approximation(graph, args)
+        name, scores = "betweenness", found.scores
+    else:
+        name, scores = args.measure.run(graph, args)
     _common.remark_run(args, graph, started)
+    if found is not None:
+        _common.remark(args, f"{found.in_words} ({found.reason})")
     columns = (edge_columns if by_edge else vertex_columns)(edges, graph, name, scores)
+    about = {"measure": name, "graph": args.graph, "directed": graph.directed}
+    if found is not None and found.method != "exact":
+        # The score stays the last column, by which rows are ranked.
+        columns = {"lower": found.lower.numpy(), "upper": found.upper.numpy(), **columns}
+        columns = {key: columns[key] for key in ("label", "degree", "lower", "upper", name)}
+        about |= {
+            "epsilon": found.epsilon, "delta": found.delta, "method": found.method,
+            "samples": found.samples, "seed": args.seed,
+        }  # fmt: skip
     shown = {"share": args.measure.share, "lowest": args.measure.lowest}
     if args.top:
         print(score_table(columns, args.top, **shown))
-    about = {"measure": name, "graph": args.graph, "directed": graph.directed}
     if getattr(args, "sources", None) is not None:
         about |= {"sources": args.sources, "seed": args.seed}
     about |= {way: True for way in _VARIANTS if getattr(args, way, False)}
@@ -211,7 +264,13 @@ def _score(args: argparse.Namespace) -> None:
         where = os.path.basename(args.graph).removeprefix("networkx:")
         pivots = f", estimated from {args.sources:,} pivots" if about.get("sources") else ""
         title = f"{name.capitalize()} in {where}{pivots}"
-        plot_scores(graph, scores, edges.labels, measure=name, path=args.plot, title=title, **shown)
+        interval = None
+        if found is not None and found.method != "exact":
+            title, interval = f"{title}, {found.in_words}", (found.lower, found.upper)
+        plot_scores(
+            graph, scores, edges.labels, measure=name, path=args.plot, title=title,
+            interval=interval, **shown,
+        )  # fmt: skip
         _common.remark(args, f"figure in {args.plot}")
 
 

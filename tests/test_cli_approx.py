@@ -1,0 +1,67 @@
+"""torchcent betweenness --approx: table, file, figure, errors."""
+
+import json
+
+import pytest
+import torch
+
+import torchcent
+from torchcent import generate
+from torchcent.cli import main
+
+
+@pytest.fixture
+def graph(tmp_path):
+    """Large enough for `auto` to draw samples."""
+    file = tmp_path / "graph.npz"
+    arcs = generate.rmat(9, 4, seed=1)
+    torchcent.write(file, torchcent.Graph.from_edge_index(arcs, directed=False))
+    return file
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    from torchcent._approx import _cost
+
+    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
+
+
+def test_table_file_and_figure(graph, sampled, tmp_path, capsys):
+    out, figure = tmp_path / "scores.json", tmp_path / "scores.png"
+    command = ["betweenness", str(graph), "--approx", "0.05,0.2", "--seed", "3", "--top", "4"]
+    assert main([*command, "-o", str(out), "--plot", str(figure)]) == 0
+    said = capsys.readouterr()
+    head, _, first, *_ = said.out.splitlines()
+    assert head.split() == ["rank", "label", "degree", "lower", "upper", "betweenness", "share"]
+    assert "within 0.0" in said.err and "with probability 0.8" in said.err
+    low, high, score = (float(x) for x in first.split()[3:6])
+    exact = torchcent.betweenness(torchcent.read(graph).graph(), dtype=torch.float64)
+    assert low <= score <= high and abs(score - float(exact.max())) <= 0.05
+    held = json.loads(out.read_text())
+    assert 0 < held["metadata"]["epsilon"] <= 0.05 and held["metadata"]["delta"] == 0.2
+    assert figure.stat().st_size > 10_000
+
+
+def test_small_graphs_are_exact(capsys):
+    assert main(["betweenness", "networkx:karate_club", "--approx", "0.01", "--top", "1"]) == 0
+    said = capsys.readouterr()
+    assert "lower" not in said.out and "exact (exact scores would take" in said.err
+    assert main(["betweenness", "networkx:karate_club", "--top", "1", "--quiet"]) == 0
+    assert capsys.readouterr().out == said.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--time-limit", "3"], "--time-limit: only with --approx"),
+        (["--approx", "0.01", "--edges"], "--approx and --edges exclude each other"),
+        (["--approx", "0.01", "--raw"], "--approx and --raw exclude each other"),
+        (["--approx", "0.01", "--sources", "9"], "--approx and --sources exclude each other"),
+        (["--approx", "2"], "epsilon must be more than 0 and less than 1"),
+        (["--approx", "0.1,x"], "'0.1,x' is not EPS or EPS,DELTA"),
+        (["--approx", "0.1", "--time-limit", "-1"], "time_limit must be a positive number"),
+    ],
+)
+def test_errors(options, words, capsys):
+    assert main(["betweenness", "networkx:karate_club", *options]) == 2
+    assert words in capsys.readouterr().err
