@@ -27,8 +27,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import gpu_batches
 import gpu_approx
+import gpu_batches
 import gpu_distances
 import gpu_mcl
 import gpu_weighted
