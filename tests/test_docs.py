@@ -18,6 +18,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
         ("clustering.md", "networkx"),
         ("gnn.md", "torch_geometric"),
         ("batches.md", "torch"),
+        ("approximation.md", "torch"),
         ("networkx.md", "networkx"),
     ],
 )
