@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -29,9 +31,11 @@ class Sampler:
     def draw(self, count: int) -> Tensor | None:
         """int64 [n], of the next so many samples; None if cancelled."""
         graph = self.graph
+        name = "weighted_sample_paths" if graph.is_weighted else "sample_paths"
+        if not _ops.has_kernel(name, graph.device) and _ops.has_kernel(name, torch.device("cpu")):
+            graph = self.host  # CUDA has none for weights, and tensors would take far longer
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
         number = (self.seed, self.drawn, count, counts, self.control)
-        name = "weighted_sample_paths" if graph.is_weighted else "sample_paths"
         colptr, row = graph.transpose
         threads = torch.get_num_threads()
         if not _ops.has_kernel(name, graph.device):
@@ -49,11 +53,16 @@ class Sampler:
         if self.control[0]:
             return None
         self.drawn += count
-        return counts
+        return counts.to(self.graph.device)
+
+    @cached_property
+    def host(self) -> Graph:
+        """The graph on the CPU."""
+        return self.graph.to("cpu")
 
     def _on_host(self, numbers: Tensor) -> Tensor:
         """The same of single samples, on the CPU: those whose path counts are beyond float64."""
-        graph = self.graph.to("cpu")
+        graph = self.host
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64)
         arcs = (graph.rowptr, graph.col, *graph.transpose)
         for number in numbers.tolist():
