@@ -1,7 +1,7 @@
 """The state of the CUDA engines: tests, values, speeds, in one table and results/<device>.json.
 
     python benchmarks/gpu.py               # on a machine with a CUDA device, about 10 minutes
-    python benchmarks/gpu.py --part tests  # or times: half of it, if one call must be shorter
+    python benchmarks/gpu.py --part tests  # or times, or sanitizer: if one call must be shorter
     python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
     python benchmarks/gpu.py --lanes       # only compares 32, 64 and 128 lanes; nothing is kept
 
@@ -39,6 +39,13 @@ from gpu_status import ROOT, digest
 import torchcent
 from torchcent import Graph, _check, _driver, _plan, _reduce, _room, generate
 
+KERNELS = [
+    "test_cuda",
+    "test_cuda_weighted",
+    "test_cuda_mcl",
+    "test_cuda_approx",
+    "test_cuda_features",
+]
 SUITES = [
     "test_betweenness",
     "test_betweenness_relations",
@@ -61,6 +68,7 @@ SUITES = [
     "test_tiny",
     "test_sampling",
     "test_approximation",
+    "test_mcl_batch",
 ]
 # Not plain PyTorch, and with weights not the engine that `auto` takes once more.
 CHOSEN = "not tensor and not (weighted and auto)"
@@ -110,7 +118,7 @@ def tests() -> dict[str, int]:
     workers = str(max(1, (os.cpu_count() or 2) - 2))
     spread = ["-n", workers] if importlib.util.find_spec("xdist") else []
     for device, suites in (
-        ("cpu", ["test_cuda", "test_cuda_weighted", "test_cuda_mcl", "test_cuda_approx"]),
+        ("cpu", KERNELS),
         ("cuda", SUITES),
     ):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *spread]
@@ -244,7 +252,9 @@ def main() -> int:
     parser.add_argument("--graphs", nargs="*", default=list(GRAPHS))
     parser.add_argument("--output", type=Path, help="default: results/<device>.json")
     parser.add_argument(
-        "--part", choices=("times", "tests"), help="only these; the output keeps its others"
+        "--part",
+        choices=("times", "sanitizer", "tests"),
+        help="only these; the output keeps its others",
     )
     parser.add_argument("--lanes", action="store_true", help="compare the lanes engine's widths")
     given = parser.parse_args()
@@ -261,25 +271,24 @@ def main() -> int:
         "versions": {"torch": torch.__version__, "cuda": torch.version.cuda},
     }
     tables: dict[str, Callable[[], Any]] = {
-        "rows": lambda: rows(given.graphs),
-        "distances": lambda: gpu_distances.rows(rmat),
         "weighted": lambda: gpu_weighted.rows(rmat, seconds),
         "weighted_strategies": lambda: gpu_weighted.strategies(rmat, seconds),
         "mcl": gpu_mcl.rows,
         "batches": gpu_batches.rows,
         "approximation": lambda: gpu_approx.rows(rmat),
+        "rows": lambda: rows(given.graphs),
+        "distances": lambda: gpu_distances.rows(rmat),
+        "sanitizer": lambda: Sanitizer().found(),
         "tests": tests,
     }
-    chosen = {"times": list(tables)[:-1], "tests": ["tests"], None: list(tables)}[given.part]
+    apart = ["sanitizer", "tests"]
+    every = {"times": [name for name in tables if name not in apart], None: list(tables)}
     output.parent.mkdir(exist_ok=True)
-    for name in chosen:
-        sanitizer = Sanitizer() if name == "tests" else None
+    for name in every.get(given.part, [given.part]):
         result[name] = tables[name]()
-        if sanitizer is not None:
-            result["sanitizer"] = sanitizer.found()
-            print(f"{device}, tests {result['tests']}", flush=True)
         result.setdefault("digests", {})[name] = digest()  # of the sources that this part is of
         output.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"{device}, tests {result.get('tests')}", flush=True)
     return int(result.get("tests", {}).get("failed", 0) > 0)
 
 

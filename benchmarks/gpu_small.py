@@ -21,6 +21,7 @@ import torch
 
 import torchcent
 from torchcent import Graph, _check, generate
+from torchcent._approx._sampler import Sampler
 from torchcent._mcl import _flow
 from torchcent._mcl._rules import Rules
 
@@ -81,6 +82,7 @@ def questions(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
     yield "distances", torchcent.shortest_path_lengths(graph, sources=some)
     yield "closure", torchcent.transitive_closure(graph).to_dense()
     yield from clustering(graph)
+    yield from by_one_block(graph)
 
 
 def by_weight(graph: Graph, some: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
@@ -121,6 +123,20 @@ def clustering(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
             flow = _flow.Flow(*parts)
         yield f"flow, kernel {kernel}", flow.to_dense()
         yield f"chaos, kernel {kernel}", summary[:1]
+
+
+def by_one_block(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
+    """Small graphs by the tiny engine, and random shortest paths."""
+    lengths = 1.0 + (graph.to_edge_index().sum(0) % 7)
+    weighted = Graph.from_edge_index(
+        graph.to_edge_index(), graph.num_nodes, edge_weight=lengths, directed=graph.directed
+    )
+    for kind, one in (("hops", graph), ("weights", weighted)):
+        for measure in ("betweenness", "edge_betweenness", "stress", "closeness", "eccentricity"):
+            yield f"{measure}, {kind}, tiny", getattr(torchcent, measure)(one, engine="tiny")
+    counts = Sampler(graph, torch.Generator().manual_seed(1)).draw(200)
+    assert counts is not None
+    yield "random shortest paths", counts
 
 
 def main() -> int:
