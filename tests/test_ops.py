@@ -174,7 +174,8 @@ def test_no_operator_is_left_out():
         for name in torch._C._dispatch_get_all_op_names()
         if name.startswith("torchcent::")
     }
-    assert names == set(samples())
+    of_models = {"node_features", "edge_scores"}  # written in Python: test_functional.py
+    assert names - of_models == set(samples())
 
 
 @pytest.mark.parametrize("name", list(samples()))
