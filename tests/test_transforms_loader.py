@@ -55,7 +55,7 @@ class Graphs(torch.utils.data.Dataset):
 
 
 def new_threads(before: int) -> int:
-    """Threads that stay. One that has just ended is listed a moment longer than Python counts it."""
+    """Threads that stay; one that has just ended is listed longer than Python counts it."""
     for _ in range(100):
         if system_threads() <= before:
             break
