@@ -92,6 +92,31 @@ def test_against_other_engines(name):
 
 @given(data=st.data())
 @settings(max_examples=60)
+def test_leaves(data):
+    """Trees, forests and rings with leaves, in any numbering; some arcs one way only. Up to 32
+    vertices leaves are left out, and the sweeps depend on the numbers."""
+    n = data.draw(st.integers(1, 32))
+    parents = [data.draw(st.integers(max(0, v - 4), v)) for v in range(1, n)]  # v: a new tree
+    more = data.draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=3))
+    place = data.draw(st.permutations(range(n)))
+    arcs = [(place[u], place[v]) for v, u in enumerate(parents, 1)]
+    arcs = [(u, v) for u, v in arcs + more if u != v]
+    ways = data.draw(st.lists(st.integers(0, 4), min_size=len(arcs), max_size=len(arcs)))
+    for directed in (False, True):
+        if directed:
+            arcs = arcs + [(v, u) for (u, v), way in zip(arcs, ways, strict=True) if way]
+        graph = networkx_graph(n, arcs, directed)
+        for endpoints in (False, True):
+            expected = nx.betweenness_centrality(graph, endpoints=endpoints)
+            scores = ask("betweenness", n, arcs, directed=directed, endpoints=endpoints)
+            assert_scores(scores, [expected[v] for v in range(n)], "tiny")
+        closeness = nx.closeness_centrality(graph)
+        scores = ask("closeness", n, arcs, directed=directed)
+        assert_scores(scores, [closeness[v] for v in range(n)], "tiny")
+
+
+@given(data=st.data())
+@settings(max_examples=60)
 def test_definition(data):
     """Sources, targets, endpoints and weights with ties, in exact fractions."""
     n, arcs = data.draw(arc_lists().filter(lambda graph: graph[0] > 0))

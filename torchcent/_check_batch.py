@@ -61,7 +61,7 @@ def pointers(
 
 def arcs_within(index: Tensor, batch: Tensor) -> None:
     """Every arc stays in its graph."""
-    leaving = batch[index[0]] != batch[index[1]]
+    leaving = batch.gather(0, index[0]) != batch.gather(0, index[1])
     if leaving.any():
         column = int(leaving.int().argmax())
         tail, head = index[:, column].tolist()

@@ -24,8 +24,12 @@ AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
 # Sources side by side on the CPU, and bytes of each per vertex (csrc/cpu/tiny_lanes.h).
 _LANES, _PER_LANE = 64, 28
-# Graphs of about one size; on CUDA each class is a launch.
-_SIZES = np.array([8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, MOST_NODES])
+# Graphs of about one size: on CUDA each class is a launch; a thread of the CPU takes those of a class
+# one after the other as they lie in memory.
+_SIZES = {
+    "cuda": np.array([8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, MOST_NODES]),
+    "cpu": np.array([64, 128, 256, 512, 1024, MOST_NODES]),
+}
 # On CUDA: vertices up to which a graph surely fits into shared memory, threads of the largest block
 # and the bytes of each per vertex (csrc/cuda/tiny.cu, tiny_kernel.cuh).
 _IN_SHARED, _BLOCK, _PER_THREAD = 64, 256, 38
@@ -104,8 +108,10 @@ def run(
     room_for(graph, numbers, wanted, title, memory)
     if graph.is_weighted and set(wanted) - {"distances"}:
         _resolvable(graph, numbers)
+    # The CPU's kernels clear what they write to.
+    new = torch.empty if device.type == "cpu" and numbers.size == graph.num_graphs else torch.zeros
     found = {
-        name: torch.zeros(
+        name: new(
             shape.get(name, (n,)) if name in wanted else (0,),
             dtype=torch.int64 if name == "levels" else torch.float64,
             device=device,
@@ -113,7 +119,7 @@ def run(
         for name in OUTPUTS
     }
     work = size * slots
-    place, classes = _classes(size, slots)
+    place, classes = _classes(size, slots, device.type)
     order = torch.from_numpy(numbers[place]).to(device)
     overflow = torch.zeros(graph.num_graphs, dtype=torch.int8, device=device)
     none = found[OUTPUTS[0]].new_empty(0)
@@ -163,11 +169,12 @@ def room_for(
     return needed
 
 
-def _classes(size: Numbers, slots: Numbers) -> tuple[Numbers, Tensor]:
+def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tensor]:
     """The order in which graphs are taken, the largest first, and of each run of about one size how
     many there are, the most vertices and the most slots."""
-    kind = np.searchsorted(_SIZES, size)
-    place = np.lexsort((-size * slots, -kind))
+    kind = np.searchsorted(_SIZES[device], size)
+    within = -size * slots if device == "cuda" else np.zeros_like(kind)
+    place = np.lexsort((within, -kind))
     first = np.flatnonzero(np.diff(kind[place], prepend=-1))
     rows = [np.diff(first, append=size.size)]
     rows += [np.maximum.reduceat(x[place], first) if first.size else first for x in (size, slots)]

@@ -69,14 +69,16 @@ def node_features(
     how = _How(normalized, engine, _check.byte_budget(memory), progress)
     if graph.ptr is None and large:
         return _one_by_one(graph, names, how).to(result)
-    found = torch.zeros(graph.num_nodes, len(names), dtype=torch.float64, device=graph.device)
+    found = torch.zeros(graph.num_nodes, len(names), dtype=result, device=graph.device)
     if small.size:
-        found, lost = _of_small(graph, names, how, small)
+        columns, lost = _of_small(graph, names, how, small)
+        for place, name in enumerate(names):
+            found[:, place] = columns[name]
         large = large + lost
     for number in large:
         one = _one_by_one(_batch.part(graph, number), names, how)
-        found[_batch.run(graph, number)[0]] = one
-    return found.to(result)
+        found[_batch.run(graph, number)[0]] = one.to(result)
+    return found
 
 
 class _How(NamedTuple):
@@ -88,8 +90,8 @@ class _How(NamedTuple):
 
 def _of_small(
     graph: Graph, names: list[str], how: _How, small: _tiny.Numbers
-) -> tuple[Tensor, list[int]]:
-    """All columns of these graphs from one traversal; and the graphs that take another one."""
+) -> tuple[dict[str, Tensor], list[int]]:
+    """All columns, by names, of these graphs from one traversal; and the graphs that take another."""
     wanted: list[str] = [name for name in ("betweenness", "stress") if name in names]
     if set(names) - {"betweenness", "stress", "degree"}:
         wanted.append("distances")
@@ -112,8 +114,9 @@ def _of_small(
             "reach": reach,
             "farness": farness,
         }
-    columns["degree"] = _degree(graph, how)
-    return torch.stack([columns[name] for name in names], dim=1), tiny.overflowed
+    if "degree" in names:
+        columns["degree"] = _degree(graph, how)
+    return columns, tiny.overflowed
 
 
 def _one_by_one(graph: Graph, names: list[str], how: _How) -> Tensor:

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 
 #include "cpu/batches.h"
 #include "cpu/tiny_search.h"
@@ -26,6 +28,20 @@ std::unique_ptr<TinySearch> make(const TinyProblem& problem) {
 }
 
 const double* read(const Tensor& values) { return values.numel() > 0 ? values.const_data_ptr<double>() : nullptr; }
+// The kernels add to what is there.
+template <class T>
+void clear(T* values, int64_t begin, int64_t end) {
+  if (values != nullptr) std::fill(values + begin, values + end, T{});
+}
+void clear(const TinyProblem& problem, int64_t graph) {
+  const int64_t begin = problem.ptr[graph], end = problem.ptr[graph + 1];
+  clear(problem.betweenness, begin, end);
+  clear(problem.stress, begin, end);
+  clear(problem.edges, problem.rowptr[begin], problem.rowptr[end]);
+  clear(problem.distances, begin * kColumns, end * kColumns);
+  clear(problem.levels, begin, end);
+}
+
 double* write(Tensor& values) { return values.numel() > 0 ? values.mutable_data_ptr<double>() : nullptr; }
 
 }  // namespace
@@ -59,23 +75,40 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
     problem.most_slots = std::max(problem.most_slots, size[3 * c + 2]);
   }
   constexpr int64_t kRun = 16;  // graphs that a thread takes at a time
-  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, (count + kRun - 1) / kRun)));
+  const int64_t workers = std::max<int64_t>(1, std::min(threads, (count + kRun - 1) / kRun));
   std::atomic<int64_t> next = 0;
   const auto work = [&] {
     const auto search = make(problem);
-    for (int64_t begin; (begin = next.fetch_add(kRun)) < count;)
-      for (int64_t i = begin; i < std::min(begin + kRun, count); ++i) {
+    for (int64_t begin; (begin = next.fetch_add(kRun)) < count;) {
+      const int64_t end = std::min(begin + kRun, count);
+      int64_t nodes = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        clear(problem, number[i]);
         const TinyStatus status = search->run(number[i]);
         if (status == TinyStatus::cancelled) {
           next = count;
           return;
         }
         if (status == TinyStatus::overflow) overflowed[number[i]] = 1;
-        const int64_t nodes = problem.ptr[number[i] + 1] - problem.ptr[number[i]];
-        __atomic_fetch_add(cancel + 1, nodes, __ATOMIC_RELAXED);
+        nodes += problem.ptr[number[i] + 1] - problem.ptr[number[i]];
       }
+      __atomic_fetch_add(cancel + 1, nodes, __ATOMIC_RELAXED);
+    }
   };
-  if (count > 0) in_threads(workers, work, [&] { next = count; });
+  // In torch's own threads: between the operators of a short call they wait awake, and others would share the
+  // processors with them.
+  std::exception_ptr error;
+  std::mutex mutex;
+  torch::stable::parallel_for(0, workers, 1, [&](int64_t, int64_t) {
+    try {
+      work();
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      error = std::current_exception();
+      next = count;
+    }
+  });
+  if (error) std::rethrow_exception(error);
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("tiny", TORCH_BOX(&tiny)); }

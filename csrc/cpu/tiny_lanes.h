@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tiny_row.h"
-#include "tiny_slots.h"
+#include "tiny_sweeps.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -15,7 +15,7 @@ class TinyLanes final : public TinySearch {
  public:
   explicit TinyLanes(const TinyProblem& problem)
       : problem_(problem),
-        slots_(problem),
+        sweeps_(problem),
         begin_(problem.most_nodes + 1),
         head_(problem.most_slots + 1),
         seen_(problem.most_nodes + 1),
@@ -31,7 +31,10 @@ class TinyLanes final : public TinySearch {
     first_ = problem_.ptr[graph];
     n_ = static_cast<int32_t>(problem_.ptr[graph + 1] - first_);
     if (n_ == 0) return TinyStatus::done;
-    if (n_ <= TinySlots::kMost) return slots_.run(first_, n_);
+    if (n_ <= TinySweeps::kMost) {
+      sweeps_.run(first_, n_);
+      return TinyStatus::done;
+    }
     first_slot_ = problem_.rowptr[first_];
     for (int32_t v = 0; v <= n_; ++v) begin_[v] = static_cast<int32_t>(problem_.rowptr[first_ + v] - first_slot_);
     for (int32_t i = 0; i < begin_[n_]; ++i) head_[i] = static_cast<int32_t>(problem_.col[first_slot_ + i] - first_);
@@ -247,7 +250,7 @@ class TinyLanes final : public TinySearch {
   }
 
   TinyProblem problem_;
-  TinySlots slots_;
+  TinySweeps sweeps_;
   int64_t first_ = 0, first_slot_ = 0;
   int32_t n_ = 0, levels_ = 0;
   Buffer<int32_t> begin_, head_;  // the graph, by its own numbers
