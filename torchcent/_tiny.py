@@ -24,8 +24,8 @@ AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
 # Sources side by side on the CPU, and bytes of each per vertex (csrc/cpu/tiny_lanes.h).
 _LANES, _PER_LANE = 64, 28
-# Graphs of about one size: on CUDA each class is a launch; a thread of the CPU takes those of a class
-# one after the other as they lie in memory.
+# Graphs of about one size: on CUDA each class is a launch; a thread of the CPU takes those of a
+# class one after the other as they lie in memory.
 _SIZES = {
     "cuda": np.array([8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, MOST_NODES]),
     "cpu": np.array([64, 128, 256, 512, 1024, MOST_NODES]),

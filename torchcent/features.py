@@ -91,7 +91,7 @@ class _How(NamedTuple):
 def _of_small(
     graph: Graph, names: list[str], how: _How, small: _tiny.Numbers
 ) -> tuple[dict[str, Tensor], list[int]]:
-    """All columns, by names, of these graphs from one traversal; and the graphs that take another."""
+    """All columns of these graphs from one traversal; and the graphs that take another one."""
     wanted: list[str] = [name for name in ("betweenness", "stress") if name in names]
     if set(names) - {"betweenness", "stress", "degree"}:
         wanted.append("distances")
