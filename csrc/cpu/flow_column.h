@@ -40,6 +40,19 @@ inline int64_t append(const float* column, int64_t low, int64_t high, float leas
     }
     rows = _mm512_add_epi32(rows, _mm512_set1_epi32(16));
   }
+#elif defined(TORCHCENT_AVX2)
+  const __m256 bar = _mm256_set1_ps(least);
+  for (int64_t i = low; i < high; i += 16) {
+    const __m256 first = _mm256_cmp_ps(_mm256_loadu_ps(column + i), bar, _CMP_GE_OQ);
+    const __m256 second = _mm256_cmp_ps(_mm256_loadu_ps(column + i + 8), bar, _CMP_GE_OQ);
+    uint32_t wanted = static_cast<uint32_t>(_mm256_movemask_ps(first) | _mm256_movemask_ps(second) << 8);
+    if (high - i < 16) wanted &= (uint32_t{1} << (high - i)) - 1;
+    for (; wanted != 0; wanted &= wanted - 1) {
+      const int64_t u = i + __builtin_ctz(wanted);
+      value[count] = column[u];
+      row[count++] = static_cast<int32_t>(u);
+    }
+  }
 #else
   constexpr int64_t kStride = 16;
   for (int64_t i = low; i < high; i += kStride) {

@@ -48,7 +48,10 @@ class LaneExpansion {
   enum class Outcome { done, not_worthwhile, cancelled };
 
   explicit LaneExpansion(const FlowProblem& problem)
-      : problem_(problem), columns_(problem.flow.num_nodes), sum_(problem.flow.num_nodes * kLanes) {}
+      : problem_(problem),
+        columns_(problem.flow.num_nodes),
+        sum_(problem.flow.num_nodes * kLanes),
+        marked_(problem.flow.num_nodes + kMarks) {}
 
   // Expands at most kLanes columns, which then may be listed until clear().
   Outcome run(const int32_t* columns, int64_t count) {
@@ -72,23 +75,49 @@ class LaneExpansion {
     columns_.clear();
     return outcome;
   }
-  int64_t list(int64_t lane, float least, int32_t* row, float* value) const {
-    int64_t count = 0;
+  int64_t list(int64_t lane, float least, int32_t* row, float* value) {
+    if (least != marked_least_) mark(least);
     const float* const sum = sum_.data() + lane;
-    for (int64_t i = 0; i < problem_.flow.num_nodes; ++i) {
+    int64_t count = 0;
+    const auto take = [&](int64_t i) {
       row[count] = static_cast<int32_t>(i);
-      value[count] = sum[i * kLanes];
-      count += sum[i * kLanes] >= least;
+      value[count++] = sum[i * kLanes];
+    };
+    const int64_t rows = problem_.flow.num_nodes;
+    for (int64_t first = 0; first < rows; first += kMarks) {
+      uint64_t marks;  // 8 rows, a byte each
+      memcpy(&marks, marked_.data() + first, sizeof(marks));
+      marks = marks >> lane & 0x0101010101010101u;
+      for (; marks != 0; marks &= marks - 1) take(first + __builtin_ctzll(marks) / 8);
     }
     return count;
   }
   int64_t products(int64_t lane) const { return products_[lane]; }
-  void clear() { memset(sum_.data(), 0, static_cast<size_t>(problem_.flow.num_nodes) * kLanes * sizeof(float)); }
+  void clear() {
+    memset(sum_.data(), 0, static_cast<size_t>(problem_.flow.num_nodes) * kLanes * sizeof(float));
+    marked_least_ = -1;
+  }
 
  private:
   static constexpr int64_t kLeastWork = 16;     // products per row
   static constexpr double kLeastShared = 1.25;  // columns that share an entry, on average
-  static constexpr int64_t kCancelEvery = 64, kLine = 16;
+  static constexpr int64_t kCancelEvery = 64, kLine = 16, kMarks = 8;
+
+  // Of each row, a bit for each lane whose sum is >= least.
+  void mark(float least) {
+    marked_least_ = least;
+    for (int64_t i = 0; i < problem_.flow.num_nodes; ++i) {
+      const float* const sum = sum_.data() + i * kLanes;
+#if defined(TORCHCENT_AVX2) || defined(TORCHCENT_AVX512)
+      const __m256 reached = _mm256_cmp_ps(_mm256_loadu_ps(sum), _mm256_set1_ps(least), _CMP_GE_OQ);
+      marked_[i] = static_cast<uint8_t>(_mm256_movemask_ps(reached));
+#else
+      unsigned bits = 0;
+      for (int l = 0; l < kLanes; ++l) bits |= static_cast<unsigned>(sum[l] >= least) << l;
+      marked_[i] = static_cast<uint8_t>(bits);
+#endif
+    }
+  }
 
   Outcome sum() {
     const Flow& m = problem_.flow;
@@ -115,7 +144,9 @@ class LaneExpansion {
   const FlowProblem problem_;
   int64_t products_[kLanes];
   Columns columns_;
-  Buffer<float> sum_;  // [n, kLanes] the columns, expanded
+  Buffer<float> sum_;       // [n, kLanes] the columns, expanded
+  Buffer<uint8_t> marked_;  // [n] which lanes of a row are to be listed
+  float marked_least_ = -1;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -131,8 +130,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
     index = orders->view();
     order = alike_together(flow, workers);
   } else {
-    order.resize(n);
-    std::iota(order.begin(), order.end(), 0);
+    order = longest_first(flow);
   }
   const FlowProblem problem = {
       flow,  orders ? &index : nullptr, expansion, inflation, static_cast<float>(threshold), select, recover, mass,
