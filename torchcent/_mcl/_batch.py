@@ -17,7 +17,7 @@ from torchcent import _memory
 from torchcent._mcl import _dense, _plan
 from torchcent._mcl._flow import Flow, from_packed, pointers
 from torchcent._mcl._rules import Rules, Summary
-from torchcent._mcl._run import Limits, Run, quiet
+from torchcent._mcl._run import Limits, Run, inline, quiet
 from torchcent._mcl._run import run as run_alone
 from torchcent._watch import on_device, progress_bar, watched
 
@@ -47,8 +47,11 @@ def run(
     packed, done = flow.packed(), _Done()
     room = _memory.budget(memory, flow.device) - 4 * flow.nbytes
     blocks = _blocks(size, small & (size > 0), room)
+    quick = bool(small.all()) and inline(
+        sum(graphs.numel() * side**3 for graphs, side in blocks), flow.device
+    )
     with progress_bar(
-        int((size > 0).sum()), f"mcl -I {inflation:g}", progress, False, "graphs"
+        int((size > 0).sum()), f"mcl -I {inflation:g}", progress, quick, "graphs"
     ) as bar:
         control = torch.tensor([0, 0, 0], dtype=torch.int64)
 
@@ -56,7 +59,11 @@ def run(
             for graphs, side in blocks:
                 _run_block(packed, ptr, graphs, side, rules, inflation, limits, control, done)
 
-        watched(on_device(work, flow.device), control, bar)
+        start = on_device(work, flow.device)
+        if quick:
+            start()
+        else:
+            watched(start, control, bar)
         for graph in torch.nonzero(~small & (size > 0)).flatten().tolist():
             _run_one(packed, ptr, graph, rules, inflation, limits, engine, memory, done, bar)
     engines = [(name, 1) for name in done.engines]

@@ -64,7 +64,7 @@ def run(
     if flow.num_nodes == 0:
         return Run(flow, [Summary.of(torch.zeros(8))], True, [(plan.engine, 1)])
     control = torch.tensor([0, 0, 0], dtype=torch.int64)
-    quick = plan.products < (_INLINE_WORK_ON_CUDA if flow.device.type == "cuda" else _INLINE_WORK)
+    quick = inline(plan.products, flow.device)
     bar = progress_bar(
         max(flow.num_nodes, 1), f"mcl -I {inflation:g}", progress, quick, "columns",
         bar_format=_FORMAT,
@@ -77,6 +77,11 @@ def run(
         else:
             watched(work, control, bar)
     return result
+
+
+def inline(products: float, device: torch.device) -> bool:
+    """Is the work of an iteration so little that a thread to watch it would cost more than it?"""
+    return products < (_INLINE_WORK_ON_CUDA if device.type == "cuda" else _INLINE_WORK)
 
 
 @cache
