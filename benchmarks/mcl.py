@@ -1,7 +1,8 @@
 """torchcent's iteration of Markov clustering beside `mcl` and the package markov_clustering.
 
     python benchmarks/mcl.py                                  # all graphs -> results/mcl.json
-    python benchmarks/mcl.py --graphs planted30 --threads 1 --repeat 5
+    python benchmarks/mcl.py --graphs planted30 --repeat 5    # its row anew, the others stay
+    python benchmarks/tables.py                               # results -> docs
 
 The same start (loops of the column's largest weight, columns rescaled), the same inflation and
 pruning, until chaos is below 1e-4. Contestants take turns. What is compared are the iterations
@@ -256,12 +257,19 @@ def main() -> None:
         "--python", nargs="*", default=["hprd-release9", "planted14"],
         help="graphs for markov_clustering as well: slow",
     )  # fmt: skip
+    parser.add_argument("--note", default="", help="kept beside the conditions of these graphs")
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    head = conditions() | {"mcl": mcl_version(), "torchcent_version": torchcent.__version__}
-    rows = [row for name in arguments.graphs if (row := measure(name, arguments))]
-    arguments.output.write_text(json.dumps(head | {"graphs": rows}, indent=1) + "\n")
+    rows = {}
+    if arguments.output.exists():
+        known = json.loads(arguments.output.read_text())["graphs"]
+        rows = {row["graph"]: row for row in known if "conditions" in row}
+    for name in arguments.graphs:
+        measured_on = conditions() | {"mcl": mcl_version()}
+        if row := measure(name, arguments):
+            rows[name] = row | {"conditions": measured_on | {"note": arguments.note}}
+            arguments.output.write_text(json.dumps({"graphs": [*rows.values()]}, indent=1) + "\n")
 
 
 def mcl_version() -> str | None:

@@ -4,9 +4,9 @@
 
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
 cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
-one of distances.json, `<!-- loader: all -->` that of loader.json, `<!-- h200: NAME -->` one of
-h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a result that is not there stay as
-they are.
+one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
+`<!-- loader: all -->` that of loader.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py),
+and `<!-- end -->` ends it. Tables of a result that is not there stay as they are.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ FILES = {
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
     "loader": "loader.json",
+    "mcl": "mcl.json",
     "h200": "h200.json",
 }
 MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -43,6 +45,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return gpu_report.table(result, wanted)
     if kind == "loader":
         return markdown(loader.table(result))
+    if kind == "mcl":
+        return mcl_table(result, wanted)
     measure, *names = wanted.split()
     rows = [row for row in result["rows"] if row["measure"] == measure]
     if names:
@@ -72,6 +76,33 @@ def betweenness_table(result: dict[str, Any], wanted: str) -> str:
             more = speedup(row, ONE_THREAD)
             cells.append("" if more is None else f"{more:.2f}")
         lines.append(cells)
+    return markdown(lines)
+
+
+def mcl_table(result: dict[str, Any], wanted: str) -> str:
+    """Iterations, whole runs and mcl's iterations; ratios are medians of those of the turns."""
+    rows = {row["graph"]: row for row in result["graphs"]}
+    names = [*rows] if wanted == "all" else wanted.split()
+    head = ["graph", "vertices", "edges", "iterations, s", "whole, s", "mcl, s", "x"]
+    lines = [[*head, "processor, x", "as the paper, s"]]
+    for name in names:
+        runs = rows[name]["runs"]
+
+        def seconds(contestant: str, runs: dict[str, Any] = runs) -> str:
+            if contestant not in runs:
+                return ""
+            return f"{statistics.median(run['seconds'] for run in runs[contestant]):.2f}"
+
+        def times(key: str, runs: dict[str, Any] = runs) -> str:
+            pairs = zip(runs["torchcent"], runs["mcl"], strict=True)
+            return f"{statistics.median(peer[key] / ours[key] for ours, peer in pairs):.1f}"
+
+        lines.append(
+            [name, f"{rows[name]['num_nodes']:,}", f"{rows[name]['edges']:,}"]
+            + [seconds("torchcent"), seconds("torchcent, whole"), seconds("mcl")]
+            + [times("seconds"), times("cpu_seconds")]
+            + [seconds("torchcent, whole, as the paper")]
+        )
     return markdown(lines)
 
 
