@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "buffer.h"
@@ -51,6 +52,8 @@ class HopSampler {
   int64_t arcs() const { return arcs_; }  // looked at so far
 
  private:
+  // Vertices with so few arcs, as on roads, have them copied side by side, about kHeads at a time.
+  static constexpr int32_t kFew = 4, kHeads = 32;
   static constexpr int32_t kAhead = 8;  // vertices fetched ahead of their turn; what stands beyond the end is harmless
 
   struct Side {
@@ -107,24 +110,41 @@ class HopSampler {
         if (Sign * depth[col[slot]] < 0) across_.push_back({u, col[slot]});
     };
     int32_t end = side.end, p = side.begin;
-    arcs_ += side.next_arcs();
-    for (; p < side.end && across_.empty(); ++p) {
-      __builtin_prefetch(rowptr + queue[p + 2 * kAhead]);
-      __builtin_prefetch(col + rowptr[queue[p + kAhead]]);
-      const int32_t u = queue[p];
+    // Without a branch, which would be taken at random: the last write to the queue is kept only if v is new.
+    const auto absorb = [&](const int32_t* heads, int64_t count) {
       int32_t seen = 0;
-      const int64_t last = rowptr[u + 1];
-      for (int64_t slot = rowptr[u]; slot < last; ++slot) {
-        // Without a branch, which would be taken at random: the last write to the queue is kept only if v is new.
-        const int32_t v = col[slot], known = depth[v];
-        depth[v] = known == 0 ? next : known;
+      for (int64_t i = 0; i < count; ++i) {
+        const int32_t v = heads[i], known = depth[v], fresh = known == 0;
+        depth[v] = known | (next & -fresh);
         queue[end] = v;
-        end += known == 0;
+        end += fresh;
         seen |= Sign * known;
       }
-      if (seen < 0) cross(u);
+      return seen < 0;
+    };
+    arcs_ += side.next_arcs();
+    int32_t heads[kHeads + kFew];
+    const int64_t last_copied = side.onward.num_slots() - kFew;
+    while (p < side.end) {
+      const int32_t first = p;
+      int32_t filled = 0;
+      bool met = false;
+      for (; p < side.end && filled < kHeads && !met; ++p) {
+        __builtin_prefetch(rowptr + queue[p + 2 * kAhead]);
+        __builtin_prefetch(col + rowptr[queue[p + kAhead]]);
+        const int64_t begin = rowptr[queue[p]], degree = rowptr[queue[p] + 1] - begin;
+        if (degree > kFew || begin > last_copied) {
+          met = absorb(col + begin, degree);
+        } else {
+          std::memcpy(heads + filled, col + begin, sizeof(int32_t) * kFew);
+          for (int32_t k = 0; k < kFew; ++k) __builtin_prefetch(depth + heads[filled + k]);
+          filled += static_cast<int32_t>(degree);
+        }
+      }
+      if (met || absorb(heads, filled)) {
+        for (p = first; p < side.end; ++p) cross(queue[p]);  // the next level is not needed any more
+      }
     }
-    for (; p < side.end; ++p) cross(queue[p]);  // the next level is not needed any more
     side.begin = side.end, side.end = end, ++side.level;
     side.begins.push_back(end);
     int64_t degrees = 0;
