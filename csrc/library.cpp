@@ -33,7 +33,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "search_order(Tensor rowptr, Tensor col, Tensor sources, int limit, Tensor(a!) order, Tensor(b!) depth, "
       "Tensor(c!) control, int threads) -> ()");
   // Path counting: adds what a run of sources contributes to scores; control is [cancel, sources done].
-  // Returns the rung of the overflow ladder that was needed.
+  // Returns the rung of the overflow ladder that was needed. Of weighted engines only dijkstra has Measure::linear.
   m.def(
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "

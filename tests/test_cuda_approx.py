@@ -6,7 +6,16 @@ import torch
 from graphs import diamonds, edge_index, star
 
 import torchcent
-from torchcent import Graph, betweenness_adaptive, betweenness_approx, generate
+from torchcent import (
+    Graph,
+    _driver,
+    _plan,
+    _reduce,
+    betweenness_adaptive,
+    betweenness_approx,
+    generate,
+)
+from torchcent._approx._pivots import dependency_sums
 from torchcent._approx._sampler import Sampler
 
 if not torch.cuda.is_available():
@@ -75,3 +84,20 @@ def test_a_cancelled_run_stops():
     sampler.control[0] = 1
     assert sampler.draw(1000) is None
     assert sampler.control.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_linear_scaling(name, directed, weighted):
+    edges = GRAPHS[name]()
+    length = (1 + torch.arange(edges.shape[1]) % 3).double() if weighted else None
+    graph = Graph.from_edge_index(edges, 100 if name == "edgeless" else None, directed, length)
+    pivots = torch.arange(0, graph.num_nodes, max(graph.num_nodes // 100, 1))
+    expected = dependency_sums(graph, pivots, None, False, "linear")
+    for engine in ("dijkstra", "tensor") if weighted else ("lanes", "queue"):
+        there = graph.to("cuda")
+        plan, core = _plan.plan(there, "linear", engine, pivots.numel(), None)
+        problem = _reduce.problem(there, core, "linear", pivots.cuda(), None, False)
+        found = _driver.run(problem, plan, False).cpu()
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)

@@ -34,9 +34,11 @@ def seconds(value: object) -> float | None:
     return number
 
 
-def options(method: str, top: object, pivots: str) -> None:
+def options(method: str, top: object, pivots: str, scaling: str) -> None:
     """What only one of the methods knows."""
     if top is not None and method not in ("auto", "kadabra"):
         raise ValueError(f"top={top!r} is for method='kadabra', not {method!r}; leave it out")
     if pivots != "uniform" and method != "pivots":
         raise ValueError(f"pivots={pivots!r} is for method='pivots', not {method!r}")
+    if scaling != "brandes_pich" and method != "pivots":
+        raise ValueError(f"scaling={scaling!r} is for method='pivots', not {method!r}")

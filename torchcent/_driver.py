@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _check, _ops, _tensor
+from torchcent import _ops, _tensor
 from torchcent._plan import Plan, is_deep
 from torchcent._reduce import Problem
 from torchcent._room import calls_on_cuda
@@ -22,6 +22,8 @@ _DEEP = 1000
 # Sources x slots below which a thread and a bar cost more than they give. A thread's first call of
 # CUDA costs 0.7 ms; the devices do this much in 50.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
+# Numbers of the operators (csrc/cpu/search.h).
+_MEASURE = {"betweenness": 0, "edge_betweenness": 1, "stress": 2, "linear": 3}
 _ENGINE = {"lanes": 0, "queue": 1, "relax": 0, "dijkstra": 1}
 _in_float64: ContextVar[bool] = ContextVar("_in_float64", default=False)
 
@@ -44,7 +46,8 @@ def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
         core.num_slots if edges else core.num_nodes, dtype=torch.float64, device=core.rowptr.device
     )
     quick = _is_quick(problem, plan)
-    with progress_bar(problem.sources.numel(), problem.measure, progress, quick) as bar:
+    name = "betweenness" if problem.measure == "linear" else problem.measure
+    with progress_bar(problem.sources.numel(), name, progress, quick) as bar:
         if plan.engine == "tensor":
             _run_tensor(problem, plan.lanes, searched, bar)
         elif problem.sources.numel():
@@ -97,7 +100,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
             problem.through_weight,
             scores,
             control,
-            _check.MEASURES.index(problem.measure),
+            _MEASURE[problem.measure],
             _ENGINE[plan.engine],
             rung,
             plan.spread,

@@ -162,8 +162,11 @@ def _folding(graph: Graph, measure: str, tie_tolerance: float) -> str:
 
     A folded leaf's search is that of its neighbour, all distances less by a constant. Ties are the
     same there if sums are exact and compared as they are; sums that are rounded, or compared in
-    proportion to their size, may tie in the one search and not in the other.
+    proportion to their size, may tie in the one search and not in the other. Where distances
+    themselves count, those of a folded leaf are others.
     """
+    if measure == "linear":
+        return "no"
     if graph.is_weighted and (tie_tolerance > 0 or not graph.scale.exact):
         return "no"
     return "one" if measure == "stress" else "all"

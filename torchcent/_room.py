@@ -32,7 +32,8 @@ def bytes_per_thread(engine: str, core: Core, measure: str) -> int:
     n, m = core.num_nodes, core.num_slots
     if core.weight is not None:
         slots = measure == "edge_betweenness"
-        return weighted_bytes_per_thread(engine, n, m, core.weight.itemsize, True, slots)
+        far = 8 * n if measure == "linear" else 0
+        return far + weighted_bytes_per_thread(engine, n, m, core.weight.itemsize, True, slots)
     if engine == "lanes":
         return n * (256 + 3 * 8 + 4 + 14 * 12)
     # The pairs of the ladder's last rung included; an undirected edge is a DAG arc one way at most.

@@ -18,7 +18,8 @@ struct Dag {
   int64_t arcs;
   const int32_t* vertex;  // of every id, if ids are not vertices themselves
   int32_t ids;
-  int32_t source;  // an id
+  int32_t source;                    // an id
+  const double* distance = nullptr;  // of every id, for Measure::linear
 };
 
 template <class Count, class Visitor>
@@ -72,7 +73,8 @@ class DagPass {
     Share* const share = share_.data();
     double largest = 0;
     for (int32_t p = 0; p < dag.ids; ++p) {
-      const Count target(Plain ? 1.0 : problem_.target_weight[Mapped ? dag.vertex[p] : p]);
+      const double weight = Plain ? 1.0 : problem_.target_weight[Mapped ? dag.vertex[p] : p];
+      const Count target(dag.distance == nullptr || p == dag.source ? weight : weight / dag.distance[p]);
       share[p].own = Visitor::template passed_up<Count>(target, sigma[p], Count(0.0));  // unread where sigma is 0
       share[p].sum = Count(0.0);
       if constexpr (__is_same(Count, double)) largest = sigma[p] > largest ? sigma[p] : largest;
@@ -108,7 +110,8 @@ class DagPass {
       if constexpr (Mapped) __builtin_prefetch(scores + dag.vertex[p + kAhead < dag.ids ? p + kAhead : p], 1);
       if (p == dag.source || double(sigma[p]) == 0) continue;
       const Count through(Plain || !problem_.through ? 0.0 : problem_.through_weight[v]);
-      scores[v] += source_weight * double(Visitor::template score<Count>(sigma[p], share[p].sum, through));
+      const double weight = dag.distance == nullptr ? source_weight : source_weight * dag.distance[p];
+      scores[v] += weight * double(Visitor::template score<Count>(sigma[p], share[p].sum, through));
       if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
         largest = share[p].sum > largest ? share[p].sum : largest;
     }

@@ -40,7 +40,8 @@ class Dijkstra {
         candidate_(arcs ? problem.num_arcs() + 1 : 0),
         candidate_slot_(slots ? problem.num_arcs() + 1 : 0),
         arc_(arcs ? problem.num_arcs() + 1 : 0),
-        slot_(slots ? problem.num_arcs() + 1 : 0) {
+        slot_(slots ? problem.num_arcs() + 1 : 0),
+        far_(arcs && problem.paths.linear ? problem.num_nodes() : 0) {
     forget_all();
   }
 
@@ -120,7 +121,10 @@ class Dijkstra {
       if (tolerance == 0) arcs += (c.length == known) & (q > c.tail);
       else arcs += within(c.length, known, tolerance) && distance[settled_[c.tail]] < known;
     }
-    return {arc, slot_.data(), arcs, settled_.data(), reached_, 0};
+    if (problem_.paths.linear) {
+      for (int32_t p = 0; p < reached_; ++p) far_[p] = static_cast<double>(distance[settled_[p]]);
+    }
+    return {arc, slot_.data(), arcs, settled_.data(), reached_, 0, problem_.paths.linear ? far_.data() : nullptr};
   }
 
   void forget() {
@@ -155,6 +159,7 @@ class Dijkstra {
   Buffer<int64_t> candidate_slot_;
   Buffer<DagArc> arc_;
   Buffer<int64_t> slot_;
+  Buffer<double> far_;  // [n] distances by place
   int32_t reached_ = 0;
   int64_t candidates_ = 0;
 };

@@ -25,7 +25,8 @@ std::unique_ptr<Search> make(const PathProblem& problem, Engine engine, Rung run
 
 std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure, Engine engine, Rung rung) {
   switch (measure) {
-    case Measure::betweenness: return make<Betweenness>(problem, engine, rung);
+    case Measure::betweenness:
+    case Measure::linear: return make<Betweenness>(problem, engine, rung);
     case Measure::edge_betweenness: return make<EdgeBetweenness>(problem, engine, rung);
     case Measure::stress: return make<Stress>(problem, engine, rung);
   }
@@ -60,7 +61,8 @@ std::unique_ptr<Search> make(const WeightedProblem<T>& problem, WeightedEngine e
 template <class T>
 std::unique_ptr<Search> make(const WeightedProblem<T>& problem, Measure measure, WeightedEngine engine, Rung rung) {
   switch (measure) {
-    case Measure::betweenness: return make<T, Betweenness>(problem, engine, rung);
+    case Measure::betweenness:
+    case Measure::linear: return make<T, Betweenness>(problem, engine, rung);
     case Measure::edge_betweenness: return make<T, EdgeBetweenness>(problem, engine, rung);
     case Measure::stress: return make<T, Stress>(problem, engine, rung);
   }

@@ -199,6 +199,10 @@ class LaneSearch final : public Search {
     for (int64_t level = levels_ - 1; level >= (own ? 0 : 1); --level) {
       if (cancelled(problem_.cancel)) return Status::cancelled;
       const int64_t begin = level_[level], end = level_[level + 1];
+      const T distance = problem_.linear ? static_cast<T>(level) : T(1);
+      alignas(64) T weight[kLanes];
+      for (int l = 0; l < kLanes; ++l) weight[l] = source_weight[l] * distance;
+      target_share_ = 1 / distance;
       const bool deepest = level == levels_ - 1;
       const int64_t below = deepest ? end : level_[level + 2];
       for (int64_t i = end; i < below; ++i) front_[entry_[i]] = entry_mask_[i];
@@ -208,8 +212,7 @@ class LaneSearch final : public Search {
       for (int64_t i = begin; i < end; ++i) {
         if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return Status::cancelled;
         const bool leaf = sparse && (next_[entry_[i]] & entry_mask_[i]) == 0;
-        if (!retire(entry_[i], entry_mask_[i], leaf, level == 0, source_weight, own_weight, scores))
-          return Status::overflow;
+        if (!retire(entry_[i], entry_mask_[i], leaf, level == 0, weight, own_weight, scores)) return Status::overflow;
       }
       if (sparse) mark_predecessors(end, below, [](uint64_t& mark, uint64_t) { mark = 0; });
       for (int64_t i = end; i < below; ++i) front_[entry_[i]] = 0;
@@ -240,7 +243,7 @@ class LaneSearch final : public Search {
     T* row = sigma_.data() + v * kLanes;
     if (!Visitor::edges && __builtin_popcountll(lanes) <= kFew)
       return retire_few(v, lanes, leaf, is_source, row, is_source ? own_weight : source_weight, scores);
-    return settle<T, Visitor>(problem_, v, lanes, is_source, row, source_weight, own_weight, scores,
+    return settle<T, Visitor>(problem_, v, lanes, is_source, row, source_weight, own_weight, target_share_, scores,
                               [&](RowSum<T>& sums, const Row<T>& weighted) {
                                 if (leaf) return;
                                 gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), sigma_.data(), sums,
@@ -252,7 +255,7 @@ class LaneSearch final : public Search {
   }
 
   bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, T* row, const T* weight, double* scores) {
-    const T target = problem_.plain ? T(1) : static_cast<T>(problem_.target_weight[v]);
+    const T target = target_share_ * (problem_.plain ? T(1) : static_cast<T>(problem_.target_weight[v]));
     const T through = problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]);
     const int64_t begin = problem_.out.rowptr[v], end = problem_.out.rowptr[v + 1];
     const int32_t* col = problem_.out.col;
@@ -293,6 +296,7 @@ class LaneSearch final : public Search {
   static constexpr int64_t kPushEntries = 4096;
 
   PathProblem problem_;
+  T target_share_ = 1;  // of the level that is retired
   int64_t n_;
   int64_t capacity_;
   Buffer<T> sigma_;              // [n][lanes] sigma, then rho or lambda

@@ -28,7 +28,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads) {
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   const PathProblem problem =
-      path_problem(view(rowptr, col), view(colptr, row), weights, control.const_data_ptr<int64_t>());
+      path_problem(view(rowptr, col), view(colptr, row), weights, Measure{measure}, control.const_data_ptr<int64_t>());
   return run_batches(sources, weights, scores, control, batch_size(Engine{engine}), rung, threads,
                      [&](Rung r) { return make_search(problem, Measure{measure}, Engine{engine}, r); });
 }

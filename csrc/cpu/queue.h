@@ -133,6 +133,7 @@ class QueueSearch final : public Search {
         if constexpr (Visitor::edges) scores[slot_[i]] += source_weight * double(sigma[p] * passed_up);
       }
       if (level == 0) break;
+      const double distance = problem_.linear ? level : 1, share = 1 / distance, weight = source_weight * distance;
       for (int32_t p = begin; p < end; ++p) {
         const int32_t v = queue[p];
         if constexpr (!Visitor::edges) {
@@ -140,9 +141,9 @@ class QueueSearch final : public Search {
           __builtin_prefetch(scores + ahead, 1);
           if constexpr (!Plain) __builtin_prefetch(problem_.target_weight + ahead);
           const Count through(Plain || !problem_.through ? 0.0 : problem_.through_weight[v]);
-          scores[v] += source_weight * double(Visitor::template score<Count>(sigma[p], sum[p], through));
+          scores[v] += weight * double(Visitor::template score<Count>(sigma[p], sum[p], through));
         }
-        const Count target(Plain ? 1.0 : problem_.target_weight[v]);
+        const Count target(Plain ? share : share * problem_.target_weight[v]);
         sum[p] = Visitor::template passed_up<Count>(target, sigma[p], sum[p]);
         if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
           largest = sum[p] > largest ? sum[p] : largest;

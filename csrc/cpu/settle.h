@@ -12,11 +12,12 @@ template <class T>
 constexpr T kCountLimit = sizeof(T) == 4 ? T(0x1p100) : T(0x1p960);
 
 // gather(sums, weighted) adds up the successors' rows; weighted is sigma times the weight of the sources, for edge
-// scores. As the source of these lanes a vertex passes nothing up. False if the numbers have outgrown T.
+// scores; target_share is what the weight of v as a target is multiplied by. As the source of these lanes a vertex
+// passes nothing up. False if the numbers have outgrown T.
 template <class T, class Visitor, class Gather>
 inline bool settle(const PathProblem& problem, int64_t v, uint64_t lanes, bool is_source, T* row,
-                   const T* source_weight, const T* own_weight, double* scores, Gather gather) {
-  const T target = problem.plain ? T(1) : static_cast<T>(problem.target_weight[v]);
+                   const T* source_weight, const T* own_weight, T target_share, double* scores, Gather gather) {
+  const T target = target_share * (problem.plain ? T(1) : static_cast<T>(problem.target_weight[v]));
   const T through = problem.plain ? T(0) : static_cast<T>(problem.through_weight[v]);
   const T* const weight = is_source ? own_weight : source_weight;
   const Row<T> sigma = Row<T>::masked_load(row, lanes);

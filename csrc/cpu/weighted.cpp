@@ -120,7 +120,7 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   const PathProblem paths =
-      path_problem(view(rowptr, col), view(colptr, row), weights, control.const_data_ptr<int64_t>());
+      path_problem(view(rowptr, col), view(colptr, row), weights, Measure{measure}, control.const_data_ptr<int64_t>());
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
   return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
              tie_tolerance);

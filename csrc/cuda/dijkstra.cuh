@@ -62,6 +62,7 @@ class DijkstraRun {
     problem_.how = traversal(run.strategy % kPerStrategy, n_, m_, problem_.ties.factor == 1);
     problem_.target_weight = graph.paths.target_weight;
     problem_.through_weight = graph.paths.through_weight;
+    problem_.linear = graph.paths.linear;
     problem_.score_stride = stride;
     prepare(graph);
     allocate();

@@ -87,16 +87,17 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         sum = total(sum);
         if (!valid || lane != 0) return;
         if (double(sigma) == 0) return;  // its arcs' weights are lost in rounding: it counts no paths
+        const double distance = p_.linear && l > 0 ? static_cast<double>(d) : 1;
         if constexpr (!Visitor::edges) {
           if (l == 0) {
             if (own != 0) atomicAdd(scores_ + v, own * double(sum));
           } else {
             const Count h(through ? p_.through_weight[v] : 0.0);
             const double score = double(Visitor::template score<Count>(sigma, sum, h));
-            if (score != 0) atomicAdd(scores_ + v, weight * score);
+            if (score != 0) atomicAdd(scores_ + v, weight * distance * score);
           }
         }
-        const Count b(targets ? p_.target_weight[v] : 1.0);
+        const Count b((targets ? p_.target_weight[v] : 1.0) / distance);
         const Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[v] = passed;

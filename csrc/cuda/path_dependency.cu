@@ -41,7 +41,8 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
                        {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
                        target_weight.const_data_ptr<double>(),
-                       through_weight.const_data_ptr<double>()};
+                       through_weight.const_data_ptr<double>(),
+                       Measure{measure} == Measure::linear};
   const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
                        own_weight.const_data_ptr<double>()};
   if (graph.n == 0 || all.count == 0) return result;
@@ -59,8 +60,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   Rung used{};
   switch (Measure{measure}) {
     case Measure::betweenness:
-      used = run_engine<Betweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
-      break;
+    case Measure::linear: used = run_engine<Betweenness>(Engine{engine}, graph, all, target, Rung{rung}, run); break;
     case Measure::edge_betweenness:
       used = run_engine<EdgeBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
       break;

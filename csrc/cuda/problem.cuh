@@ -24,6 +24,7 @@ struct Graph {
   Arcs in;                       // predecessors; the same pointers as out in a symmetric graph
   const double* target_weight;   // b [n]
   const double* through_weight;  // h [n]
+  bool linear = false;           // Measure::linear (cpu/search.h)
 
   bool symmetric() const { return out.col == in.col; }
 };

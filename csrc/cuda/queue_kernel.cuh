@@ -38,6 +38,7 @@ struct QueueProblem {
   const int4* rows;  // the first slots of every vertex
   uint32_t packed;   // how many: 0, or 4 per lane of a vertex
   const double *target_weight, *through_weight;
+  bool linear;
   // Sources: `chosen` are indices into the others.
   const int32_t* chosen;
   int count;
@@ -131,6 +132,7 @@ class BlockSearch {
     for (int l = levels_ - 1; l >= 0; --l) {
       const int upper = l > 0 ? level_[l - 1] : 0;  // asked for early
       const int turn = l % 3, later = turn == 0 ? 2 : turn - 1;
+      const double distance = p_.linear && l > 0 ? l : 1;
       if (threadIdx.x == 0) counters_.taken[later] = 0;
       map_.ascend_begin();
       const Level level = {begin, end, counters_.taken + turn};
@@ -148,10 +150,10 @@ class BlockSearch {
           } else {
             const Count h(through ? p_.through_weight[v] : 0.0);
             if (through || end < below_end)
-              atomicAdd(scores_ + v, weight * double(Visitor::template score<Count>(sigma, sum, h)));
+              atomicAdd(scores_ + v, weight * distance * double(Visitor::template score<Count>(sigma, sum, h)));
           }
         }
-        const Count b(targets ? p_.target_weight[v] : 1.0);
+        const Count b((targets ? p_.target_weight[v] : 1.0) / distance);
         const Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[p] = passed;

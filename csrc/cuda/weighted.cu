@@ -24,13 +24,15 @@ struct WeightedTensors {
     else return reinterpret_cast<const T*>(tensor.const_data_ptr<int32_t>());
   }
   template <class T>
-  WeightedGraph<T> graph(const double* target_weight, const double* through_weight, double tie_tolerance) const {
+  WeightedGraph<T> graph(const double* target_weight, const double* through_weight, double tie_tolerance,
+                         bool linear = false) const {
     return {{rowptr.numel() - 1,
              col.numel(),
              {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
              {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
              target_weight,
-             through_weight},
+             through_weight,
+             linear},
             values<T>(weight),
             values<T>(back_weight),
             tie_tolerance};
@@ -57,7 +59,8 @@ template <class T>
 Rung dependency(const WeightedGraph<T>& graph, const Sources& sources, double* scores, Measure measure,
                 WeightedEngine engine, Rung rung, const Run& run) {
   switch (measure) {
-    case Measure::betweenness: return measured<T, Betweenness>(graph, sources, scores, engine, rung, run);
+    case Measure::betweenness:
+    case Measure::linear: return measured<T, Betweenness>(graph, sources, scores, engine, rung, run);
     case Measure::edge_betweenness: return measured<T, EdgeBetweenness>(graph, sources, scores, engine, rung, run);
     default: return measured<T, Stress>(graph, sources, scores, engine, rung, run);
   }
@@ -110,9 +113,10 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
   const double *const b = target_weight.const_data_ptr<double>(), *const h = through_weight.const_data_ptr<double>();
   double* const target = scores.mutable_data_ptr<double>();
   const Rung first = Rung{*highest};
-  const Rung used = tensors.whole() ? dependency(tensors.graph<uint32_t>(b, h, tie_tolerance), all, target,
+  const bool linear = Measure{measure} == Measure::linear;
+  const Rung used = tensors.whole() ? dependency(tensors.graph<uint32_t>(b, h, tie_tolerance, linear), all, target,
                                                  Measure{measure}, WeightedEngine{engine}, first, run)
-                                    : dependency(tensors.graph<double>(b, h, tie_tolerance), all, target,
+                                    : dependency(tensors.graph<double>(b, h, tie_tolerance, linear), all, target,
                                                  Measure{measure}, WeightedEngine{engine}, first, run);
   *highest = static_cast<int64_t>(used);
   return result;

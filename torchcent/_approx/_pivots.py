@@ -12,41 +12,66 @@ from torchcent import _csr, _driver, _plan, _reduce, _resolution, _weighted_rows
 from torchcent.graph import Graph
 
 CHOICES = ("uniform", "degree", "max_min")
+SCALINGS = ("brandes_pich", "linear")
 BATCH = 64  # sources that fill the lanes of an engine
 
 
 def dependency_sums(
-    graph: Graph, pivots: Tensor, memory: int | None, progress: bool | None
-) -> Tensor:
+    graph: Graph, pivots: Tensor, memory: int | None, progress: bool | None,
+    measure: str = "betweenness",
+) -> Tensor:  # fmt: skip
     """float64 [n]: what paths from the pivots contribute, as sums over ordered pairs.
 
-    pivots: vertices, or float64 [n]: how often each vertex counts as one.
+    pivots: vertices, or float64 [n]: how often each vertex counts as one. measure: "linear" counts
+    a path to t for v with d(s, v) / d(s, t).
     """
     number = pivots.numel() if not pivots.is_floating_point() else int((pivots > 0).sum())
-    made, core = _plan.plan(graph, "betweenness", "auto", number, memory)
+    engine = "auto"
+    if measure == "linear" and graph.is_weighted and _plan.has_kernels(graph):
+        engine = "dijkstra"  # which has distances at hand where dependencies are added up
+    made, core = _plan.plan(graph, measure, engine, number, memory)
     if graph.is_weighted:
         _resolution.check(graph)
-    problem = _reduce.problem(graph, core, "betweenness", pivots, None, False)
+    problem = _reduce.problem(graph, core, measure, pivots, None, False)
     return _driver.run(problem, made, progress)
 
 
-def block_sums(
-    graph: Graph, pivots: Tensor, choice: str, memory: int | None, progress: bool | None
-) -> Tensor:
-    """The same of a block of pivots; of those drawn by degree free of bias for the sum over all
-    sources, once it is divided by the number of pivots."""
-    by_degree = choice == "degree"
-    return dependency_sums(
-        graph, importance(graph, pivots) if by_degree else pivots, memory, progress
-    )
+class Pivots:
+    """Blocks of pivots, and what each of them tells, by a choice and a scaling."""
+
+    def __init__(
+        self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None
+    ) -> None:
+        self._graph, self._by_degree = graph, choice == "degree"
+        self._memory, self._progress = memory, progress
+        self._back = None  # linear scaling looks at paths to the pivots, too
+        self._scaling = scaling
+        self._measure = "betweenness" if scaling == "brandes_pich" else "linear"
+        if scaling == "linear" and not graph.is_symmetric:
+            self._back = graph.reversed()
+
+    def sums(self, pivots: Tensor) -> Tensor:
+        """float64 [n]: what a block adds to sums over ordered pairs; of pivots drawn by degree free
+        of bias for the sum over all sources, once it is divided by the number of pivots."""
+        number = importance(self._graph, pivots, self._scaling) if self._by_degree else pivots
+        found = self._of(self._graph, number)
+        if self._measure == "linear":
+            found += self._of(self._back, number) if self._back is not None else found
+        return found
+
+    def _of(self, graph: Graph, pivots: Tensor) -> Tensor:
+        return dependency_sums(graph, pivots, self._memory, self._progress, self._measure)
 
 
-def chosen(graph: Graph, choice: str, count: int, generator: torch.Generator | None) -> Tensor:
+def chosen(
+    graph: Graph, choice: str, count: int, generator: torch.Generator | None,
+    scaling: str = "brandes_pich",
+) -> Tensor:  # fmt: skip
     """int64 [count]: different vertices, or drawn by degree with repetitions."""
     where = generator.device if generator is not None else torch.device("cpu")
     n = graph.num_nodes
     if choice == "degree":
-        degree = graph.degree.to(where, torch.float64).cumsum(0)
+        degree = _arcs(graph, scaling).to(where, torch.float64).cumsum(0)
         drawn = torch.rand(count, generator=generator, dtype=torch.float64, device=where)
         at = torch.searchsorted(degree, drawn * degree[-1], right=True)
         return at.clamp_(max=n - 1).to(graph.device)
@@ -74,10 +99,18 @@ def _distances(graph: Graph, vertex: int) -> Tensor:
     return torch.where(hops < 0, torch.inf, hops)
 
 
-def importance(graph: Graph, pivots: Tensor) -> Tensor:
-    """float64 [n]: for each time that a vertex was drawn 1 / its chance, that is slots / degree."""
-    times = torch.bincount(pivots, minlength=graph.num_nodes).double()
-    return torch.where(times > 0, times * graph.num_slots / graph.degree, 0.0)
+def importance(graph: Graph, pivots: Tensor, scaling: str) -> Tensor:
+    """float64 [n]: for each time that a vertex was drawn 1 / its chance, that is arcs in all over
+    its own."""
+    times, arcs = torch.bincount(pivots, minlength=graph.num_nodes).double(), _arcs(graph, scaling)
+    return torch.where(times > 0, times * arcs.sum() / arcs, 0.0)
+
+
+def _arcs(graph: Graph, scaling: str) -> Tensor:
+    """The arcs of each vertex that a pivot's searches begin with: linear scaling takes either
+    direction."""
+    both = scaling == "linear" and not graph.is_symmetric
+    return graph.degree + graph.transpose[0].diff() if both else graph.degree
 
 
 def blocks(count: int, limited: bool) -> Iterator[int]:

@@ -10,6 +10,8 @@ v one level deeper, a batch adds to `scores`, for every lane l with source s_l:
                      scores[v] += a_l (sigma_v * sum of rho_w + h_v) for v != s_l,
                      scores[s_l] += c_l * sum of rho_w
 - edge_betweenness:  the same rho; scores[slot of v -> w] += a_l sigma_v rho_w
+- linear:            rho_v = b_v / (d_v sigma_v) + sum of rho_w over succ(v), d_v the distance;
+                     scores[v] += a_l d_v sigma_v * sum of rho_w for v != s_l
 - stress:            lambda_v = sum of (b_w + lambda_w) over succ(v);
                      scores[v] += a_l sigma_v (lambda_v + h_v) for v != s_l,
                      scores[s_l] += c_l lambda_s
@@ -24,6 +26,9 @@ Path counts are float64. Where one passes 1e290 the batch is redone with numbers
 own exponent (`_scaled.py`), so that no count overflows.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from torch import Tensor, ones_like
 
 from . import _betweenness, _edge_betweenness, _stress, _weighted
@@ -33,8 +38,9 @@ from ._search import Levels, shortest_path_levels
 
 __all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
-MEASURES = {
+MEASURES: dict[str, Callable[..., None]] = {
     "betweenness": _betweenness.accumulate,
+    "linear": partial(_betweenness.accumulate, linear=True),
     "edge_betweenness": _edge_betweenness.accumulate,
     "stress": _stress.accumulate,
 }
@@ -56,7 +62,8 @@ def accumulate(
     """Add to `scores`, in place, what the shortest paths from `sources` contribute.
 
     Args:
-        measure: "betweenness", "edge_betweenness" or "stress".
+        measure: "betweenness", "linear" (without own and through weights), "edge_betweenness" or
+            "stress".
         rowptr: int64 [n + 1], CSR row pointers of the out-arcs.
         col: int32 or int64 [m], heads of the arcs; no loops, no duplicates.
         sources: int64 [k], one lane each.

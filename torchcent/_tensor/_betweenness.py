@@ -1,5 +1,6 @@
 """Betweenness of vertices: the share of shortest paths that pass through each."""
 
+import torch
 from torch import Tensor
 
 from ._scaled import as_float, sum_by
@@ -14,16 +15,19 @@ def accumulate(
     target_weight: Tensor,
     through_weight: Tensor,
     scores: Tensor,
+    linear: bool = False,
 ) -> None:
     """Brandes' dependencies of one batch, deepest level first (see the package's docstring)."""
     below = levels.nothing()  # rho
     for depth in reversed(range(len(levels))):
         lane, vertex, sigma, tail, head, _ = levels[depth]
         successors = sum_by(below[head], tail, vertex.numel())
-        below = levels.below(depth, target_weight[vertex] / sigma + successors, below)
         delta = as_float(sigma * successors)
         if depth > 0:
-            share = source_weight[lane] * (delta + through_weight[vertex])
+            distance = levels.distance(depth) if linear else torch.ones_like(delta)
+            targets = target_weight[vertex] / distance
+            below = levels.below(depth, targets / sigma + successors, below)
+            share = source_weight[lane] * (distance * delta + through_weight[vertex])
         else:
             share = own_weight * delta
         scatter_add(scores, vertex, share)

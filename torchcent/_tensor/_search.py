@@ -102,6 +102,10 @@ class Levels(list[Level]):
         """The values below the deepest level."""
         return self[-1].sigma[:0]
 
+    def distance(self, depth: int) -> Tensor:
+        """float64 [pairs]: distances of a level from the sources."""
+        return torch.full_like(self[depth].lane, depth, dtype=torch.float64)
+
     def below(self, depth: int, values: Number, beneath: Number) -> Number:
         """What the level above needs: the values of level `depth`, and those beneath it."""
         return values

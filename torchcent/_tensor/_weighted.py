@@ -110,9 +110,13 @@ def _depths(arcs: _Arcs, sources: Tensor, pairs: int) -> Tensor:
 class WeightedLevels(Levels):
     """Levels whose arcs may pass over levels: `head` counts all pairs, from the sources down."""
 
-    def __init__(self, begin: list[int]) -> None:
+    def __init__(self, begin: list[int], distance: Tensor) -> None:
         super().__init__()
         self._begin = begin  # of each level, and of what would come behind the last one
+        self._distance = distance  # [all pairs]
+
+    def distance(self, depth: int) -> Tensor:
+        return self._distance[self._begin[depth] : self._begin[depth + 1]]
 
     def below(self, depth: int, values: Number, beneath: Number) -> Number:
         first, last = self._begin[depth : depth + 2]
@@ -147,7 +151,7 @@ def shortest_path_levels(
     arriving = _runs(depth[arcs.head], len(size))
 
     sigma = _empty(one, pair.numel())
-    levels = WeightedLevels(begin)
+    levels = WeightedLevels(begin, found.view(-1)[pair])
     for level, (low, high) in enumerate(zip(begin[:-1], begin[1:], strict=True)):
         if level == 0:
             count = one
