@@ -2,7 +2,8 @@
 
 Called by gpu.py, whose results it joins. The graph is on the device already; one run after a small
 one that wakes the device. The second opinion is a run on the CPU with the same generator and a
-tenth of the samples: the largest difference between the two, and what their intervals allow.
+tenth of the samples: the largest difference between the two, and what their intervals allow. The
+rows of pivots are of a graph of the size of kron_g500-logn19 (524,288 vertices, 43.6 M slots).
 """
 
 from __future__ import annotations
@@ -14,42 +15,53 @@ from typing import Any
 import torch
 
 import torchcent
-from torchcent import Graph
+from torchcent import Graph, generate
+
+PIVOTS = 8192
 
 
 def rows(rmat: Callable[[int, int], torch.Tensor]) -> list[dict[str, Any]]:
     """One row per question; `rmat` draws an R-MAT graph on the device."""
-    # name: graph, epsilon, seconds to reach
-    table: dict[str, tuple[Callable[[], torch.Tensor], float, float]] = {
-        "R-MAT scale 16 ef 16": (lambda: rmat(16, 16), 0.01, 1),
-        "R-MAT scale 20 ef 16": (lambda: rmat(20, 16), 0.001, 5),
-        "R-MAT scale 23 ef 6": (lambda: rmat(23, 6), 0.001, 60),
+    paths, by_pivots = {"method": "kadabra"}, {"method": "pivots"}
+    linear = {"method": "pivots", "scaling": "linear"}
+    # name: graph, epsilon, seconds to reach (0: none asked for), method, most samples
+    table: dict[str, tuple[Callable[[], torch.Tensor], float, float, dict[str, str], int | None]]
+    table = {
+        "R-MAT scale 16 ef 16": (lambda: rmat(16, 16), 0.01, 1, paths, None),
+        "R-MAT scale 20 ef 16": (lambda: rmat(20, 16), 0.001, 5, paths, None),
+        "R-MAT scale 23 ef 6": (lambda: rmat(23, 6), 0.001, 60, paths, None),
+        "road-like 500x500": (lambda: generate.road(500, 500, seed=1).cuda(), 0.01, 0, paths, None),
+        "R-MAT scale 19 ef 48, pivots": (lambda: rmat(19, 48), 0.01, 0, by_pivots, PIVOTS),
+        "R-MAT scale 19 ef 48, linear": (lambda: rmat(19, 48), 0.01, 0, linear, PIVOTS),
     }
     found = []
-    for name, (make, epsilon, target) in table.items():
+    for name, (make, epsilon, target, options, limit) in table.items():
         edges = make()
         graph = Graph.from_edge_index(edges, int(edges.max()) + 1, directed=False)
         del edges
 
-        def run(where: Graph, most: int | None, epsilon: float = epsilon) -> Any:
+        def run(
+            where: Graph, most: int | None, epsilon: float = epsilon, options: Any = options
+        ) -> Any:
             return torchcent.betweenness_approx(
-                where, epsilon, 0.1, method="kadabra", max_samples=most, dtype=torch.float64,
-                generator=torch.Generator().manual_seed(1),
+                where, epsilon, 0.1, max_samples=most, dtype=torch.float64,
+                generator=torch.Generator().manual_seed(1), **options,
             )  # fmt: skip
 
         run(graph, 1000)
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        answer = run(graph, None)
+        answer = run(graph, limit)
         torch.cuda.synchronize()
         taken = time.perf_counter() - begin
-        second = run(graph.to("cpu"), max(1000, answer.samples // 10))
+        second = run(graph.to("cpu"), max(800, answer.samples // 10))
         apart = float((answer.scores.cpu() - second.scores).abs().max())
         found.append(
             {
                 "name": name,
                 "nodes": graph.num_nodes,
                 "slots": graph.num_slots,
+                **options,
                 "epsilon": answer.epsilon,
                 "samples": answer.samples,
                 "seconds": taken,
