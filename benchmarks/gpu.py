@@ -69,6 +69,8 @@ SUITES = [
     "test_sampling",
     "test_approximation",
     "test_mcl_batch",
+    "test_functional",
+    "test_transforms",
 ]
 # Not plain PyTorch, and with weights not the engine that `auto` takes once more.
 CHOSEN = "not tensor and not (weighted and auto)"

@@ -104,3 +104,30 @@ def test_transforms_stay_on_the_device() -> None:
         assert there[name].is_cuda
         torch.testing.assert_close(there[name].cpu(), here[name], rtol=1e-5, atol=1e-7)
     assert torch.equal(there.cluster.cpu(), here.cluster)
+
+
+def test_networkx_backend() -> None:
+    """With `device="cuda"` the values of NetworkX, from its graphs and its calls."""
+    nx = pytest.importorskip("networkx", minversion="3.6")
+    if "torchcent" not in nx.config.backends:
+        pytest.skip("torchcent is not installed, so that NetworkX does not know it")
+    graph = nx.gnm_random_graph(200, 700, seed=3)
+    for i, (_, _, data) in enumerate(graph.edges(data=True)):
+        data["weight"] = 1 + i % 5
+    calls = {
+        "betweenness_centrality": {"weight": "weight"},
+        "edge_betweenness_centrality": {},
+        "closeness_centrality": {},
+        "harmonic_centrality": {"distance": "weight"},
+        "eccentricity": {"weight": "weight"},
+    }
+    graph = graph.subgraph(max(nx.connected_components(graph), key=len)).copy()
+    for name, options in calls.items():
+        call = getattr(nx, name)
+        expected = call(graph, backend="networkx", **options)
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.max_memory_allocated()
+        with nx.config.backends.torchcent(device="cuda"):
+            found = call(graph, backend="torchcent", **options)
+        assert torch.cuda.max_memory_allocated() > before, f"{name} did not run on the device"
+        assert found == pytest.approx(expected)
