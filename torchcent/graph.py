@@ -16,7 +16,7 @@ from torchcent import (
     _check_weights,
     _csr,
     _device,
-    _networkx,
+    _foreign,
     _ops,
     _weights,
 )
@@ -139,15 +139,7 @@ class Graph:
             >>> torchcent.Graph.from_scipy(matrix, weighted=True).weight
             tensor([2.5000, 2.5000, 1.0000, 1.0000], dtype=torch.float64)
         """
-        _check.flag(weighted, "weighted")
-        if not scipy.sparse.issparse(matrix):
-            raise TypeError(f"matrix must be a scipy.sparse matrix, got {type(matrix).__name__}")
-        if matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"matrix must be square, got shape {matrix.shape}")
-        coo = matrix.tocoo()
-        index = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-        weight = torch.from_numpy(np.array(coo.data)) if weighted else None
-        graph = Graph.from_edge_index(index, matrix.shape[0], directed is not False, weight)
+        graph = Graph.from_edge_index(*_foreign.of_scipy(matrix, directed is not False, weighted))
         if directed is None and graph.is_symmetric:
             return graph._as(directed=False)
         return graph
@@ -167,16 +159,7 @@ class Graph:
             >>> torchcent.Graph.from_networkx(roads, weight="weight").weight.tolist()
             [28.0, 28.0, 11.0, 11.0]
         """
-        if weight is not None and not isinstance(weight, str):
-            raise TypeError(f"weight must be the name of an attribute or None, got {weight!r}")
-        if not all(hasattr(graph, name) for name in ("nodes", "edges", "_adj")):
-            raise TypeError(f"graph must be a networkx graph, got {type(graph).__name__}")
-        made = _networkx.arrays(graph)
-        length = None
-        if weight is not None:
-            found = _networkx.lengths(graph, made, weight)
-            length = _check_weights.networkx_weights(found, graph.edges(), weight)
-        return Graph.from_edge_index(made.edge_index(), len(made.nodes), made.directed, length)
+        return Graph.from_edge_index(*_foreign.of_networkx(graph, weight))
 
     @staticmethod
     def from_data(data: Any, directed: bool = True, *, weighted: bool = False) -> Graph:
@@ -188,22 +171,12 @@ class Graph:
         its value, as lengths of the arcs. (What graph networks call edge_weight is often a
         similarity: docs/weights.md tells how to make distances of it.)
         """
-        _check.flag(directed, "directed")
-        _check.flag(weighted, "weighted")
-        index: Any = getattr(data, "edge_index", data)
-        if not isinstance(index, Tensor):
-            raise TypeError(
-                f"data must be a torch_geometric Data or EdgeIndex, got {type(data).__name__}"
-            )
-        size = None if index is data else data.num_nodes
-        weight = _check_weights.data_weight(data, index) if weighted else None
-        ptr = None if index is data else getattr(data, "ptr", None)
-        batch = None if index is data or ptr is not None else getattr(data, "batch", None)
-        if hasattr(index, "get_csr"):  # an EdgeIndex
-            if ptr is None and batch is None:
-                return _from_edge_index_object(index, size, directed, weight)
-            index = index.as_tensor()  # type: ignore[attr-defined]
-        return Graph.from_edge_index(index, size, directed, weight, batch, ptr)
+        arcs = _foreign.of_data(data, directed, weighted)
+        ready = _foreign.cached_csr(data, arcs)
+        if ready is None:
+            return Graph.from_edge_index(*arcs)
+        weight = _check_weights.edge_weight(arcs.edge_weight, arcs.edge_index, len(ready[0]) - 1)
+        return Graph(*ready, True, weight, _trusted=True)
 
     def to_edge_index(self) -> Tensor:
         """int64 [2, num_slots], sorted by row and then column."""
@@ -219,17 +192,7 @@ class Graph:
     def to_networkx(self) -> networkx.Graph:
         """A networkx ``Graph``, or ``DiGraph`` if directed, of vertices 0 to n - 1, with weights
         as attribute ``weight``."""
-        from torchcent.io._arrays import need
-
-        networkx = need("networkx", "networkx", "Graph.to_networkx")
-        made = networkx.DiGraph() if self.directed else networkx.Graph()
-        made.add_nodes_from(range(self.num_nodes))
-        row, col = self.to_edge_index().tolist()
-        if self.weight is None:
-            made.add_edges_from(zip(row, col, strict=True))
-        else:
-            made.add_weighted_edges_from(zip(row, col, self.weight.tolist(), strict=True))
-        return made
+        return _foreign.to_networkx(self)
 
     def to(self, device: torch.device | str) -> Graph:
         """The same graph on another device (itself if it is there already)."""
@@ -455,22 +418,3 @@ def as_graph(
     return Graph.from_edge_index(
         edge_index, num_nodes, directed is not False, edge_weight, batch, ptr
     )
-
-
-def _from_edge_index_object(
-    index: Any, size: int | None, directed: bool, edge_weight: Tensor | None
-) -> Graph:
-    """From an EdgeIndex: its own CSR if that is what a Graph holds, else from its columns."""
-    if size is None:
-        size = index.sparse_size(0)
-    plain = index.as_tensor()
-    if directed and index.is_sorted_by_row:
-        n = _check.num_nodes(size, plain)
-        (rowptr, col), _ = index.get_csr()
-        row = plain[0]
-        key = row * n + col
-        if rowptr.numel() == n + 1 and not (key.diff() <= 0).any() and not (row == col).any():
-            slot = torch.arange(col.numel(), device=col.device)
-            weight = _check_weights.edge_weight(edge_weight, plain, n)
-            return Graph(rowptr.long(), col.int(), slot, True, weight, _trusted=True)
-    return Graph.from_edge_index(plain, size, directed, edge_weight)

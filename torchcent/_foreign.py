@@ -1,0 +1,108 @@
+"""Graphs of other libraries as arguments of Graph.from_edge_index, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor
+
+from torchcent import _check, _check_weights, _networkx
+
+if TYPE_CHECKING:
+    import networkx
+
+    from torchcent.graph import Graph
+
+
+class Arcs(NamedTuple):
+    """What Graph.from_edge_index takes, in its order."""
+
+    edge_index: Tensor
+    num_nodes: int | None
+    directed: bool
+    edge_weight: Tensor | None = None
+    batch: Tensor | None = None
+    ptr: Tensor | None = None
+
+
+def of_scipy(matrix: Any, directed: bool, weighted: bool) -> Arcs:
+    """An arc for every stored entry."""
+    _check.flag(weighted, "weighted")
+    if not scipy.sparse.issparse(matrix):
+        raise TypeError(f"matrix must be a scipy.sparse matrix, got {type(matrix).__name__}")
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"matrix must be square, got shape {matrix.shape}")
+    coo = matrix.tocoo()
+    index = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+    weight = torch.from_numpy(np.array(coo.data)) if weighted else None
+    return Arcs(index, matrix.shape[0], directed, weight)
+
+
+def of_networkx(graph: networkx.Graph, weight: str | None) -> Arcs:
+    """An arc for every edge, in the order of ``graph.edges``."""
+    if weight is not None and not isinstance(weight, str):
+        raise TypeError(f"weight must be the name of an attribute or None, got {weight!r}")
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "_adj")):
+        raise TypeError(f"graph must be a networkx graph, got {type(graph).__name__}")
+    made = _networkx.arrays(graph)
+    length = None
+    if weight is not None:
+        found = _networkx.lengths(graph, made, weight)
+        length = _check_weights.networkx_weights(found, graph.edges(), weight)
+    return Arcs(made.edge_index(), len(made.nodes), made.directed, length)
+
+
+def of_data(data: Any, directed: bool, weighted: bool) -> Arcs:
+    """The columns of a torch_geometric Data, Batch or EdgeIndex."""
+    _check.flag(directed, "directed")
+    _check.flag(weighted, "weighted")
+    index: Any = getattr(data, "edge_index", data)
+    if not isinstance(index, Tensor):
+        raise TypeError(
+            f"data must be a torch_geometric Data or EdgeIndex, got {type(data).__name__}"
+        )
+    weight = _check_weights.data_weight(data, index) if weighted else None
+    size, batch, ptr = None, None, None
+    if index is not data:
+        size, ptr = data.num_nodes, getattr(data, "ptr", None)
+        batch = getattr(data, "batch", None) if ptr is None else None
+    if _is_edge_index(index):
+        size = index.sparse_size(0) if size is None else size
+        index = index.as_tensor()
+    return Arcs(index, size, directed, weight, batch, ptr)
+
+
+def cached_csr(data: Any, arcs: Arcs) -> tuple[Tensor, Tensor, Tensor] | None:
+    """rowptr, col and slot of an EdgeIndex whose CSR is what a Graph holds; else None."""
+    index: Any = getattr(data, "edge_index", data)
+    one = arcs.batch is None and arcs.ptr is None
+    if not (one and arcs.directed and _is_edge_index(index) and index.is_sorted_by_row):
+        return None
+    n = _check.num_nodes(arcs.num_nodes, arcs.edge_index)
+    (rowptr, col), _ = index.get_csr()
+    row = arcs.edge_index[0]
+    key = row * n + col
+    if rowptr.numel() != n + 1 or (key.diff() <= 0).any() or (row == col).any():
+        return None
+    return rowptr.long(), col.int(), torch.arange(col.numel(), device=col.device)
+
+
+def to_networkx(graph: Graph) -> networkx.Graph:
+    from torchcent.io._arrays import need
+
+    networkx = need("networkx", "networkx", "Graph.to_networkx")
+    made = networkx.DiGraph() if graph.directed else networkx.Graph()
+    made.add_nodes_from(range(graph.num_nodes))
+    row, col = graph.to_edge_index().tolist()
+    if graph.weight is None:
+        made.add_edges_from(zip(row, col, strict=True))
+    else:
+        made.add_weighted_edges_from(zip(row, col, graph.weight.tolist(), strict=True))
+    return made
+
+
+def _is_edge_index(index: Tensor) -> bool:
+    return hasattr(index, "get_csr")
