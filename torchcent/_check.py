@@ -72,7 +72,7 @@ def edge_index(value: object, name: str = "edge_index") -> Tensor:
     return value
 
 
-def num_nodes(value: object, index: Tensor) -> int:
+def num_nodes(value: object, index: Tensor, named: str = "num_nodes={}") -> int:
     """The number of vertices: as given, at least what the ids need, at most 2^31 - 1."""
     low, high = (int(x) for x in torch.aminmax(index)) if index.numel() else (0, -1)
     if low < 0:
@@ -85,8 +85,8 @@ def num_nodes(value: object, index: Tensor) -> int:
         raise ValueError(f"num_nodes must be >= 0, got {value}")
     if high >= value:
         raise ValueError(
-            f"num_nodes={value} is too small: edge_index contains vertex id {high}; "
-            f"ids must be in [0, num_nodes)"
+            f"{named.format(value)} is too small: edge_index contains vertex id {high}; "
+            f"ids must be in [0, {value})"
         )
     if value > MAX_NODES:
         raise ValueError(

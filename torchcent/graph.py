@@ -112,8 +112,11 @@ class Graph:
         _check.flag(directed, "directed")
         index = _check.edge_index(edge_index)
         parts = _check_batch.pointers(batch, ptr, num_nodes, index)
-        size = _check.num_nodes(num_nodes if parts is None else parts[1].numel(), index)
-        if parts is not None:
+        if parts is None:
+            size = _check.num_nodes(num_nodes, index)
+        else:
+            named = "batch, of {} vertices," if ptr is None else "ptr, of {} vertices,"
+            size = _check.num_nodes(parts[1].numel(), index, named)
             _check_batch.arcs_within(index, parts[1])
         weight = _check_weights.edge_weight(edge_weight, index, size)
         rowptr, col, slot = _csr.csr(index, size, not directed)
