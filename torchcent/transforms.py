@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
 
 import torchcent
 from torchcent import _check, _check_batch, _check_data, _check_mcl, _stores
@@ -51,8 +52,32 @@ class _OfGraphs(BaseTransform):
         return f"{type(self).__name__}({shown})"
 
 
+class _Scores(_OfGraphs):
+    """What the transforms that add scores have in common."""
+
+    def __init__(
+        self, weight: str | None, directed: bool | None, edge_types: EdgeTypes | None,
+        progress: bool | None, normalized: bool, log: bool, engine: str,
+    ) -> None:  # fmt: skip
+        super().__init__(weight, directed, edge_types, progress)
+        self.normalized = _check.flag(normalized, "normalized")
+        self.log = _check.flag(log, "log")
+        self.engine = engine
+
+    def _of(self, graph: _stores.Graph, measure: Callable[..., Tensor], **options: Any) -> Tensor:
+        scores = measure(
+            **graph.arguments(),
+            **self._options(),
+            **options,
+            normalized=self.normalized,
+            dtype=torch.float64,
+            engine=self.engine,
+        )
+        return scores.log1p() if self.log else scores
+
+
 @functional_transform("add_centrality")
-class AddCentrality(_OfGraphs):
+class AddCentrality(_Scores):
     """Centralities of the vertices as features (functional name: ``add_centrality``).
 
     All measures are computed by one call of :func:`torchcent.node_features`, those that can share
@@ -112,24 +137,14 @@ class AddCentrality(_OfGraphs):
         engine: str = "auto",
         progress: bool | None = None,
     ) -> None:
-        super().__init__(weight, directed, edge_types, progress)
+        super().__init__(weight, directed, edge_types, progress, normalized, log, engine)
         self.measures = _check_batch.measures(measures)
         self.attr_name = _check_data.node_attribute(attr_name)
-        self.normalized = _check.flag(normalized, "normalized")
-        self.log = _check.flag(log, "log")
-        self.engine = engine
 
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
-        scores = torchcent.node_features(
-            **graph.arguments(),
-            **self._options(),
-            measures=self.measures,
-            normalized=self.normalized,
-            dtype=torch.float64,
-            engine=self.engine,
-        )
-        _stores.give_nodes(data, graph, scores.log1p() if self.log else scores, self.attr_name)
+        scores = self._of(graph, torchcent.node_features, measures=self.measures)
+        _stores.give_nodes(data, graph, scores, self.attr_name)
         return data
 
     def __repr__(self) -> str:
@@ -137,7 +152,7 @@ class AddCentrality(_OfGraphs):
 
 
 @functional_transform("add_edge_centrality")
-class AddEdgeCentrality(_OfGraphs):
+class AddEdgeCentrality(_Scores):
     """Edge betweenness as a feature of edges (functional name: ``add_edge_centrality``).
 
     Args:
@@ -169,22 +184,13 @@ class AddEdgeCentrality(_OfGraphs):
         engine: str = "auto",
         progress: bool | None = None,
     ) -> None:
-        super().__init__(weight, directed, edge_types, progress)
+        super().__init__(weight, directed, edge_types, progress, normalized, log, engine)
         self.attr_name = _check_data.edge_attribute(attr_name)
-        self.normalized = _check.flag(normalized, "normalized")
-        self.log = _check.flag(log, "log")
-        self.engine = engine
 
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
-        scores = torchcent.edge_betweenness(
-            **graph.arguments(),
-            **self._options(),
-            normalized=self.normalized,
-            dtype=torch.float64,
-            engine=self.engine,
-        )
-        _stores.give_edges(data, graph, scores.log1p() if self.log else scores, self.attr_name)
+        scores = self._of(graph, torchcent.edge_betweenness)
+        _stores.give_edges(data, graph, scores, self.attr_name)
         return data
 
     def __repr__(self) -> str:
