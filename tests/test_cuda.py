@@ -15,9 +15,9 @@ from test_overflow import diamond_betweenness
 import torchcent
 from torchcent import _device, _ops, _room
 
-pytestmark = pytest.mark.skipif(
-    not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
-)
+if not (_ops.cuda and torch.cuda.is_available()):
+    pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
+
 ENGINES = ("lanes", "queue")
 HUBS = 700  # more arcs than a chunk of the lanes engine (csrc/cuda/tasks.cuh)
 

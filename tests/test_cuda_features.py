@@ -7,7 +7,9 @@ from torch import Tensor, nn
 import torchcent
 from torchcent import functional
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+if not torch.cuda.is_available():
+    pytest.skip("needs a CUDA device", allow_module_level=True)
+
 MEASURES = ["betweenness", "closeness", "harmonic", "eccentricity", "degree"]
 
 

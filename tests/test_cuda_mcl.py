@@ -12,9 +12,9 @@ from torch import Tensor
 from torchcent import _ops
 from torchcent._mcl import _dense
 
-pytestmark = pytest.mark.skipif(
-    not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
-)
+if not (_ops.cuda and torch.cuda.is_available()):
+    pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
+
 Flow = tuple[Tensor, ...]
 Result = tuple[Flow, list[float]]
 # `threads` of csrc/cuda/mcl.cu: the kernel that columns start in, + 8: as if there were too many

@@ -15,9 +15,9 @@ from torch import Tensor
 import torchcent
 from torchcent import _check, _ops
 
-pytestmark = pytest.mark.skipif(
-    not (_ops.cuda and torch.cuda.is_available()), reason="needs a CUDA device and torchcent._CUDA"
-)
+if not (_ops.cuda and torch.cuda.is_available()):
+    pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
+
 F64 = torch.float64
 MEMORY = 1 << 30
 LOCKED = 16
