@@ -10,6 +10,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# A process per core, each with two threads of PyTorch's.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
 # What the extension is made of. Python files are not in it: the package is installed in place.
 BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -type f)
@@ -54,7 +56,7 @@ demo: $(VENV)/.extra-plot $(VENV)/.extra-networkx
 	@echo; echo "Scores and plots are in $(CURDIR)/demo:"; ls -1 demo
 
 test: $(VENV)/.extra-test
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 # The engines again, on the kernels that this machine would not choose, and without any.
 test-kernels: $(VENV)/.extra-test

@@ -9,6 +9,8 @@ from types import ModuleType
 # The tests share the cores with each other and with whatever else runs: let idle threads sleep
 # instead of spin. It is read when torch is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "2")  # enough for threads to meet
 
 import pytest
 import torch
