@@ -1,15 +1,11 @@
 """The engines on CUDA: the values of the definition, and what only a device can get wrong."""
 
-import signal
-import subprocess
-import sys
-import time
-
 import oracles
 import pytest
 import torch
 from engines import assert_scores, scored
 from graphs import diamonds, edge_index, grid, path, random_graph, star, union
+from interrupt import assert_stops
 from test_overflow import diamond_betweenness
 
 import torchcent
@@ -359,11 +355,7 @@ def test_inside_a_compiled_function(backend):
     torch.testing.assert_close(compiled / 4, expected, rtol=1e-5, atol=1e-9)
 
 
-INTERRUPTED = """
-import signal, sys, threading
-import torch, torchcent
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
+GRAPH = """
 engine = sys.argv[1]
 deep = engine in ("queue", "dijkstra")
 edges = torchcent.generate.grid(700, 700) if deep else torchcent.generate.rmat(18, 16)
@@ -374,11 +366,8 @@ ask = torchcent.closeness if engine == "bits" else torchcent.betweenness
 ask(graph, **({"vertices": torch.arange(8)} if engine == "bits" else {"sources": 64}))
 if engine == "bits":
     graph = torchcent.Graph.from_edge_index(torchcent.generate.rmat(21, 16).cuda(), directed=False)
-print("ready", flush=True)
-try:
-    ask(graph, engine=engine, progress=False)
-except KeyboardInterrupt:
-    print("interrupted", *(thread.name for thread in threading.enumerate()), flush=True)
+"""
+DEVICE_WORKS = """
 torch.cuda.synchronize()
 again = torchcent.betweenness(torchcent.generate.grid(5, 5).cuda(), directed=False)
 print("well" if bool((again >= 0).all()) else "ill", flush=True)
@@ -387,17 +376,5 @@ print("well" if bool((again >= 0).all()) else "ill", flush=True)
 
 @pytest.mark.parametrize("engine", ["lanes", "queue", "bits", "relax", "dijkstra"])
 def test_interrupt(engine):
-    """Ctrl-C ends a run within a second, with its thread, and the device goes on working."""
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, engine], stdout=subprocess.PIPE, text=True
-    ) as run:
-        assert run.stdout is not None and run.stdout.readline() == "ready\n"
-        time.sleep(1)
-        run.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        said = run.stdout.readline()
-        took = time.monotonic() - sent
-        rest, _ = run.communicate()
-    assert said == "interrupted MainThread\n"
-    assert rest == "well\n" and run.returncode == 0
-    assert took < 1
+    call = "ask(graph, engine=engine, progress=False)"
+    assert_stops(GRAPH, call, engine, afterwards=DEVICE_WORKS, said_afterwards="well\n")

@@ -1,12 +1,11 @@
 """How distance measures run: progress, Ctrl-C, memory within the forecast."""
 
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 import torch
+from interrupt import assert_stops
 
 import torchcent
 from torchcent import Graph, _distance_plan
@@ -26,47 +25,22 @@ def test_progress(distance_engine, monkeypatch, capsys, measure):
         assert measure in said and "100%" in said
 
 
-INTERRUPTED = """
-import signal, sys, threading
-import torch, torchcent
-
-# A shell's background job starts with SIGINT ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+GRAPH = """
 measure, engine, n = sys.argv[1], sys.argv[2], 500_000
 arcs = torch.randint(0, n, (2, 6 * n), generator=torch.Generator().manual_seed(0))
 arcs[:, :n] = torch.stack([torch.arange(n), (torch.arange(n) + 1) % n])  # connected
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
 torchcent.closeness(graph, vertices=torch.arange(3), engine="bits")
 torchcent.explain(graph, "closeness")  # all that is prepared once
-print("ready", flush=True)
-try:
-    getattr(torchcent, measure)(graph, engine=engine, progress=False)
-except KeyboardInterrupt:
-    print("interrupted", *(thread.name for thread in threading.enumerate()), flush=True)
 """
 
 
 @pytest.mark.parametrize("measure, engine", [("closeness", "bits"), ("diameter", "auto")])
 def test_interrupt(measure, engine):
-    """Ctrl-C ends a run of many minutes within a second, and its threads with it."""
     if not _distance_plan.has_bits(torch.device("cpu")):
         pytest.skip("the bits engine is not there")
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, measure, engine],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
-        assert run.stdout is not None and run.stdout.readline() == "ready\n"
-        time.sleep(1)
-        run.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        said = run.stdout.readline()
-        took = time.monotonic() - sent
-        _, errors = run.communicate()
-    assert said == "interrupted MainThread\n", errors
-    assert run.returncode == 0, errors
-    assert took < 1
+    call = "getattr(torchcent, measure)(graph, engine=engine, progress=False)"
+    assert_stops(GRAPH, call, measure, engine)
 
 
 PEAK = """

@@ -1,16 +1,12 @@
 """multi_search in Python: hooks, batches, arguments. Its page: test_multi_search_examples.py."""
 
-import signal
-import subprocess
-import sys
-import time
-
 import oracles
 import pytest
 import torch
 from graphs import DEVICE, arc_lists, edge_index, path, star, subsets
 from hypothesis import given
 from hypothesis import strategies as st
+from interrupt import assert_stops
 
 from torchcent import Graph, Visitor, multi_search
 
@@ -275,36 +271,14 @@ def test_batches_follow_the_memory():
             multi_search(graph, visitor=Hungry(bad))
 
 
-INTERRUPTED = """
-import signal, threading, torch, torchcent
-
-# A shell's background job starts with SIGINT ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
+COUNTING = """
 class Counting(torchcent.Visitor):
     def visit(self, lane, u, v, slot, depth):
         self.seen = v.numel()
 
 graph = torchcent.Graph.from_edge_index(torchcent.generate.rmat(16, 8))
-print("ready", flush=True)
-try:
-    torchcent.multi_search(graph, None, Counting(), progress=False)
-except KeyboardInterrupt:
-    print("interrupted", *(thread.name for thread in threading.enumerate()), flush=True)
 """
 
 
 def test_interrupt():
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
-        assert run.stdout is not None and run.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        run.send_signal(signal.SIGINT)
-        said = run.stdout.readline()
-        _, errors = run.communicate()
-    assert said == "interrupted MainThread\n", errors
-    assert run.returncode == 0, errors
+    assert_stops(COUNTING, "torchcent.multi_search(graph, None, Counting(), progress=False)")

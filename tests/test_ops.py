@@ -1,10 +1,8 @@
 """The compiled operators: registration, their contract under random weights, cancellation."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import oracles
@@ -13,6 +11,7 @@ import torch
 from graphs import arc_lists, edge_index, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupt import assert_stops
 from torch import Tensor
 
 import torchcent
@@ -270,12 +269,7 @@ def test_a_cancelled_closure_stops():
     assert not reached.any() and not words.any()
 
 
-INTERRUPTED = """
-import signal, sys, threading
-import torch, torchcent
-
-# A shell's background job starts with SIGINT ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+GRAPH = """
 generator = torch.Generator().manual_seed(0)
 engine, n = sys.argv[1], 200_000
 if engine == "queue":  # long paths
@@ -287,30 +281,9 @@ else:
     arcs = torch.randint(0, n, (2, 10 * n), generator=generator)
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
 torchcent.betweenness(graph, sources=2, engine=engine)  # all that is prepared once
-print("ready", flush=True)
-try:
-    torchcent.betweenness(graph, engine=engine, progress=False)
-except KeyboardInterrupt:
-    print("interrupted", *(thread.name for thread in threading.enumerate()), flush=True)
 """
 
 
 @pytest.mark.parametrize("engine", ["lanes", "queue", "tensor"])
 def test_interrupt(engine):
-    """Ctrl-C ends a run of minutes within a second, and its threads with it."""
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, engine],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
-        assert run.stdout is not None and run.stdout.readline() == "ready\n"
-        time.sleep(1)
-        run.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        said = run.stdout.readline()
-        took = time.monotonic() - sent
-        _, errors = run.communicate()
-    assert said == "interrupted MainThread\n", errors
-    assert run.returncode == 0, errors
-    assert took < 1
+    assert_stops(GRAPH, "torchcent.betweenness(graph, engine=engine, progress=False)", engine)

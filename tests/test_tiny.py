@@ -2,10 +2,6 @@
 the ladder, limits, threads, Ctrl-C. (The suites of the measures have it among their engines.)"""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 from fractions import Fraction
 
 import networkx as nx
@@ -30,6 +26,7 @@ from graphs import (
 )  # fmt: skip
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupt import assert_stops
 from test_batch import together
 
 import torchcent
@@ -301,34 +298,13 @@ def test_progress(capsys):
     assert "betweenness" in said and "100%" in said
 
 
-INTERRUPTED = """
-import signal, threading, torch, torchcent
-signal.signal(signal.SIGINT, signal.default_int_handler)
-torch.set_num_threads(2)
+MANY = """
 arcs = torch.randint(0, 2000, (2, 20_000), generator=torch.Generator().manual_seed(0))
 many = torch.cat([arcs + 2000 * i for i in range(2000)], dim=1)
 graph = torchcent.Graph.from_edge_index(many, ptr=torch.arange(2001) * 2000)
-print("ready", flush=True)
-try:
-    torchcent.stress(graph, engine="tiny", progress=False)
-except KeyboardInterrupt:
-    print("interrupted", *(thread.name for thread in threading.enumerate()), flush=True)
 """
 
 
 @pytest.mark.skipif(bool(os.environ.get("TORCHCENT_TEST_DEVICE")), reason="of the CPU's threads")
 def test_interrupt():
-    """Ctrl-C ends a run of minutes within a second, and its threads with it."""
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True,
-    ) as run:  # fmt: skip
-        assert run.stdout is not None and run.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        run.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        said = run.stdout.readline()
-        took = time.monotonic() - sent
-        _, errors = run.communicate()
-    assert said == "interrupted MainThread\n", errors
-    assert took < 1
+    assert_stops(MANY, 'torchcent.stress(graph, engine="tiny", progress=False)')
