@@ -58,18 +58,21 @@ demo: $(VENV)/.extra-plot $(VENV)/.extra-networkx
 test: $(VENV)/.extra-test
 	$(PYTEST)
 
-# The engines again, on the kernels that this machine would not choose, and without any.
+# The engines again, on the kernels that this machine would not choose, and without any; but not
+# what comes before a kernel, nor the tests that choose kernels themselves.
+ENGINES := (lanes or queue or bits or relax or dijkstra) and not (bad_input or plan or processors or interrupt)
+
 test-kernels: $(VENV)/.extra-test
-	TORCHCENT_SIMD=avx2 $(BIN)/python -m pytest tests -k "lanes or queue or bits or relax or dijkstra"
-	TORCHCENT_SIMD=portable $(BIN)/python -m pytest tests -k "lanes or queue or bits or relax or dijkstra"
-	TORCHCENT_NO_EXTENSION=1 $(BIN)/python -m pytest tests -k tensor
+	TORCHCENT_SIMD=avx2 $(PYTEST) tests -k "$(ENGINES)"
+	TORCHCENT_SIMD=portable $(PYTEST) tests -k "$(ENGINES)"
+	TORCHCENT_NO_EXTENSION=1 $(PYTEST) tests -k tensor
 
 # The tensor engine again, on torch_scatter (which pip compiles: five minutes).
 test-scatter: $(VENV)/.extra-test
 	$(PIP) setuptools wheel ninja
 	$(PIP) --no-build-isolation "torchcent[scatter]"
 	$(BIN)/python -c 'import torch_scatter'
-	$(BIN)/python -m pytest tests -k tensor
+	$(PYTEST) tests -k tensor
 	$(BIN)/pip uninstall --quiet --yes torch_scatter
 
 # NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
@@ -113,17 +116,14 @@ wheel: $(VENV)/.built
 	$(PIP) abi3audit
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl
 
-# Compiles the CUDA sources; no GPU is needed for that.
+# Compiles the CUDA sources for one architecture; no GPU is needed. `make wheel` does so for all.
+NVCC := nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000
+
 cuda-check: $(VENV)/.torch
-	@set -e; \
-	if [ -z "$(CUDA)" ]; then echo "cuda-check: there are no CUDA sources yet"; exit 0; fi; \
-	if ! command -v nvcc > /dev/null; then echo "cuda-check: nvcc is not here, skipped"; exit 0; fi; \
+	@if ! command -v nvcc > /dev/null; then echo "cuda-check: nvcc is not here, skipped"; exit 0; fi; \
 	include=$$($(BIN)/python -c 'import torch; print(torch.__path__[0] + "/include")'); \
-	for source in $(CUDA); do \
-	  echo "nvcc $$source"; \
-	  nvcc -c -std=c++20 -O3 -arch=sm_90 -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 \
-	    -Icsrc -isystem "$$include" -o /dev/null "$$source"; \
-	done
+	printf '%s\n' $(CUDA) | xargs -P "$$(nproc)" -I{} \
+	  sh -c 'echo "nvcc {}" && $(NVCC) -Icsrc -isystem "$$0" -o /dev/null {}' "$$include"
 
 # Are the results in benchmarks/results from a GPU those of these sources?
 gpu-status:
