@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 import sys
+from functools import lru_cache
 
 import oracles
 import pytest
@@ -36,13 +37,19 @@ GRAPHS: dict[str, tuple[int, Arcs]] = {
 }
 
 
+@lru_cache(maxsize=2)
+def distances(n: int, arcs: tuple[tuple[int, int], ...]) -> list[list[int | None]]:
+    """Of the oracle, for several tests in turn."""
+    return oracles.shortest_paths(n, list(arcs))[0]
+
+
 class Case:
     """A graph, sources, and the distances from each by the oracle."""
 
     def __init__(self, n: int, arcs: Arcs, directed: bool, sources: list[int]) -> None:
         self.graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed)
         self.sources = torch.tensor(sources, dtype=I64, device=DEVICE)
-        rows = oracles.shortest_paths(n, arcs if directed else oracles.both_ways(arcs))[0]
+        rows = distances(n, tuple(arcs if directed else oracles.both_ways(arcs)))
         self.rows = [[-1 if d is None else d for d in rows[s]] for s in sources]
 
     def control(self) -> Tensor:
