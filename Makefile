@@ -1,5 +1,5 @@
 # make demo    exact betweenness of two networks, on a machine that has only Python and g++
-# make test    everything the tests need, then the whole suite
+# make test    everything the tests need, then the whole suite, in a process per core (JOBS=...)
 # make lint    ruff, clang-format, mypy
 # make docs    the documentation in docs/_build
 # make bench   side by side with the peers
@@ -10,8 +10,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
-# A process per core, each with two threads of PyTorch's.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+# Tests run in JOBS processes, each with two threads of PyTorch's and up to 1 GB.
+JOBS ?= $(shell nproc 2> /dev/null || echo 2)
+PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
 # What the extension is made of. Python files are not in it: the package is installed in place.
 BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -type f)
