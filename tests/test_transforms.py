@@ -1,4 +1,4 @@
-"""torchcent.transforms on Data, Batch and HeteroData: values, places, names, errors."""
+"""torchcent.transforms on Data, Batch and HeteroData: values and places."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ import torchcent
 pytest.importorskip("torch_geometric")
 from torch_geometric import EdgeIndex
 from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
-from torch_geometric.transforms import Compose, ToSparseTensor
+from torch_geometric.transforms import Compose
 from torch_geometric.utils import from_networkx
 
 from torchcent.transforms import AddCentrality, AddClusters, AddEdgeCentrality
@@ -407,117 +407,6 @@ def test_quiet_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     AddCentrality()(data)
     AddCentrality(progress=True)(data)
     assert asked == [None, False, True]
-
-
-@pytest.mark.parametrize(
-    ("name", "error", "part"),
-    [
-        ("node_index", ValueError, "'index'"),
-        ("batch", ValueError, "'batch'"),
-        ("minibatch_score", ValueError, "'batch'"),
-        ("edge_score", ValueError, "'edge'"),
-        ("_score", ValueError, "_score"),
-        ("", ValueError, "must be a name"),
-        ("two words", ValueError, "two words"),
-        ("num_nodes", ValueError, "num_nodes"),
-        ("ptr", ValueError, "ptr"),
-        ("face", ValueError, "face"),
-        (3, TypeError, "3"),
-    ],
-)
-def test_names_that_are_refused(name: object, error: type[Exception], part: str) -> None:
-    for make in (lambda: AddCentrality(attr_name=name), lambda: AddClusters(attr_name=name)):
-        with pytest.raises(error, match=f"attr_name.*{part}"):
-            make()
-
-
-def test_why_names_are_refused() -> None:
-    """What torch_geometric would do to scores of such names."""
-    data = [Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2) for _ in range(2)]
-    for name in ("score_index", "batch_score", "cluster_index"):
-        for one in data:
-            one[name] = torch.ones(2)
-        assert Batch.from_data_list(data)[name].flatten().tolist() != [1.0] * 4
-        with pytest.raises(ValueError, match="attr_name"):
-            AddCentrality(attr_name=name)
-
-
-def test_names_of_edges() -> None:
-    for name in ("score", "centrality"):
-        with pytest.raises(ValueError, match=f"accepted is 'edge_{name}'"):
-            AddEdgeCentrality(name)
-    with pytest.raises(ValueError, match="'index'"):
-        AddEdgeCentrality("edge_index")
-    with pytest.raises(TypeError, match="one_hot"):
-        AddClusters(None)
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: AddCentrality(["pagerank"]), ValueError, "measures.*pagerank"),
-        (lambda: AddCentrality("betweenness"), TypeError, "measures"),
-        (lambda: AddCentrality([]), TypeError, "measures"),
-        (lambda: AddCentrality(normalized=1), TypeError, "normalized"),
-        (lambda: AddCentrality(log="yes"), TypeError, "log"),
-        (lambda: AddCentrality(weight=torch.ones(3)), TypeError, "weight must be the name"),
-        (lambda: AddCentrality(directed="no"), TypeError, "directed"),
-        (lambda: AddCentrality(progress=1), TypeError, "progress"),
-        (lambda: AddCentrality(edge_types=("a", "to", "b")), TypeError, "edge_types"),
-        (lambda: AddCentrality(edge_types=[]), TypeError, "edge_types"),
-        (lambda: AddCentrality(edge_types=[("a", "b")]), TypeError, "edge_types"),
-        (lambda: AddClusters(inflation=1.0), ValueError, "inflation"),
-    ],
-)
-def test_bad_arguments_when_it_is_made(make, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        make()
-
-
-def two() -> Data:
-    return Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
-
-
-@pytest.mark.parametrize(
-    ("transform", "data", "error", "message"),
-    [
-        (AddCentrality(), Data(num_nodes=3), ValueError, "no edge_index"),
-        (AddCentrality(), [two()], TypeError, "Data, Batch or HeteroData, got list"),
-        (AddCentrality(), HeteroData(), ValueError, "no edge types"),
-        (AddCentrality(weight="length"), two(), ValueError, "weight='length'.*edge_index"),
-        (AddCentrality(engine="fast"), two(), ValueError, "engine"),
-        (AddCentrality(edge_types=[("a", "to", "b")]), two(), ValueError, "HeteroData, got a Data"),
-        (AddCentrality(edge_types=[("a", "to", "b")]), library()[0].cpu(), ValueError, "but data"),
-    ],
-)
-def test_data_that_do_not_fit(transform, data, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        transform(data)
-
-
-def test_sparse_adjacency_comes_later() -> None:
-    with pytest.raises(ValueError, match="before ToSparseTensor"):
-        AddCentrality()(ToSparseTensor()(two()))
-
-
-def test_whole_numbers_are_no_place_for_scores() -> None:
-    data = two()
-    data.x = torch.ones(2, 1, dtype=torch.int64)
-    with pytest.raises(TypeError, match=r"data.x is torch.int64.*data.x.float\(\)"):
-        AddCentrality(attr_name=None)(data)
-    data.edge_attr = torch.ones(2, 1, 1)
-    with pytest.raises(ValueError, match="data.edge_attr must be"):
-        AddEdgeCentrality(attr_name=None)(data)
-
-
-def test_uncounted_vertices() -> None:
-    data = HeteroData()
-    data["a", "to", "b"].edge_index = torch.tensor([[0], [1]])
-    with pytest.raises(ValueError, match="set num_nodes"):
-        AddCentrality()(data)
-    data["a"].y, data["b"].num_nodes = "no tensor", 2
-    with pytest.raises(ValueError, match=r"data\['a'\].*set num_nodes"), pytest.warns(UserWarning):
-        AddCentrality()(data)
 
 
 def test_without_torch_geometric() -> None:
