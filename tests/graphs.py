@@ -1,7 +1,8 @@
-"""Graphs that the tests share: named families, and Hypothesis strategies for random ones."""
+"""Graphs that the tests share: named families, Hypothesis strategies, options of measures."""
 
 import os
 import random
+from typing import Any
 
 import networkx as nx
 import torch
@@ -168,3 +169,27 @@ def leafy_graphs(draw: st.DrawFn, max_core: int = 5, max_leaves: int = 8) -> tup
 def subsets(draw: st.DrawFn, n: int) -> list[int]:
     """Different vertices, at least one, in any order."""
     return draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=n, unique=True))
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> tuple[int, Arcs, dict[str, Any]]:
+    """A graph and options for a measure that counts paths: all of them, or between subsets."""
+    n, arcs = draw(st.one_of(arc_lists(), leafy_graphs()))
+    options: dict[str, Any] = {"directed": draw(st.booleans()), "normalized": draw(st.booleans())}
+    if n and draw(st.booleans()):
+        options["sources"] = draw(subsets(n))
+        if draw(st.booleans()):
+            options["targets"] = draw(subsets(n))
+    return n, arcs, options
+
+
+def between(n: int) -> list[dict[str, list[int]]]:
+    """Sources and targets of a graph of at least two vertices: none, few and all of them."""
+    return [
+        {},
+        {"sources": [0]},
+        {"sources": [n - 1, 0]},
+        {"sources": [n - 1], "targets": [0]},
+        {"sources": [0, 1], "targets": sorted({1, n - 1})},
+        {"sources": list(range(n)), "targets": [n - 1]},
+    ]

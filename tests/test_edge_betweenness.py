@@ -13,16 +13,17 @@ from graphs import (
     LEAFY,
     Drawn,
     arc_lists,
+    between,
     complete,
     cycle,
     edge_index,
     leafy_graphs,
     networkx_graph,
     path,
+    questions,
     random_graph,
     random_tree,
     star,
-    subsets,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,18 +39,10 @@ scores = partial(scored, torchcent.edge_betweenness)
 # --- the definition
 
 
-@given(data=st.data())
+@given(question=questions())
 @settings(max_examples=150)
-def test_definition(engine, data):
-    n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()))
-    options = {
-        "directed": data.draw(st.booleans(), label="directed"),
-        "normalized": data.draw(st.booleans(), label="normalized"),
-    }
-    if n and data.draw(st.booleans()):
-        options["sources"] = data.draw(subsets(n), label="sources")
-        if data.draw(st.booleans()):
-            options["targets"] = data.draw(subsets(n), label="targets")
+def test_definition(engine, question):
+    n, arcs, options = question
     expected = oracles.edge_betweenness(n, arcs, **options)
     assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
@@ -59,14 +52,7 @@ def test_definition(engine, data):
 def test_leafy_graphs(engine, name, directed):
     n, arcs = LEAFY[name]
     arcs = oracles.both_ways(arcs)
-    for options in (
-        {},
-        {"sources": [0]},
-        {"sources": [n - 1, 0]},
-        {"sources": [n - 1], "targets": [0]},
-        {"sources": [0, 1], "targets": sorted({1, n - 1})},
-        {"sources": list(range(n)), "targets": [n - 1]},
-    ):
+    for options in between(n):
         options |= {"directed": directed, "normalized": False}
         expected = oracles.edge_betweenness(n, arcs, **options)
         assert_scores(scores(arcs, n, engine, **options), expected, engine)

@@ -11,14 +11,15 @@ from engines import assert_scores, scored
 from graphs import (
     LEAFY,
     arc_lists,
+    between,
     cycle,
     edge_index,
     leafy_graphs,
     path,
+    questions,
     random_graph,
     random_tree,
     star,
-    subsets,
     union,
 )
 from hypothesis import given, settings
@@ -30,18 +31,10 @@ F64 = torch.float64
 scores = partial(scored, torchcent.stress)
 
 
-@given(data=st.data())
+@given(question=questions())
 @settings(max_examples=200)
-def test_definition(engine, data):
-    n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()))
-    options = {
-        "directed": data.draw(st.booleans(), label="directed"),
-        "normalized": data.draw(st.booleans(), label="normalized"),
-    }
-    if n and data.draw(st.booleans()):
-        options["sources"] = data.draw(subsets(n), label="sources")
-        if data.draw(st.booleans()):
-            options["targets"] = data.draw(subsets(n), label="targets")
+def test_definition(engine, question):
+    n, arcs, options = question
     expected = oracles.stress(n, arcs, **options)
     assert_scores(scores(arcs, n, engine, **options), expected, engine)
 
@@ -51,14 +44,7 @@ def test_definition(engine, data):
 def test_leafy_graphs(engine, name, directed):
     n, arcs = LEAFY[name]
     arcs = oracles.both_ways(arcs)
-    for options in (
-        {},
-        {"sources": [0]},
-        {"sources": [n - 1, 0]},
-        {"sources": [n - 1], "targets": [0]},
-        {"sources": [0, 1], "targets": sorted({1, n - 1})},
-        {"sources": list(range(n)), "targets": [n - 1]},
-    ):
+    for options in between(n):
         options |= {"directed": directed}
         expected = oracles.stress(n, arcs, **options)
         assert_scores(scores(arcs, n, engine, **options), expected, engine)
