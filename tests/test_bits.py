@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 import sys
+from collections import Counter
 from functools import lru_cache
 
 import oracles
@@ -87,8 +88,8 @@ def check(case: Case, leaves: list[int], threads: int) -> None:
     expected = torch.tensor([four_sums(of) for of in pairs], dtype=F64).reshape(n, 4)
     torch.testing.assert_close(sums.cpu(), expected, rtol=1e-12, atol=0)
     assert farthest.tolist() == [max((d for d, more in of if more), default=0) for of in pairs]
-    found = [d for row in case.rows for d in row]
-    assert levels.tolist() == [found.count(d) for d in range(n + 1)]
+    found = Counter(d for row in case.rows for d in row)
+    assert levels.tolist() == [found[d] for d in range(n + 1)]
     assert control.tolist()[:2] == [0, k]
 
     sums, farthest = case.new(k, 4), case.new(k, dtype=I32)
