@@ -131,10 +131,11 @@ class LaneWaves {
   }
 
   void push_back(int level) {
+    const double hops = graph_.linear && level > 0 ? level : 1;
     const dim3 grid(blocks(out_.warps(), kWarps), wave_.batches);
     backward<Row, Visitor><<<grid, 32 * kWarps, 0, run_.stream>>>(
         out_, BackwardLevel<Row, Visitor>{wave_, graph_.target_weight, graph_.through_weight, level_[level],
-                                          level_[level + 1], level, graph_.linear ? std::max(level, 1) : 1});
+                                          level_[level + 1], level, hops, 1 / hops});
     check_launch("backward");
   }
 
