@@ -34,7 +34,7 @@ def seconds(value: object) -> float | None:
     return number
 
 
-def options(method: str, top: object, pivots: str, scaling: str) -> None:
+def options(method: str, top: object, pivots: str, scaling: str, tie_tolerance: float) -> None:
     """What only one of the methods knows."""
     if top is not None and method not in ("auto", "kadabra"):
         raise ValueError(f"top={top!r} is for method='kadabra', not {method!r}; leave it out")
@@ -42,3 +42,7 @@ def options(method: str, top: object, pivots: str, scaling: str) -> None:
         raise ValueError(f"pivots={pivots!r} is for method='pivots', not {method!r}")
     if scaling != "brandes_pich" and method != "pivots":
         raise ValueError(f"scaling={scaling!r} is for method='pivots', not {method!r}")
+    if scaling == "linear" and tie_tolerance > 0:
+        raise ValueError(
+            "scaling='linear' divides lengths of shortest paths; tie_tolerance must be 0"
+        )

@@ -8,12 +8,12 @@ import time
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_approx, _scale
+from torchcent import _check, _check_approx, _check_weights, _scale
 from torchcent._approx import _cost, _pivots
 from torchcent._approx._bounds import hoeffding_samples, mean_interval
 from torchcent._approx._diameter import vertex_diameter
 from torchcent._approx._progressive import Estimate, Run
-from torchcent._approx._result import AdaptiveBetweenness, Approximation, Top
+from torchcent._approx._result import AdaptiveBetweenness, Approximation, Top, outward
 from torchcent._approx._sampler import Sampler
 from torchcent._watch import progress_bar
 from torchcent.betweenness import betweenness
@@ -42,6 +42,7 @@ def betweenness_approx(
     edge_weight: Tensor | None = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
+    tie_tolerance: float = 0.0,
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     memory: int | None = None,
@@ -77,7 +78,11 @@ def betweenness_approx(
             1. "linear": 2 d(s, v) / d(s, t), paths to pivots likewise, so that v gets less from
             pivots next to it (Geisberger, Sanders and Schultes 2008). No bias either way; a linear
             pivot tells up to 2 instead of 1, so the bounds ask for four times as many.
-        edge_weight, num_nodes, directed, dtype, memory, progress: as of :func:`betweenness`.
+        edge_weight, num_nodes, directed, progress: as of :func:`betweenness`.
+        tie_tolerance: as there; more than 0 draws paths by tensor operators, which take far longer.
+        dtype: float64, float32, float16 or bfloat16; ends of intervals are rounded outward. None:
+            PyTorch's default.
+        memory: as there; fewer threads draw at a time where it is short.
         generator: of all random choices; None takes torch's global one. The same generator and
             number of samples give the same bits, whatever the number of threads.
 
@@ -115,7 +120,8 @@ def betweenness_approx(
     _check.choice(method, "method", _check_approx.METHODS)
     _check.choice(pivots, "pivots", _pivots.CHOICES)
     _check.choice(scaling, "scaling", _pivots.SCALINGS)
-    _check_approx.options(method, top, pivots, scaling)
+    tolerance = _check_weights.tie_tolerance(tie_tolerance)
+    _check_approx.options(method, top, pivots, scaling, tolerance)
     if top is not None:
         _check.top(top, graph)
     most = _check.positive(max_samples, "max_samples")
@@ -136,15 +142,16 @@ def betweenness_approx(
         why = f"exact scores would take about {_in_seconds(exact_cost)}"
     if method == "pivots":
         return _from_pivots(
-            graph, epsilon, delta, most, deadline, pivots, scaling, chance, result, budget, progress
-        )
+            graph, epsilon, delta, most, deadline, pivots, scaling, tolerance, chance, result,
+            budget, progress,
+        )  # fmt: skip
     if method == "exact":
-        return _exact(graph, why, result, budget, progress)
+        return _exact(graph, why, tolerance, result, budget, progress)
 
     def dearer(seconds: float) -> bool:
         return exact_cost < seconds and (deadline is None or exact_cost < _left(deadline))
 
-    sampler = Sampler(graph, chance)
+    sampler = Sampler(graph, chance, budget, tolerance)
     share = (graph.num_nodes - 2) / graph.num_nodes  # of the pairs that a vertex can be between
     with progress_bar(0, "betweenness", progress, quick=False, unit="paths") as bar:
         run = Run(sampler, delta, most, deadline, bar)
@@ -156,7 +163,7 @@ def betweenness_approx(
             found = run.under_watch(lambda: run.progressive(epsilon * share, top, dearer))
     if run.abandoned:
         why += f", {run.expected_samples:,} paths more"
-        return _exact(graph, why, result, budget, progress)
+        return _exact(graph, why, tolerance, result, budget, progress)
     return _approximation(graph, found, method, delta, why, 1 / share, result)
 
 
@@ -169,9 +176,12 @@ def _in_seconds(cost: float) -> str:
 
 
 def _exact(
-    graph: Graph, why: str, dtype: torch.dtype, memory: int | None, progress: bool | None
-) -> Approximation:
-    scores = betweenness(graph, dtype=dtype, memory=memory, progress=progress)
+    graph: Graph, why: str, tie_tolerance: float, dtype: torch.dtype, memory: int | None,
+    progress: bool | None,
+) -> Approximation:  # fmt: skip
+    scores = betweenness(
+        graph, tie_tolerance=tie_tolerance, dtype=dtype, memory=memory, progress=progress
+    )
     return Approximation(
         scores, scores, scores, 0.0, 0.0, graph.num_nodes, "exact", True, why, graph
     )
@@ -182,21 +192,21 @@ def _approximation(
     dtype: torch.dtype,
 ) -> Approximation:  # fmt: skip
     """Shares of all pairs, times the factor, are normalised scores."""
-    parts = [
-        found.of_all(part * factor, graph.num_nodes).clamp_(max=1).to(graph.device, dtype)
+    scores, lower, upper = (
+        found.of_all(part * factor, graph.num_nodes).clamp_(max=1).to(graph.device)
         for part in (found.scores, found.lower, found.upper)
-    ]
+    )
     ended = "enough samples" if found.reached else "cut short"
     return Approximation(
-        parts[0], parts[1], parts[2], min(found.radius * factor, 1.0), delta, found.samples, method,
-        found.reached, f"{why}; {ended}", graph,
+        scores.to(dtype), *outward(lower, upper, dtype), min(found.radius * factor, 1.0), delta,
+        found.samples, method, found.reached, f"{why}; {ended}", graph,
     )  # fmt: skip
 
 
 def _from_pivots(
     graph: Graph, epsilon: float, delta: float, most: int | None, deadline: float | None,
-    choice: str, scaling: str, generator: torch.Generator | None, dtype: torch.dtype,
-    memory: int | None, progress: bool | None,
+    choice: str, scaling: str, tie_tolerance: float, generator: torch.Generator | None,
+    dtype: torch.dtype, memory: int | None, progress: bool | None,
 ) -> Approximation:  # fmt: skip
     n = graph.num_nodes
     largest = 2 if scaling == "linear" else 1  # that a pivot can tell
@@ -205,7 +215,7 @@ def _from_pivots(
     order = _pivots.chosen(graph, choice, count, generator, scaling)
     ends = list(_pivots.blocks(count, deadline is not None))
     sums, done = torch.zeros(n, dtype=torch.float64, device=graph.device), 0
-    told_by = _pivots.Pivots(graph, choice, scaling, memory, progress)
+    told_by = _pivots.Pivots(graph, choice, scaling, memory, progress, tie_tolerance)
     for end in ends:
         sums += told_by.sums(order[done:end])
         done = end
@@ -234,7 +244,7 @@ def _from_pivots(
         radius = float(torch.maximum(upper - scores, scores - lower).nan_to_num(nan=1.0).max())
     why = f"{done:,} of {n:,} vertices, {choice}, scaling {scaling}"
     return Approximation(
-        scores.to(dtype), lower.to(dtype), upper.to(dtype), radius, delta, done, "pivots",
+        scores.to(dtype), *outward(lower, upper, dtype), radius, delta, done, "pivots",
         done == count and (most is not None or done == n or radius <= epsilon), why, graph,
     )  # fmt: skip
 
@@ -249,6 +259,7 @@ def betweenness_adaptive(
     edge_weight: Tensor | None = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
+    tie_tolerance: float = 0.0,
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     memory: int | None = None,
@@ -272,7 +283,7 @@ def betweenness_adaptive(
         c: how far to go, at least 2.
         epsilon: in (0, 0.5), of the promise; it does not change what is computed.
         max_samples: where to end for vertices of low scores; None takes n / 20, but 64 at least.
-        edge_weight, num_nodes, directed, generator, dtype, memory, progress: as of
+        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress: as of
             :func:`betweenness`.
 
     Returns:
@@ -296,6 +307,7 @@ def betweenness_adaptive(
     wanted = _check.vertices(vertices, "vertices", graph)
     c = _check_approx.at_least(c, "c", 2)
     epsilon = _check_approx.share(epsilon, "epsilon", 0.5)
+    tolerance = _check_weights.tie_tolerance(tie_tolerance)
     most = _check.positive(max_samples, "max_samples")
     result = _check.float_dtype(dtype)
     chance = _check.random_generator(generator)
@@ -312,7 +324,9 @@ def betweenness_adaptive(
     done = 0
     while done < count and not bool(stopped.all()):
         end = min(count, done + max(_pivots.BATCH, done // 4))
-        total += _pivots.dependency_sums(graph, order[done:end], budget, progress)
+        total += _pivots.dependency_sums(
+            graph, order[done:end], budget, progress, tie_tolerance=tolerance
+        )
         done = end
         sums = torch.where(stopped, sums, total[wanted])
         samples[~stopped] = done
@@ -324,6 +338,5 @@ def betweenness_adaptive(
     scores = sums / ((samples - own.sum(1)) * max(n - 2, 1))
     lower = torch.where(stopped, scores * epsilon, math.nan)
     upper = torch.where(stopped, (scores / epsilon).clamp(max=1), math.nan)
-    parts = (part.to(result) for part in (scores, lower, upper))
-    scores, lower, upper = parts
-    return AdaptiveBetweenness(wanted, scores, samples, stopped, lower, upper)
+    ends = outward(lower, upper, result)
+    return AdaptiveBetweenness(wanted, scores.to(result), samples, stopped, *ends)

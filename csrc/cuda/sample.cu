@@ -14,17 +14,8 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int64_t kBytesPerVertex = 16;          // of a block
 constexpr int64_t kBlocksPerProcessor = 16;      // as many as its threads allow for
 constexpr int64_t kTogether = int64_t{1} << 16;  // samples of a launch: how often a cancel is heard
-
-int64_t blocks_that_fit(int64_t n, int64_t samples, int32_t device) {
-  size_t free_bytes = 0, all = 0;
-  check(cudaMemGetInfo(&free_bytes, &all), "cudaMemGetInfo");
-  const int64_t fit = static_cast<int64_t>(free_bytes / 2) / (kBytesPerVertex * n);
-  const int64_t most = kBlocksPerProcessor * multiprocessors(device);
-  return std::max<int64_t>(1, std::min({fit, most, samples}));
-}
 
 template <class T>
 T* zeros(TensorScratch& scratch, int64_t count, cudaStream_t stream) {
@@ -35,8 +26,9 @@ T* zeros(TensorScratch& scratch, int64_t count, cudaStream_t stream) {
 
 }  // namespace
 
+// threads: blocks at most, of 16 bytes per vertex.
 Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
-                    int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t /*threads*/) {
+                    int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   same_device("sample_paths", rowptr.get_device_index(), {&rowptr, &col, &colptr, &row, &counts});
   const int32_t device = rowptr.get_device_index();
   const torch::stable::accelerator::DeviceGuard guard(device);
@@ -44,7 +36,7 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   int64_t* const shared = control.mutable_data_ptr<int64_t>();
   const int64_t n = rowptr.numel() - 1;
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
-  const int64_t blocks = blocks_that_fit(n, count, device);
+  const int64_t blocks = std::min({threads, kBlocksPerProcessor * multiprocessors(device), count});
   TensorScratch scratch(rowptr);
   SampleProblem problem = {};
   problem.out = {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};

@@ -18,7 +18,7 @@ BATCH = 64  # sources that fill the lanes of an engine
 
 def dependency_sums(
     graph: Graph, pivots: Tensor, memory: int | None, progress: bool | None,
-    measure: str = "betweenness",
+    measure: str = "betweenness", tie_tolerance: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """float64 [n]: what paths from the pivots contribute, as sums over ordered pairs.
 
@@ -29,10 +29,10 @@ def dependency_sums(
     engine = "auto"
     if measure == "linear" and graph.is_weighted and _plan.has_kernels(graph):
         engine = "dijkstra"  # which has distances at hand where dependencies are added up
-    made, core = _plan.plan(graph, measure, engine, number, memory)
+    made, core = _plan.plan(graph, measure, engine, number, memory, tie_tolerance=tie_tolerance)
     if graph.is_weighted:
         _resolution.check(graph)
-    problem = _reduce.problem(graph, core, measure, pivots, None, False)
+    problem = _reduce.problem(graph, core, measure, pivots, None, False, tie_tolerance)
     return _driver.run(problem, made, progress)
 
 
@@ -40,9 +40,11 @@ class Pivots:
     """Blocks of pivots, and what each of them tells, by a choice and a scaling."""
 
     def __init__(
-        self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None
-    ) -> None:
+        self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None,
+        tie_tolerance: float = 0.0,
+    ) -> None:  # fmt: skip
         self._graph, self._by_degree = graph, choice == "degree"
+        self._tie_tolerance = tie_tolerance
         self._memory, self._progress = memory, progress
         self._back = None  # linear scaling looks at paths to the pivots, too
         self._scaling = scaling
@@ -60,7 +62,9 @@ class Pivots:
         return found
 
     def _of(self, graph: Graph, pivots: Tensor) -> Tensor:
-        return dependency_sums(graph, pivots, self._memory, self._progress, self._measure)
+        return dependency_sums(
+            graph, pivots, self._memory, self._progress, self._measure, self._tie_tolerance
+        )
 
 
 def chosen(

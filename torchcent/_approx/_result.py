@@ -38,7 +38,8 @@ class Approximation:
     Attributes:
         scores: [n], normalised: what ``betweenness(graph)`` would be.
         lower, upper: [n], the interval of each vertex; NaN where nothing is promised.
-        epsilon: the largest distance of a score from an end of its interval; NaN, too.
+        epsilon: the largest distance of a score from an end of its interval, before they are
+            rounded to a narrow dtype; NaN, too.
         delta: the probability that some score is outside of its interval; 0 for exact scores.
         samples: paths, or pivots, that the scores come from; of an exact run the sources.
         method: "kadabra", "rk", "pivots" or "exact".
@@ -113,6 +114,20 @@ class Approximation:
             f"epsilon={self.epsilon:.4g}, delta={self.delta:g}, samples={self.samples}, "
             f"reached={self.reached}: {self.reason})"
         )
+
+
+def outward(lower: Tensor, upper: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Ends of intervals in [0, 1], float64, in another dtype: no interval gets narrower."""
+    unit = torch.finfo(dtype)
+    least = unit.tiny * unit.eps  # the smallest number there is
+
+    def rounded(value: Tensor, sign: int) -> Tensor:
+        near = value.to(dtype)
+        inward = sign * (near.double() - value) < 0
+        moved = (value * (1 + sign * unit.eps) + sign * least).clamp(0, 1).to(dtype)
+        return torch.where(inward, moved, near)
+
+    return rounded(lower, -1), rounded(upper, 1)
 
 
 @dataclass(frozen=True, eq=False)

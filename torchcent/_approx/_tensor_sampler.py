@@ -17,14 +17,14 @@ _ANY_MEMORY = 2**62  # their number follows the graph alone, so that the same co
 
 
 def sample_paths(
-    graph: Graph, seed: int, first: int, count: int, counts: Tensor, control: Tensor
-) -> None:
+    graph: Graph, seed: int, first: int, count: int, counts: Tensor, control: Tensor,
+    tie_tolerance: float = 0.0,
+) -> None:  # fmt: skip
     """Adds samples number first, ..., first + count - 1 to counts, int64 [n]."""
     n = graph.num_nodes
     if n < 2:
         return
-    own = _tensor.weighted_extra(n, graph.num_slots) if graph.is_weighted else 0
-    lanes = min(_MOST_LANES, _tensor.lanes_that_fit(n, graph.num_slots, _ANY_MEMORY, own))
+    lanes = _lanes(graph)
     for begin in range(first - first % lanes, first + count, lanes):
         if control[0]:
             return
@@ -36,15 +36,32 @@ def sample_paths(
         wanted = slice(max(first - begin, 0), min(first + count - begin, lanes))
         part = (source[wanted].to(graph.device), target[wanted].to(graph.device))
         chance.manual_seed((seed ^ begin) % 2**63)
-        _walk_back(graph, *part, chance, counts)
+        _walk_back(graph, *part, chance, counts, tie_tolerance)
         control[1] += part[0].numel()
 
 
+def _lanes(graph: Graph) -> int:
+    n, m = graph.num_nodes, graph.num_slots
+    return min(_MOST_LANES, _tensor.lanes_that_fit(n, m, _ANY_MEMORY, _own(graph)))
+
+
+def _own(graph: Graph) -> int:
+    n, m = graph.num_nodes, graph.num_slots
+    return _tensor.weighted_extra(n, m) if graph.is_weighted else 0
+
+
+def memory_needed(graph: Graph) -> int:
+    """Bytes at most, besides the graph and the counts."""
+    n, m = graph.num_nodes, graph.num_slots
+    return _tensor.memory_needed(n, m, _lanes(graph), _own(graph))
+
+
 def _walk_back(
-    graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator, counts: Tensor
-) -> None:
+    graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator, counts: Tensor,
+    tie_tolerance: float,
+) -> None:  # fmt: skip
     n = graph.num_nodes
-    levels = _levels(graph, source)
+    levels = _levels(graph, source, tie_tolerance)
     # For each pair (lane, vertex) the arcs of shortest paths that lead to it, with what they count.
     tail, head, log_count = [], [], []
     begin = 0
@@ -77,12 +94,14 @@ def _walk_back(
         counts += torch.bincount(here % n, minlength=n)
 
 
-def _levels(graph: Graph, source: Tensor) -> Levels:
+def _levels(graph: Graph, source: Tensor, tie_tolerance: float) -> Levels:
     def search(one: _tensor.Number) -> Levels | None:
         if graph.is_weighted:
             weight = graph.scaled_weights[0]
             assert weight is not None
-            return _weighted.shortest_path_levels(graph.rowptr, graph.col, weight, source, one, 0.0)
+            return _weighted.shortest_path_levels(
+                graph.rowptr, graph.col, weight, source, one, tie_tolerance
+            )
         return shortest_path_levels(graph.rowptr, graph.col, source, one)
 
     one = torch.ones(source.numel(), dtype=torch.float64, device=source.device)
