@@ -1,13 +1,14 @@
 """Approximate betweenness against NetworKit's KADABRA: seconds, samples, and errors where known.
 
     python benchmarks/approximation.py          # writes results/approximation.json
-    python benchmarks/approximation.py --graphs rmat16_ef16 --repeat 5
+    python benchmarks/approximation.py --graphs rmat16_ef16 --repeat 5    # replaces this row
 
 Both run with the same epsilon and delta and the same number of threads, in turns, each run in a
-process of its own with the graph ready in it; medians are compared. A run that takes longer than
-`--time-limit` is given up, and the limit counts as its time. The rows of `rules` tell how many
-samples other published rules would have needed for the same graph, from the best scores known:
-those of Riondato and Kornaropoulos, and of Pellegrina and Vandin (SILVAN, without its first phase).
+process of its own with the graph ready in it; medians are compared. A contestant whose run takes
+longer than `--time-limit` has no more turns. Rows of other graphs in the output stay. The rows of
+`rules` tell how many samples other published rules would have needed for the same graph, from the
+best scores known: those of Riondato and Kornaropoulos, and of Pellegrina and Vandin (SILVAN,
+without its first phase).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ Edges = tuple[NDArray[np.int64], int]
 GRAPHS: dict[str, Callable[[], Edges]] = {
     "rmat16_ef16": partial(generated, "rmat", scale=16, edge_factor=16, seed=1),
     "ba_30k_b50": partial(generated, "ba", n=30_000, m=50, seed=1),
+    "road40k": partial(generated, "road", rows=200, cols=200, seed=1),
     "road250k": partial(generated, "road", rows=500, cols=500, seed=1),
 }
 
@@ -122,6 +124,7 @@ def row(name: str, given: argparse.Namespace) -> dict[str, Any]:
     record: dict[str, Any] = {
         "name": name, "num_nodes": edges[1], "num_slots": 2 * edges[0].shape[1],
         "epsilon": epsilon, "delta": delta, "threads": given.threads,
+        "time_limit": given.time_limit,
         "contestants": {
             kind: {"seconds": [], "samples": [], "gave_up": False} for kind in CONTESTANTS
         },
@@ -154,6 +157,30 @@ def row(name: str, given: argparse.Namespace) -> dict[str, Any]:
     return record
 
 
+def table(result: dict[str, Any]) -> list[list[str]]:
+    """The rows as cells, for tables.py."""
+    lines = [
+        ["graph", "vertices", "slots", "seconds", "samples", "NetworKit", "its samples", "times",
+         "SILVAN's bound", "Riondato's"]
+    ]  # fmt: skip
+    for row in result["rows"]:
+        ours, theirs = (row["contestants"][kind] for kind in CONTESTANTS)
+        limit = row["time_limit"]
+        done = bool(theirs["seconds"])
+        ratio = (theirs["median"] if done else limit) / ours["median"]
+        lines.append(
+            [
+                row["name"], f"{row['num_nodes']:,}", f"{row['num_slots']:,}",
+                f"{ours['median']:.3g}", f"{statistics.median(ours['samples']):,.0f}",
+                f"{theirs['median']:.3g}" if done else f"> {limit:g}",
+                f"{statistics.median(theirs['samples']):,.0f}" if done else "",
+                f"{'' if done else '> '}{ratio:.3g}",
+                f"{row['rules']['silvan']:,}", f"{row['rules']['rk']:,}",
+            ]
+        )  # fmt: skip
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--graphs", nargs="*", default=list(GRAPHS), choices=list(GRAPHS))
@@ -164,10 +191,14 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=120)
     parser.add_argument("--output", type=Path, default=RESULTS)
     given = parser.parse_args()
-    result = {**conditions(), "rows": []}
+    rows: dict[str, Any] = {}
+    if given.output.exists():
+        rows = {old["name"]: old for old in json.loads(given.output.read_text())["rows"]}
+    result = conditions()
     for name in given.graphs:
-        result["rows"].append(row(name, given))
-        given.output.write_text(json.dumps(result, indent=1) + "\n")
+        rows[name] = row(name, given)
+        ordered = [rows[known] for known in GRAPHS if known in rows]
+        given.output.write_text(json.dumps({**result, "rows": ordered}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

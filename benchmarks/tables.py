@@ -5,8 +5,9 @@
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
 cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
 one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
-`<!-- loader: all -->` that of loader.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py),
-and `<!-- end -->` ends it. Tables of a result that is not there stay as they are.
+`<!-- loader: all -->` that of loader.json, `<!-- approximation: all -->` that of
+approximation.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends
+it. Tables of a result that is not there stay as they are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+import approximation
 import distance_report
 import gpu_report
 import loader
@@ -31,6 +33,7 @@ FILES = {
     "distances": "distances.json",
     "loader": "loader.json",
     "mcl": "mcl.json",
+    "approximation": "approximation.json",
     "h200": "h200.json",
 }
 MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -47,6 +50,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return markdown(loader.table(result))
     if kind == "mcl":
         return mcl_table(result, wanted)
+    if kind == "approximation":
+        return markdown(approximation.table(result))
     measure, *names = wanted.split()
     rows = [row for row in result["rows"] if row["measure"] == measure]
     if names:
