@@ -69,6 +69,8 @@ SUITES = [
     "test_sampling",
     "test_approximation",
     "test_mcl_batch",
+    "test_linear_pivots",
+    "test_approx_room",
     "test_functional",
     "test_transforms",
 ]

@@ -5,6 +5,7 @@ import os
 import networkx as nx
 import pytest
 import torch
+from engines import PAIRS
 from graphs import (
     DEVICE,
     arc_lists,
@@ -107,7 +108,7 @@ def test_path_counts_beyond_float64():
         joint, d = 3 * k, 2.0 * k
         ends = (1 / behind[behind > d]).sum() + 1 / (2.0 * count)
         sides = 2 * (1 / (behind[behind >= d] + 1)).sum()
-        torch.testing.assert_close(found[joint], d * (ends + sides), rtol=1e-9, atol=0)
+        torch.testing.assert_close(found[joint], d * (ends + sides), rtol=PAIRS, atol=0)
     assert n == 3 * count + 1
 
 

@@ -52,7 +52,8 @@ def graph_of(
     edge_index = columns[0] if len(columns) == 1 else torch.cat(columns, dim=1)
     batch, place = None, None
     if all("batch" in store for store, _ in nodes):
-        batch = torch.cat([store["batch"] for store, _ in nodes])
+        # A Batch has it on the CPU for vertices without features.
+        batch = torch.cat([store["batch"].to(edge_index.device) for store, _ in nodes])
         if (batch.diff() < 0).any():  # several node types, or vertices that were sampled
             order = torch.argsort(batch, stable=True)
             place = torch.empty_like(order)

@@ -51,8 +51,14 @@ class Sampler:
         """At a time: threads, or blocks on CUDA."""
         graph, where = self.graph, self._where
         n, m = graph.num_nodes, graph.num_slots
-        limit = _memory.budget(memory if where == graph.device else None, where)
         fixed = graph.nbytes + _OF_A_RUN * n
+        what = "drawing shortest paths, one at a time,"
+        limit = _memory.budget(memory, graph.device)
+        if where != graph.device:  # there the graph and the counts; all else on the host
+            if fixed > limit:
+                raise _memory.refuse(what, fixed, limit, memory)
+            memory = None
+            limit = _memory.budget(None, where)
         if not self._compiled:
             each = _tensor_sampler.memory_needed(graph)
         else:
@@ -61,7 +67,6 @@ class Sampler:
                 per_vertex, per_slot = _ON_CUDA
             each = per_vertex * n + per_slot * m
         if fixed + each > limit:
-            what = "drawing shortest paths, one at a time,"
             raise _memory.refuse(what, fixed + each, limit, memory)
         return (limit - fixed) // max(each, 1)
 
