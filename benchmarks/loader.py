@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def processes() -> list[int]:
     """This one and its workers."""
     found = [os.getpid()]
     for task in Path(f"/proc/{os.getpid()}/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
+        with suppress(OSError):  # a thread that has just ended
+            found += map(int, (task / "children").read_text().split())
     return found
 
 
