@@ -2,8 +2,9 @@
 
 Called by gpu.py, whose results it joins. The graph is on the device already; one run after a small
 one that wakes the device. The second opinion is a run on the CPU with the same generator and a
-tenth of the samples: the largest difference between the two, and what their intervals allow. The
-rows of pivots are of a graph of the size of kron_g500-logn19 (524,288 vertices, 43.6 M slots).
+tenth of the samples: the largest difference between the two, what their intervals allow, and how
+many samples a second that took. The rows of pivots are of a graph of the size of kron_g500-logn19
+(524,288 vertices, 43.6 M slots). Weights are whole numbers from 1 to 10.
 """
 
 from __future__ import annotations
@@ -31,14 +32,20 @@ def rows(rmat: Callable[[int, int], torch.Tensor]) -> list[dict[str, Any]]:
         "R-MAT scale 20 ef 16": (lambda: rmat(20, 16), 0.001, 5, paths, None),
         "R-MAT scale 23 ef 6": (lambda: rmat(23, 6), 0.001, 60, paths, None),
         "road-like 500x500": (lambda: generate.road(500, 500, seed=1).cuda(), 0.01, 0, paths, None),
+        "R-MAT scale 20 ef 16, weights": (lambda: rmat(20, 16), 0.001, 0, paths, None),
+        "road-like 500x500, weights": (
+            lambda: generate.road(500, 500, seed=1).cuda(), 0.01, 0, paths, None,
+        ),
         "R-MAT scale 19 ef 48, pivots": (lambda: rmat(19, 48), 0.01, 0, by_pivots, PIVOTS),
         "R-MAT scale 19 ef 48, linear": (lambda: rmat(19, 48), 0.01, 0, linear, PIVOTS),
     }
     found = []
     for name, (make, epsilon, target, options, limit) in table.items():
-        edges = make()
-        graph = Graph.from_edge_index(edges, int(edges.max()) + 1, directed=False)
-        del edges
+        edges, length = make(), None
+        if name.endswith("weights"):
+            length = (1 + torch.arange(edges.shape[1], device=edges.device) % 10).double()
+        graph = Graph.from_edge_index(edges, int(edges.max()) + 1, False, length)
+        del edges, length
 
         def run(
             where: Graph, most: int | None, epsilon: float = epsilon, options: Any = options
@@ -54,7 +61,10 @@ def rows(rmat: Callable[[int, int], torch.Tensor]) -> list[dict[str, Any]]:
         answer = run(graph, limit)
         torch.cuda.synchronize()
         taken = time.perf_counter() - begin
-        second = run(graph.to("cpu"), max(800, answer.samples // 10))
+        there = graph.to("cpu")
+        begin = time.perf_counter()
+        second = run(there, max(800, answer.samples // 10))
+        rate = second.samples / (time.perf_counter() - begin)
         apart = float((answer.scores.cpu() - second.scores).abs().max())
         found.append(
             {
@@ -68,6 +78,7 @@ def rows(rmat: Callable[[int, int], torch.Tensor]) -> list[dict[str, Any]]:
                 "target": target,
                 "apart": apart,
                 "allowed": answer.epsilon + second.epsilon,
+                "cpu_samples_per_second": rate,
             }
         )
         print(

@@ -17,6 +17,7 @@ def table(result: dict[str, Any], wanted: str) -> str | None:
         "strategies": strategies,
         "distances": distances,
         "mcl": mcl,
+        "approximation": approximation,
         "batches": batches,
         "weighted": weighted,
         "weighted strategies": weighted_strategies,
@@ -51,6 +52,20 @@ def distances(result: dict[str, Any]) -> str:
     for row in result["distances"]:
         cells = [row["name"], f"{row['seconds']:.3f}", f"{row['target']:g}", f"{row['error']:.0e}"]
         lines.append(cells)
+    return markdown(lines)
+
+
+def approximation(result: dict[str, Any]) -> str:
+    head = ["graph", "vertices", "slots", "method", "epsilon", "samples", "seconds", "asked"]
+    lines = [[*head, "apart", "allowed"]]
+    for row in result["approximation"]:
+        method = "pivots, linear" if "scaling" in row else row["method"]
+        cells = [row["name"].split(", ")[0], f"{row['nodes']:,}", f"{row['slots']:,}", method]
+        if row["name"].endswith("weights"):
+            cells[0] += ", weights"
+        cells += [f"{row['epsilon']:.1g}", f"{row['samples']:,}", f"{row['seconds']:.3f}"]
+        cells.append(f"{row['target']:g}" if row["target"] else "")
+        lines.append([*cells, f"{row['apart']:.1e}", f"{row['allowed']:.1e}"])
     return markdown(lines)
 
 

@@ -66,14 +66,14 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor(f!) overflow, Tensor(g!) control, bool endpoints, float tie_tolerance, int threads) -> ()");
   // Random shortest paths (draws.h): samples number first, ..., first + count - 1 of a seed. Each draws a pair of
   // vertices and one of the shortest paths between them, and adds 1 to counts, int64 [n], at its inner vertices.
-  // control is int64 on the host: [cancel, samples done, arcs looked at]. exact: sums of weights are. sample_paths
-  // returns the numbers, on the host, of samples that are left to the CPU (cuda/sample.cuh).
+  // control is int64 on the host: [cancel, samples done, arcs looked at]. exact: sums of weights are. Both
+  // return the numbers, on the host, of samples that are left to the CPU (cuda/sample_draws.cuh).
   m.def(
       "sample_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
       "Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
   m.def(
       "weighted_sample_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
-      "bool exact, int seed, int first, int count, Tensor(a!) counts, Tensor(b!) control, int threads) -> ()");
+      "bool exact, int seed, int first, int count, Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers: words [base of a block + 8 row + word]
   // gets its bits, reached the sizes of what each vertex reaches; control is [cancel, columns done].
   m.def(

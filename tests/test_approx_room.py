@@ -25,8 +25,6 @@ def test_memory(weighted):
     for method in ("kadabra", "rk"):
         with pytest.raises(MemoryError, match="one at a time, needs .* memory=1000 "):
             betweenness_approx(graph, 0.1, method=method, memory=1000)
-    if weighted and DEVICE.type == "cuda":
-        return  # paths are drawn in the memory of the host, of which memory= does not tell
     least = Sampler(graph, None)._searches_that_fit
     needed = next(size for size in range(2**10, 2**26, 2**10) if fits(least, size))
     found = betweenness_approx(graph, 0.1, memory=needed, method="kadabra", generator=chance())

@@ -150,7 +150,7 @@ if available:
         "weighted_distances": _fake_in_place,
         "tiny": _fake_in_place,
         "sample_paths": _fake_numbers,
-        "weighted_sample_paths": _fake_in_place,
+        "weighted_sample_paths": _fake_numbers,
         "closure": _fake_in_place,
         "mcl_iterate": _fake_mcl_iterate,
     }.items():

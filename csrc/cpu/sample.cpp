@@ -61,14 +61,16 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   return torch::stable::new_empty(control, {0});
 }
 
-void weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
-                           const Tensor& row, const Tensor& back_weight, bool exact, int64_t seed, int64_t first,
-                           int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
+Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                             const Tensor& row, const Tensor& back_weight, bool exact, int64_t seed, int64_t first,
+                             int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   const Csr out = view(rowptr, col), in = view(colptr, row);
-  if (out.num_nodes < 2) return;
+  Tensor left = torch::stable::new_empty(control, {0});
+  if (out.num_nodes < 2) return left;
   const auto run = weight.element_size() == 4 ? run_weighted<int32_t> : run_weighted<double>;
   run(out, in, weight, back_weight, exact, static_cast<uint64_t>(seed), first, count,
       counts.mutable_data_ptr<int64_t>(), control.mutable_data_ptr<int64_t>(), threads);
+  return left;
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {

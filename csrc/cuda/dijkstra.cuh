@@ -49,22 +49,66 @@ inline Traversal traversal(int code, int64_t n, int64_t m, bool exact) {
   throw std::invalid_argument("no such strategy for weights");
 }
 
+inline const Span* spans(const Run& run, const Arcs& arcs, int64_t n) {
+  Span* const result = run.scratch.array<Span>(n);
+  span_kernel<<<grid_for(run, n), 256, 0, run.stream>>>(arcs.rowptr, n, result);
+  check_launch("span_kernel");
+  return result;
+}
+
+// The lightest weight of every vertex's arcs, and, if these are not null, the heaviest and the sum of all.
+template <class T>
+const T* extreme_arcs(const Run& run, const Arcs& arcs, const T* weight, int64_t n, T* heaviest, double* total) {
+  T* const lightest = run.scratch.array<T>(n);
+  if (total != nullptr) check(cudaMemsetAsync(total, 0, sizeof *total, run.stream), "memset");
+  extreme_arcs_kernel<T>
+      <<<grid_for(run, 32 * n), 256, 0, run.stream>>>(arcs.rowptr, weight, n, lightest, heaviest, total);
+  check_launch("extreme_arcs_kernel");
+  return lightest;
+}
+
+// What searches read of a graph.
+template <class T>
+DijkstraProblem<T> dijkstra_problem(const WeightedGraph<T>& graph, const Run& run, T* heaviest = nullptr) {
+  DijkstraProblem<T> problem = {};
+  const Graph& paths = graph.paths;
+  const int64_t n = problem.n = paths.n, m = problem.m = paths.m;
+  if (m > UINT32_MAX) throw std::runtime_error("dijkstra: more than 2^32 - 1 slots");
+  problem.ties = {1 + graph.tie_tolerance};
+  problem.how = traversal(run.strategy % kPerStrategy, n, m, problem.ties.factor == 1);
+  problem.out_span = spans(run, paths.out, n);
+  problem.out = packed_arcs(run, paths.out.col, graph.out_weight, m);
+  problem.in_span = graph.symmetric() ? problem.out_span : spans(run, paths.in, n);
+  problem.in = graph.symmetric() ? problem.out : packed_arcs(run, paths.in.col, graph.in_weight, m);
+  double* const total = run.scratch.array<double>(1);
+  problem.lightest = extreme_arcs(run, paths.out, graph.out_weight, n, heaviest, total);
+  problem.total = total;
+  problem.flags = run.scratch.array<QueueFlags>(1);
+  check(cudaMemsetAsync(problem.flags, 0, sizeof(QueueFlags), run.stream), "memset");
+  return problem;
+}
+
+// What each of so many blocks writes, with `count` bytes for the number of paths to a vertex.
+template <class T>
+void dijkstra_workspace(DijkstraProblem<T>& problem, const Run& run, int64_t blocks, int64_t count) {
+  const int64_t n = problem.n;
+  problem.distance = run.scratch.array<T>(blocks * n);
+  problem.settled = run.scratch.array<int32_t>(blocks * n);
+  problem.level = run.scratch.array<int32_t>(blocks * (n + 2));
+  problem.pile = run.scratch.array<int32_t>(blocks * 3 * n);
+  problem.sigma = count > 0 ? run.scratch.bytes(blocks * n * count) : nullptr;
+}
+
 template <class T>
 class DijkstraRun {
  public:
   // stride: scores per block; 0: distances only.
   DijkstraRun(const WeightedGraph<T>& graph, const Sources& sources, const Run& run, int64_t stride)
-      : sources_(sources), run_(run), n_(graph.paths.n), m_(graph.paths.m) {
-    if (m_ > UINT32_MAX) throw std::runtime_error("dijkstra: more than 2^32 - 1 slots");
-    problem_.n = n_;
-    problem_.m = m_;
-    problem_.ties = {1 + graph.tie_tolerance};
-    problem_.how = traversal(run.strategy % kPerStrategy, n_, m_, problem_.ties.factor == 1);
+      : sources_(sources), run_(run), n_(graph.paths.n), m_(graph.paths.m), problem_(dijkstra_problem(graph, run)) {
     problem_.target_weight = graph.paths.target_weight;
     problem_.through_weight = graph.paths.through_weight;
     problem_.linear = graph.paths.linear;
     problem_.score_stride = stride;
-    prepare(graph);
     allocate();
   }
 
@@ -96,30 +140,6 @@ class DijkstraRun {
   // Sources x slots of a launch, about a tenth of a second, and sources of a block: how often a cancel is heard.
   static constexpr int64_t kWork = int64_t{1} << 30, kMostRounds = 16;
 
-  void prepare(const WeightedGraph<T>& graph) {
-    const Graph& paths = graph.paths;
-    problem_.out_span = spans(paths.out);
-    problem_.out = packed_arcs(run_, paths.out.col, graph.out_weight, m_);
-    problem_.in_span = graph.symmetric() ? problem_.out_span : spans(paths.in);
-    problem_.in = graph.symmetric() ? problem_.out : packed_arcs(run_, paths.in.col, graph.in_weight, m_);
-    T* const lightest = run_.scratch.template array<T>(n_);
-    double* const total = run_.scratch.template array<double>(1);
-    check(cudaMemsetAsync(total, 0, sizeof *total, run_.stream), "memset");
-    lightest_arcs<T>
-        <<<grid_for(run_, 32 * n_), 256, 0, run_.stream>>>(paths.out.rowptr, graph.out_weight, n_, lightest, total);
-    check_launch("lightest_arcs");
-    problem_.lightest = lightest;
-    problem_.total = total;
-    problem_.flags = run_.scratch.template array<QueueFlags>(1);
-    check(cudaMemsetAsync(problem_.flags, 0, sizeof(QueueFlags), run_.stream), "memset");
-  }
-  const Span* spans(const Arcs& arcs) {
-    Span* const result = run_.scratch.template array<Span>(n_);
-    span_kernel<<<grid_for(run_, n_), 256, 0, run_.stream>>>(arcs.rowptr, n_, result);
-    check_launch("span_kernel");
-    return result;
-  }
-
   // As many blocks as the budget and the chip hold. Few sources get more threads each.
   void allocate() {
     const int64_t stride = problem_.score_stride, count = stride > 0 ? 8 : 0;
@@ -132,13 +152,8 @@ class DijkstraRun {
     threads_ = share <= 2 ? kDijkstraThreads : kDijkstraThreads / 2;
     const int64_t most = std::min<int64_t>(sources_.count, run_.processors * share);
     blocks_ = static_cast<int>(std::max<int64_t>(1, std::min(most, (run_.budget - fixed) / each)));
-    Scratch& scratch = run_.scratch;
-    problem_.distance = scratch.array<T>(blocks_ * n_);
-    problem_.settled = scratch.array<int32_t>(blocks_ * n_);
-    problem_.level = scratch.array<int32_t>(blocks_ * (n_ + 2));
-    problem_.pile = scratch.array<int32_t>(blocks_ * 3 * n_);
-    problem_.sigma = count > 0 ? scratch.bytes(blocks_ * n_ * count) : nullptr;
-    problem_.scores = stride > 0 ? scratch.array<double>(blocks_ * stride) : nullptr;
+    dijkstra_workspace(problem_, run_, blocks_, count);
+    problem_.scores = stride > 0 ? run_.scratch.template array<double>(blocks_ * stride) : nullptr;
   }
 
   // What every search expects and leaves behind, if it is not interrupted.
@@ -198,7 +213,7 @@ class DijkstraRun {
   const Sources sources_;
   const Run& run_;
   const int64_t n_, m_;
-  DijkstraProblem<T> problem_{};
+  DijkstraProblem<T> problem_;
   int blocks_ = 1, threads_ = kDijkstraThreads;
   int64_t counted_ = 0;
 };

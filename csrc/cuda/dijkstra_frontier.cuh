@@ -60,6 +60,15 @@ struct DijkstraState {  // of a block, in shared memory
   int stop;
 };
 
+// How far a search is, alike in all threads: what a block needs to leave a search and come back to it.
+template <class T>
+struct DijkstraPlace {
+  T step, limit;         // of the near pile
+  int levels, reached;   // that are settled, and the vertices in them
+  int turn;              // which of DijkstraState's pairs this round has
+  int near, spare, far;  // which pile is which
+};
+
 // The state of a search besides its path counts.
 template <class T>
 class DijkstraFrontier {
@@ -67,25 +76,37 @@ class DijkstraFrontier {
   static constexpr T kUnreached = unreached<T>;
 
  public:
-  __device__ DijkstraFrontier(const DijkstraProblem<T>& problem, DijkstraState<T>& state) : p_(problem), state_(state) {
+  __device__ DijkstraFrontier(const DijkstraProblem<T>& problem, DijkstraState<T>& state,
+                              const DijkstraPlace<T>& place = {})
+      : p_(problem), state_(state), at_(place) {
     const int64_t b = blockIdx.x;
     distance_ = p_.distance + b * p_.n;
     settled_ = p_.settled + b * p_.n;
     level_ = p_.level + b * (p_.n + 2);
     pile_ = p_.pile + b * 3 * p_.n;
-    const double share = p_.m > 0 ? *p_.total / static_cast<double>(2 * p_.m) : 1;
-    step_ = __is_same(T, double) ? static_cast<T>(share) : static_cast<T>(fmax(1.0, share + 0.5));
   }
 
   __device__ void forget() {
-    for (int p = threadIdx.x; p < reached_; p += blockDim.x) {
+    for (int p = threadIdx.x; p < at_.reached; p += blockDim.x) {
       distance_[settled_[p]] = kUnreached;
       if (p_.how.whole_graph) pile_[settled_[p]] = -1;
     }
     __syncthreads();
   }
+  // The same of a search that has not settled all it has reached, with piles.
+  __device__ void abandon() {
+    for (int p = threadIdx.x; p < state_.settled; p += blockDim.x) distance_[settled_[p]] = kUnreached;
+    for (int k = 0; k < 3; ++k)
+      for (int i = threadIdx.x; i < state_.count[k]; i += blockDim.x) distance_[pile(k)[i]] = kUnreached;
+    __syncthreads();
+  }
 
- protected:
+  __device__ const DijkstraPlace<T>& place() const { return at_; }
+  // No vertex that is not settled is nearer; with piles, between levels.
+  __device__ static T next(const DijkstraState<T>& state, const DijkstraPlace<T>& at) {
+    return state.count[at.near] > 0 ? state.nearest[at.turn] : state.count[at.far] > 0 ? at.limit : kUnreached;
+  }
+
   // By one thread; others see it after the next barrier.
   __device__ void start(int32_t source) {
     distance_[source] = T(0);
@@ -101,32 +122,36 @@ class DijkstraFrontier {
   }
   // By all threads.
   __device__ void restart() {
-    limit_ = min(step_, kUnreached);
-    near_ = 0, spare_ = 1, far_ = 2;
-    levels_ = reached_ = 0;
+    const double share = p_.m > 0 ? *p_.total / static_cast<double>(2 * p_.m) : 1;
+    at_.step = __is_same(T, double) ? static_cast<T>(share) : static_cast<T>(fmax(1.0, share + 0.5));
+    at_.limit = min(at_.step, kUnreached);
+    at_.near = 0, at_.spare = 1, at_.far = 2;
+    at_.levels = at_.reached = at_.turn = 0;
   }
 
+ protected:
   // Settles the next level. False if there is none. The caller waits for all threads before it asks how large it is.
-  __device__ bool choose(int turn) {
+  __device__ bool choose() {
     least_bound_ = least_ = kUnreached;
-    return p_.how.whole_graph ? choose_of_all(turn) : choose_of_piles(turn);
+    return p_.how.whole_graph ? choose_of_all() : choose_of_piles();
   }
   // By one thread, while the level is worked on.
-  __device__ void clear(int turn, int end) {
-    state_.bound[turn] = state_.nearest[turn] = kUnreached;
-    if (!p_.how.whole_graph) state_.count[near_] = 0;
-    level_[levels_ + 1] = end;
+  __device__ void clear(int end) {
+    state_.bound[at_.turn] = state_.nearest[at_.turn] = kUnreached;
+    if (!p_.how.whole_graph) state_.count[at_.near] = 0;
+    level_[at_.levels + 1] = end;
   }
   // By all threads, when the level is done.
-  __device__ void pass_on(int turn) {
-    lower(state_.bound[turn ^ 1], least_bound_);
-    lower(state_.nearest[turn ^ 1], least_);
+  __device__ void pass_on() {
+    lower(state_.bound[at_.turn ^ 1], least_bound_);
+    lower(state_.nearest[at_.turn ^ 1], least_);
   }
   __device__ void descend(int end) {
-    const int done = near_;
-    near_ = spare_, spare_ = done;
-    reached_ = end;
-    ++levels_;
+    const int done = at_.near;
+    at_.near = at_.spare, at_.spare = done;
+    at_.reached = end;
+    at_.turn ^= 1;
+    ++at_.levels;
   }
   __device__ int32_t* pile(int i) const { return pile_ + i * p_.n; }
   // The level of a vertex, -1 while it is not settled; whole_graph only.
@@ -138,11 +163,11 @@ class DijkstraFrontier {
     if (!(length < known)) return;
     const T before = atomic_min(distance_ + arc.vertex, length);
     if (!(length < before) || p_.how.whole_graph) return;
-    if (length < limit_) {
+    if (length < at_.limit) {
       note(arc.vertex, length);
-      if (before >= limit_) pile(spare_)[atomicAdd(&state_.count[spare_], 1)] = arc.vertex;
+      if (before >= at_.limit) pile(at_.spare)[atomicAdd(&state_.count[at_.spare], 1)] = arc.vertex;
     } else if (before == kUnreached) {
-      pile(far_)[atomicAdd(&state_.count[far_], 1)] = arc.vertex;
+      pile(at_.far)[atomicAdd(&state_.count[at_.far], 1)] = arc.vertex;
     }
   }
 
@@ -170,16 +195,16 @@ class DijkstraFrontier {
     if (wanted) list[place] = v;
   }
 
-  // The near pile holds what is below limit_, the far one the rest, and vertices that have since come nearer.
-  __device__ bool choose_of_piles(int turn) {
-    int near = state_.count[near_];
+  // The near pile holds what is below at_.limit, the far one the rest, and vertices that have since come nearer.
+  __device__ bool choose_of_piles() {
+    int near = state_.count[at_.near];
     if (near == 0) {
       __syncthreads();
-      if (!refill(turn)) return false;
-      near = state_.count[near_];
+      if (!refill()) return false;
+      near = state_.count[at_.near];
     }
-    const T bound = state_.bound[turn], nearest = state_.nearest[turn];
-    int32_t* const list = pile(near_);
+    const T bound = state_.bound[at_.turn], nearest = state_.nearest[at_.turn];
+    int32_t* const list = pile(at_.near);
     if (threadIdx.x == 0) state_.taken[0] = 0;
     for (int base = threadIdx.x & ~31; base < near; base += blockDim.x) {
       const int i = base + (threadIdx.x & 31);
@@ -188,44 +213,44 @@ class DijkstraFrontier {
       const T d = valid ? distance_[v] : T(0);
       const bool settle = valid && settles(d, bound, nearest);
       append(settled_, &state_.settled, settle, v);
-      append(pile(spare_), &state_.count[spare_], valid && !settle, v);
+      append(pile(at_.spare), &state_.count[at_.spare], valid && !settle, v);
       if (valid && !settle) note(v, d);
     }
     return true;
   }
 
   // The near pile is empty: raises the limit. False if all is settled.
-  __device__ bool refill(int turn) {
-    const int size = state_.count[far_];
+  __device__ bool refill() {
+    const int size = state_.count[at_.far];
     if (size == 0) return false;
-    const int32_t* const list = pile(far_);
+    const int32_t* const list = pile(at_.far);
     T nearest = kUnreached;
     for (int base = threadIdx.x & ~31; base < size; base += blockDim.x) {
       const int i = base + (threadIdx.x & 31);
       const T d = i < size ? distance_[list[i]] : kUnreached;
-      if (d >= limit_) nearest = min(nearest, d);
+      if (d >= at_.limit) nearest = min(nearest, d);
     }
-    lower(state_.nearest[turn], nearest);
+    lower(state_.nearest[at_.turn], nearest);
     __syncthreads();
-    nearest = state_.nearest[turn];
+    nearest = state_.nearest[at_.turn];
     if (nearest == kUnreached) return false;
-    const T before = limit_;
-    limit_ = beyond(nearest, step_);
-    if (threadIdx.x == 0) state_.count[far_] = 0;
+    const T before = at_.limit;
+    at_.limit = beyond(nearest, at_.step);
+    if (threadIdx.x == 0) state_.count[at_.far] = 0;
     T bound = kUnreached;
     for (int base = threadIdx.x & ~31; base < size; base += blockDim.x) {
       const int i = base + (threadIdx.x & 31);
       const int32_t v = i < size ? list[i] : 0;
       const T d = i < size ? distance_[v] : T(0);
       const bool open = i < size && d >= before;
-      append(pile(near_), &state_.count[near_], open && d < limit_, v);
-      append(pile(spare_), &state_.count[spare_], open && !(d < limit_), v);
-      if (open && d < limit_) bound = min(bound, d + p_.lightest[v]);
+      append(pile(at_.near), &state_.count[at_.near], open && d < at_.limit, v);
+      append(pile(at_.spare), &state_.count[at_.spare], open && !(d < at_.limit), v);
+      if (open && d < at_.limit) bound = min(bound, d + p_.lightest[v]);
     }
-    lower(state_.bound[turn], bound);
+    lower(state_.bound[at_.turn], bound);
     __syncthreads();
-    const int emptied = far_;
-    far_ = spare_, spare_ = emptied;
+    const int emptied = at_.far;
+    at_.far = at_.spare, at_.spare = emptied;
     return true;
   }
   __device__ static T beyond(T nearest, T step) {
@@ -238,18 +263,18 @@ class DijkstraFrontier {
   }
 
   // As in the literature: pile 0 is the level of every vertex, pile 1 its lock.
-  __device__ bool choose_of_all(int turn) {
+  __device__ bool choose_of_all() {
     for (int64_t base = threadIdx.x & ~31; base < p_.n; base += blockDim.x) {
       const int64_t v = base + (threadIdx.x & 31);
       const T d = v < p_.n && level_of(v) < 0 ? distance_[v] : kUnreached;
       if (d < kUnreached) note(static_cast<int32_t>(v), d);
     }
     // The source's own bound, from start(), is among them.
-    lower(state_.bound[turn], least_bound_);
-    lower(state_.nearest[turn], least_);
+    lower(state_.bound[at_.turn], least_bound_);
+    lower(state_.nearest[at_.turn], least_);
     least_bound_ = least_ = kUnreached;
     __syncthreads();
-    const T bound = state_.bound[turn], nearest = state_.nearest[turn];
+    const T bound = state_.bound[at_.turn], nearest = state_.nearest[at_.turn];
     if (nearest == kUnreached) return false;
     if (threadIdx.x == 0) state_.taken[0] = 0;
     for (int64_t base = threadIdx.x & ~31; base < p_.n; base += blockDim.x) {
@@ -257,7 +282,7 @@ class DijkstraFrontier {
       const T d = v < p_.n && level_of(v) < 0 ? distance_[v] : kUnreached;
       const bool settle = d < kUnreached && settles(d, bound, nearest);
       append(settled_, &state_.settled, settle, static_cast<int32_t>(v));
-      if (settle) level_of(v) = levels_;
+      if (settle) level_of(v) = at_.levels;
     }
     return true;
   }
@@ -267,12 +292,10 @@ class DijkstraFrontier {
   DijkstraState<T>& state_;
   T* distance_;
   int32_t *settled_, *level_, *pile_;
-  int levels_ = 0, reached_ = 0;
+  DijkstraPlace<T> at_;
 
  private:
-  T step_, limit_;          // of the near pile
-  T least_bound_, least_;   // this thread's share of the next round's bound
-  int near_, spare_, far_;  // which pile is which
+  T least_bound_, least_;  // this thread's share of the next round's bound
 };
 
 }  // namespace torchcent::cuda

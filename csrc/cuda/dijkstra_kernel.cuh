@@ -12,15 +12,24 @@ struct NoCount {  // distances only
   __device__ explicit NoCount(double) {}
 };
 
-template <class T, class Count>
+// Sees what a search does; sample_weights.cuh has one that looks on.
+struct NoWatch {
+  template <class T>
+  __device__ void relaxed(int32_t, T) {}
+  __device__ void settled(uint32_t) {}
+};
+
+template <class T, class Count, class Watch = NoWatch>
 class DijkstraBlock : public DijkstraFrontier<T> {
   using Base = DijkstraFrontier<T>;
-  using Base::distance_, Base::level_, Base::levels_, Base::p_, Base::reached_, Base::settled_, Base::state_;
+  using Base::at_, Base::distance_, Base::level_, Base::p_, Base::settled_, Base::state_;
   using Base::kUnreached;
   static constexpr bool counts = !__is_same(Count, NoCount);
 
  public:
-  __device__ DijkstraBlock(const DijkstraProblem<T>& problem, DijkstraState<T>& state) : Base(problem, state) {
+  __device__ DijkstraBlock(const DijkstraProblem<T>& problem, DijkstraState<T>& state,
+                           const DijkstraPlace<T>& place = {}, const Watch& watch = {})
+      : Base(problem, state, place), watch_(watch) {
     if constexpr (counts) {
       sigma_ = static_cast<Count*>(p_.sigma) + blockIdx.x * p_.n;
       scores_ = p_.scores + blockIdx.x * p_.score_stride;
@@ -39,24 +48,41 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     }
     __syncthreads();
     if (state_.stop) return false;
-    for (int turn = 0; this->choose(turn); turn ^= 1) {
-      __syncthreads();
-      const int begin = reached_, end = state_.settled;
-      if (threadIdx.x == 0) this->clear(turn, end);
-      hand_out(p_.how.node_parallel ? static_cast<int>(p_.n) : end - begin, state_.taken,
-               [&](bool valid, int i, int lane) {
-                 int32_t v = i;
-                 if (p_.how.node_parallel) valid = valid && this->level_of(v) == levels_;
-                 else if (valid) v = settled_[begin + i];
-                 expand(valid, v, lane);
-               });
-      this->pass_on(turn);
-      __syncthreads();
+    while (advance())
       if (state_.stop) return false;
-      this->descend(end);
-    }
     __syncthreads();
     return true;
+  }
+
+  // Settles a level, counts its paths and relaxes its arcs. False if there is none. state_.stop: a count is too large.
+  __device__ bool advance() {
+    if (!this->choose()) return false;
+    __syncthreads();
+    const int begin = at_.reached, end = state_.settled;
+    if (threadIdx.x == 0) this->clear(end);
+    hand_out(p_.how.node_parallel ? static_cast<int>(p_.n) : end - begin, state_.taken,
+             [&](bool valid, int i, int lane) {
+               int32_t v = i;
+               if (p_.how.node_parallel) valid = valid && this->level_of(v) == at_.levels;
+               else if (valid) v = settled_[begin + i];
+               expand<true>(valid, v, lane);
+             });
+    this->pass_on();
+    __syncthreads();
+    this->descend(end);
+    return true;
+  }
+  // Settles a level, and counts the paths of those in it for which wanted(v) holds; no more than that.
+  template <class Wanted>
+  __device__ void count_next(Wanted wanted) {
+    if (!this->choose()) return;
+    __syncthreads();
+    const int begin = at_.reached, end = state_.settled;
+    hand_out(end - begin, state_.taken, [&](bool valid, int i, int lane) {
+      const int32_t v = valid ? settled_[begin + i] : 0;
+      expand<false>(valid && wanted(v), v, lane);
+    });
+    __syncthreads();
   }
 
   // Dependencies, deepest level first; rho takes the place of sigma.
@@ -66,8 +92,8 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     double largest = 0;
     if (threadIdx.x == 0) state_.taken[0] = state_.taken[1] = 0;
     __syncthreads();
-    int end = reached_;
-    for (int l = levels_ - 1; l >= 0; --l) {
+    int end = at_.reached;
+    for (int l = at_.levels - 1; l >= 0; --l) {
       const int begin = level_[l], turn = l & 1;
       if (threadIdx.x == 0) state_.taken[turn ^ 1] = 0;
       hand_out(end - begin, state_.taken + turn, [&](bool valid, int i, int lane) {
@@ -77,7 +103,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         Count sum(0.0);
         if (valid) {
           const Span span = p_.out_span[v];
-          arcs(span, p_.out, lane, [&](uint32_t j, const Arc<T>& arc, T other) {
+          arcs(span, p_.out, lane, distance_, [&](uint32_t j, const Arc<T>& arc, T other) {
             if (!p_.ties.tight(d, arc.weight, other)) return;
             const Count rho = sigma_[arc.vertex];
             sum = sum + rho;
@@ -147,7 +173,9 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     __syncthreads();
   }
 
- private:
+  __device__ const Watch& watch() const { return watch_; }
+  __device__ int32_t settled(int i) const { return settled_[i]; }
+
   // ---- a level
 
   // visit(valid, i, lane) for all i < count, with 2^shift threads each, by whole warps.
@@ -168,7 +196,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
   }
   // each(j, arc, distance of its other end), four arcs at a time so that their loads are under way together.
   template <class Each>
-  __device__ void arcs(const Span& span, const Arc<T>* all, int lane, Each each) const {
+  __device__ void arcs(const Span& span, const Arc<T>* all, int lane, const T* distance, Each each) const {
     const uint32_t width = 1u << p_.how.shift;
     for (uint32_t first = lane; first < span.degree; first += 4 * width) {
       Arc<T> arc[4];
@@ -178,7 +206,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         if (first + k * width < span.degree) arc[k] = all[span.begin + first + k * width];
 #pragma unroll
       for (int k = 0; k < 4; ++k)
-        if (first + k * width < span.degree) other[k] = load_relaxed(distance_ + arc[k].vertex);
+        if (first + k * width < span.degree) other[k] = load_relaxed(distance + arc[k].vertex);
 #pragma unroll
       for (int k = 0; k < 4; ++k)
         if (first + k * width < span.degree) each(first + k * width, arc[k], other[k]);
@@ -189,23 +217,31 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     return sum;
   }
 
+ private:
   // Pulls the path count of a vertex that has just been settled, and relaxes its arcs. Both look at the same slots
   // in a symmetric graph: what others relax meanwhile stays farther than the level, so that it does not look tight.
+  template <bool relaxes>
   __device__ void expand(bool valid, int32_t v, int lane) {
     Count sum(0.0);
     const T d = valid ? distance_[v] : T(0);
     const bool pull = counts && !p_.how.locked, both = p_.in == p_.out;
     if (valid) {
-      arcs(p_.out_span[v], p_.out, lane, [&](uint32_t, const Arc<T>& arc, T other) {
-        if constexpr (counts) {
-          if (p_.how.locked) return relax_locked(v, d, arc);
-          if (pull && both && p_.ties.tight(other, arc.weight, d)) sum = sum + sigma_[arc.vertex];
-        }
-        this->relax(d, arc, other);
-      });
+      const Span span = p_.out_span[v];
+      if (relaxes && lane == 0) watch_.settled(span.degree);
+      if (relaxes || both)
+        arcs(span, p_.out, lane, distance_, [&](uint32_t, const Arc<T>& arc, T other) {
+          if constexpr (counts) {
+            if (p_.how.locked) return relax_locked(v, d, arc);
+            if (pull && both && p_.ties.tight(other, arc.weight, d)) sum = sum + sigma_[arc.vertex];
+          }
+          if constexpr (relaxes) {
+            if (d + arc.weight < other) watch_.relaxed(arc.vertex, d + arc.weight);
+            this->relax(d, arc, other);
+          }
+        });
       if constexpr (counts) {
         if (pull && !both)
-          arcs(p_.in_span[v], p_.in, lane, [&](uint32_t, const Arc<T>& arc, T other) {
+          arcs(p_.in_span[v], p_.in, lane, distance_, [&](uint32_t, const Arc<T>& arc, T other) {
             if (p_.ties.tight(other, arc.weight, d)) sum = sum + sigma_[arc.vertex];
           });
       }
@@ -242,6 +278,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
 
   Count* sigma_ = nullptr;
   double* scores_ = nullptr;
+  Watch watch_;
 };
 
 template <class T, class Visitor, class Count>

@@ -4,7 +4,7 @@
 
 #include "cpu/weighted_search.h"
 #include "cuda/relax_distances.cuh"
-#include "cuda/scratch.cuh"
+#include "cuda/weighted_tensors.cuh"
 
 namespace torchcent::cuda {
 
@@ -12,38 +12,9 @@ using torch::stable::Tensor;
 
 namespace {
 
-// A graph with weights as an operator gets it.
-struct WeightedTensors {
-  const Tensor &rowptr, &col, &weight, &colptr, &row, &back_weight;
-
-  int32_t device() const { return rowptr.get_device_index(); }
-  bool whole() const { return weight.element_size() == 4; }
-  template <class T>
-  const T* values(const Tensor& tensor) const {
-    if constexpr (std::is_same_v<T, double>) return tensor.const_data_ptr<double>();
-    else return reinterpret_cast<const T*>(tensor.const_data_ptr<int32_t>());
-  }
-  template <class T>
-  WeightedGraph<T> graph(const double* target_weight, const double* through_weight, double tie_tolerance,
-                         bool linear = false) const {
-    return {{rowptr.numel() - 1,
-             col.numel(),
-             {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
-             {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
-             target_weight,
-             through_weight,
-             linear},
-            values<T>(weight),
-            values<T>(back_weight),
-            tie_tolerance};
-  }
-};
-
 // threads: batches in flight of relax, for dijkstra a WeightedStrategy (dijkstra.cuh); 0 leaves the choice here.
 Run run_of(const WeightedTensors& tensors, Scratch& scratch, Tensor& control, WeightedEngine engine, int64_t threads) {
-  int64_t* const flags = control.mutable_data_ptr<int64_t>();
-  const int32_t device = tensors.device();
-  Run run = {current_stream(device), scratch, flags[2], multiprocessors(device), 0, flags, flags + 1};
+  Run run = run_of(tensors, scratch, control);
   (engine == WeightedEngine::relax ? run.flight : run.strategy) = static_cast<int>(threads);
   return run;
 }

@@ -85,24 +85,30 @@ __global__ void pack_arcs(const int32_t* vertex, const T* weight, int64_t m, Arc
     arc[i] = {vertex[i], weight[i]};
 }
 
-// The smallest weight of every vertex's arcs, Delta_node in the literature, and the sum of all: a warp per vertex.
+// The smallest weight of every vertex's arcs, Delta_node in the literature, the largest, and the sum of all: a warp per
+// vertex.
 template <class T>
-__global__ void lightest_arcs(const int64_t* rowptr, const T* weight, int64_t n, T* lightest, double* total) {
+__global__ void extreme_arcs_kernel(const int64_t* rowptr, const T* weight, int64_t n, T* lightest, T* heaviest,
+                                    double* total) {
   const int lane = threadIdx.x & 31;
   double sum = 0;
   for (int64_t v = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32; v < n;
        v += int64_t{gridDim.x} * blockDim.x / 32) {
-    T least = unreached<T>;
+    T least = unreached<T>, most = T(0);
     for (int64_t i = rowptr[v] + lane; i < rowptr[v + 1]; i += 32) {
       least = min(least, weight[i]);
+      most = max(most, weight[i]);
       sum += static_cast<double>(weight[i]);
     }
     least = least_of_warp(least);
-    if (lane == 0) lightest[v] = least;
+    most = most_of_warp(most);
+    if (lane != 0) continue;
+    lightest[v] = least;
+    if (heaviest != nullptr) heaviest[v] = most;
   }
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
-  if (lane == 0 && sum > 0) atomicAdd(total, sum);
+  if (lane == 0 && sum > 0 && total != nullptr) atomicAdd(total, sum);
 }
 
 template <class T>

@@ -11,12 +11,18 @@ from torchcent import _memory, _ops, _resolution
 from torchcent._approx import _tensor_sampler
 from torchcent.graph import Graph
 
-# Bytes of a search at most, per vertex and per slot: depths, queues, what lies on shortest paths
-# (csrc/cpu/sample_hops.h); with weights two tables and two heaps (sample_weights.h); on CUDA
-# (sample.cu) of a block, which leaves what needs more to the CPU.
-_BY_HOPS, _BY_WEIGHTS, _ON_CUDA = (44, 4), (64, 32), (16, 0)
-# Per vertex, whatever draws: counts of two phases, and what a check makes of them.
-_OF_A_RUN = 80
+# Bytes of a search at most, per vertex and per slot. By hops: depths, queues, what lies on shortest
+# paths (csrc/cpu/sample_hops.h); by weights two tables and two heaps (sample_weights.h). On CUDA of
+# a block (csrc/cuda/sample.cu), which leaves what needs more to the CPU.
+_SEARCH = {
+    ("cpu", False): (44, 4), ("cpu", True): (64, 32),
+    ("cuda", False): (16, 0), ("cuda", True): (72, 0),
+}  # fmt: skip
+# Per vertex, whatever draws: counts of two phases, and what a check makes of them. Per vertex and
+# per slot by weights on CUDA: arcs beside their weights, both ways (csrc/cuda/dijkstra.cuh).
+_RUN, _PACKED = 80, (40, 32)
+# Slots that a block's span of them can address.
+_MOST_PACKED_SLOTS = 2**32 - 1
 
 
 class Sampler:
@@ -40,18 +46,24 @@ class Sampler:
         self._where, cpu = graph.device, torch.device("cpu")
         self._compiled = tie_tolerance == 0 and self._has_kernel(cpu)
         if self._compiled and not self._has_kernel(self._where):
-            self._where = cpu  # CUDA has none for weights, and tensors would take far longer
+            self._where = cpu  # tensors would take far longer
         self._room = self._searches_that_fit(memory)
 
+    @property
+    def _operator(self) -> str:
+        return "weighted_sample_paths" if self.graph.is_weighted else "sample_paths"
+
     def _has_kernel(self, device: torch.device) -> bool:
-        weighted = self.graph.is_weighted
-        return _ops.has_kernel("weighted_sample_paths" if weighted else "sample_paths", device)
+        if device.type == "cuda" and self.graph.is_weighted:
+            if self.graph.num_slots > _MOST_PACKED_SLOTS:
+                return False
+        return _ops.has_kernel(self._operator, device)
 
     def _searches_that_fit(self, memory: int | None) -> int:
         """At a time: threads, or blocks on CUDA."""
         graph, where = self.graph, self._where
         n, m = graph.num_nodes, graph.num_slots
-        fixed = graph.nbytes + _OF_A_RUN * n
+        fixed = graph.nbytes + _RUN * n
         what = "drawing shortest paths, one at a time,"
         limit = _memory.budget(memory, graph.device)
         if where != graph.device:  # there the graph and the counts; all else on the host
@@ -62,10 +74,10 @@ class Sampler:
         if not self._compiled:
             each = _tensor_sampler.memory_needed(graph)
         else:
-            per_vertex, per_slot = _BY_WEIGHTS if graph.is_weighted else _BY_HOPS
-            if where.type == "cuda":
-                per_vertex, per_slot = _ON_CUDA
+            per_vertex, per_slot = _SEARCH[where.type, graph.is_weighted]
             each = per_vertex * n + per_slot * m
+            if where.type == "cuda" and graph.is_weighted:
+                fixed += _PACKED[0] * n + _PACKED[1] * m
         if fixed + each > limit:
             raise _memory.refuse(what, fixed + each, limit, memory)
         return (limit - fixed) // max(each, 1)
@@ -75,26 +87,30 @@ class Sampler:
         graph = self.graph if self._where == self.graph.device else self.host
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
         number = (self.seed, self.drawn, count, counts, self.control)
-        colptr, row = graph.transpose
         searches = self._room
         if self._where.type == "cpu":
             searches = min(searches, torch.get_num_threads())
         if not self._compiled:
             _tensor_sampler.sample_paths(graph, *number, self._tie_tolerance)
-        elif graph.is_weighted:
-            weight, back_weight = graph.scaled_weights
-            _ops.ops.weighted_sample_paths(
-                graph.rowptr, graph.col, weight, colptr, row, back_weight, graph.scale.exact,
-                *number, searches,
-            )  # fmt: skip
         else:
-            left = _ops.ops.sample_paths(graph.rowptr, graph.col, colptr, row, *number, searches)
+            left = self._call(graph, *number, searches)
             if left.numel() and not self.control[0]:
                 counts += self._on_host(left)
         if self.control[0]:
             return None
         self.drawn += count
         return counts.to(self.graph.device)
+
+    def _call(self, graph: Graph, *number: object) -> Tensor:
+        """The operator: numbers of samples, on the host, that a device leaves to the CPU."""
+        operator = getattr(_ops.ops, self._operator)
+        colptr, row = graph.transpose
+        if not graph.is_weighted:
+            return operator(graph.rowptr, graph.col, colptr, row, *number)
+        weight, back_weight = graph.scaled_weights
+        return operator(
+            graph.rowptr, graph.col, weight, colptr, row, back_weight, graph.scale.exact, *number
+        )
 
     @cached_property
     def host(self) -> Graph:
@@ -105,7 +121,6 @@ class Sampler:
         """The same of single samples, on the CPU: those whose path counts are beyond float64."""
         graph = self.host
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64)
-        arcs = (graph.rowptr, graph.col, *graph.transpose)
         for number in numbers.tolist():
-            _ops.ops.sample_paths(*arcs, self.seed, number, 1, counts, self.control, 1)
+            self._call(graph, self.seed, number, 1, counts, self.control, 1)
         return counts.to(self.graph.device)

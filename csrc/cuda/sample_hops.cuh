@@ -5,27 +5,15 @@
 // A sample whose counts leave the range of double is left to the CPU.
 #pragma once
 
-#include "cuda/problem.cuh"
-#include "draws.h"
+#include "cuda/sample_draws.cuh"
 
 namespace torchcent::cuda {
 
-constexpr int kSampleThreads = 128;  // of a block
-constexpr double kSampleLimit = 1e290;
-
-struct SampleProblem {
+struct HopSampling {
   Arcs out, in;
-  int64_t n;
-  uint64_t seed;
-  int64_t first, count;        // samples
-  unsigned long long* counts;  // [n]
-  int32_t* depth;              // [blocks, n], 0 between samples; as on the CPU (depth + 1), negative from the target
-  double* sigma;               // [blocks, n], 0 between samples
-  int32_t* queue;              // [blocks, n]: from the source upwards, from the target downwards
-  unsigned long long* next;    // sample to be taken
-  unsigned long long* arcs;    // looked at
-  int64_t* left;               // [count] samples for the CPU
-  unsigned long long* num_left;
+  int32_t* depth;  // [blocks, n], 0 between samples; as on the CPU (depth + 1), negative from the target
+  double* sigma;   // [blocks, n], 0 between samples
+  int32_t* queue;  // [blocks, n]: from the source upwards, from the target downwards
 };
 
 // One side's search. Entry i of its queue is queue[i], or queue[n - 1 - i] from the target.
@@ -38,48 +26,33 @@ struct SampleShared {
   SampleSide side[2];
   int taken, frontier_end, met, overflow;
   unsigned long long sample, degrees;
-  int best_lock;
-  int32_t tail;
-  double time, reach;
+  Crossing part[kSampleThreads / 32];
 };
 
 // The neighbour of u for which wanted(v) holds, and at which the sum of their sigma passes `left`: by one warp.
 template <class Wanted>
-__device__ int32_t sample_neighbour(const Arcs& arcs, int32_t u, const double* sigma, double left, Wanted wanted) {
-  const int lane = threadIdx.x & 31;
-  int32_t last = -1;
-  for (int64_t base = arcs.rowptr[u]; base < arcs.rowptr[u + 1]; base += 32) {
-    const int64_t slot = base + lane;
-    const bool inside = slot < arcs.rowptr[u + 1];
-    const int32_t v = inside ? arcs.col[slot] : 0;
-    const bool mine = inside && wanted(v);
-    double sum = mine ? sigma[v] : 0;
-    for (int step = 1; step < 32; step *= 2) {
-      const double other = __shfl_up_sync(~0u, sum, step);
-      if (lane >= step) sum += other;
-    }
-    const unsigned all = __ballot_sync(~0u, mine), passed = __ballot_sync(~0u, mine && left - sum < 0);
-    if (passed != 0) return __shfl_sync(~0u, v, __ffs(passed) - 1);
-    if (all != 0) last = __shfl_sync(~0u, v, 31 - __clz(all));
-    left -= __shfl_sync(~0u, sum, 31);
-  }
-  return last;  // rounding
+__device__ int32_t drawn_neighbour(const Arcs& arcs, int32_t u, const double* sigma, double left, Wanted wanted) {
+  const int64_t slot = drawn_slot(arcs.rowptr[u], arcs.rowptr[u + 1], left, [&](int64_t i) {
+    const int32_t v = arcs.col[i];
+    return wanted(v) ? sigma[v] : 0;
+  });
+  return slot < 0 ? -1 : arcs.col[slot];
 }
 
-static __global__ void __launch_bounds__(kSampleThreads) sample_kernel(SampleProblem problem) {
+static __global__ void __launch_bounds__(kSampleThreads) hop_sample_kernel(HopSampling problem, Samples samples) {
   __shared__ SampleShared shared;
   const int lane = threadIdx.x & 31;
-  const int64_t n = problem.n;
+  const int64_t n = samples.n;
   int32_t* const depth = problem.depth + n * blockIdx.x;
   double* const sigma = problem.sigma + n * blockIdx.x;
   int32_t* const queue = problem.queue + n * blockIdx.x;
   const auto entry = [&](int s, int32_t i) -> int32_t& { return queue[s == 0 ? i : n - 1 - i]; };
   for (;;) {
     if (threadIdx.x == 0) {
-      shared.sample = atomicAdd(problem.next, 1ull);
+      shared.sample = samples.take();
       shared.met = shared.overflow = 0;
-      if (shared.sample < static_cast<unsigned long long>(problem.count)) {
-        const torchcent::Pair pair = random_pair(problem.seed, static_cast<uint64_t>(problem.first) + shared.sample, n);
+      if (!samples.over(shared.sample)) {
+        const torchcent::Pair pair = random_pair(samples.seed, static_cast<uint64_t>(samples.first) + shared.sample, n);
         const int32_t root[2] = {pair.source, pair.target};
         for (int s = 0; s < 2; ++s) {
           const Arcs& arcs = s == 0 ? problem.out : problem.in;
@@ -92,8 +65,8 @@ static __global__ void __launch_bounds__(kSampleThreads) sample_kernel(SamplePro
       }
     }
     __syncthreads();
-    const uint64_t sample = static_cast<uint64_t>(problem.first) + shared.sample;
-    if (shared.sample >= static_cast<unsigned long long>(problem.count)) return;
+    const uint64_t sample = static_cast<uint64_t>(samples.first) + shared.sample;
+    if (samples.over(shared.sample)) return;
     int s = 0;
     while (shared.side[0].begin < shared.side[0].end && shared.side[1].begin < shared.side[1].end) {
       s = shared.side[0].degrees <= shared.side[1].degrees ? 0 : 1;
@@ -106,7 +79,7 @@ static __global__ void __launch_bounds__(kSampleThreads) sample_kernel(SamplePro
         shared.taken = side.begin;
         shared.frontier_end = side.end;  // vertices found by now follow behind
         shared.degrees = 0;
-        atomicAdd(problem.arcs, side.degrees);
+        atomicAdd(samples.arcs, side.degrees);
       }
       __syncthreads();
       for (;;) {
@@ -148,12 +121,9 @@ static __global__ void __launch_bounds__(kSampleThreads) sample_kernel(SamplePro
       const int sign = s == 0 ? 1 : -1;
       const SampleSide side = shared.side[s];
       const Arcs& arcs = s == 0 ? problem.out : problem.in;
-      if (threadIdx.x == 0) {
-        shared.taken = side.begin;
-        shared.tail = -1;
-        shared.best_lock = 0;
-      }
+      if (threadIdx.x == 0) shared.taken = side.begin;
       __syncthreads();
+      Crossing mine = Crossing::none();
       for (;;) {
         int p = 0;
         if (lane == 0) p = atomicAdd(&shared.taken, 1);
@@ -168,46 +138,28 @@ static __global__ void __launch_bounds__(kSampleThreads) sample_kernel(SamplePro
         for (int step = 16; step > 0; step /= 2) reach += __shfl_xor_sync(~0u, reach, step);
         if (lane != 0 || reach == 0) continue;
         if (reach > kSampleLimit) shared.overflow = 1;
-        PathCount a, b;
-        a.value = sigma[u];
-        b.value = reach;
-        const double time =
-            race_time(random_bits(problem.seed, sample, Purpose::crossing, static_cast<uint32_t>(u)), a, b);
-        while (atomicCAS(&shared.best_lock, 0, 1) != 0) {
-        }
-        __threadfence_block();
-        volatile SampleShared& best = shared;
-        if (best.tail < 0 || time < best.time || (time == best.time && u < best.tail)) {
-          best.tail = u;
-          best.time = time;
-          best.reach = reach;
-        }
-        __threadfence_block();
-        atomicExch(&shared.best_lock, 0);
+        mine.enter(samples, sample, u, sigma[u], reach);
       }
-      __syncthreads();
-      if (threadIdx.x < 32 && shared.overflow == 0) {
-        const double left = uniform(random_bits(problem.seed, sample, Purpose::arc, 0)) * shared.reach;
+      const Crossing crossing = first_of_block(mine, shared.part);
+      const int half = threadIdx.x / 32;  // a warp each
+      if (half < 2 && shared.overflow == 0) {
+        const double left = uniform(random_bits(samples.seed, sample, Purpose::arc, 0)) * crossing.reach;
         const int32_t head =
-            sample_neighbour(arcs, shared.tail, sigma, left, [&](int32_t v) { return sign * depth[v] < 0; });
-        const int32_t from[2] = {s == 0 ? shared.tail : head, s == 0 ? head : shared.tail};
-        for (int half = 0; half < 2; ++half) {
-          const Arcs& back = half == 0 ? problem.in : problem.out;
-          const Purpose purpose = half == 0 ? Purpose::walk_back : Purpose::walk_on;
-          int32_t u = from[half];
-          for (uint32_t step = 0; u != shared.side[half].root; ++step) {
-            if (lane == 0) atomicAdd(problem.counts + u, 1ull);
-            const int32_t above = depth[u] - (half == 0 ? 1 : -1);
-            if (above == (half == 0 ? 1 : -1)) break;  // the root is next
-            const double rest = uniform(random_bits(problem.seed, sample, purpose, step)) * sigma[u];
-            u = sample_neighbour(back, u, sigma, rest, [&](int32_t v) { return depth[v] == above; });
-          }
+            drawn_neighbour(arcs, crossing.tail, sigma, left, [&](int32_t v) { return sign * depth[v] < 0; });
+        const Arcs& back = half == 0 ? problem.in : problem.out;
+        const Purpose purpose = half == 0 ? Purpose::walk_back : Purpose::walk_on;
+        int32_t u = (half == 0) == (s == 0) ? crossing.tail : head;
+        for (uint32_t step = 0; u != shared.side[half].root; ++step) {
+          if (lane == 0) atomicAdd(samples.counts + u, 1ull);
+          const int32_t above = depth[u] - (half == 0 ? 1 : -1);
+          if (above == (half == 0 ? 1 : -1)) break;  // the root is next
+          const double rest = uniform(random_bits(samples.seed, sample, purpose, step)) * sigma[u];
+          u = drawn_neighbour(back, u, sigma, rest, [&](int32_t v) { return depth[v] == above; });
         }
       }
     }
     __syncthreads();
-    if (threadIdx.x == 0 && shared.overflow != 0)
-      problem.left[atomicAdd(problem.num_left, 1ull)] = static_cast<int64_t>(sample);
+    if (threadIdx.x == 0 && shared.overflow != 0) samples.leave(sample);
     for (int k = 0; k < 2; ++k)
       for (int32_t i = threadIdx.x; i < shared.side[k].end; i += blockDim.x) {
         const int32_t v = entry(k, i);
