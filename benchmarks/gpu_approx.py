@@ -34,7 +34,11 @@ def rows(rmat: Callable[[int, int], torch.Tensor]) -> list[dict[str, Any]]:
         "road-like 500x500": (lambda: generate.road(500, 500, seed=1).cuda(), 0.01, 0, paths, None),
         "R-MAT scale 20 ef 16, weights": (lambda: rmat(20, 16), 0.001, 0, paths, None),
         "road-like 500x500, weights": (
-            lambda: generate.road(500, 500, seed=1).cuda(), 0.01, 0, paths, None,
+            lambda: generate.road(500, 500, seed=1).cuda(),
+            0.01,
+            0,
+            paths,
+            None,
         ),
         "R-MAT scale 19 ef 48, pivots": (lambda: rmat(19, 48), 0.01, 0, by_pivots, PIVOTS),
         "R-MAT scale 19 ef 48, linear": (lambda: rmat(19, 48), 0.01, 0, linear, PIVOTS),

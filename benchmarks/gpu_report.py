@@ -140,13 +140,20 @@ def weighted_strategies(result: dict[str, Any]) -> str:
 
 def tests(result: dict[str, Any]) -> str:
     counts = ", ".join(f"{count:,} {name}" for name, count in result["tests"].items())
-    tools = "; ".join(f"{tool}: {said}" for tool, said in result["sanitizer"].items())
+    tools = "; ".join(f"{tool}: {clean(runs)}" for tool, runs in result["sanitizer"].items())
     faster = sum(row["auto_is_right"] for row in result["rows"])
     return (
         f"Tests on the device: {counts}. compute-sanitizer on small graphs of every kind: {tools}. "
         f"`auto` took the faster of `lanes` and `queue` on {faster} of these "
         f"{len(result['rows'])} graphs. {result['date']}, torch {result['versions']['torch']}."
     )
+
+
+def clean(runs: dict[str, str]) -> str:
+    """`0 errors in 6 of 6 runs`, and what those that are not clean said."""
+    good = [said for said in runs.values() if said.startswith("0 ") and "exit" not in said]
+    others = "".join(f", {run}: {said}" for run, said in runs.items() if said not in good)
+    return f"no error in {len(good)} of {len(runs)} runs{others}"
 
 
 def summary(result: dict[str, Any]) -> str:

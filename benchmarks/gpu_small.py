@@ -1,20 +1,23 @@
 """Every CUDA kernel on small graphs of every kind, to be run under compute-sanitizer.
 
-    compute-sanitizer --tool memcheck  python benchmarks/gpu_small.py
-    compute-sanitizer --tool racecheck python benchmarks/gpu_small.py --few
+    compute-sanitizer --tool memcheck python benchmarks/gpu_small.py
+    compute-sanitizer --tool racecheck python benchmarks/gpu_small.py --part samples --graph "grid"
 
-Values are compared with those of the CPU; exits 1 where they differ. gpu.py runs both and keeps
-what they found.
+Values are compared with those of the CPU; exits 1 where they differ. `gpu.py --part sanitizer` runs
+both tools on all parts, a process each, and keeps what they found.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
@@ -25,10 +28,15 @@ from torchcent._approx._sampler import Sampler
 from torchcent._mcl import _flow
 from torchcent._mcl._rules import Rules
 
-# racecheck follows every access to shared memory, a thousand times slower: on few graphs, and only
-# our own kernels.
-TOOLS = {"memcheck": ([], []), "racecheck": (["--kernel-name", "kns=torchcent"], ["--few"])}
-FEW = ("wheel, whose hub is split", "small grid", "random, directed")
+Questions = Iterator[tuple[str, torch.Tensor]]
+
+# racecheck follows every access to shared memory, a thousand times slower: a process per graph, and
+# only our own kernels.
+TOOLS: dict[str, tuple[list[str], list[list[str]]]] = {
+    "memcheck": ([], [["wheel, whose hub is split", "small grid", "random, directed"]]),
+    "racecheck": (["--kernel-name", "kns=torchcent"], [["small grid"], ["random, directed"]]),
+}
+SECONDS = 540  # that a process may take
 
 
 def graphs() -> Iterator[tuple[str, torch.Tensor, int, bool]]:
@@ -61,9 +69,12 @@ def different(actual: torch.Tensor, expected: torch.Tensor) -> bool:
     return not torch.allclose(actual.cpu().double(), expected.double(), rtol=1e-5, equal_nan=True)
 
 
-def questions(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
-    """What is asked, and the answer."""
-    some = torch.arange(0, graph.num_nodes, max(1, graph.num_nodes // 16), device=graph.device)
+def some_of(graph: Graph) -> torch.Tensor:
+    return torch.arange(0, graph.num_nodes, max(1, graph.num_nodes // 16), device=graph.device)
+
+
+def by_hops(graph: Graph) -> Questions:
+    some = some_of(graph)
     for measure in ("betweenness", "edge_betweenness", "stress"):
         ask = getattr(torchcent, measure)
         for engine in ("lanes", "queue"):
@@ -75,19 +86,20 @@ def questions(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
                 graph, sources=some[:4], engine="queue", warp_size=width, **options
             )
             yield f"betweenness, {strategy} {width}", scores
-    yield from by_weight(graph, some)
+
+
+def distances(graph: Graph) -> Questions:
+    some = some_of(graph)
     yield "closeness", torchcent.closeness(graph)
     yield "closeness of some", torchcent.closeness(graph, vertices=some)
     yield "eccentricity", torchcent.eccentricity(graph)
     yield "distances", torchcent.shortest_path_lengths(graph, sources=some)
     yield "closure", torchcent.transitive_closure(graph).to_dense()
-    yield from clustering(graph)
-    yield from by_one_block(graph)
 
 
-def by_weight(graph: Graph, some: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
+def by_weight(graph: Graph) -> Questions:
     """The same graph with weights, whole ones and fractions."""
-    edges = graph.to_edge_index()
+    some, edges = some_of(graph), graph.to_edge_index()
     for kind, unit in (("whole", 1.0), ("fractions", 1 / 3)):
         lengths = unit * (1.0 + (edges[0] ^ edges[1]) % 10)
         weighted = Graph.from_edge_index(
@@ -109,7 +121,7 @@ def by_weight(graph: Graph, some: torch.Tensor) -> Iterator[tuple[str, torch.Ten
             yield f"betweenness, {kind} weights, {strategy}", scores
 
 
-def clustering(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
+def clustering(graph: Graph) -> Questions:
     """Two iterations of Markov clustering, in every kernel that columns can start in.
 
     Where the largest entries are selected, equal ones that rounding makes unequal may stay or go:
@@ -131,66 +143,103 @@ def clustering(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
             yield f"flow, kernel {kernel}", made.sum(0) if rules.select else made
 
 
-def by_one_block(graph: Graph) -> Iterator[tuple[str, torch.Tensor]]:
-    """Small graphs by the tiny engine, and random shortest paths."""
+def tiny(graph: Graph) -> Questions:
     lengths = 1.0 + (graph.to_edge_index().sum(0) % 7)
-    weighted = Graph.from_edge_index(
-        graph.to_edge_index(), graph.num_nodes, edge_weight=lengths, directed=graph.directed
-    )
-    for kind, one in (("hops", graph), ("weights", weighted)):
+    for kind, one in (("hops", graph), ("weights", with_lengths(graph, lengths))):
         for measure in ("betweenness", "edge_betweenness", "stress", "closeness", "eccentricity"):
             yield f"{measure}, {kind}, tiny", getattr(torchcent, measure)(one, engine="tiny")
-    counts = Sampler(graph, torch.Generator().manual_seed(1)).draw(200)
-    assert counts is not None
-    yield "random shortest paths", counts
+
+
+def samples(graph: Graph) -> Questions:
+    """Random shortest paths; by weights without ties, of which each side may draw another one."""
+    chance = torch.Generator().manual_seed(2)
+    whole = torch.randint(1, 2**20, (graph.num_slots,), generator=chance).to(graph.device)
+    kinds = {"hops": graph, "whole weights": with_lengths(graph, whole)}
+    kinds["fractions"] = with_lengths(graph, whole / 2**20)
+    kinds["rounded"] = with_lengths(graph, whole / 3)
+    for kind, one in kinds.items():
+        counts = Sampler(one, torch.Generator().manual_seed(1)).draw(200)
+        assert counts is not None
+        yield f"random shortest paths, {kind}", counts
+
+
+def with_lengths(graph: Graph, lengths: torch.Tensor) -> Graph:
+    return Graph.from_edge_index(
+        graph.to_edge_index(), graph.num_nodes, graph.directed, edge_weight=lengths
+    )
+
+
+PARTS: dict[str, Callable[[Graph], Questions]] = {
+    "hops": by_hops,
+    "weights": by_weight,
+    "distances": distances,
+    "clustering": clustering,
+    "tiny": tiny,
+    "samples": samples,
+}
 
 
 def main() -> int:
-    few, wrong = "--few" in sys.argv, 0
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--graph", nargs="+", default=[name for name, *_ in graphs()])
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
+    given, wrong = parser.parse_args(), 0
     for name, edges, nodes, directed in graphs():
-        if few and name not in FEW:
+        if name not in given.graph:
             continue
-        print(name, flush=True)
-        expected = questions(Graph.from_edge_index(edges, nodes, directed))
-        actual = questions(Graph.from_edge_index(edges.cuda(), nodes, directed))
-        for (question, there), (_, here) in zip(actual, expected, strict=True):
-            if different(there, here):
-                print(f"{name}: {question} differs from the CPU's")
-                wrong += 1
+        for part in given.part:
+            print(f"{name}, {part}", flush=True)
+            expected = PARTS[part](Graph.from_edge_index(edges, nodes, directed))
+            actual = PARTS[part](Graph.from_edge_index(edges.cuda(), nodes, directed))
+            for (question, there), (_, here) in zip(actual, expected, strict=True):
+                if different(there, here):
+                    print(f"{name}: {question} differs from the CPU's")
+                    wrong += 1
     print(f"{wrong} wrong")
     return int(wrong > 0)
 
 
 class Sanitizer:
-    """compute-sanitizer at work on this script, a process for each of its tools."""
+    """compute-sanitizer at work on this script, a process for each of its tools and our parts."""
 
     def __init__(self) -> None:
         program = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-        self.runs: dict[str, subprocess.Popen[str]] = {}
+        self.end = time.monotonic() + SECONDS
+        self.runs: dict[tuple[str, str, str], subprocess.Popen[str]] = {}
         # Without PyTorch's cache of memory every array is an allocation of its own, with bounds.
         bare = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
-        for tool in TOOLS if Path(program).exists() else ():
-            options, arguments = TOOLS[tool]
-            command = [program, "--tool", tool, "--error-exitcode", "9", *options]
-            command += [sys.executable, __file__, *arguments]
-            self.runs[tool] = subprocess.Popen(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                env=bare,
-            )
+        for tool, (options, sets) in TOOLS.items() if Path(program).exists() else ():
+            for part in PARTS:
+                for names in sets:
+                    command = [program, "--tool", tool, "--error-exitcode", "9", *options]
+                    command += [sys.executable, __file__, "--part", part, "--graph", *names]
+                    self.runs[tool, part, "; ".join(names)] = subprocess.Popen(
+                        command,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT,
+                        text=True,
+                        env=bare,
+                        start_new_session=True,
+                    )
 
-    def found(self) -> dict[str, str]:
-        """What each tool says at its end."""
-        said = {tool: "not run: there is no compute-sanitizer" for tool in TOOLS}
-        for tool, run in self.runs.items():
-            text = run.communicate()[0]
-            summary = re.findall(r"SUMMARY: (.*)", text) or ["no summary"]
-            said[tool] = f"{summary[-1]}, exit status {run.returncode}"
-            if run.returncode != 0:
-                print(*text.splitlines()[-40:], sep="\n")
-            print(f"compute-sanitizer, {tool}: {said[tool]}", flush=True)
+    def found(self) -> dict[str, dict[str, str]]:
+        """What each tool says of each part."""
+        said: dict[str, dict[str, str]] = {tool: {} for tool in TOOLS}
+        for (tool, part, names), run in self.runs.items():
+            try:
+                text = run.communicate(timeout=max(1, self.end - time.monotonic()))[0]
+            except subprocess.TimeoutExpired:
+                os.killpg(run.pid, signal.SIGKILL)
+                run.communicate()
+                verdict = f"not done in {SECONDS} s"
+            else:
+                summary = re.findall(r"SUMMARY: (.*)", text) or ["no summary"]
+                verdict = summary[-1]
+                if run.returncode != 0:
+                    verdict += f", exit status {run.returncode}"
+                    print(*text.splitlines()[-40:], sep="\n")
+            said[tool][f"{part}: {names}"] = verdict
+            print(f"compute-sanitizer, {tool}, {part}: {names}: {verdict}", flush=True)
         return said
 
 

@@ -78,7 +78,7 @@ def test_weighted_samples_without_ties_are_those_of_the_cpu(name, lengths, direc
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("arcs", [90, 150, 600])
 def test_of_several_weighted_paths_all_are_alike(arcs, directed, fraction):
-    """`fraction` of whole numbers: exact at 1; sums of tenths round, and only the source searches."""
+    """Whole numbers times `fraction`: sums of tenths round, and only the source searches."""
     edges = edge_index(random_graph(60, arcs, seed=arcs)).cpu()
     length = (1 + torch.arange(edges.shape[1]) % 3).double() * fraction
     graph = Graph.from_edge_index(edges, 60, directed, length)
@@ -120,7 +120,11 @@ def test_scores(weighted):
     exact = torchcent.betweenness(graph, dtype=torch.float64)
     for method in ("kadabra", "rk", "pivots", "exact"):
         found = betweenness_approx(
-            graph.to("cuda"), 0.03, 0.01, method=method, dtype=torch.float64,
+            graph.to("cuda"),
+            0.03,
+            0.01,
+            method=method,
+            dtype=torch.float64,
             generator=torch.Generator().manual_seed(1),
         )
         assert found.scores.is_cuda and found.method == method

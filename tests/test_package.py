@@ -51,6 +51,24 @@ def unbuilt(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_import_of_an_older_library_says_that_it_is(unbuilt: Path) -> None:
+    """As after a pull in a checkout that is installed in place."""
+    library = PACKAGE / "_C.abi3.so"
+    if not library.exists():
+        pytest.skip("it is not compiled")
+    shutil.copy2(library, unbuilt / "torchcent")
+    sources = unbuilt / "csrc" / "cpu"
+    sources.mkdir(parents=True)
+    (sources / "lanes.h").touch()
+    compiled = library.stat().st_mtime
+    for newer in (False, True):
+        os.utime(sources / "lanes.h", times=(compiled + newer, compiled + newer))
+        run = python("import torchcent", unbuilt, TORCHCENT_NO_EXTENSION="")
+        assert run.returncode == 0
+        assert ("RuntimeWarning" in run.stderr) == newer
+        assert ("_C.abi3.so is older than its sources" in run.stderr) == newer
+
+
 def test_import_without_the_library_says_how_to_build_it(unbuilt: Path) -> None:
     run = python("import torchcent", unbuilt, TORCHCENT_NO_EXTENSION="")
     assert run.returncode != 0

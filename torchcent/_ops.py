@@ -13,10 +13,30 @@ ops = torch.ops.torchcent
 simd: str | None = None
 """Instruction set of the CPU kernels in use; None without the compiled extension."""
 
+
+def is_stale(library: Path, sources: Path, folders: tuple[str, ...]) -> bool:
+    """Is one of its sources newer than the library? Only an installation in place has them, and
+    only there the Python part can move on without it."""
+    compiled = library.stat().st_mtime
+    files = (path for folder in folders for path in (sources / folder).glob("*.*"))
+    return any(path.stat().st_mtime > compiled for path in files)
+
+
+def _load(library: Path, *folders: str) -> None:
+    torch.ops.load_library(library)
+    if is_stale(library, Path(__file__).parents[1] / "csrc", ("", "cpu", "measures", *folders)):
+        warnings.warn(
+            f"torchcent's compiled library {library.name} is older than its sources: results may "
+            "be wrong. Compile it again with `pip install -e .`.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
 if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
     _library = Path(__file__).with_name("_C.abi3.so")
     try:
-        torch.ops.load_library(_library)
+        _load(_library)
         simd = ("portable", "avx2", "avx512")[ops.simd()]
     except OSError as error:
         raise ImportError(
@@ -34,7 +54,7 @@ cuda = False
 _cuda_library = Path(__file__).with_name("_CUDA.abi3.so")
 if available and torch.version.cuda is not None and _cuda_library.exists():
     try:
-        torch.ops.load_library(_cuda_library)
+        _load(_cuda_library, "cuda")
         cuda = True
     except OSError as error:
         warnings.warn(

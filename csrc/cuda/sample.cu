@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kHopBlocks = 16, kWeightBlocks = 8;  // of a multiprocessor: as many as its threads and registers hold
 constexpr int64_t kTogether = int64_t{1} << 16;        // samples of a launch: how often a cancel is heard
+constexpr int64_t kWarpPerVertex = 8;                  // slots per vertex of a graph from which on a vertex gets a warp
 
 template <class T>
 T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
@@ -67,6 +68,8 @@ WeightSampling<T> weight_sampling(const WeightedGraph<T>& graph, bool exact, int
   sampling.exact = exact;
   DijkstraProblem<T>&source = sampling.from[0], &target = sampling.from[1];
   source = dijkstra_problem(graph, run, heaviest);
+  // Of a skewed graph it is mostly hubs that samples look at.
+  if (graph.paths.m >= kWarpPerVertex * n) source.how.shift = 5;
   target = source;
   if (!graph.symmetric()) {
     std::swap(target.out, target.in);

@@ -61,23 +61,50 @@ __device__ inline Crossing first_of_block(Crossing mine, Crossing* part) {
   return mine;
 }
 
-// The slot in [begin, end) at which the sum of the shares passes `left`: by one warp. What is not to be drawn has none.
-template <class Share>
-__device__ int64_t drawn_slot(int64_t begin, int64_t end, double left, Share share) {
+__device__ inline int32_t vertex_of(int32_t v) { return v; }
+template <class Arc>
+__device__ int32_t vertex_of(const Arc& arc) {
+  return arc.vertex;
+}
+
+// The first of `count` arcs at which the sum of the sigma of their vertices passes `left`, of those for which
+// wanted(arc, known[vertex]) holds; -1 if there are none: by one warp. Paths lead through hubs, of whose many arcs few
+// are wanted: the loads of several rounds are under way together.
+template <class Arc, class Known, class Wanted>
+__device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, const Known* known, const double* sigma, double left,
+                                Wanted wanted) {
+  constexpr int kTogether = 32 / sizeof(Arc) > 4 ? 4 : 32 / sizeof(Arc);
   const int lane = threadIdx.x & 31;
-  int64_t last = -1;
-  for (int64_t base = begin; base < end; base += 32) {
-    const int64_t slot = base + lane;
-    const double mine = slot < end ? share(slot) : 0;
-    double sum = mine;
-    for (int step = 1; step < 32; step *= 2) {
-      const double other = __shfl_up_sync(~0u, sum, step);
-      if (lane >= step) sum += other;
+  int32_t last = -1;
+  for (int64_t base = 0; base < count; base += 32 * kTogether) {
+    Arc arc[kTogether];
+    Known other[kTogether];
+    unsigned mine = 0;  // a bit for each of this lane's
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (base + 32 * k + lane < count) arc[k] = arcs[base + 32 * k + lane];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (base + 32 * k + lane < count) other[k] = known[vertex_of(arc[k])];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (base + 32 * k + lane < count && wanted(arc[k], other[k])) mine |= 1u << k;
+    const unsigned rounds = __reduce_or_sync(~0u, mine);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      if ((rounds >> k & 1) == 0) continue;
+      const bool own = (mine >> k & 1) != 0;
+      const int32_t v = own ? vertex_of(arc[k]) : -1;
+      double sum = own ? sigma[v] : 0;
+      for (int step = 1; step < 32; step *= 2) {
+        const double before = __shfl_up_sync(~0u, sum, step);
+        if (lane >= step) sum += before;
+      }
+      const unsigned all = __ballot_sync(~0u, own), passed = __ballot_sync(~0u, own && left - sum < 0);
+      if (passed != 0) return __shfl_sync(~0u, v, __ffs(passed) - 1);
+      last = __shfl_sync(~0u, v, 31 - __clz(all));
+      left -= __shfl_sync(~0u, sum, 31);
     }
-    const unsigned all = __ballot_sync(~0u, mine > 0), passed = __ballot_sync(~0u, mine > 0 && left - sum < 0);
-    if (passed != 0) return base + __ffs(passed) - 1;
-    if (all != 0) last = base + 31 - __clz(all);
-    left -= __shfl_sync(~0u, sum, 31);
   }
   return last;  // rounding
 }

@@ -29,17 +29,27 @@ struct SampleShared {
   Crossing part[kSampleThreads / 32];
 };
 
-// The neighbour of u for which wanted(v) holds, and at which the sum of their sigma passes `left`: by one warp.
-template <class Wanted>
-__device__ int32_t drawn_neighbour(const Arcs& arcs, int32_t u, const double* sigma, double left, Wanted wanted) {
-  const int64_t slot = drawn_slot(arcs.rowptr[u], arcs.rowptr[u + 1], left, [&](int64_t i) {
-    const int32_t v = arcs.col[i];
-    return wanted(v) ? sigma[v] : 0;
-  });
-  return slot < 0 ? -1 : arcs.col[slot];
+// visit(v, value of v) for the neighbours of u, by one warp: four of a lane at a time, so that their loads are under
+// way together. Another thread may be changing a value meanwhile.
+template <class Visit>
+__device__ void each_neighbour(const Arcs& arcs, int32_t u, const int32_t* value, Visit visit) {
+  constexpr int kTogether = 4;
+  const int64_t end = arcs.rowptr[u + 1];
+  for (int64_t first = arcs.rowptr[u] + (threadIdx.x & 31); first < end; first += 32 * kTogether) {
+    int32_t v[kTogether], known[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (first + 32 * k < end) v[k] = arcs.col[first + 32 * k];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (first + 32 * k < end) known[k] = *const_cast<const volatile int32_t*>(value + v[k]);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (first + 32 * k < end) visit(v[k], known[k]);
+  }
 }
 
-static __global__ void __launch_bounds__(kSampleThreads) hop_sample_kernel(HopSampling problem, Samples samples) {
+static __global__ void __launch_bounds__(kSampleThreads, 12) hop_sample_kernel(HopSampling problem, Samples samples) {
   __shared__ SampleShared shared;
   const int lane = threadIdx.x & 31;
   const int64_t n = samples.n;
@@ -90,9 +100,7 @@ static __global__ void __launch_bounds__(kSampleThreads) hop_sample_kernel(HopSa
         const int32_t u = entry(s, p);
         const double paths = sigma[u];
         if (lane == 0 && paths > kSampleLimit) shared.overflow = 1;
-        for (int64_t slot = arcs.rowptr[u] + lane; slot < arcs.rowptr[u + 1]; slot += 32) {
-          const int32_t v = arcs.col[slot];
-          int32_t known = *const_cast<volatile int32_t*>(depth + v);
+        each_neighbour(arcs, u, depth, [&](int32_t v, int32_t known) {
           if (known == 0) {  // it may be stale: the exchange tells who is first
             known = atomicCAS(depth + v, 0, next);
             if (known == 0) {
@@ -103,7 +111,7 @@ static __global__ void __launch_bounds__(kSampleThreads) hop_sample_kernel(HopSa
           }
           if (known == next) atomicAdd(sigma + v, paths);
           else if (sign * known < 0) shared.met = 1;
-        }
+        });
       }
       __syncthreads();
       if (shared.met != 0 || shared.overflow != 0) break;
@@ -131,30 +139,33 @@ static __global__ void __launch_bounds__(kSampleThreads) hop_sample_kernel(HopSa
         if (p >= shared.frontier_end) break;
         const int32_t u = entry(s, p);
         double reach = 0;
-        for (int64_t slot = arcs.rowptr[u] + lane; slot < arcs.rowptr[u + 1]; slot += 32) {
-          const int32_t v = arcs.col[slot];
-          if (sign * depth[v] < 0) reach += sigma[v];
-        }
+        each_neighbour(arcs, u, depth, [&](int32_t v, int32_t known) {
+          if (sign * known < 0) reach += sigma[v];
+        });
         for (int step = 16; step > 0; step /= 2) reach += __shfl_xor_sync(~0u, reach, step);
         if (lane != 0 || reach == 0) continue;
         if (reach > kSampleLimit) shared.overflow = 1;
         mine.enter(samples, sample, u, sigma[u], reach);
       }
       const Crossing crossing = first_of_block(mine, shared.part);
+      const auto drawn = [&](const Arcs& all, int32_t u, double left, auto wanted) {
+        const int64_t begin = all.rowptr[u];
+        return drawn_vertex(all.col + begin, all.rowptr[u + 1] - begin, depth, sigma, left,
+                            [&](int32_t, int32_t known) { return wanted(known); });
+      };
       const int half = threadIdx.x / 32;  // a warp each
       if (half < 2 && shared.overflow == 0) {
         const double left = uniform(random_bits(samples.seed, sample, Purpose::arc, 0)) * crossing.reach;
-        const int32_t head =
-            drawn_neighbour(arcs, crossing.tail, sigma, left, [&](int32_t v) { return sign * depth[v] < 0; });
+        int32_t u = crossing.tail;
+        if ((half == 0) != (s == 0)) u = drawn(arcs, u, left, [&](int32_t known) { return sign * known < 0; });
         const Arcs& back = half == 0 ? problem.in : problem.out;
         const Purpose purpose = half == 0 ? Purpose::walk_back : Purpose::walk_on;
-        int32_t u = (half == 0) == (s == 0) ? crossing.tail : head;
         for (uint32_t step = 0; u != shared.side[half].root; ++step) {
           if (lane == 0) atomicAdd(samples.counts + u, 1ull);
           const int32_t above = depth[u] - (half == 0 ? 1 : -1);
           if (above == (half == 0 ? 1 : -1)) break;  // the root is next
           const double rest = uniform(random_bits(samples.seed, sample, purpose, step)) * sigma[u];
-          u = drawn_neighbour(back, u, sigma, rest, [&](int32_t v) { return depth[v] == above; });
+          u = drawn(back, u, rest, [&](int32_t known) { return known == above; });
         }
       }
     }

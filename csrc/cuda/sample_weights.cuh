@@ -123,10 +123,10 @@ class WeightSampler {
       search(1).count_next([&](int32_t v) { return from[v] < unreached<T> && from[v] + to[v] == shortest; });
     if (threadIdx.x == 0) shared_.state[0].taken[0] = 0;
     __syncthreads();
-    // The number of shortest paths on from an arc's head, if the arc leaves the vertices nearer than `border`.
+    // Is an arc on a shortest path, and does it leave the vertices nearer than `border`? `rest` is that of its head.
     const auto across = [&](T d, const Arc<T>& arc, T rest) {
       const T length = d + arc.weight;
-      return !(length < border) && rest < unreached<T> && length + rest == shortest ? ways_on[arc.vertex] : 0.0;
+      return !(length < border) && rest < unreached<T> && length + rest == shortest;
     };
     Crossing mine = Crossing::none();
     const DijkstraProblem<T>& on = sampling_.from[0];
@@ -136,8 +136,9 @@ class WeightSampler {
       const T d = valid ? from[u] : T(0);
       double sum = 0;
       if (valid && d < border && !(d + sampling_.heaviest[u] < border))
-        side.arcs(on.out_span[u], on.out, lane, to,
-                  [&](uint32_t, const Arc<T>& arc, T rest) { sum += across(d, arc, rest); });
+        side.arcs(on.out_span[u], on.out, lane, to, [&](uint32_t, const Arc<T>& arc, T rest) {
+          if (across(d, arc, rest)) sum += ways_on[arc.vertex];
+        });
       sum = side.total(sum);
       if (lane != 0 || sum == 0 || ways[u] == 0) return;
       if (sum > kSampleLimit) shared_.overflow = 1;
@@ -150,17 +151,16 @@ class WeightSampler {
     if (s == 1) {
       const double left = uniform(random_bits(samples_.seed, sample, Purpose::arc, 0)) * crossing.reach;
       const T d = from[u];
-      u = drawn_head(on.out_span[u], on.out, left, [&](const Arc<T>& arc) { return across(d, arc, to[arc.vertex]); });
+      u = drawn(on.out_span[u], on.out, to, ways_on, left,
+                [&](const Arc<T>& arc, T rest) { return across(d, arc, rest); });
     }
     walk(sample, s, u, s == 0 ? ends.source : ends.target);
   }
 
-  // The other end of a drawn arc, -1 if none has a share.
-  template <class Share>
-  __device__ static int32_t drawn_head(const Span& span, const Arc<T>* arcs, double left, Share share) {
-    const int64_t begin = span.begin, end = begin + span.degree;
-    const int64_t slot = drawn_slot(begin, end, left, [&](int64_t i) { return share(arcs[i]); });
-    return slot < 0 ? -1 : arcs[slot].vertex;
+  template <class Wanted>
+  __device__ static int32_t drawn(const Span& span, const Arc<T>* arcs, const T* known, const double* ways, double left,
+                                  Wanted wanted) {
+    return drawn_vertex(arcs + span.begin, span.degree, known, ways, left, wanted);
   }
 
   // A shortest path from u back to where side s began: by one warp.
@@ -173,9 +173,8 @@ class WeightSampler {
       if ((threadIdx.x & 31) == 0) atomicAdd(samples_.counts + u, 1ull);
       const T d = known[u];
       const double left = uniform(random_bits(samples_.seed, sample, purpose, step)) * ways[u];
-      u = drawn_head(side.in_span[u], side.in, left, [&](const Arc<T>& arc) {
-        return side.ties.tight(known[arc.vertex], arc.weight, d) ? ways[arc.vertex] : 0.0;
-      });
+      u = drawn(side.in_span[u], side.in, known, ways, left,
+                [&](const Arc<T>& arc, T other) { return side.ties.tight(other, arc.weight, d); });
     }
   }
 

@@ -10,11 +10,11 @@ from torchcent.graph import Graph
 EXACT_SECONDS = 2.0
 """Up to this many, exact scores are taken whatever samples would cost."""
 
-# Slots per second, one source each: on a CPU per thread, on CUDA in all. From the low end of
-# docs/performance*.md, where the graph suits the engine, and of benchmarks/approx_cost.py.
+# Slots per second, one source each: on a CPU per thread, on CUDA in all. The lowest rates of
+# docs/performance*.md and of benchmarks/approx_cost.py, and of an H200 in benchmarks/gpu.py.
 _RATES = {
     "cpu": {"lanes": 1.5e9, "queue": 1e8, "relax": 1.5e8, "dijkstra": 1.5e7, "tensor": 5e6},
-    "cuda": {"lanes": 1e11, "queue": 5e9, "relax": 1e10, "dijkstra": 2e9, "tensor": 1e8},
+    "cuda": {"lanes": 8e10, "queue": 2.5e10, "relax": 6e10, "dijkstra": 2.5e9, "tensor": 1e8},
 }
 # Without AVX-512's gathers, and so without its masks: measured on AVX2.
 _LANES_WITHOUT_AVX512 = 2.5e8

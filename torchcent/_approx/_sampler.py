@@ -54,9 +54,9 @@ class Sampler:
         return "weighted_sample_paths" if self.graph.is_weighted else "sample_paths"
 
     def _has_kernel(self, device: torch.device) -> bool:
-        if device.type == "cuda" and self.graph.is_weighted:
-            if self.graph.num_slots > _MOST_PACKED_SLOTS:
-                return False
+        packed = device.type == "cuda" and self.graph.is_weighted
+        if packed and self.graph.num_slots > _MOST_PACKED_SLOTS:
+            return False
         return _ops.has_kernel(self._operator, device)
 
     def _searches_that_fit(self, memory: int | None) -> int:
