@@ -65,8 +65,15 @@ def graphs() -> Iterator[tuple[str, torch.Tensor, int, bool]]:
     yield "no edges", torch.zeros(2, 0, dtype=torch.int64), 3, True
 
 
-def different(actual: torch.Tensor, expected: torch.Tensor) -> bool:
-    return not torch.allclose(actual.cpu().double(), expected.double(), rtol=1e-5, equal_nan=True)
+def different(question: str, actual: torch.Tensor, expected: torch.Tensor) -> bool:
+    closeness = 1e-5
+    if question.startswith("flow"):
+        # Sums of up to n float32 values in another order, each off by n 2^-24 at most: those of an
+        # expansion and of a column after inflation, in two iterations.
+        closeness = 4 * actual.shape[-1] * 2**-24
+    return not torch.allclose(
+        actual.cpu().double(), expected.double(), rtol=closeness, equal_nan=True
+    )
 
 
 def some_of(graph: Graph) -> torch.Tensor:
@@ -192,7 +199,7 @@ def main() -> int:
             expected = PARTS[part](Graph.from_edge_index(edges, nodes, directed))
             actual = PARTS[part](Graph.from_edge_index(edges.cuda(), nodes, directed))
             for (question, there), (_, here) in zip(actual, expected, strict=True):
-                if different(there, here):
+                if different(question, there, here):
                     print(f"{name}: {question} differs from the CPU's")
                     wrong += 1
     print(f"{wrong} wrong")
