@@ -126,8 +126,9 @@ def test_auto_samples_large_graphs(monkeypatch):
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
     assert betweenness_approx(graph, 0.1, generator=chance()).method == "kadabra"
     # Where samples turn out to be dearer than exact scores, those are computed after all.
-    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: _cost.EXACT_SECONDS + 1)
-    found = betweenness_approx(graph, 2e-4, generator=chance())
+    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e-9)
+    monkeypatch.setattr(_cost, "EXACT_SECONDS", 0.0)
+    found = betweenness_approx(graph, 0.01, generator=chance())
     assert found.method == "exact" and "paths more" in found.reason
 
 
