@@ -22,6 +22,8 @@ struct BucketWidth<int32_t> {
     return {shift};
   }
   int64_t bucket(int32_t distance) const { return distance >> shift; }
+  int64_t begin(int64_t bucket) const { return bucket << shift; }
+  bool one_key() const { return shift == 0; }  // in a bucket
 };
 
 template <>
@@ -32,6 +34,8 @@ struct BucketWidth<double> {
   static BucketWidth at_most(double width) { return {1.02 / width}; }
   static BucketWidth share(double heaviest, int64_t buckets) { return {static_cast<double>(buckets - 3) / heaviest}; }
   int64_t bucket(double distance) const { return static_cast<int64_t>(distance * per_unit); }
+  double begin(int64_t bucket) const { return static_cast<double>(bucket) / per_unit; }
+  bool one_key() const { return false; }
 };
 
 template <class T>
@@ -66,6 +70,20 @@ class BucketQueue {
   }
 
   bool sorted() const { return sorted_; }
+  // Entries of one bucket are so far apart at most, where they are not sorted.
+  double disorder() const { return sorted_ ? 0 : static_cast<double>(width_.begin(1)); }
+
+  // The smallest key, or `none`: looks at all of the next bucket, if its keys are not the same.
+  template <class Sum>
+  Sum least(Sum none) const {
+    const int64_t place = next_used();
+    if (place < 0) return none;
+    if (width_.one_key()) return width_.begin(current_ + ((place - current_) & mask_));
+    Sum least = none;
+    for (int32_t node = first_[place]; node >= 0; node = node_[node].next)
+      least = node_[node].key < least ? node_[node].key : least;
+    return least;
+  }
 
   // Only when empty: all searches begin at distance 0.
   void restart() {

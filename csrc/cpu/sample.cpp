@@ -43,10 +43,14 @@ void run_weighted(const Csr& out, const Csr& in, const Tensor& weight, const Ten
                   uint64_t seed, int64_t first, int64_t count, int64_t* counts, int64_t* control, int64_t threads) {
   const portable::WeightedCsr<T> onward = {out, weight.const_data_ptr<T>()};
   const portable::WeightedCsr<T> backward = {in, back_weight.const_data_ptr<T>()};
-  T heaviest = 0;
-  for (int64_t slot = 0; slot < out.num_slots(); ++slot) heaviest = std::max(heaviest, onward.weight[slot]);
+  T lightest = 1, heaviest = 1;
+  if (out.num_slots() > 0) {
+    const auto [least, most] = std::minmax_element(onward.weight, onward.weight + out.num_slots());
+    lightest = *least;
+    heaviest = *most;
+  }
   run_samples(first, count, counts, control, threads,
-              [&] { return portable::WeightSampler<T>(onward, backward, heaviest, exact, seed, control); });
+              [&] { return portable::WeightSampler<T>(onward, backward, lightest, heaviest, exact, seed, control); });
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// One thread's random shortest paths by weights: Dijkstra's algorithm from either end, the side that has looked at
-// fewer arcs next, until what they have settled covers every shortest path.
+// One thread's random shortest paths by weights: Dijkstra's algorithm from either end, a bucket at a time, the side
+// that has looked at fewer arcs next, until what they have settled covers every shortest path.
 //
-// With a and b the next distances to be settled on either side, that is when a + b >= d(s, t): all vertices nearer
-// than a to s are settled, and so is what is at most d(s, t) - a from t. Each shortest path has exactly one arc that
-// leaves the vertices nearer than a; of these one is drawn by the number of paths through it.
+// With a and b bounds of the next distances to be settled on either side, that is when a + b >= d(s, t): all vertices
+// nearer than a to s are settled, and so are the predecessors of what is at most d(s, t) - a from t. Each shortest path
+// has exactly one arc that leaves the vertices nearer than a; of these one is drawn by the number of paths through it.
 //
 // Sums from t on round differently from sums from s on, and would find other ties (docs/weights.md). So where sums
 // are not exact only s is searched from, until t is next.
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "buffer.h"
+#include "bucket_queue.h"
 #include "csr.h"
 #include "draws.h"
 
@@ -42,17 +43,15 @@ class WeightSampler {
  public:
   using Sum = typename Length<T>::type;
 
-  WeightSampler(const WeightedCsr<T>& out, const WeightedCsr<T>& in, T heaviest, bool exact, uint64_t seed,
+  WeightSampler(const WeightedCsr<T>& out, const WeightedCsr<T>& in, T lightest, T heaviest, bool exact, uint64_t seed,
                 const int64_t* cancel)
-      : num_nodes_(out.arcs.num_nodes), seed_(seed), cancel_(cancel), heaviest_(heaviest), exact_(exact) {
-    from_source_.onward = from_target_.backward = out;
-    from_target_.onward = from_source_.backward = in;
-    for (Side* side : {&from_source_, &from_target_}) {
-      Buffer<Vertex> vertex(num_nodes_);
-      side->vertex.swap(vertex);
-      for (int64_t v = 0; v < num_nodes_; ++v) side->vertex[v].distance = kNone;
-    }
-  }
+      : num_nodes_(out.arcs.num_nodes),
+        seed_(seed),
+        cancel_(cancel),
+        heaviest_(heaviest),
+        exact_(exact),
+        from_source_(out, in, lightest, heaviest),
+        from_target_(in, out, lightest, heaviest) {}
 
   // As HopSampler's.
   bool run(uint64_t sample, int64_t* counts) {
@@ -61,16 +60,16 @@ class WeightSampler {
     shortest_ = kNone;
     start(from_source_, pair.source);
     start(from_target_, pair.target);
-    settle(from_source_, from_target_);
+    advance(from_source_, from_target_);
     bool going = true;
-    while (from_source_.next() + from_target_.next() < shortest_) {
+    while (from_source_.next + from_target_.next < shortest_) {
       if (__atomic_load_n(cancel_, __ATOMIC_RELAXED) != 0) {
         going = false;
         break;
       }
       const bool forward = !exact_ || from_source_.scanned <= from_target_.scanned;
-      if (forward) settle(from_source_, from_target_);
-      else settle(from_target_, from_source_);
+      if (forward) advance(from_source_, from_target_);
+      else advance(from_target_, from_source_);
     }
     if (going && shortest_ < kNone) draw(counts);
     forget(from_source_);
@@ -86,70 +85,68 @@ class WeightSampler {
   struct Vertex : PathCount {
     Sum distance;
   };
-  struct Entry {
-    Sum distance;
-    int32_t vertex;
-    bool operator<(const Entry& other) const { return distance > other.distance; }  // the nearest on top of a heap
-  };
+  using Entry = typename BucketQueue<T>::Entry;
   struct Side {
+    Side(const WeightedCsr<T>& out, const WeightedCsr<T>& in, T lightest, T heaviest)
+        : onward(out),
+          backward(in),
+          vertex(out.arcs.num_nodes),
+          queue(lightest, heaviest, out.arcs.num_slots() + 1, false) {
+      for (int64_t v = 0; v < out.arcs.num_nodes; ++v) vertex[v].distance = kNone;
+      queue.clear();
+    }
+
     WeightedCsr<T> onward, backward;
     Buffer<Vertex> vertex;         // [n]
     std::vector<int32_t> touched;  // vertices with a distance
-    std::vector<int32_t> settled;  // in this order
-    std::vector<Entry> heap;       // vertices may be there twice
+    std::vector<int32_t> settled;  // by distance, in no order within a bucket
+    BucketQueue<T> queue;          // vertices may be there twice
+    Sum next = 0;                  // the least distance in the queue
     int32_t root = 0;
     int64_t scanned = 0;
-
-    Sum next() const { return heap.empty() ? kNone : heap.front().distance; }
-    // Until the top of the heap is up to date.
-    void tidy() {
-      while (!heap.empty() && vertex[heap.front().vertex].distance < heap.front().distance) pop();
-    }
-    void pop() {
-      std::pop_heap(heap.begin(), heap.end());
-      heap.pop_back();
-    }
-    void push(Sum distance, int32_t v) {
-      heap.push_back({distance, v});
-      std::push_heap(heap.begin(), heap.end());
-    }
   };
 
   void start(Side& side, int32_t root) {
     side.root = root;
+    side.next = 0;
     side.scanned = 0;
     side.vertex[root] = {{1, 0}, 0};
     side.touched.push_back(root);
-    side.push(0, root);
+    side.queue.push(0, root);
   }
 
-  void settle(Side& side, const Side& other) {
-    const int32_t u = side.heap.front().vertex;
-    side.pop();
-    side.settled.push_back(u);
-    side.vertex[u].normalise();
-    const Vertex from = side.vertex[u];
+  void advance(Side& side, const Side& other) {
     const Csr& arcs = side.onward.arcs;
-    for (int64_t slot = arcs.rowptr[u]; slot < arcs.rowptr[u + 1]; ++slot) {
-      const int32_t v = arcs.col[slot];
-      const Sum length = from.distance + side.onward.weight[slot];
-      Vertex& to = side.vertex[v];
-      if (length < to.distance) {
-        if (to.distance == kNone) side.touched.push_back(v);
-        to = {{from.value, from.scale}, length};
-        side.push(length, v);
-        shortest_ = std::min(shortest_, length + other.vertex[v].distance);
-      } else if (length == to.distance) {
-        to.add(from.value, from.scale);
+    const auto settle = [&](const Entry& entry) {
+      const int32_t u = entry.vertex;
+      if (side.vertex[u].distance < entry.key) return;  // it has been reached on a shorter way since
+      side.settled.push_back(u);
+      side.vertex[u].normalise();
+      const Vertex from = side.vertex[u];
+      for (int64_t slot = arcs.rowptr[u]; slot < arcs.rowptr[u + 1]; ++slot) {
+        const int32_t v = arcs.col[slot];
+        const Sum length = from.distance + side.onward.weight[slot];
+        Vertex& to = side.vertex[v];
+        if (length < to.distance) {
+          if (to.distance == kNone) side.touched.push_back(v);
+          to = {{from.value, from.scale}, length};
+          side.queue.push(static_cast<T>(length), v);
+          shortest_ = std::min(shortest_, length + other.vertex[v].distance);
+        } else if (length == to.distance) {
+          to.add(from.value, from.scale);
+        }
       }
-    }
-    side.scanned += arcs.degree(u);
-    arcs_ += arcs.degree(u);
-    side.tidy();
+      side.scanned += arcs.degree(u);
+    };
+    const int64_t before = side.scanned;
+    side.queue.next_bucket(settle, [&](int32_t u) { __builtin_prefetch(arcs.rowptr + u); });
+    side.next = side.queue.least(kNone);
+    arcs_ += side.scanned - before;
   }
 
   void draw(int64_t* counts) const {
-    const Sum border = std::min(from_source_.next(), shortest_);
+    const Sum border = std::min(from_source_.next, shortest_);
+    const double disorder = from_source_.queue.disorder();
     const Csr& arcs = from_source_.onward.arcs;
     // Does a shortest path leave the vertices nearer than `border` by this arc?
     const auto crosses = [&](int32_t u, int64_t slot) {
@@ -162,7 +159,7 @@ class WeightSampler {
     for (auto p = from_source_.settled.rbegin(); p != from_source_.settled.rend(); ++p) {
       const int32_t u = *p;
       const Vertex& from = from_source_.vertex[u];
-      if (from.distance + heaviest_ < border) break;
+      if (static_cast<double>(from.distance + heaviest_) + disorder < static_cast<double>(border)) break;
       if (from.distance >= border) continue;
       PathCount onward;
       for (int64_t slot = arcs.rowptr[u]; slot < arcs.rowptr[u + 1]; ++slot)
@@ -215,7 +212,7 @@ class WeightSampler {
     for (const int32_t v : side.touched) side.vertex[v].distance = kNone;
     side.touched.clear();
     side.settled.clear();
-    side.heap.clear();
+    side.queue.clear();
   }
 
   int64_t num_nodes_;
