@@ -49,7 +49,7 @@ __device__ void each_neighbour(const Arcs& arcs, int32_t u, const int32_t* value
   }
 }
 
-static __global__ void __launch_bounds__(kSampleThreads, 12) hop_sample_kernel(HopSampling problem, Samples samples) {
+static __global__ void __launch_bounds__(kSampleThreads, 16) hop_sample_kernel(HopSampling problem, Samples samples) {
   __shared__ SampleShared shared;
   const int lane = threadIdx.x & 31;
   const int64_t n = samples.n;
