@@ -12,8 +12,8 @@ from torchcent._approx import _tensor_sampler
 from torchcent.graph import Graph
 
 # Bytes of a search at most, per vertex and per slot. By hops: depths, queues, what lies on shortest
-# paths (csrc/cpu/sample_hops.h); by weights two tables and two queues (sample_weights.h). On CUDA of
-# a block (csrc/cuda/sample.cu), which leaves what needs more to the CPU.
+# paths (csrc/cpu/sample_hops.h); by weights two tables and two queues (sample_weights.h). On CUDA
+# of a block (csrc/cuda/sample.cu), which leaves what needs more to the CPU.
 _SEARCH = {
     ("cpu", False): (44, 4), ("cpu", True): (64, 64),
     ("cuda", False): (16, 0), ("cuda", True): (72, 0),
