@@ -1,7 +1,7 @@
 """The state of the CUDA engines: tests, values, speeds, in one table and results/<device>.json.
 
     python benchmarks/gpu.py               # on a machine with a CUDA device, about 10 minutes
-    python benchmarks/gpu.py --part tests  # or times, or sanitizer: if one call must be shorter
+    python benchmarks/gpu.py --part tests  # or times, sanitizer, tables: if a call must be shorter
     python benchmarks/gpu_status.py FILE   # exits 1 if these results are of other sources
     python benchmarks/gpu.py --lanes       # only compares 32, 64 and 128 lanes; nothing is kept
 
@@ -256,9 +256,7 @@ def main() -> int:
     parser.add_argument("--graphs", nargs="*", default=list(GRAPHS))
     parser.add_argument("--output", type=Path, help="default: results/<device>.json")
     parser.add_argument(
-        "--part",
-        choices=("times", "sanitizer", "tests"),
-        help="only these; the output keeps its others",
+        "--part", nargs="+", help="only these: times, or single tables; the output keeps its others"
     )
     parser.add_argument("--lanes", action="store_true", help="compare the lanes engine's widths")
     given = parser.parse_args()
@@ -286,9 +284,12 @@ def main() -> int:
         "tests": tests,
     }
     apart = ["sanitizer", "tests"]
-    every = {"times": [name for name in tables if name not in apart], None: list(tables)}
+    groups = {"times": [name for name in tables if name not in apart]}
+    wanted = [n for part in given.part or tables for n in groups.get(part, [part])]
+    if unknown := set(wanted) - set(tables):
+        parser.error(f"--part takes times, {', '.join(tables)}; not {', '.join(unknown)}")
     output.parent.mkdir(exist_ok=True)
-    for name in every.get(given.part, [given.part]):
+    for name in wanted:
         result[name] = tables[name]()
         result.setdefault("digests", {})[name] = digest()  # of the sources that this part is of
         output.write_text(json.dumps(result, indent=1) + "\n")

@@ -6,6 +6,7 @@ import threading
 import networkx as nx
 import pytest
 import torch
+import torch._dynamo.testing
 from graphs import DEVICE, edge_index
 from torch import Tensor, nn
 
