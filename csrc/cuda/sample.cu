@@ -3,6 +3,7 @@
 #include <torch/csrc/stable/library.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "cuda/sample_hops.cuh"
 #include "cuda/sample_weights.cuh"
@@ -15,7 +16,8 @@ using torch::stable::Tensor;
 namespace {
 
 constexpr int64_t kHopBlocks = 16, kWeightBlocks = 8;  // of a multiprocessor: as many as its threads and registers hold
-constexpr int64_t kTogether = int64_t{1} << 16;        // samples of a launch: how often a cancel is heard
+constexpr int64_t kMostTogether = int64_t{1} << 16;    // samples of a launch
+constexpr double kLaunch = 0.1;                        // seconds of a launch, about: how often a cancel is heard
 constexpr int64_t kWarpPerVertex = 8;                  // slots per vertex of a graph from which on a vertex gets a warp
 
 template <class T>
@@ -40,15 +42,20 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
   samples.arcs = numbers + 1;
   samples.num_left = numbers + 2;
   unsigned long long host[3] = {};
-  for (int64_t begin = 0; begin < count && !cancelled(shared); begin += kTogether) {
+  int64_t together = blocks;  // as long as a sample takes, that is how long this one takes
+  for (int64_t begin = 0; begin < count && !cancelled(shared); begin += samples.count) {
+    const auto before = std::chrono::steady_clock::now();
     samples.first = first + begin;
-    samples.count = std::min(kTogether, count - begin);
+    samples.count = std::min(together, count - begin);
     check(cudaMemsetAsync(numbers, 0, sizeof host[0], stream), "cudaMemsetAsync");
     launch(samples, static_cast<unsigned>(std::min(blocks, samples.count)));
     check_launch("sample_kernel");
     check(cudaMemcpyAsync(host, numbers, sizeof host, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream), "sample_kernel");
     __atomic_fetch_add(shared + 1, samples.count, __ATOMIC_RELAXED);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
+    if (taken.count() < kLaunch / 2) together = std::min(2 * together, std::max(blocks, kMostTogether));
+    else if (taken.count() > 2 * kLaunch) together = std::max(together / 2, blocks);
   }
   __atomic_fetch_add(shared + 2, static_cast<int64_t>(host[1]), __ATOMIC_RELAXED);
   Tensor left = torch::stable::new_empty(control, {static_cast<int64_t>(host[2])});
