@@ -201,8 +201,7 @@ class Run:
         self, total: Tensor, samples: int, epsilon: float, top: int | None, delta: float
     ) -> tuple[Shares, Counts]:
         """Shares by what a first phase found, and the kind of each vertex."""
-        count = total.cpu().numpy()
-        values, kind, times = np.unique(count, return_inverse=True, return_counts=True)
+        values, kind, times = _grouped(total.cpu().numpy())
         close = np.full(values.size, epsilon)
         if top is not None:
             close = np.maximum(close, _gaps(values, times, top) / samples / 2)
@@ -226,9 +225,9 @@ class Run:
         count = total.cpu().numpy()
         seen = np.flatnonzero(count + self._kind)
         # Vertices of one kind and one count share their interval; 0 stands for those not seen.
-        key = np.append(self._kind[seen] * (samples + 1) + count[seen], 0)
-        key, place = np.unique(key, return_inverse=True)
-        of_kind, of_count = key // (samples + 1), key % (samples + 1)
+        counts, which, _ = _grouped(np.append(count[seen], 0))
+        key, place, _ = _grouped(np.append(self._kind[seen], 0) * counts.size + which)
+        of_kind, of_count = key // counts.size, counts[key % counts.size]
         low, high = binomial_interval(
             of_count, samples, split.below[of_kind] * delta, split.above[of_kind] * delta
         )
@@ -240,6 +239,16 @@ class Run:
         if found.reached or found.radius <= self.found.radius:
             self.found = found
         return found.reached
+
+
+def _grouped(numbers: Counts) -> tuple[Counts, Counts, Counts]:
+    """The different numbers, ascending, which of them each is, and how often: as np.unique, but
+    without sorting. They are not large."""
+    times = np.bincount(numbers)
+    values = np.flatnonzero(times)
+    place = np.zeros(times.size, np.int64)
+    place[values] = np.arange(values.size)
+    return values, place[numbers], times[values]
 
 
 def _gaps(values: Counts, times: Counts, top: int) -> Floats:
