@@ -193,13 +193,17 @@ def _approximation(
 ) -> Approximation:  # fmt: skip
     """Shares of all pairs, times the factor, are normalised scores."""
     scores, lower, upper = (
-        found.of_all(part * factor, graph.num_nodes).clamp_(max=1).to(graph.device)
+        torch.from_numpy(part * factor).clamp_(max=1)
         for part in (found.scores, found.lower, found.upper)
+    )
+    scores, lower, upper = (
+        found.of_all(part, graph.num_nodes, graph.device)
+        for part in (scores.to(dtype), *outward(lower, upper, dtype))
     )
     ended = "enough samples" if found.reached else "cut short"
     return Approximation(
-        scores.to(dtype), *outward(lower, upper, dtype), min(found.radius * factor, 1.0), delta,
-        found.samples, method, found.reached, f"{why}; {ended}", graph,
+        scores, lower, upper, min(found.radius * factor, 1.0), delta, found.samples, method,
+        found.reached, f"{why}; {ended}", graph,
     )  # fmt: skip
 
 

@@ -59,9 +59,10 @@ class Estimate:
         """The largest distance of a score from an end of its interval."""
         return float(np.maximum(self.upper - self.scores, self.scores - self.lower).max())
 
-    def of_all(self, values: Floats, num_nodes: int) -> Tensor:
-        dense = torch.full((num_nodes,), float(values[-1]), dtype=torch.float64)
-        dense[torch.from_numpy(self.vertex)] = torch.from_numpy(values[:-1])
+    def of_all(self, values: Tensor, num_nodes: int, device: torch.device) -> Tensor:
+        """[num_nodes], of those that are listed."""
+        dense = torch.full((num_nodes,), float(values[-1]), dtype=values.dtype, device=device)
+        dense[torch.from_numpy(self.vertex).to(device)] = values[:-1].to(device)
         return dense
 
 
