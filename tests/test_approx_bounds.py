@@ -6,11 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from graphs import edge_index, path, random_graph, star
+from graphs import DEVICE, edge_index, path, random_graph, star
 from hypothesis import given
 from hypothesis import strategies as st
 
 import torchcent
+from torchcent import generate
 from torchcent._approx import _bounds
 from torchcent._approx._diameter import vertex_diameter
 from torchcent._approx._progressive import Checks, certain_ranks
@@ -138,6 +139,14 @@ def test_vertex_diameter_is_a_bound(n, arcs, seed, directed, weighted):
                     hops[v] = max(hops.get(v, 0), hops[u] + 1)
         longest = max(longest, max(hops.values()))
     assert longest <= vertex_diameter(graph) <= max(2 * longest * 5, n)
+
+
+def test_vertex_diameter_is_the_same_each_time():
+    """Also where many vertices are written at once, by several threads: so that "rk" takes as many
+    samples again."""
+    parts = [generate.rmat(12, 8, seed=1), 5000 + generate.road(40, 40, seed=1)]
+    graph = torchcent.Graph.from_edge_index(torch.cat(parts, 1).to(DEVICE), directed=False)
+    assert len({vertex_diameter(graph) for _ in range(20)}) == 1
 
 
 def test_vertex_diameter_of_known_graphs():

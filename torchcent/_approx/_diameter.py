@@ -24,14 +24,11 @@ def vertex_diameter(graph: Graph) -> int:
     size = torch.bincount(label)
     if not graph.is_symmetric:
         return int(size.max())
-    # The vertex of the largest degree of each component.
-    order = torch.argsort(graph.degree, stable=True)
-    root = torch.empty_like(size)
-    root[label[order]] = order  # the last one written has the largest degree
-    if graph.device.type != "cpu":  # where which one is last is left open
-        degree = torch.zeros_like(size).scatter_reduce_(0, label, graph.degree, "amax")
-        at = torch.nonzero(graph.degree == degree[label]).flatten()
-        root[label[at]] = at
+    # The vertex of the largest degree of each component, the first of several.
+    degree = torch.zeros_like(size).scatter_reduce_(0, label, graph.degree, "amax")
+    largest = torch.nonzero(graph.degree == degree[label]).flatten()
+    root = torch.full_like(size, graph.num_nodes)
+    root.scatter_reduce_(0, label[largest], largest, "amin")
     found = 1
     for component in torch.argsort(size, descending=True).tolist():
         if int(size[component]) <= found:
