@@ -112,7 +112,8 @@ class Run:
         self.abandoned = False  # since another way is cheaper
         self.expected_samples = 0  # of the second phase
         self._phase_drawn = 0
-        self._kind: Counts = np.zeros(self.num_nodes, np.int64)  # of each vertex, for its share
+        # Of each vertex, for its share.
+        self._kind = torch.zeros(self.num_nodes, dtype=torch.int64, device=sampler.graph.device)
 
     def under_watch(self, work: Callable[[], None]) -> Estimate:
         """Runs the work where Ctrl-C and the deadline end it."""
@@ -151,12 +152,12 @@ class Run:
             total = self.counted(check[0], total)
             if total is None:
                 return
-            count = total.cpu().numpy()
-            seen = np.flatnonzero(count)
-            score = np.append(count[seen], 0) / check[0]
+            seen, count = _seen(total)
+            score = np.append(count, 0) / check[0]
             radius = vc_epsilon(check[0], check[1], vertex_diameter)
             low, high = np.maximum(score - radius, 0), np.minimum(score + radius, 1)
-            self.found = Estimate(seen, score, low, high, check[0], check[0] >= goal)
+            vertex = seen.cpu().numpy()
+            self.found = Estimate(vertex, score, low, high, check[0], check[0] >= goal)
 
     def progressive(self, epsilon: float, top: int | None, dearer: Callable[[float], bool]) -> None:
         """The adaptive rule: shares from a first phase, then checks until all are close enough.
@@ -200,9 +201,15 @@ class Run:
 
     def _shares(
         self, total: Tensor, samples: int, epsilon: float, top: int | None, delta: float
-    ) -> tuple[Shares, Counts]:
+    ) -> tuple[Shares, Tensor]:
         """Shares by what a first phase found, and the kind of each vertex."""
-        values, kind, times = _grouped(total.cpu().numpy())
+        seen, count = _seen(total)
+        unseen = self.num_nodes - count.size
+        values, which, times = _grouped(np.append(count, 0) if unseen else count)
+        if unseen:
+            times[0] = unseen
+        kind = torch.zeros_like(total)
+        kind[seen] = torch.from_numpy(which[: count.size]).to(total.device)
         close = np.full(values.size, epsilon)
         if top is not None:
             close = np.maximum(close, _gaps(values, times, top) / samples / 2)
@@ -223,23 +230,30 @@ class Run:
     ) -> bool:  # fmt: skip
         """A check: keeps what it found, and says whether that is enough."""
         samples, delta = check
-        count = total.cpu().numpy()
-        seen = np.flatnonzero(count + self._kind)
+        seen = torch.nonzero(total + self._kind).flatten()
+        count, kind = total[seen].cpu().numpy(), self._kind[seen].cpu().numpy()
         # Vertices of one kind and one count share their interval; 0 stands for those not seen.
-        counts, which, _ = _grouped(np.append(count[seen], 0))
-        key, place, _ = _grouped(np.append(self._kind[seen], 0) * counts.size + which)
+        counts, which, _ = _grouped(np.append(count, 0))
+        key, place, _ = _grouped(np.append(kind, 0) * counts.size + which)
         of_kind, of_count = key // counts.size, counts[key % counts.size]
         low, high = binomial_interval(
             of_count, samples, split.below[of_kind] * delta, split.above[of_kind] * delta
         )
         score = of_count / samples
-        found = Estimate(seen, score[place], low[place], high[place], samples)
+        vertex = seen.cpu().numpy()
+        found = Estimate(vertex, score[place], low[place], high[place], samples)
         found.reached = found.radius <= epsilon or (
             top is not None and _separated(found, epsilon, min(top, self.num_nodes))
         )
         if found.reached or found.radius <= self.found.radius:
             self.found = found
         return found.reached
+
+
+def _seen(total: Tensor) -> tuple[Tensor, Counts]:
+    """The vertices that are in a sample, and in how many: what is looked at on the host."""
+    seen = torch.nonzero(total).flatten()
+    return seen, total[seen].cpu().numpy()
 
 
 def _grouped(numbers: Counts) -> tuple[Counts, Counts, Counts]:
