@@ -150,7 +150,7 @@ def tests(result: dict[str, Any]) -> str:
 
 
 def clean(runs: dict[str, str]) -> str:
-    """`0 errors in 6 of 6 runs`, and what those that are not clean said."""
+    """In how many runs there was no error, and what the others said."""
     good = [said for said in runs.values() if said.startswith("0 ") and "exit" not in said]
     others = "".join(f", {run}: {said}" for run, said in runs.items() if said not in good)
     return f"no error in {len(good)} of {len(runs)} runs{others}"

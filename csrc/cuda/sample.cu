@@ -42,7 +42,7 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
   samples.arcs = numbers + 1;
   samples.num_left = numbers + 2;
   unsigned long long host[3] = {};
-  int64_t together = blocks;  // as long as a sample takes, that is how long this one takes
+  int64_t together = blocks;  // of the next launch: it takes as long as a sample does, or kLaunch
   for (int64_t begin = 0; begin < count && !cancelled(shared); begin += samples.count) {
     const auto before = std::chrono::steady_clock::now();
     samples.first = first + begin;

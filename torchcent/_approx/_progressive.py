@@ -40,6 +40,8 @@ FIRST_PHASE, FIRST_PART, LEAST_FIRST = 5, 8, 32
 GROWTH = 1.15
 # Checks before that, for runs that may be cut short, a factor of 2 apart, have this part of it.
 EARLY_PART = 0.05
+# So many entries of a table for each number that is looked up in it, at most.
+_TABLE = 4
 
 
 @dataclass
@@ -257,8 +259,10 @@ def _seen(total: Tensor) -> tuple[Tensor, Counts]:
 
 
 def _grouped(numbers: Counts) -> tuple[Counts, Counts, Counts]:
-    """The different numbers, ascending, which of them each is, and how often: as np.unique, but
-    without sorting. They are not large."""
+    """The different numbers, ascending, which of them each is, and how often; without sorting,
+    unless a table of all up to the largest would take more room than they do."""
+    if numbers.max(initial=0) > _TABLE * numbers.size:
+        return np.unique(numbers, return_inverse=True, return_counts=True)
     times = np.bincount(numbers)
     values = np.flatnonzero(times)
     place = np.zeros(times.size, np.int64)
