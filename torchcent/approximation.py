@@ -15,9 +15,10 @@ from torchcent._approx._diameter import vertex_diameter
 from torchcent._approx._progressive import Estimate, Run
 from torchcent._approx._result import AdaptiveBetweenness, Approximation, Top, outward
 from torchcent._approx._sampler import Sampler
+from torchcent._arguments import as_graph
 from torchcent._watch import progress_bar
 from torchcent.betweenness import betweenness
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 __all__ = [
     "AdaptiveBetweenness",

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from torchcent import _blocks, _check, _check_weights, _npy
-from torchcent.graph import Graph, as_graph
+from torchcent._arguments import as_graph
+from torchcent.graph import Graph
 from torchcent.io._files import replacing
 
 

@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from torchcent import _batch_plan, _check, _check_weights, _distance_plan, _path_sums, _plan
+from torchcent._arguments import as_graph
 from torchcent._scale import scale
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 
 def betweenness(

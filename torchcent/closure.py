@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from torchcent import _check, _csr, _memory, _ops
+from torchcent._arguments import as_graph
 from torchcent._tensor import _closure
 from torchcent._watch import progress_bar, watched
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 BLOCK = 512  # columns of a block; fixed in csrc/cpu/closure.cpp
 _INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar cost more than they give

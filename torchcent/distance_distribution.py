@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from torchcent import _batch, _check, _check_weights, _memory, _tiny
+from torchcent._arguments import as_graph
 from torchcent._distance_sums import How, asked, distance_rows, small_sums, vertex_sums
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 
 def distance_distribution(

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from torchcent import _check, _check_batch, _eccentricity, _scale, _top_closeness
+from torchcent._arguments import as_graph
 from torchcent._distance_sums import How, Sums, asked, source_sums, vertex_sums
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 
 class DistanceProfile(NamedTuple):

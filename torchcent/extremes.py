@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from torchcent import _batch, _check, _distance_plan, _tiny
+from torchcent._arguments import as_graph
 from torchcent._bounds import Bounds, Indices, as_tensor
 from torchcent._distance_sums import How, asked
 from torchcent._eccentricity import eccentricities, of_small
 from torchcent._longest import LongestDistance
-from torchcent.graph import Graph, as_graph, components_of
+from torchcent.graph import Graph, components_of
 
 MOST_SINGLE = 32  # searches one by one, to raise bounds, before they go on in batches
 BATCH = 512

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from torchcent import _batch, _check, _check_batch, _check_weights, _scale, _tiny
+from torchcent._arguments import as_graph
 from torchcent.betweenness import betweenness, stress
 from torchcent.distances import distance_profile, eccentricity
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 _ENGINES = ("auto", "tiny", "tensor")
 _OF_PROFILE = ("closeness", "harmonic", "reach", "farness")

@@ -395,29 +395,3 @@ def components_of(graph: Graph, vertices: Tensor) -> Tensor:
         return torch.unique(graph.components[vertices], return_inverse=True)[1]
     rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, vertices)
     return Graph(rowptr, col, slot, graph.directed, _trusted=True).components
-
-
-def as_graph(
-    edge_index: Tensor | Graph,
-    num_nodes: int | None,
-    directed: bool | None,
-    edge_weight: Tensor | None = None,
-    batch: Tensor | None = None,
-    ptr: Tensor | None = None,
-) -> Graph:
-    """The Graph given, or a new one: what every measure does with its first arguments."""
-    if directed is not None:
-        _check.flag(directed, "directed")
-    if isinstance(edge_index, Graph):
-        _check.directed_for_graph(directed, edge_index)
-        _check_weights.no_weight_for_graph(edge_weight)
-        _check_batch.no_batch_for_graph(batch, ptr)
-        if num_nodes is not None and num_nodes != edge_index.num_nodes:
-            raise ValueError(
-                f"num_nodes={num_nodes} contradicts the Graph given, which has "
-                f"{edge_index.num_nodes} vertices"
-            )
-        return edge_index
-    return Graph.from_edge_index(
-        edge_index, num_nodes, directed is not False, edge_weight, batch, ptr
-    )

@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from torchcent import _check, _check_mcl
+from torchcent._arguments import as_graph
 from torchcent._mcl import _batch, _flow, _interpret, _plan, _quality, _run
 from torchcent._mcl._flow import Flow
 from torchcent._mcl._rules import Prune, Rules
 from torchcent.clustering import Clustering, SplitJoin, clustering_distance
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 __all__ = [
     "Clustering", "MclSweep", "Prune", "SplitJoin", "clustering_distance", "clustering_quality",

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from torchcent import _check, _check_weights, _memory, _tensor
+from torchcent._arguments import as_graph
 from torchcent._tensor._search import Search
 from torchcent._watch import progress_bar
-from torchcent.graph import Graph, as_graph
+from torchcent.graph import Graph
 
 _BYTES_PER_SLOT = 16  # of what `visit` is handed, besides what the tensor engine has as well
 

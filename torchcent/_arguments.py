@@ -1,0 +1,34 @@
+"""The graph that a measure was called with."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from torchcent import _check, _check_batch, _check_weights
+from torchcent.graph import Graph
+
+
+def as_graph(
+    edge_index: Tensor | Graph,
+    num_nodes: int | None,
+    directed: bool | None,
+    edge_weight: Tensor | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+) -> Graph:
+    """The Graph given, or a new one: what every measure does with its first arguments."""
+    if directed is not None:
+        _check.flag(directed, "directed")
+    if isinstance(edge_index, Graph):
+        _check.directed_for_graph(directed, edge_index)
+        _check_weights.no_weight_for_graph(edge_weight)
+        _check_batch.no_batch_for_graph(batch, ptr)
+        if num_nodes is not None and num_nodes != edge_index.num_nodes:
+            raise ValueError(
+                f"num_nodes={num_nodes} contradicts the Graph given, which has "
+                f"{edge_index.num_nodes} vertices"
+            )
+        return edge_index
+    return Graph.from_edge_index(
+        edge_index, num_nodes, directed is not False, edge_weight, batch, ptr
+    )
