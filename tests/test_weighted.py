@@ -37,12 +37,14 @@ F64 = torch.float64
 MEASURES = ["betweenness", "edge_betweenness", "stress"]
 
 # Sums of these are exact in float64, with many ties, few, and none to speak of.
+# The ends of what distances are held in are among them.
+ENDS = [2**bits + more for bits in (8, 16, 29, 30, 31) for more in (-2, -1, 0)]
 EXACT = {
     "ones": st.just(Fraction(1)),
     "one or two": st.sampled_from([Fraction(1), Fraction(2)]),
     "to ten": st.integers(1, 10).map(Fraction),
     "halves": st.integers(1, 6).map(lambda x: Fraction(x, 2)),
-    "wide": st.integers(1, 10**9).map(Fraction),
+    "wide": st.one_of(st.integers(1, 10**9), st.sampled_from(ENDS)).map(Fraction),
     "wider": st.integers(1, 2**44).map(Fraction),
 }
 # Sums of these round.
@@ -96,6 +98,20 @@ def test_definition(weighted_engine, measure, kind, data):
     run = partial(scored, getattr(torchcent, measure))
     actual = run(arcs, n, weighted_engine, edge_weight=weights, **options)
     assert_scores(actual, expected, weighted_engine)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("longest", ENDS)
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_paths_as_long_as_a_type_holds(weighted_engine, measure, n, longest):
+    """Of a path, and of a cycle, whose halves are as long; an arc leads on from the farthest."""
+    for arcs in (path(n), cycle(n)):
+        weights = [Fraction(longest // (n - 1))] * len(arcs)
+        options = {"directed": False, "normalized": False}
+        expected = oracles.scores(measure, n, arcs, weights, **options)
+        run = partial(scored, getattr(torchcent, measure))
+        actual = run(arcs, n, weighted_engine, edge_weight=weights, **options)
+        assert_scores(actual, expected, weighted_engine)
 
 
 @pytest.mark.parametrize("name", LEAFY)

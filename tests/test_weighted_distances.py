@@ -29,7 +29,7 @@ from graphs import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_weighted import EXACT, ROUNDED, listed, networkx_graph, seeded
+from test_weighted import ENDS, EXACT, ROUNDED, listed, networkx_graph, seeded
 from torch import Tensor
 
 import torchcent
@@ -107,6 +107,19 @@ def test_networkx(weighted_engine, name, directed, kind):
         expected = nx.average_shortest_path_length(known, weight="weight")
         actual = torchcent.average_shortest_path_length(graph, **run)
         assert_close(actual.reshape(1), [expected])
+
+
+@pytest.mark.parametrize("longest", ENDS)
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_paths_as_long_as_a_type_holds(weighted_engine, n, longest):
+    """Also where an arc leads on from the farthest vertex."""
+    arcs, weights = path(n), [longest // (n - 1)] * (n - 1)
+    graph = weighted(n, arcs, weights, directed=False)
+    rows = oracles.distances(n, arcs, weights, directed=False)
+    run = {"engine": weighted_engine, "dtype": F64}
+    assert_close(torchcent.closeness(graph, **run), oracles.closeness(rows))
+    assert_close(torchcent.eccentricity(graph, **run), oracles.eccentricity(rows))
+    check_extremes(rows, graph, weighted_engine, "inf")
 
 
 def test_top(weighted_engine):
@@ -298,6 +311,14 @@ def test_dtypes(row_engine, whole):
                 shortest_path_lengths(graph, dtype=dtype, **run)
     with pytest.raises(TypeError, match="dtype of weighted distances.*float16"):
         shortest_path_lengths(graph, dtype=torch.float16, **run)
+
+
+@pytest.mark.parametrize("longest", ENDS)
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_rows_as_long_as_a_type_holds(row_engine, n, longest):
+    graph = weighted(n, path(n), [longest // (n - 1)] * (n - 1), directed=False)
+    truth = oracles.distances(n, path(n), [longest // (n - 1)] * (n - 1), directed=False)
+    assert shortest_path_lengths(graph, engine=row_engine).tolist() == truth
 
 
 def test_distances_that_do_not_fit(row_engine):

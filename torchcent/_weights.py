@@ -1,8 +1,8 @@
 """Weights of arcs: one per slot, and the arithmetic in which sums of them are exact.
 
 A weight is a distance, finite and > 0. Sums are exact if all weights are multiples of one power of
-two and no path is longer than 2^53 of these units; then every rounding question is moot. If no path
-is longer than 2^31 units, searches run on int32.
+two and no path reaches 2^53 of these units; then every rounding question is moot. If no path
+reaches 2^30 units, searches run on int32: an arc beyond the farthest vertex still fits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-_FLOAT_BITS, _INT_BITS = 53, 31
+_FLOAT_BITS, _INT_BITS = 53, 30
 _WINDOW = 2**24  # weights to look at together: a dozen copies of them are made
 _LARGEST_SHIFT = 1000  # beyond it 2^shift is near the end of float64
 

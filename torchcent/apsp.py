@@ -55,8 +55,8 @@ def shortest_path_lengths(
             when it is complete; after an error or Ctrl-C there is none, or the old one.
         dtype: "auto" takes the narrowest of torch.int8, torch.int16 and torch.int32 that holds all
             distances of the result; or one of these. With weights "auto" takes torch.int32 where
-            all of them are whole numbers and no path is longer than 2^31, else torch.float64;
-            torch.float32 rounds, and narrower integers need whole weights.
+            all of them are whole numbers and (n - 1) times the largest is below 2^30, else
+            torch.float64; torch.float32 rounds, and narrower integers need whole weights.
         blocks: True returns an iterator over blocks of rows instead.
         block_size: rows that are computed together; None decides by memory. With the engine "bits"
             a multiple of 512, times the threads on the CPU, is fastest.

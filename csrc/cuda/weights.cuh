@@ -8,8 +8,8 @@
 
 namespace torchcent::cuda {
 
-// A distance is a uint32_t where weights are int32_t, of which no shortest path adds up to 2^31: an arc that leads
-// beyond the farthest vertex does not wrap round. Else it is a double.
+// A distance is a uint32_t where weights are int32_t, of which no shortest path adds up to 2^30: sums of three do not
+// wrap round. Else it is a double.
 template <class T>
 inline constexpr T unreached = {};
 template <>
