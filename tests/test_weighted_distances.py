@@ -190,6 +190,32 @@ def test_extremes_of_larger_graphs(weighted_engine, eager, graph, kind):
         check_extremes(rows, weighted(n, arcs, weights, False), weighted_engine, disconnected)
 
 
+def heavy_source(seed):
+    """Strongly connected, with arcs of vertex 0 so long that nothing else counts beside them."""
+    chance = random.Random(seed)
+    n, heavy = chance.choice([6, 9, 14]), chance.choice([1e9, 1e12, 1e16])
+    length = {}
+    for u in range(n):
+        heads = {(u + 1) % n} | {chance.randrange(n) for _ in range(chance.choice([1, 3, n]))}
+        for v in heads - {u}:
+            length[u, v] = chance.uniform(0.1, 3) if u else heavy * chance.uniform(1, 2)
+    return n, list(length), list(length.values())
+
+
+@pytest.mark.parametrize("seeds", [range(0, 40), range(40, 80), range(172, 174)], ids=str)
+def test_radius_of_a_graph_with_a_far_vertex(weighted_engine, eager, seeds):
+    """What two long distances say of a short one is nothing."""
+    run = {"engine": weighted_engine, "dtype": F64}
+    for seed in seeds:
+        n, arcs, weights = heavy_source(seed)
+        graph = weighted(n, arcs, weights)
+        eccentricity = torchcent.eccentricity(graph, **run)
+        radius = float(eccentricity.min())
+        assert float(torchcent.radius(graph, **run)) == pytest.approx(radius, rel=1e-12)
+        center = torchcent.center(graph, engine=weighted_engine)
+        assert center.numel() and float(eccentricity[center].max()) <= radius * (1 + 1e-12)
+
+
 def test_a_long_arc_in_a_small_component(weighted_engine):
     """Two vertices 100 apart beat a path of 20 that are 1 apart."""
     n, arcs = union((20, path(20)), (2, path(2)))

@@ -76,7 +76,9 @@ class Bounds:
         self.longest = max(self.longest, eccentricity if symmetric else back.max().item())
         self.longest = max(self.longest, eccentricity)
         np.maximum(self.lower, back, out=self.lower)
-        np.maximum(self.lower, eccentricity - out, out=self.lower)
+        # A difference is off by as much as the sums it is of, however small it is itself.
+        least = eccentricity * (1 - self.slack) if self.slack else eccentricity
+        np.maximum(self.lower, least - out, out=self.lower)
         np.minimum(self.upper, back + eccentricity, out=self.upper)
         self.lower[place] = self.upper[place] = eccentricity
         self.sum += out
