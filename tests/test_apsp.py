@@ -112,6 +112,16 @@ def test_no_vertices_and_one(engine, tmp_path):
 
 
 @engines
+def test_a_depth_that_just_fits(engine):
+    """Of a path of 127 arcs beside vertices that nothing leads to."""
+    found = shortest_path_lengths(
+        edge_index(path(128)), num_nodes=131, directed=False, engine=engine
+    )
+    assert found.dtype == torch.int8 and found.max() == 127
+    assert found[0].tolist() == [*range(128), -1, -1, -1]
+
+
+@engines
 def test_threads_and_blocks_change_nothing(engine, threads):
     n, arcs = 1100, random_graph(1100, 2500, seed=2)
     graph = Graph.from_edge_index(edge_index(arcs), n)

@@ -37,16 +37,18 @@ def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> bool
         for part in _parts(rowptr, pair, num_nodes):
             head = _heads(rowptr, col, part, num_nodes)
             head = head[distance[head] < 0]
-            if head.numel() and not fits:
-                return True
-            distance[head] = depth
+            if head.numel():
+                if not fits:
+                    return True
+                distance[head] = depth
             found.append(head)
-        if sum(head.numel() for head in found) > DENSE * distance.numel():
+        new = sum(head.numel() for head in found)
+        if new == 0:
+            break
+        if new > DENSE * distance.numel():
             pair = torch.nonzero(distance == depth).flatten()
         else:
             pair = torch.unique(torch.cat(found))
-        if pair.numel() == 0:
-            break
     return False
 
 
