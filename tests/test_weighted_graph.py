@@ -149,6 +149,10 @@ def test_from_networkx_refuses_other_weights():
     graph.add_edge("a", "b", weight=0)
     with pytest.raises(ValueError, match="contract"):
         Graph.from_networkx(graph, weight="weight")
+    for many in (2**53 + 1, 10**400):
+        graph.add_edge("a", "b", weight=many)
+        with pytest.raises(ValueError, match=rf"\('a', 'b'\) has {many}; integers beyond 2\^53"):
+            Graph.from_networkx(graph, weight="weight")
 
 
 def test_from_data():
@@ -259,8 +263,10 @@ BAD = {
     "scalar": (1.0, ValueError, r"shape \[3\].*\[\]"),
     "bool": ([True, True, True], TypeError, "edge_weight must be floating-point or integer.*bool"),
     "complex": ([1j, 1, 1], TypeError, "edge_weight must be.*complex"),
+    "uint64": (np.ones(3, np.uint64), TypeError, "edge_weight must be floating-point.*uint64"),
     "large": ([2**53 + 1, 1, 1], ValueError, r"edge_weight\[0\] is 9007199254740993.*2\^53"),
     "sum": ([1e308, 1e308, 1], ValueError, r"edge_weight goes up to 1e\+308.*beyond float64"),
+    "sum of pairs": ([2.0**1017, 1, 1], ValueError, r"edge_weight goes up to 1.4.*beyond float64"),
 }
 
 
@@ -269,7 +275,7 @@ BAD = {
 def test_no_weights(measure, name):
     value, error, said = BAD[name]
     floats = any(isinstance(x, float) for x in np.ravel(value).tolist())
-    weight = torch.tensor(value, dtype=F64 if floats else None, device=DEVICE)
+    weight = torch.as_tensor(value, dtype=F64 if floats else None, device=DEVICE)
     with pytest.raises(error, match=said):
         measure(ARCS, weight)
     with pytest.raises(error, match=said):

@@ -17,7 +17,7 @@ ROW_ENGINES = ("auto", "relax", "dijkstra", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
 DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
 _EXACT = 2**53  # integers up to here are float64 as well
-_LARGEST_SUM = 2.0**1023
+_LARGEST_SUM = 2.0**1023  # of distances between all pairs, that is of n^3 weights at most
 
 
 def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
@@ -28,10 +28,10 @@ def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
     weight = value.double()
     are_distances(value, weight)
     largest = float(weight.max()) if weight.numel() else 0.0
-    if largest >= _LARGEST_SUM / max(num_nodes, 1):
+    if largest >= _LARGEST_SUM / max(num_nodes, 1) ** 3:
         raise ValueError(
-            f"edge_weight goes up to {largest:g}, and sums of {num_nodes} such weights are beyond "
-            "float64; divide all weights by a number"
+            f"edge_weight goes up to {largest:g}, and sums of distances between {num_nodes} "
+            "vertices may be beyond float64; divide all weights by a number"
         )
     return weight
 
@@ -64,7 +64,7 @@ def _per_column(value: object, index: Tensor) -> Tensor:
             f"edge_weight must have shape [{columns}], one for each column of edge_index, got "
             f"{list(value.shape)}{hint}"
         )
-    if value.dtype == torch.bool or value.is_complex():
+    if value.dtype in (torch.bool, torch.uint64) or value.is_complex():
         raise TypeError(f"edge_weight must be floating-point or integer, got {value.dtype}")
     if value.layout != torch.strided or value.device.type == "meta":
         raise ValueError(f"edge_weight must be a dense tensor with data, got one on {value.device}")
@@ -103,17 +103,22 @@ def are_distances(
 
 def networkx_weights(found: list[Any], edges: Iterable[tuple[Any, ...]], name: str) -> Tensor:
     """float64 [E] from the weights of all edges."""
-    if all(type(weight) in (float, int) for weight in found):
-        return torch.tensor(found, dtype=torch.float64)
+    if all(type(weight) is float for weight in found):
+        return torch.tensor(found, dtype=torch.float64, device="cpu")
     made = []
     for weight, (u, v) in zip(found, edges, strict=True):
+        if isinstance(weight, int) and abs(weight) > _EXACT:
+            raise ValueError(
+                f"weight={name!r}: edge ({u!r}, {v!r}) has {weight}; integers beyond 2^53 are not "
+                "exact: divide, or take float"
+            )
         try:
             made.append(float(weight))
         except (TypeError, ValueError):
             raise TypeError(
                 f"weight={name!r}: edge ({u!r}, {v!r}) has {weight!r}, which is not a number"
             ) from None
-    return torch.tensor(made, dtype=torch.float64)
+    return torch.tensor(made, dtype=torch.float64, device="cpu")
 
 
 def data_weight(data: Any, index: Any) -> Tensor:
