@@ -151,6 +151,17 @@ def test_max_samples(method, most):
 
 
 @pytest.mark.parametrize("method", [*SAMPLED, "pivots"])
+def test_a_tiny_epsilon_ends(method):
+    """Where rounding leaves nothing of the distance of two probabilities from each other."""
+    graph = Graph.from_edge_index(edge_index(random_graph(60, 150, seed=2)), directed=False)
+    found = betweenness_approx(graph, 1e-9, method=method, max_samples=300, generator=chance())
+    if method == "pivots":
+        assert found.reached and found.epsilon == 0 and found.samples == 60
+    else:
+        assert not found.reached and found.epsilon > 1e-9 and 200 <= found.samples <= 300
+
+
+@pytest.mark.parametrize("method", [*SAMPLED, "pivots"])
 def test_time_limit(method):
     graph = Graph.from_edge_index(generate.rmat(13, 8, seed=1).to(DEVICE), directed=False)
     betweenness_approx(graph, 0.1, method=method, generator=chance())  # what is prepared once
@@ -271,7 +282,8 @@ def test_uniform_pivots_are_networkx_scaled():
 def test_hoeffding_says_how_many_pivots():
     graph, exact = CASES["random"]
     found = betweenness_approx(graph, 0.25, 0.5, method="pivots", dtype=F64, generator=chance())
-    assert found.samples == math.ceil(math.log(2 * 60 / 0.5) / (2 * 0.25**2)) < 60
+    assert found.samples == 1 + math.ceil(math.log(2 * 60 / 0.5) / (2 * 0.25**2)) < 60
+    assert found.reached and found.epsilon <= 0.25
     assert (found.scores.cpu() - exact).abs().max() <= 0.25
 
 
@@ -293,9 +305,48 @@ def test_pivots_are_free_of_bias(name, pivots):
     assert (mean - exact)[error <= 1e-12].abs().max(dim=0, keepdim=True).values.sum() < 1e-9
 
 
+@pytest.mark.parametrize("limit", [None, 1000])
+@pytest.mark.parametrize("n", [300, 1000])
+@pytest.mark.parametrize("method", ["rk", "pivots"])
+def test_what_is_asked_for_is_reached(method, n, limit):
+    """Of a star, whose hub has the widest interval there is; with a limit of time as well, of
+    which looks at it by the way take a part of the probability of failure."""
+    graph = Graph.from_edge_index(edge_index(star(n)), directed=False)
+    for seed in range(5):
+        found = betweenness_approx(
+            graph, 0.13, 0.1, method=method, time_limit=limit, generator=chance(seed)
+        )
+        assert found.reached and found.epsilon <= 0.13 * (1 + 1e-12)
+        assert method == "rk" or found.samples < n
+
+
+def test_pivots_of_a_run_that_ends_early(monkeypatch):
+    """Those that are never searched from are not looked for, either."""
+    graph = Graph.from_edge_index(edge_index(grid(40, 40)), directed=False)
+    searches = []
+    single = _pivots._distances
+    monkeypatch.setattr(_pivots, "_distances", lambda *a: searches.append(a) or single(*a))
+    found = betweenness_approx(
+        graph, method="pivots", pivots="max_min", max_samples=1600, time_limit=1e-3
+    )
+    assert found.samples == len(searches) == _pivots.BATCH and not found.reached
+
+
+@pytest.mark.parametrize("count", [1, 64, 65, 1000, 10**6])
+def test_blocks_of_pivots(count):
+    assert list(_pivots.blocks(count, limited=False)) == [count]
+    ends = list(_pivots.blocks(count, limited=True))
+    steps = [end - begin for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+    assert ends[-1] == count and all(step % _pivots.BATCH == 0 for step in steps[:-1])
+    assert all(
+        4 * step <= max(end - step, 4 * _pivots.BATCH)
+        for step, end in zip(steps, ends, strict=True)
+    )
+
+
 def test_max_min_pivots_are_far_apart():
     graph = Graph.from_edge_index(edge_index(path(9)), directed=False)
-    chosen = _pivots.chosen(graph, "max_min", 4, chance(0)).tolist()
+    chosen = _pivots.Order(graph, "max_min", 4, chance(0)).between(0, 4).tolist()
     # From anywhere on a path: an end, the other end, then the middle of the longer gap.
     assert {0, 8} <= set(chosen) and len(set(chosen)) == 4
     for at in range(1, 4):
@@ -357,6 +408,11 @@ def test_adaptive_keeps_its_promise():
         ({"epsilon": 0}, ValueError, "epsilon must be more than 0 and less than 1, got 0"),
         ({"epsilon": 1.0}, ValueError, "epsilon must be more than 0"),
         ({"epsilon": math.nan}, ValueError, "epsilon"),
+        (
+            {"epsilon": 1e-10},
+            ValueError,
+            "epsilon must be at least 1e-9, got 1e-10; method='exact'",
+        ),
         ({"epsilon": "small"}, TypeError, "epsilon must be a number, got 'small'"),
         ({"delta": -0.1}, ValueError, "delta must be more than 0"),
         ({"delta": True}, TypeError, "delta must be a number"),
@@ -398,6 +454,28 @@ def test_errors_of_adaptive(options, error, words):
     vertices = options.pop("vertices", torch.tensor([0]))
     with pytest.raises(error, match=words):
         betweenness_adaptive(edge_index(path(5)), vertices, **options)
+
+
+def test_ties_of_exact_scores_have_no_certain_order():
+    """6 and 8 are alike, whatever the last digits of their scores."""
+    found = betweenness_approx(edge_index(grid(3, 5)), method="exact", directed=False, dtype=F64)
+    best = found.top(6)
+    assert best.vertices[0] == 7 and set(best.vertices[1:3].tolist()) == {6, 8}
+    assert best.certain[:3].tolist() == [True, False, True] and not best.certain[3]
+
+
+def test_adaptive_of_one_vertex():
+    found = betweenness_adaptive(edge_index([]), torch.tensor([0]), num_nodes=1)
+    assert found.scores.tolist() == [0]
+
+
+def test_a_batch_is_refused():
+    """Samples are of pairs of one graph."""
+    graph = Graph.from_edge_index(edge_index(path(5)), ptr=torch.tensor([0, 5, 5], device=DEVICE))
+    with pytest.raises(ValueError, match="betweenness_approx is for one graph"):
+        betweenness_approx(graph)
+    with pytest.raises(ValueError, match="betweenness_adaptive is for one graph"):
+        betweenness_adaptive(graph, torch.tensor([1], device=DEVICE))
 
 
 def test_top_of_a_result_checks_k():

@@ -11,6 +11,14 @@ def _number(value: object, name: str) -> float:
     return float(value)
 
 
+def epsilon(value: object) -> float:
+    if share(value, "epsilon") < 1e-9:  # for which more samples are needed than int64 counts
+        raise ValueError(
+            f"epsilon must be at least 1e-9, got {value!r}; method='exact' has no error"
+        )
+    return _number(value, "epsilon")
+
+
 def share(value: object, name: str, most: float = 1) -> float:
     number = _number(value, name)
     if not 0 < number < most:

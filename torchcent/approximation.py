@@ -8,9 +8,9 @@ import time
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_approx, _check_weights, _scale
+from torchcent import _check, _check_approx, _check_batch, _check_weights, _scale
 from torchcent._approx import _cost, _pivots
-from torchcent._approx._bounds import hoeffding_samples, mean_interval
+from torchcent._approx._bounds import hoeffding_samples, last_look, mean_interval
 from torchcent._approx._diameter import vertex_diameter
 from torchcent._approx._progressive import Estimate, Run
 from torchcent._approx._result import AdaptiveBetweenness, Approximation, Top, outward
@@ -27,6 +27,8 @@ __all__ = [
     "betweenness_adaptive",
     "betweenness_approx",
 ]
+
+_OF_BATCHES = "betweenness has exact scores of each"
 
 
 def betweenness_approx(
@@ -60,7 +62,7 @@ def betweenness_approx(
 
     Args:
         edge_index: int64 [2, E], or a Graph; directed, weighted and disconnected ones as well.
-        epsilon: in (0, 1), of scores that lie in [0, 1].
+        epsilon: in [1e-9, 1), of scores that lie in [0, 1].
         delta: in (0, 1).
         method: "kadabra" draws paths by balanced bidirectional searches until all intervals, which
             are those of Clopper and Pearson, are narrow enough (Borassi and Natale 2016);
@@ -116,7 +118,8 @@ def betweenness_approx(
     """
     begin = time.perf_counter()
     graph = as_graph(edge_index, num_nodes, directed, edge_weight)
-    epsilon = _check_approx.share(epsilon, "epsilon")
+    _check_batch.one_graph(graph, "betweenness_approx", _OF_BATCHES)
+    epsilon = _check_approx.epsilon(epsilon)
     delta = _check_approx.share(delta, "delta")
     _check.choice(method, "method", _check_approx.METHODS)
     _check.choice(pivots, "pivots", _pivots.CHOICES)
@@ -215,18 +218,25 @@ def _from_pivots(
 ) -> Approximation:  # fmt: skip
     n = graph.num_nodes
     largest = 2 if scaling == "linear" else 1  # that a pivot can tell
-    asked = most if most is not None else hoeffding_samples(epsilon / largest, delta, n)
+    limited = deadline is not None
+    asked = most
+    if asked is None:  # one more, for a pivot's own search tells nothing of it
+        asked = 1 + hoeffding_samples(epsilon / largest, last_look(delta, limited), n)
     count = min(asked, n)
-    order = _pivots.chosen(graph, choice, count, generator, scaling)
-    ends = list(_pivots.blocks(count, deadline is not None))
+    order = _pivots.Order(graph, choice, count, generator, scaling)
+    ends = list(_pivots.blocks(count, limited))
     sums, done = torch.zeros(n, dtype=torch.float64, device=graph.device), 0
     told_by = _pivots.Pivots(graph, choice, scaling, memory, progress, tie_tolerance)
-    for end in ends:
-        sums += told_by.sums(order[done:end])
+    begin = time.perf_counter()
+    for looks, end in enumerate(ends, 1):
+        sums += told_by.sums(order.between(done, end))
         done = end
-        if deadline is not None and _left(deadline) <= 0:
+        if deadline is None or end == count:
+            continue
+        each = (time.perf_counter() - begin) / done
+        if _left(deadline) < each * (ends[looks] - done):
             break
-    taken = order[:done]
+    taken = order.between(0, done)
     promised = choice == "uniform"
     if choice == "degree":
         scores = sums.div_(done * (n - 1) * (n - 2))
@@ -238,9 +248,12 @@ def _from_pivots(
         lower = upper = scores
         radius, delta = 0.0, 0.0
     elif promised:
-        told = torch.full((n,), float(done), dtype=torch.float64)
-        told[taken.cpu()] -= 1  # a pivot's own search tells nothing of it
-        failure = _pivots.log_failure(n, delta, len(ends))
+        told = torch.full((n,), float(done), dtype=torch.float64, device="cpu")
+        told[taken.cpu()] -= 1
+        part = last_look(delta, limited)
+        if done < count:
+            part = (delta - part) / (len(ends) - 1)
+        failure = math.log(2 * n / part)  # of each side of each vertex
         mean = scores.cpu().numpy() / largest
         ends_of = mean_interval(mean, told.clamp_(min=1e-300).numpy(), failure)
         lower, upper = (
@@ -309,6 +322,7 @@ def betweenness_adaptive(
         Bader, Kintali, Madduri and Mihail 2007; on a GPU: Sriram et al. 2009.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight)
+    _check_batch.one_graph(graph, "betweenness_adaptive", _OF_BATCHES)
     wanted = _check.vertices(vertices, "vertices", graph)
     c = _check_approx.at_least(c, "c", 2)
     epsilon = _check_approx.share(epsilon, "epsilon", 0.5)
@@ -321,7 +335,7 @@ def betweenness_adaptive(
     budget = _check.byte_budget(memory)
     n = graph.num_nodes
     count = min(n, most if most is not None else max(_pivots.BATCH, n // 20))
-    order = _pivots.chosen(graph, "uniform", count, chance)
+    order = _pivots.Order(graph, "uniform", count, chance).between(0, count)
     total = torch.zeros(n, dtype=torch.float64, device=graph.device)
     sums = total.new_zeros(wanted.numel())
     samples = torch.zeros_like(wanted)
@@ -340,7 +354,7 @@ def betweenness_adaptive(
     own = (order[None, :] == wanted[:, None]) & (
         torch.arange(count, device=graph.device) < samples[:, None]
     )
-    scores = sums / ((samples - own.sum(1)) * max(n - 2, 1))
+    scores = sums / ((samples - own.sum(1)).clamp(min=1) * max(n - 2, 1))
     lower = torch.where(stopped, scores * epsilon, math.nan)
     upper = torch.where(stopped, (scores / epsilon).clamp(max=1), math.nan)
     ends = outward(lower, upper, result)

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
+# Samples are counted in int64.
+MOST_SAMPLES = 2**62
 # Part of the probability of failure that is shared out evenly, whatever is expected; and by how
 # many standard deviations scores are taken to be above what was seen: when it is shared out, and
 # when the samples are foreseen. Chosen by simulation, to take few samples; any numbers are valid.
@@ -52,6 +54,16 @@ def mean_interval(mean: Floats, samples: Floats, log_failure: float) -> tuple[Fl
     low = mean - np.minimum(np.sqrt(2 * mean * rate), plain)
     high = mean + np.minimum(rate + np.sqrt(rate * (rate + 2 * mean)), plain)
     return np.maximum(low, 0), np.minimum(high, 1)
+
+
+# Looks before the last one, for runs that may be cut short, have this part of the probability of
+# failure.
+EARLY_PART = 0.05
+
+
+def last_look(delta: float, limited: bool) -> float:
+    """The probability of failure that is left for the last look."""
+    return delta * (1 - EARLY_PART) if limited else delta
 
 
 def hoeffding_samples(epsilon: float, delta: float, num_nodes: int) -> int:
@@ -117,7 +129,7 @@ def shares(count: Counts, times: Counts, samples: int, close: Floats, delta: flo
         low, high = likely(t)
         return bool((low <= below * delta).all() and (high <= above * delta).all())
 
-    return Shares(below, above, math.ceil(_least(enough)))
+    return Shares(below, above, min(math.ceil(_least(enough)), MOST_SAMPLES))
 
 
 def _tails(score: Floats, close: Floats) -> Callable[[float], tuple[Floats, Floats]]:
@@ -149,6 +161,10 @@ def _least(enough: Callable[[float], bool]) -> float:
 
 
 def _divergence(q: Floats, p: Floats) -> Floats:
-    """Kullback and Leibler's, of coins that show heads with q and p."""
-    with np.errstate(divide="ignore"):
-        return scipy.special.rel_entr(q, p) + scipy.special.rel_entr(1 - q, 1 - p)
+    """Kullback and Leibler's, of coins that show heads with q and p.
+
+    Where q and p are so close that nothing is left of the difference, a lower bound of it.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = scipy.special.rel_entr(q, p) + scipy.special.rel_entr(1 - q, 1 - p)
+        return np.maximum(found, (q - p) ** 2 / (2 * np.maximum(q, p)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import torch
@@ -67,33 +66,44 @@ class Pivots:
         )
 
 
-def chosen(
-    graph: Graph, choice: str, count: int, generator: torch.Generator | None,
-    scaling: str = "brandes_pich",
-) -> Tensor:  # fmt: skip
-    """int64 [count]: different vertices, or drawn by degree with repetitions."""
-    where = generator.device if generator is not None else torch.device("cpu")
-    n = graph.num_nodes
-    if choice == "degree":
-        degree = _arcs(graph, scaling).to(where, torch.float64).cumsum(0)
-        drawn = torch.rand(count, generator=generator, dtype=torch.float64, device=where)
-        at = torch.searchsorted(degree, drawn * degree[-1], right=True)
-        return at.clamp_(max=n - 1).to(graph.device)
-    if choice == "uniform":
-        return torch.randperm(n, generator=generator, device=where)[:count].to(graph.device)
-    first = int(torch.randint(n, (1,), generator=generator, device=where))
-    return _far_apart(graph, first, count)
+class Order:
+    """Which vertices are pivots: `count` different ones, or drawn by degree with repetitions."""
 
+    def __init__(
+        self, graph: Graph, choice: str, count: int, generator: torch.Generator | None,
+        scaling: str = "brandes_pich",
+    ) -> None:  # fmt: skip
+        where = generator.device if generator is not None else torch.device("cpu")
+        n = graph.num_nodes
+        self._graph, self._nearest = graph, None
+        if choice == "degree":
+            degree = _arcs(graph, scaling).to(where, torch.float64).cumsum(0)
+            drawn = torch.rand(count, generator=generator, dtype=torch.float64, device=where)
+            at = torch.searchsorted(degree, drawn * degree[-1], right=True)
+            self._drawn = at.clamp_(max=n - 1).to(graph.device)
+        elif choice == "uniform":
+            drawn = torch.randperm(n, generator=generator, device=where)
+            self._drawn = drawn[:count].to(graph.device)
+        else:
+            first = torch.randint(n, (1,), generator=generator, device=where)
+            self._drawn = first.to(graph.device)
+            self._nearest = _distances(graph, int(first))
 
-def _far_apart(graph: Graph, first: int, count: int) -> Tensor:
-    """Each the farthest from those before it; of several, the lowest number."""
-    taken = [first]
-    nearest = _distances(graph, first)
-    for _ in range(count - 1):
-        nearest[taken[-1]] = -1  # not again
-        taken.append(int(nearest.argmax()))
-        nearest = torch.minimum(nearest, _distances(graph, taken[-1]))
-    return torch.tensor(taken, device=graph.device)
+    def between(self, begin: int, end: int) -> Tensor:
+        """int64: the pivots from number `begin` on."""
+        if self._nearest is not None:
+            self._go_on(end)
+        return self._drawn[begin:end]
+
+    def _go_on(self, end: int) -> None:
+        """Each the farthest from those before it; of several, the lowest number."""
+        taken, nearest = self._drawn.tolist(), self._nearest
+        assert nearest is not None
+        while len(taken) < end:
+            nearest[taken[-1]] = -1  # not again
+            taken.append(int(nearest.argmax()))
+            nearest = torch.minimum(nearest, _distances(self._graph, taken[-1]))
+        self._drawn, self._nearest = torch.tensor(taken, device=nearest.device), nearest
 
 
 def _distances(graph: Graph, vertex: int) -> Tensor:
@@ -118,16 +128,10 @@ def _arcs(graph: Graph, scaling: str) -> Tensor:
 
 
 def blocks(count: int, limited: bool) -> Iterator[int]:
-    """Numbers of pivots after which time is looked at: doubling, if it matters."""
-    done = count
-    if limited:
-        done = min(count, BATCH)
+    """Numbers of pivots after which time is looked at, if it matters: whole batches, each at most
+    a quarter of what was done before, or the first ones."""
+    done = BATCH if limited else count
     while done < count:
         yield done
-        done = min(2 * done, count)
+        done += max(done // (4 * BATCH), 1) * BATCH
     yield count
-
-
-def log_failure(num_nodes: int, delta: float, looks: int) -> float:
-    """ln(1 / p) for each side of each vertex, if all looks at all vertices may fail with delta."""
-    return math.log(2 * max(num_nodes, 1) * looks / delta)

@@ -20,11 +20,13 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent._approx._bounds import (
+    EARLY_PART,
     Counts,
     Floats,
     Shares,
     binomial_interval,
     even_shares,
+    last_look,
     shares,
     vc_epsilon,
     vc_samples,
@@ -38,8 +40,6 @@ FIRST_PHASE, FIRST_PART, LEAST_FIRST = 5, 8, 32
 # Checks come at the expected number of samples and in steps of this factor from there. The k-th has
 # 1 / (k (k + 1)) of the probability of failure: 1/2, 1/6, 1/12, ..., together 1.
 GROWTH = 1.15
-# Checks before that, for runs that may be cut short, a factor of 2 apart, have this part of it.
-EARLY_PART = 0.05
 # So many entries of a table for each number that is looked up in it, at most.
 _TABLE = 4
 
@@ -80,7 +80,7 @@ class Checks:
         self._delta = self._left = delta
         self._limit = limit
         self._early: list[tuple[int, float]] = []
-        if early:
+        if early:  # a factor of 2 apart, for runs that may be cut short
             last = self._next if limit is None else min(self._next, limit)
             sizes = [last >> k for k in range(1, last.bit_length()) if last >> k >= LEAST_FIRST]
             share = delta * EARLY_PART / max(len(sizes), 1)
@@ -146,9 +146,10 @@ class Run:
 
     def fixed(self, epsilon: float, vertex_diameter: int) -> None:
         """Riondato and Kornaropoulos 2016: a number of samples that the diameter decides."""
-        goal = vc_samples(epsilon, self.delta, vertex_diameter)
+        limited = self.deadline is not None
+        goal = vc_samples(epsilon, last_look(self.delta, limited), vertex_diameter)
         limit = goal if self.max_samples is None else min(goal, self.max_samples)
-        checks = Checks(limit, self.delta, limit, early=self.deadline is not None)
+        checks = Checks(limit, self.delta, limit, limited)
         total = None
         while (check := checks.next()) is not None:
             total = self.counted(check[0], total)

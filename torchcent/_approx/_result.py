@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 
+_EXACT = 1e-5  # relative error of exact scores at most (docs/betweenness.md)
+
+
 class Top(NamedTuple):
     """The vertices of the highest scores, the highest first.
 
@@ -40,7 +43,8 @@ class Approximation:
         lower, upper: [n], the interval of each vertex; NaN where nothing is promised.
         epsilon: the largest distance of a score from an end of its interval, before they are
             rounded to a narrow dtype; NaN, too.
-        delta: the probability that some score is outside of its interval; 0 for exact scores.
+        delta: the probability that some score is outside of its interval; 0 for exact scores, whose
+            intervals are single numbers, up to rounding.
         samples: paths, or pivots, that the scores come from; of an exact run the sources.
         method: "kadabra", "rk", "pivots" or "exact".
         reached: is it what was asked for, or was the run cut short?
@@ -72,6 +76,8 @@ class Approximation:
         scores, lower, upper = (
             part.double().cpu().numpy() for part in (self.scores, self.lower, self.upper)
         )
+        if self.delta == 0:  # not by the last digits of ties
+            lower, upper = lower * (1 - _EXACT), upper * (1 + _EXACT)
         best, certain = certain_ranks(scores, lower, upper, k)
         vertices = torch.from_numpy(best).to(self.scores.device)
         ranks = torch.from_numpy(certain).to(self.scores.device)
