@@ -73,6 +73,7 @@ SUITES = [
     "test_approx_room",
     "test_functional",
     "test_transforms",
+    "test_default_device",
 ]
 # Not plain PyTorch, and with weights not the engine that `auto` takes once more.
 CHOSEN = "not tensor and not (weighted and auto)"

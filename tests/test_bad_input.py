@@ -242,6 +242,22 @@ def test_from_networkx_of_another_type():
         Graph.from_networkx([(0, 1)])
 
 
+def test_numpy_integers_are_welcome(measure):
+    two, many = np.int64(2), np.int64(6)
+    assert torch.equal(measure(ARCS, num_nodes=many), measure(ARCS, num_nodes=6))
+    drawn = [
+        measure(ARCS, sources=some, generator=torch.Generator().manual_seed(1)) for some in (two, 2)
+    ]
+    assert torch.equal(*drawn)
+    assert Graph.from_edge_index(ARCS, many, ptr=torch.tensor([0, 6])).num_nodes == 6
+    assert torchcent.closeness(ARCS, top=two)[0].numel() == 2
+
+
+def test_data_without_arcs():
+    with pytest.raises(ValueError, match="data has no edge_index"):
+        Graph.from_data(pytest.importorskip("torch_geometric.data").Data(x=torch.ones(2)))
+
+
 def test_from_data_of_another_type():
     with pytest.raises(TypeError, match="data must be"):
         Graph.from_data({"edge_index": ARCS})

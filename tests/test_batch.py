@@ -109,6 +109,16 @@ def test_networkx_one_by_one():
     torch.testing.assert_close(scores.tolist(), expected, rtol=1e-5, atol=1e-12)
 
 
+def test_a_graph_has_a_ptr_of_its_own():
+    arcs, ptr = together(PARTS)
+    batch = torch.repeat_interleave(ptr.diff())
+    for one, options in ((ptr, {"ptr": ptr}), (batch, {"batch": batch})):
+        graph = Graph.from_edge_index(arcs, **options)
+        expected = torchcent.closeness(graph)
+        one.zero_()
+        assert torch.equal(torchcent.closeness(graph), expected)
+
+
 def test_batch_and_ptr_say_the_same():
     arcs, ptr = together(PARTS)
     batch = torch.repeat_interleave(ptr.diff())

@@ -41,6 +41,18 @@ def test_choice(graph, options, engine):
     assert plan.reason in str(plan)
 
 
+def test_what_the_measure_would_refuse():
+    for options, said in (
+        ({"strategy": "nonsense"}, "strategy must be one of auto, node_parallel"),
+        ({"warp_size": 5}, "warp_size must be one of"),
+        ({"engine": "lanes", "strategy": "edge_parallel"}, "strategy='edge_parallel' is for"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            torchcent.explain(GRID, **options)
+        with pytest.raises(ValueError, match=said):
+            torchcent.betweenness(GRID, **options)
+
+
 @on_cpu
 @pytest.mark.parametrize("graph", [MESH, GRID])
 @pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress"])

@@ -97,7 +97,7 @@ class Blocks:
         if nearby and sources.numel() > FEW_LANES:
             order = _ops.ops.clusters(graph.rowptr, graph.col, self._lanes(self.block))
             rank = torch.empty_like(order)
-            rank[order] = torch.arange(order.numel())
+            rank[order] = torch.arange(order.numel(), device="cpu")
             self._place = torch.argsort(rank[sources])
             self.sources = sources[self._place]
 
@@ -206,7 +206,7 @@ class Blocks:
             out = out[first : first + count]
         elif placed:
             place = self.rows(first, count)
-        control = torch.tensor([0, first, self._workspace])
+        control = torch.tensor([0, first, self._workspace], device="cpu")
         overflow = False
 
         def work() -> None:

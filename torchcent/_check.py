@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -72,15 +73,19 @@ def edge_index(value: object, name: str = "edge_index") -> Tensor:
     return value
 
 
+def integer(value: object, name: str) -> int:
+    """An int, NumPy's as well."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an int or None, got {value!r}")
+    return int(value)
+
+
 def num_nodes(value: object, index: Tensor, named: str = "num_nodes={}") -> int:
     """The number of vertices: as given, at least what the ids need, at most 2^31 - 1."""
     low, high = (int(x) for x in torch.aminmax(index)) if index.numel() else (0, -1)
     if low < 0:
         raise ValueError(f"edge_index must not contain negative vertex ids, got {low}")
-    if value is None:
-        value = high + 1
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"num_nodes must be an int or None, got {type(value).__name__}")
+    value = high + 1 if value is None else integer(value, "num_nodes")
     if value < 0:
         raise ValueError(f"num_nodes must be >= 0, got {value}")
     if high >= value:
@@ -172,8 +177,7 @@ def quantile(value: object) -> float:
 
 
 def top(value: object, graph: Graph) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"top must be an int or None, got {value!r}")
+    value = integer(value, "top")
     if not 1 <= value <= graph.num_nodes:
         raise ValueError(
             f"top={value} is out of range: accepted are 1 to the number of vertices, "
@@ -199,7 +203,7 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
     """Distinct vertex ids, as an int64 tensor on the graph's device."""
     if not isinstance(value, Tensor):
         try:
-            value = torch.as_tensor(value)
+            value = torch.as_tensor(value, device="cpu")
         except (TypeError, ValueError, RuntimeError):
             raise TypeError(
                 f"{name} must be a tensor of vertex ids, got {type(value).__name__}"
@@ -233,7 +237,8 @@ def sources(value: object, graph: Graph, generator: torch.Generator | None) -> T
         return None
     if isinstance(value, bool):
         raise TypeError("sources must be None, an int or a tensor of vertex ids, got a bool")
-    if isinstance(value, int):
+    if isinstance(value, Integral):
+        value = int(value)
         if graph.ptr is None and not 1 <= value <= graph.num_nodes:
             raise ValueError(
                 f"sources={value} pivots cannot be drawn from {graph.num_nodes} vertices; "
@@ -305,7 +310,7 @@ def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple
             )
         if isinstance(value, int) and not 0 <= value < size:
             raise ValueError(f"{name} is vertex {value}, but ids must be in [0, {size})")
-        ids = torch.as_tensor(value)
+        ids = value if isinstance(value, Tensor) else torch.tensor(value, device="cpu")
         if ids.dtype == torch.bool or ids.is_floating_point() or ids.is_complex():
             raise TypeError(f"{name} must hold integer vertex ids, got {ids.dtype}")
         if ids.device != device and ids.device.type != "cpu":
@@ -344,8 +349,7 @@ def named_sources(value: object, graph: Graph) -> Tensor | None:
 def positive(value: object, name: str) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an int or None, got {value!r}")
+    value = integer(value, name)
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {value}")
     return value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from torchcent._check import MAX_NODES, choice
+from torchcent._check import MAX_NODES, choice, integer
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -28,8 +28,7 @@ def pointers(
         return None
     graph_of = None if batch is None else _vector(batch, "batch", index)
     first = None if ptr is None else _vector(ptr, "ptr", index)
-    if num_nodes is not None and (isinstance(num_nodes, bool) or not isinstance(num_nodes, int)):
-        raise TypeError(f"num_nodes must be an int or None, got {type(num_nodes).__name__}")
+    num_nodes = None if num_nodes is None else integer(num_nodes, "num_nodes")
     if first is not None:
         size = _ascending_pointers(first)
         if num_nodes is not None and num_nodes != size:
@@ -101,7 +100,7 @@ def _vector(value: object, name: str, index: Tensor) -> Tensor:
         raise ValueError(f"{name} is on {value.device}, but edge_index is on {index.device}")
     if value.layout != torch.strided or value.device.type == "meta":
         raise ValueError(f"{name} must be a dense tensor with data")
-    return value.contiguous()
+    return value.clone(memory_format=torch.contiguous_format)  # a Graph never changes
 
 
 def _ascending_pointers(ptr: Tensor) -> int:

@@ -289,7 +289,7 @@ def distance_rows(
         done = 0
         for part in sources.split(max(size, 1)):
             rows = _rows.empty(graph, part.numel())
-            control = torch.tensor([0, done, made.workspace], dtype=torch.int64)
+            control = torch.tensor([0, done, made.workspace], dtype=torch.int64, device="cpu")
             work = partial(
                 _rows.fill, graph, made.engine, part, rows, control, made.spread, backward
             )
@@ -359,7 +359,7 @@ def _run_compiled(
     call: Callable[[Tensor], None], workspace: int, device: torch.device, quick: bool, bar: tqdm
 ) -> None:
     # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
-    control = torch.tensor([0, 0, workspace], dtype=torch.int64)
+    control = torch.tensor([0, 0, workspace], dtype=torch.int64, device="cpu")
     if quick:
         call(control)
     else:

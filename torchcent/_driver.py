@@ -88,7 +88,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     core, total = problem.core, problem.sources.numel()
     first = 0 if plan.engine in ("lanes", "relax") and not _in_float64.get() else 1
     # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
-    control = torch.tensor([0, 0, plan.workspace], dtype=torch.int64)
+    control = torch.tensor([0, 0, plan.workspace], dtype=torch.int64, device="cpu")
     on_cuda = core.rowptr.is_cuda
 
     def call(part: slice, rung: int) -> int:

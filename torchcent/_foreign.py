@@ -33,7 +33,7 @@ def of_scipy(matrix: Any, directed: bool, weighted: bool) -> Arcs:
     _check.flag(weighted, "weighted")
     if not scipy.sparse.issparse(matrix):
         raise TypeError(f"matrix must be a scipy.sparse matrix, got {type(matrix).__name__}")
-    if matrix.shape[0] != matrix.shape[1]:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"matrix must be square, got shape {matrix.shape}")
     coo = matrix.tocoo()
     index = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
@@ -60,6 +60,8 @@ def of_data(data: Any, directed: bool, weighted: bool) -> Arcs:
     _check.flag(directed, "directed")
     _check.flag(weighted, "weighted")
     index: Any = getattr(data, "edge_index", data)
+    if index is None:
+        raise ValueError("data has no edge_index")
     if not isinstance(index, Tensor):
         raise TypeError(
             f"data must be a torch_geometric Data or EdgeIndex, got {type(data).__name__}"

@@ -82,4 +82,4 @@ class NpyRows:
 
 
 def numpy_dtype(dtype: torch.dtype) -> np.dtype:
-    return torch.empty(0, dtype=dtype).numpy().dtype
+    return torch.empty(0, dtype=dtype, device="cpu").numpy().dtype

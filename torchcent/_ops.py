@@ -128,11 +128,11 @@ def _fake_in_place(*_: object) -> None:
 
 
 def _fake_flag(*_: object) -> Tensor:
-    return torch.empty(1, dtype=torch.int64)  # on the host whatever the device
+    return torch.empty(1, dtype=torch.int64, device="cpu")  # on the host whatever the device
 
 
 def _fake_numbers(*_: object) -> Tensor:
-    return torch.empty(_unknown_size(), dtype=torch.int64)  # type: ignore[call-overload]
+    return torch.empty(_unknown_size(), dtype=torch.int64, device="cpu")  # type: ignore[call-overload]
 
 
 def _fake_search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: object) -> Tensor:
@@ -146,7 +146,7 @@ def _fake_mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor
         torch.empty_like(length),
         _sized(begin, entries, torch.int32),
         _sized(begin, entries, torch.float32),
-        torch.empty(8, dtype=torch.float64),  # on the host whatever the device
+        torch.empty(8, dtype=torch.float64, device="cpu"),  # on the host whatever the device
     )
 
 

@@ -172,7 +172,7 @@ def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
         return _device.near(rowptr, col, order)
     n = rowptr.numel() - 1
     if n == 0 or col.numel() >= 2**31:
-        return torch.arange(n)
+        return torch.arange(n, device="cpu")
     ones = np.ones(col.numel(), np.int8)
     matrix = scipy.sparse.csr_array((ones, col.numpy(), rowptr.int().numpy()), shape=(n, n))
     graph = scipy.sparse.csgraph
@@ -181,7 +181,7 @@ def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
     else:
         found = graph.breadth_first_order(matrix, 0, directed=symmetric, return_predecessors=False)
     near = torch.from_numpy(found.astype(np.int64))
-    rest = torch.ones(n, dtype=torch.bool)
+    rest = torch.ones(n, dtype=torch.bool, device="cpu")
     rest[near] = False
     return torch.cat([near, torch.nonzero(rest).flatten()])
 

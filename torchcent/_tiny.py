@@ -125,7 +125,7 @@ def run(
     none = found[OUTPUTS[0]].new_empty(0)
     ptr = torch.tensor([0, n], device=device) if graph.ptr is None else graph.ptr
     # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
-    control = torch.tensor([0, 0, _memory.budget(memory, device)], dtype=torch.int64)
+    control = torch.tensor([0, 0, _memory.budget(memory, device)], dtype=torch.int64, device="cpu")
 
     def call() -> None:
         _ops.ops.tiny(

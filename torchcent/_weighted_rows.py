@@ -58,5 +58,7 @@ def single(graph: Graph, engine: str, vertex: int, backward: bool = False) -> Te
     compiled = _ops.has_kernel("weighted_distances", graph.device) and engine != "tensor"
     way = "dijkstra" if compiled and engine != "relax" else engine if compiled else "tensor"
     threads = 1 if graph.device.type == "cpu" else 0
-    fill(graph, way, source, out, torch.zeros(3, dtype=torch.int64), threads, backward)
+    fill(
+        graph, way, source, out, torch.zeros(3, dtype=torch.int64, device="cpu"), threads, backward
+    )
     return lengths(graph, out)[0]

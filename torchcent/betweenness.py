@@ -255,6 +255,11 @@ def explain(
     for_hops = _check.DISTANCE_ENGINES if distances else _check.ENGINES
     _check_weights.engine(engine, graph, for_hops)
     tolerance = _check_weights.tie_tolerance(tie_tolerance)
+    code = _check.strategy(strategy, warp_size, engine, graph, tolerance)
+    if code:
+        if distances:
+            raise ValueError(f"strategy={strategy!r} is not for {measure}; leave strategy='auto'")
+        engine = "dijkstra" if graph.is_weighted else "queue"
     pivots = _check.sources(sources, graph, None)
     budget = _check.byte_budget(memory)
 

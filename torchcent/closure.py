@@ -208,14 +208,14 @@ def transitive_closure(
             raise _memory.refuse("transitive_closure", needed, allowed, asked)
 
     words = torch.from_numpy(np.empty(size_of_words, np.int64))  # NumPy asks for huge pages
-    reached = torch.zeros(placed, dtype=torch.int64)
+    reached = torch.zeros(placed, dtype=torch.int64, device="cpu")
     size = torch.bincount(component)
     _fill(acyclic, size, base, sinks, columns, words, reached, progress)
 
     if reflexive is False:
         loop = (size > 1)[component] & graph.directed
     else:
-        loop = torch.full((graph.num_nodes,), reflexive is True)
+        loop = torch.full((graph.num_nodes,), reflexive is True, device="cpu")
     pairs = (size * (size - 1)).sum() + (size[:placed] * reached).sum() + loop.sum()
     component, loop, words, base = (t.to(graph.device) for t in (component, loop, words, base))
     return Closure(
@@ -265,8 +265,8 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     """On the host: the component of each vertex, numbered as Closure says; CSR of the arcs between
     components that have any; how many of these have no row, and how many have a column."""
     if graph.is_symmetric:
-        component, empty = graph.components.cpu(), torch.zeros(0, dtype=torch.int32)
-        return component, (torch.zeros(1, dtype=torch.int64), empty), 0, 0
+        component, empty = graph.components.cpu(), torch.zeros(0, dtype=torch.int32, device="cpu")
+        return component, (torch.zeros(1, dtype=torch.int64, device="cpu"), empty), 0, 0
     count, label = scipy.sparse.csgraph.connected_components(
         graph.to_scipy(), directed=True, connection="strong"
     )
@@ -277,11 +277,14 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     tail, head = tail[between], head[between]
     assert bool((tail > head).all()), "components are found sinks first (Pearce 2005)"
 
-    out, into = (torch.zeros(count, dtype=torch.bool).index_fill_(0, c, True) for c in (tail, head))
+    out, into = (
+        torch.zeros(count, dtype=torch.bool, device="cpu").index_fill_(0, c, True)
+        for c in (tail, head)
+    )
     groups = (into & ~out, into & out, out & ~into, ~into & ~out)
     order = torch.cat([torch.nonzero(group).flatten() for group in groups])
     place = torch.empty_like(order)
-    place[order] = torch.arange(count)
+    place[order] = torch.arange(count, device="cpu")
     arcs = torch.stack([place[tail], place[head]])
     sinks, columns, placed = (int(x.sum()) for x in (groups[0], into, into | out))
     rowptr, col, _ = _csr.csr(arcs, placed, False)
@@ -290,7 +293,7 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
 
 def _layout(placed: int, sinks: int, columns: int, block: int) -> tuple[Tensor, int]:
     """Where row 0 of each block of columns would begin, and the number of words."""
-    low = torch.arange(0, columns, block)
+    low = torch.arange(0, columns, block, device="cpu")
     first, width = low.clamp(min=sinks), block // 64
     end = (width * (placed - first)).cumsum(0)
     return end - width * placed, int(end[-1]) if columns else 0
@@ -302,7 +305,7 @@ def _fill(
 ) -> None:  # fmt: skip
     rowptr, col = acyclic
     quick = float(col.numel()) * columns < _INLINE_WORK
-    control = torch.zeros(2, dtype=torch.int64)
+    control = torch.zeros(2, dtype=torch.int64, device="cpu")
 
     def work() -> None:
         _ops.ops.closure(

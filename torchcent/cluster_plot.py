@@ -133,7 +133,7 @@ def _draw_matrix(axes: Any, found: Clustering, edge_index: Tensor) -> None:
     n = max(found.num_nodes, 1)
     order = torch.argsort(found.labels.cpu(), stable=True)
     place = torch.empty_like(order)
-    place[order] = torch.arange(order.numel())
+    place[order] = torch.arange(order.numel(), device="cpu")
     tail, head = (place[end.cpu().long()].numpy() for end in edge_index)
     bins = min(n, _BINS)
     count, *_ = np.histogram2d(

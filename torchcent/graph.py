@@ -133,8 +133,10 @@ class Graph:
     def from_scipy(matrix: Any, directed: bool | None = None, *, weighted: bool = False) -> Graph:
         """A graph from a square scipy.sparse matrix: a stored entry (i, j) is the arc i -> j.
 
-        Stored zeros count as arcs. directed=None means True unless the matrix is symmetric: in its
-        pattern and, if they are used, in its values. weighted=True takes the values as weights.
+        Stored zeros count as arcs; of entries that are there twice the smallest counts, unless
+        ``matrix.sum_duplicates()`` has added them up. directed=None means True unless the matrix is
+        symmetric: in its pattern and, if they are used, in its values. weighted=True takes the
+        values as weights.
 
         Example:
             >>> import scipy.sparse, torchcent

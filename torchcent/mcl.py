@@ -348,7 +348,9 @@ def _clustering(
     kept = None
     if return_flow:
         colptr, row, value = flow.packed()
-        kept = torch.sparse_csc_tensor(colptr, row, value, (flow.num_nodes,) * 2)
+        kept = torch.sparse_csc_tensor(
+            colptr, row, value, (flow.num_nodes,) * 2, device=value.device
+        )
     first, *others = result.engines or [("none", 1)]
     engine = ", ".join([first[0], *(f"{name} from iteration {at}" for name, at in others)])
     return Clustering(

@@ -38,7 +38,7 @@ class Sampler:
     ) -> None:  # fmt: skip
         self.graph, self._tie_tolerance = graph, tie_tolerance
         self.drawn = 0
-        self.control = torch.zeros(3, dtype=torch.int64)
+        self.control = torch.zeros(3, dtype=torch.int64, device="cpu")
         where = generator.device if generator is not None else torch.device("cpu")
         self.seed = int(torch.randint(2**62, (1,), generator=generator, device=where))
         if graph.is_weighted:
@@ -120,7 +120,7 @@ class Sampler:
     def _on_host(self, numbers: Tensor) -> Tensor:
         """The same of single samples, on the CPU: those whose path counts are beyond float64."""
         graph = self.host
-        counts = torch.zeros(graph.num_nodes, dtype=torch.int64)
+        counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device="cpu")
         for number in numbers.tolist():
             self._call(graph, self.seed, number, 1, counts, self.control, 1)
         return counts.to(self.graph.device)

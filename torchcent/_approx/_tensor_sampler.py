@@ -28,14 +28,14 @@ def sample_paths(
     for begin in range(first - first % lanes, first + count, lanes):
         if control[0]:
             return
-        chance = torch.Generator().manual_seed((seed + begin) % 2**63)
-        source = torch.randint(n, (lanes,), generator=chance)
-        target = torch.randint(n - 1, (lanes,), generator=chance)
+        chance = torch.Generator("cpu").manual_seed((seed + begin) % 2**63)
+        source = torch.randint(n, (lanes,), generator=chance, device="cpu")
+        target = torch.randint(n - 1, (lanes,), generator=chance, device="cpu")
         target += target >= source
         # The samples of these that are asked for.
         wanted = slice(max(first - begin, 0), min(first + count - begin, lanes))
         part = (source[wanted].to(graph.device), target[wanted].to(graph.device))
-        chance.manual_seed((seed ^ begin) % 2**63)
+        chance.manual_seed(hash((seed, begin, wanted.start)) % 2**63)
         _walk_back(graph, *part, chance, counts, tie_tolerance)
         control[1] += part[0].numel()
 
@@ -83,7 +83,9 @@ def _walk_back(
     while here.numel():
         which, arc = out_arcs(pointers, here)
         # The exponential race: the first of these is drawn in proportion to its count.
-        drawn = torch.rand(arc.numel(), generator=chance, dtype=torch.float64).to(arc.device)
+        drawn = torch.rand(arc.numel(), generator=chance, dtype=torch.float64, device="cpu").to(
+            arc.device
+        )
         time = (-drawn.log()).log() - weight[arc]
         best = time.new_full((here.numel(),), torch.inf).scatter_reduce_(0, which, time, "amin")
         won = time == best[which]

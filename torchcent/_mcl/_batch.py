@@ -53,7 +53,7 @@ def run(
     with progress_bar(
         int((size > 0).sum()), f"mcl -I {inflation:g}", progress, quick, "graphs"
     ) as bar:
-        control = torch.tensor([0, 0, 0], dtype=torch.int64)
+        control = torch.tensor([0, 0, 0], dtype=torch.int64, device="cpu")
 
         def work() -> None:
             for graphs, side in blocks:
@@ -186,7 +186,10 @@ def _run_one(
     found = run_alone(flow, rules, inflation, limits, plan, False)
     done.converged &= found.converged
     for iteration, summary in enumerate(found.summaries):
-        done.tell(iteration, torch.tensor([list(vars(summary).values())], dtype=torch.float64))
+        done.tell(
+            iteration,
+            torch.tensor([list(vars(summary).values())], dtype=torch.float64, device="cpu"),
+        )
     done.engines |= dict.fromkeys(name for name, _ in found.engines)
     begins, row, value = found.flow.packed()
     column = torch.repeat_interleave(

@@ -62,8 +62,8 @@ def run(
     quiet()
     result = Run(flow)
     if flow.num_nodes == 0:
-        return Run(flow, [Summary.of(torch.zeros(8))], True, [(plan.engine, 1)])
-    control = torch.tensor([0, 0, 0], dtype=torch.int64)
+        return Run(flow, [Summary.of(torch.zeros(8, device="cpu"))], True, [(plan.engine, 1)])
+    control = torch.tensor([0, 0, 0], dtype=torch.int64, device="cpu")
     quick = inline(plan.products, flow.device)
     bar = progress_bar(
         max(flow.num_nodes, 1), f"mcl -I {inflation:g}", progress, quick, "columns",
@@ -89,9 +89,14 @@ def quiet() -> None:
     """Draws PyTorch's warning that CSR is "in beta", which comes once, and swallows it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        one = torch.eye(1).to_sparse()
+        one = torch.eye(1, device="cpu").to_sparse()
         torch.sparse.mm(one, one)
-        torch.sparse_csc_tensor(torch.tensor([0, 0]), one.indices()[0][:0], torch.ones(0), (1, 1))
+        torch.sparse_csc_tensor(
+            torch.tensor([0, 0], device="cpu"),
+            one.indices()[0][:0],
+            torch.ones(0, device="cpu"),
+            (1, 1),
+        )
 
 
 def expand(flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None) -> Run:

@@ -44,7 +44,7 @@ def iterate(
         told.append(torch.cat([summary[:1], products.double(), summary[1:]]))
         control[1] += end - begin
     if not made:
-        empty = torch.zeros(8, dtype=torch.float64)
+        empty = torch.zeros(8, dtype=torch.float64, device="cpu")
         return flow, empty
     length = torch.cat([x.counts() for x in made])
     new = from_packed(
@@ -154,8 +154,9 @@ def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
     count = colptr.numel() - 1
     column = torch.repeat_interleave(torch.arange(count, device=row.device), colptr.diff())
     return torch.sparse_coo_tensor(
-        torch.stack([column, row]), value, (count, n), is_coalesced=True, check_invariants=False
-    )
+        torch.stack([column, row]), value, (count, n), is_coalesced=True, check_invariants=False,
+        device=value.device,
+    )  # fmt: skip
 
 
 def _blocks(colptr: Tensor, row: Tensor, expansion: int, room: int) -> list[tuple[int, int]]:

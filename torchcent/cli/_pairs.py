@@ -157,7 +157,7 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
                 f"--sources {text}; accepted: a file of names, or 1 to the number of vertices, {n}"
             )
         chance = torch.Generator().manual_seed(args.seed)
-        return torch.randperm(n, generator=chance)[: int(text)].sort().values, True
+        return torch.randperm(n, generator=chance, device="cpu")[: int(text)].sort().values, True
     vertex = {str(label): v for v, label in enumerate(edges.vertex_labels().tolist())}
     chosen: dict[int, None] = {}
     lines = text_lines(text, text_bytes(text, load_bytes(text)))
@@ -170,7 +170,7 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
         if vertex[name] in chosen:
             raise ValueError(f"{text}:{number}: {name!r} stands there twice")
         chosen[vertex[name]] = None
-    return torch.tensor(list(chosen)), False
+    return torch.tensor(list(chosen), device="cpu"), False
 
 
 def _closure(args: argparse.Namespace) -> None:
@@ -183,7 +183,7 @@ def _closure(args: argparse.Namespace) -> None:
     closure = torchcent.transitive_closure(
         graph, reflexive=reflexive, **_common.run_arguments(args)
     )
-    n, everybody = graph.num_nodes, torch.arange(graph.num_nodes)
+    n, everybody = graph.num_nodes, torch.arange(graph.num_nodes, device="cpu")
     loops = int(torch.as_tensor(closure.reaches(everybody, everybody)).sum())
     pairs = closure.count() - loops
     share = f" ({pairs / (n * (n - 1)):.2%})" if n > 1 else ""

@@ -209,7 +209,7 @@ def from_networkx(graph: Any, directed: bool | None = None) -> EdgeList:
         if (labels == np.arange(len(labels))).all():
             labels = None
     return EdgeList(
-        torch.tensor(ends, dtype=torch.int64).reshape(-1, 2).T.contiguous(),
+        torch.tensor(ends, dtype=torch.int64, device="cpu").reshape(-1, 2).T.contiguous(),
         torch.from_numpy(finite_weight("graph", np.array(weights))) if weighted else None,
         labels,
         len(nodes),

@@ -72,9 +72,9 @@ def write_closure(
 
 def _packed(closure: Closure, member: torch.Tensor) -> Iterable[np.ndarray]:
     """Rows of bits between components, each of which `member` has a vertex of."""
-    for part in torch.arange(member.numel()).split(_step(closure.num_nodes)):
+    for part in torch.arange(member.numel(), device="cpu").split(_step(closure.num_nodes)):
         rows = closure._rows(member[part])[:, member]
-        rows[torch.arange(part.numel()), part] = True
+        rows[torch.arange(part.numel(), device="cpu"), part] = True
         yield np.packbits(rows.cpu().numpy(), axis=1)
 
 

@@ -91,7 +91,7 @@ def _pivots(G: BackendGraph, k: int | None, seed: Any) -> Tensor | None:
     if k is None:
         return None
     drawn = nx.utils.create_py_random_state(seed).sample(G.nodes, k)
-    return torch.tensor([G.arrays.number[node] for node in drawn])
+    return torch.tensor([G.arrays.number[node] for node in drawn], device="cpu")
 
 
 def _ends(
@@ -102,7 +102,11 @@ def _ends(
     number = G.arrays.number
     begin = [number[node] for node in sources]
     end = {number[node] for node in targets if node in number}
-    return (torch.tensor(begin), torch.tensor(sorted(end))) if begin and end else None
+    return (
+        (torch.tensor(begin, device="cpu"), torch.tensor(sorted(end), device="cpu"))
+        if begin and end
+        else None
+    )
 
 
 def _per_edge(G: BackendGraph, score: Tensor, weight: Hashable) -> dict[Any, float]:

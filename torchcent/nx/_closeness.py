@@ -26,7 +26,7 @@ def closeness_centrality(
             f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph"
         )
     graph = G.search(distance)
-    only = None if u is None else torch.tensor([G.arrays.number[u]])
+    only = None if u is None else torch.tensor([G.arrays.number[u]], device="cpu")
     with running():
         score = closeness(
             graph, wf_improved=bool(wf_improved), vertices=only,
@@ -44,7 +44,7 @@ def harmonic_centrality(
     if not asked or not beginnings:
         return dict.fromkeys(asked, 0)
     graph, number = G.search(distance), G.arrays.number
-    vertices = torch.tensor([number[node] for node in asked])
+    vertices = torch.tensor([number[node] for node in asked], device="cpu")
     with running():
         how = _distance_sums.asked(
             "harmonic", graph, distance_engine(graph), None, False, torch.float64

@@ -16,7 +16,7 @@ _ROWS = 512
 def transitive_closure(G: BackendGraph, reflexive: bool | None = False) -> nx.Graph:
     result = G.to_networkx()
     closure = torchcent.transitive_closure(G.search(), reflexive=reflexive, progress=False)
-    for part in torch.arange(len(G)).split(_ROWS):
+    for part in torch.arange(len(G), device="cpu").split(_ROWS):
         for vertex, row in zip(part.tolist(), closure._rows(part).cpu(), strict=True):
             node = G.nodes[vertex]
             known = result[node]

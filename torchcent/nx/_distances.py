@@ -23,7 +23,9 @@ def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: Hashab
     if not asked:
         return {}
     graph = G.search(weight)
-    vertices = None if v is None else torch.tensor([G.arrays.number[node] for node in asked])
+    vertices = (
+        None if v is None else torch.tensor([G.arrays.number[node] for node in asked], device="cpu")
+    )
     with running():
         found = torchcent.eccentricity(
             graph, vertices=vertices,

@@ -27,7 +27,7 @@ def single_source_shortest_path_length(
 ) -> dict[Hashable, int]:
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
-    return next(_hops(G, torch.tensor([G.arrays.number[source]]), cutoff))
+    return next(_hops(G, torch.tensor([G.arrays.number[source]], device="cpu"), cutoff))
 
 
 def single_target_shortest_path_length(
@@ -35,13 +35,15 @@ def single_target_shortest_path_length(
 ) -> dict[Hashable, int]:
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} is not in G")
-    return next(_hops(G, torch.tensor([G.arrays.number[target]]), cutoff, backwards=True))
+    return next(
+        _hops(G, torch.tensor([G.arrays.number[target]], device="cpu"), cutoff, backwards=True)
+    )
 
 
 def all_pairs_shortest_path_length(
     G: BackendGraph, cutoff: float | None = None
 ) -> Iterator[tuple[Hashable, dict[Hashable, int]]]:
-    return zip(G.nodes, _hops(G, torch.arange(len(G)), cutoff), strict=False)
+    return zip(G.nodes, _hops(G, torch.arange(len(G), device="cpu"), cutoff), strict=False)
 
 
 def single_source_dijkstra_path_length(
@@ -67,7 +69,7 @@ def dijkstra_path_length(
         return 0
     found = None
     if target in G:
-        row = _rows(G.search(weight), torch.tensor([G.arrays.number[source]]))[0]
+        row = _rows(G.search(weight), torch.tensor([G.arrays.number[source]], device="cpu"))[0]
         found = row[G.arrays.number[target]]
     if found is None or found < 0 or torch.isinf(found):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
@@ -88,10 +90,10 @@ def _hops(
         limit = max(0, math.ceil(cutoff))
     at_once = max(1, min(_ROWS, _ENTRIES // n, _WORK // max(graph[1].numel(), 1)))
     for part in sources.split(at_once):
-        order = torch.full((part.numel(), n), -1, dtype=torch.int32)
+        order = torch.full((part.numel(), n), -1, dtype=torch.int32, device="cpu")
         depth = torch.empty_like(order)
         with running():
-            control = torch.zeros(2, dtype=torch.int64)
+            control = torch.zeros(2, dtype=torch.int64, device="cpu")
             threads = torch.get_num_threads()
             _ops.ops.search_order(*graph, part, limit, order, depth, control, threads)
         reached = (order >= 0).sum(1).tolist()
@@ -119,7 +121,7 @@ def _all_pairs(G: BackendGraph, weight: Hashable, cutoff: float | None) -> Itera
 def _from(
     G: BackendGraph, graph: Graph, node: Hashable, weight: Hashable, cutoff: float | None
 ) -> dict[Hashable, Any]:
-    rows = _rows(graph, torch.tensor([G.arrays.number[node]]))
+    rows = _rows(graph, torch.tensor([G.arrays.number[node]], device="cpu"))
     return _reached(G, rows[0], weight, cutoff)
 
 

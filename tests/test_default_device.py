@@ -1,0 +1,137 @@
+"""PyTorch's default device is for the caller's tensors: a graph's device decides, and what engines
+are told is on the host. Under the device "meta", which holds no data, anything else fails."""
+
+import networkx as nx
+import pytest
+import torch
+from graphs import DEVICE, edge_index, grid, path, random_graph
+
+import torchcent
+from torchcent import Graph, betweenness_adaptive, betweenness_approx
+
+ARCS = edge_index(random_graph(80, 240, seed=1))
+WEIGHT = 1 + torch.arange(ARCS.shape[1], device=DEVICE) % 5
+
+
+def graph(weighted=False):
+    return Graph.from_edge_index(ARCS, 80, False, WEIGHT if weighted else None)
+
+
+def chance():
+    return torch.Generator("cpu").manual_seed(1)
+
+
+def assert_alike(actual, expected):
+    if isinstance(expected, torch.Tensor):
+        assert actual.device == expected.device
+        torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-9)
+    elif isinstance(expected, tuple):
+        for one, other in zip(actual, expected, strict=True):
+            assert_alike(one, other)
+    else:
+        assert actual == expected
+
+
+CALLS = {
+    **{
+        f"{name} {engine}": lambda name=name, engine=engine: getattr(torchcent, name)(
+            graph(), engine=engine
+        )
+        for name in ("betweenness", "edge_betweenness", "stress")
+        for engine in ("lanes", "queue", "tensor", "tiny")
+    },
+    **{
+        f"{name} {engine}": lambda name=name, engine=engine: getattr(torchcent, name)(
+            graph(True), engine=engine
+        )
+        for name in ("betweenness", "closeness")
+        for engine in ("relax", "dijkstra", "tensor", "tiny")
+    },
+    **{
+        f"{name} {engine}": lambda name=name, engine=engine: getattr(torchcent, name)(
+            graph(), engine=engine
+        )
+        for name in ("closeness", "harmonic", "eccentricity", "diameter", "center")
+        for engine in ("bits", "tensor", "tiny")
+    },
+    "sources": lambda: torchcent.betweenness(ARCS, sources=9, generator=chance(), engine="lanes"),
+    "list of sources": lambda: torchcent.closeness(ARCS, sources=[1, 2, 3]),
+    "top": lambda: torchcent.closeness(graph(), top=3),
+    "distribution": lambda: torchcent.distance_distribution(graph(), engine="bits"),
+    "effective": lambda: torchcent.effective_diameter(graph(), engine="bits"),
+    "features": lambda: torchcent.node_features(ARCS),
+    "rows": lambda: torchcent.shortest_path_lengths(graph()),
+    "weighted rows": lambda: torchcent.shortest_path_lengths(graph(True)),
+    "closure": lambda: torchcent.transitive_closure(graph()).to_dense(),
+    "reachable": lambda: torchcent.reachable(graph(), torch.tensor([0, 5], device=DEVICE)),
+    "mcl": lambda: torchcent.mcl(graph(), return_flow=True).labels,
+    "mcl tensor": lambda: torchcent.mcl(graph(), engine="tensor").labels,
+    "mcl of a batch": lambda: (
+        torchcent.mcl(ARCS, directed=False, ptr=torch.tensor([0, 80, 81], device=DEVICE)).labels
+    ),
+    "kadabra": lambda: (
+        betweenness_approx(graph(), 0.05, method="kadabra", generator=chance()).scores
+    ),
+    "weighted rk": lambda: (
+        betweenness_approx(graph(True), 0.1, method="rk", generator=chance()).scores
+    ),
+    "tied": lambda: (
+        betweenness_approx(
+            graph(True), method="rk", tie_tolerance=1e-9, max_samples=100, generator=chance()
+        ).scores
+    ),
+    "pivots": lambda: (
+        betweenness_approx(graph(), method="pivots", max_samples=9, generator=chance()).upper
+    ),
+    "max_min": lambda: (
+        betweenness_approx(
+            graph(), method="pivots", pivots="max_min", max_samples=9, generator=chance()
+        ).scores
+    ),
+    "adaptive": lambda: (
+        betweenness_adaptive(
+            graph(), torch.tensor([3, 4], device=DEVICE), generator=chance()
+        ).scores
+    ),
+    "networkx": lambda: list(
+        nx.betweenness_centrality(nx.karate_club_graph(), backend="torchcent").values()
+    ),
+    "networkx, one source": lambda: nx.single_source_shortest_path_length(
+        nx.karate_club_graph(), 3, backend="torchcent"
+    ),
+    "networkx, all pairs": lambda: dict(
+        nx.all_pairs_shortest_path_length(nx.karate_club_graph(), backend="torchcent")
+    ),
+    "generated": lambda: torchcent.generate.ba(200, 3, seed=1),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("default", ["meta", "cuda"])
+def test_another_default_device(call, default):
+    if default == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    try:
+        expected = CALLS[call]()
+    except ValueError as error:  # of engines without kernels here
+        pytest.skip(str(error))
+    with torch.device(default):
+        actual = CALLS[call]()
+    assert_alike(actual, expected)
+
+
+def test_blocks_and_files(tmp_path):
+    one = Graph.from_edge_index(edge_index(grid(12, 12)), directed=False)
+    expected = torchcent.shortest_path_lengths(one).tolist()
+    with torch.device("meta"):
+        file = torchcent.shortest_path_lengths(one, out=tmp_path / "d.npy", block_size=50)
+        blocks = list(torchcent.shortest_path_lengths(one, blocks=True, block_size=64))
+    assert file.tolist() == expected
+    assert sum((block.tolist() for _, block in blocks), []) == expected
+
+
+def test_the_graph_stays_where_it_is():
+    arcs = edge_index(path(4))
+    with torch.device("meta"):
+        made = Graph.from_edge_index(arcs, directed=False)
+    assert made.device == arcs.device and torchcent.closeness(made).device == arcs.device
