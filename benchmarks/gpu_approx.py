@@ -34,6 +34,13 @@ def rows(rmat: Callable[[int, int], torch.Tensor]) -> list[dict[str, Any]]:
         "R-MAT scale 20 ef 16": (lambda: rmat(20, 16), 0.001, 5, paths, None),
         "R-MAT scale 23 ef 6": (lambda: rmat(23, 6), 0.001, 60, paths, None),
         "road-like 500x500": (lambda: generate.road(500, 500, seed=1).cuda(), 0.01, 0, paths, None),
+        "road-like 1400x1400": (
+            lambda: generate.road(1400, 1400, seed=1).cuda(),
+            0.02,
+            0,
+            paths,
+            None,
+        ),
         "R-MAT scale 20 ef 16, weights": (lambda: rmat(20, 16), 0.001, 0, paths, None),
         "road-like 500x500, weights": (
             lambda: generate.road(500, 500, seed=1).cuda(),

@@ -15,10 +15,10 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int64_t kHopBlocks = 16, kWeightBlocks = 8;  // of a multiprocessor: as many as its threads and registers hold
-constexpr int64_t kMostTogether = int64_t{1} << 16;    // samples of a launch
-constexpr double kLaunch = 0.1;                        // seconds of a launch, about: how often a cancel is heard
-constexpr int64_t kWarpPerVertex = 8;                  // slots per vertex of a graph from which on a vertex gets a warp
+constexpr int64_t kWeightBlocks = 8;                 // of a multiprocessor: as many as its registers hold
+constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples of a launch
+constexpr double kLaunch = 0.1;                      // seconds of a launch, about: how often a cancel is heard
+constexpr int64_t kWarpPerVertex = 8;                // slots per vertex of a graph from which on a vertex gets a warp
 
 template <class T>
 T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
@@ -101,7 +101,9 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   const cudaStream_t stream = current_stream(device);
   const int64_t n = rowptr.numel() - 1;
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
-  const int64_t blocks = std::min({threads, kHopBlocks * multiprocessors(device), count});
+  const bool by_thread = col.numel() < kWarpPerVertex * n;
+  const int64_t together = by_thread ? kHopBlocks<true> : kHopBlocks<false>;
+  const int64_t blocks = std::min({threads, together * multiprocessors(device), count});
   TensorScratch scratch(rowptr);
   HopSampling sampling = {};
   sampling.out = {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
@@ -111,7 +113,8 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   sampling.queue = scratch.array<int32_t>(n * blocks);
   return run_samples(n, seed, first, count, blocks, counts, control, scratch, stream,
                      [&](const Samples& samples, unsigned grid) {
-                       hop_sample_kernel<<<grid, kSampleThreads, 0, stream>>>(sampling, samples);
+                       const auto kernel = by_thread ? hop_sample_kernel<true> : hop_sample_kernel<false>;
+                       kernel<<<grid, kSampleThreads, 0, stream>>>(sampling, samples);
                      });
 }
 

@@ -9,6 +9,10 @@
 
 namespace torchcent::cuda {
 
+// Blocks of a multiprocessor: as many as its threads, or what registers a thread needs, leave room for.
+template <bool kByThread>
+constexpr int kHopBlocks = kByThread ? 8 : 16;
+
 struct HopSampling {
   Arcs out, in;
   int32_t* depth;  // [blocks, n], 0 between samples; as on the CPU (depth + 1), negative from the target
@@ -29,27 +33,55 @@ struct SampleShared {
   Crossing part[kSampleThreads / 32];
 };
 
-// visit(v, value of v) for the neighbours of u, by one warp: four of a lane at a time, so that their loads are under
-// way together. Another thread may be changing a value meanwhile.
+// visit(v, value of v) for the neighbours of u, by `width` threads, 1 or a warp: four of each at a time, so that their
+// loads are under way together. Another thread may be changing a value meanwhile.
 template <class Visit>
-__device__ void each_neighbour(const Arcs& arcs, int32_t u, const int32_t* value, Visit visit) {
+__device__ void each_neighbour(const Arcs& arcs, int32_t u, int width, const int32_t* value, Visit visit) {
   constexpr int kTogether = 4;
   const int64_t end = arcs.rowptr[u + 1];
-  for (int64_t first = arcs.rowptr[u] + (threadIdx.x & 31); first < end; first += 32 * kTogether) {
+  for (int64_t first = arcs.rowptr[u] + (threadIdx.x & (width - 1)); first < end; first += width * kTogether) {
     int32_t v[kTogether], known[kTogether];
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
-      if (first + 32 * k < end) v[k] = arcs.col[first + 32 * k];
+      if (first + width * k < end) v[k] = arcs.col[first + width * k];
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
-      if (first + 32 * k < end) known[k] = *const_cast<const volatile int32_t*>(value + v[k]);
+      if (first + width * k < end) known[k] = *const_cast<const volatile int32_t*>(value + v[k]);
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
-      if (first + 32 * k < end) visit(v[k], known[k]);
+      if (first + width * k < end) visit(v[k], known[k]);
   }
 }
 
-static __global__ void __launch_bounds__(kSampleThreads, 16) hop_sample_kernel(HopSampling problem, Samples samples) {
+// visit(u, width) for entries begin to end - 1, by the block: by a warp each, which take the next one when they are
+// ready (`taken` is shared, and begin to start with); or, where degrees are small on the whole, by a thread each and by
+// a warp those of more than kAlone arcs.
+template <bool kByThread, class Entry, class Visit>
+__device__ void each_entry(const Arcs& arcs, int begin, int end, int& taken, Entry entry, Visit visit) {
+  constexpr int64_t kAlone = 32;
+  const int lane = threadIdx.x & 31;
+  if constexpr (kByThread) {
+    for (int first = begin + static_cast<int>(threadIdx.x) - lane; first < end; first += blockDim.x) {
+      const int32_t u = first + lane < end ? entry(first + lane) : -1;
+      const bool large = u >= 0 && arcs.rowptr[u + 1] - arcs.rowptr[u] > kAlone;
+      if (u >= 0 && !large) visit(u, 1);
+      for (unsigned rest = __ballot_sync(~0u, large); rest != 0; rest &= rest - 1)
+        visit(__shfl_sync(~0u, u, __ffs(rest) - 1), 32);
+    }
+  } else {
+    for (;;) {
+      int p = 0;
+      if (lane == 0) p = atomicAdd(&taken, 1);
+      p = __shfl_sync(~0u, p, 0);
+      if (p >= end) break;
+      visit(entry(p), 32);
+    }
+  }
+}
+
+template <bool kByThread>
+__global__ void __launch_bounds__(kSampleThreads, kHopBlocks<kByThread>)
+    hop_sample_kernel(HopSampling problem, Samples samples) {
   __shared__ SampleShared shared;
   const int lane = threadIdx.x & 31;
   const int64_t n = samples.n;
@@ -92,26 +124,29 @@ static __global__ void __launch_bounds__(kSampleThreads, 16) hop_sample_kernel(H
         atomicAdd(samples.arcs, side.degrees);
       }
       __syncthreads();
-      for (;;) {
-        int p = 0;
-        if (lane == 0) p = atomicAdd(&shared.taken, 1);
-        p = __shfl_sync(~0u, p, 0);
-        if (p >= side.end) break;
-        const int32_t u = entry(s, p);
+      unsigned long long degrees = 0;  // of what this thread finds
+      const auto own = [&](int p) { return entry(s, p); };
+      each_entry<kByThread>(arcs, side.begin, side.end, shared.taken, own, [&](int32_t u, int width) {
         const double paths = sigma[u];
-        if (lane == 0 && paths > kSampleLimit) shared.overflow = 1;
-        each_neighbour(arcs, u, depth, [&](int32_t v, int32_t known) {
+        if (paths > kSampleLimit) shared.overflow = 1;
+        each_neighbour(arcs, u, width, depth, [&](int32_t v, int32_t known) {
           if (known == 0) {  // it may be stale: the exchange tells who is first
             known = atomicCAS(depth + v, 0, next);
             if (known == 0) {
               entry(s, atomicAdd(&shared.side[s].end, 1)) = v;
-              atomicAdd(&shared.degrees, static_cast<unsigned long long>(arcs.rowptr[v + 1] - arcs.rowptr[v]));
+              const auto degree = static_cast<unsigned long long>(arcs.rowptr[v + 1] - arcs.rowptr[v]);
+              if constexpr (kByThread) degrees += degree;
+              else atomicAdd(&shared.degrees, degree);
               known = next;
             }
           }
           if (known == next) atomicAdd(sigma + v, paths);
           else if (sign * known < 0) shared.met = 1;
         });
+      });
+      if constexpr (kByThread) {
+        for (int step = 16; step > 0; step /= 2) degrees += __shfl_xor_sync(~0u, degrees, step);
+        if (lane == 0 && degrees > 0) atomicAdd(&shared.degrees, degrees);
       }
       __syncthreads();
       if (shared.met != 0 || shared.overflow != 0) break;
@@ -132,21 +167,17 @@ static __global__ void __launch_bounds__(kSampleThreads, 16) hop_sample_kernel(H
       if (threadIdx.x == 0) shared.taken = side.begin;
       __syncthreads();
       Crossing mine = Crossing::none();
-      for (;;) {
-        int p = 0;
-        if (lane == 0) p = atomicAdd(&shared.taken, 1);
-        p = __shfl_sync(~0u, p, 0);
-        if (p >= shared.frontier_end) break;
-        const int32_t u = entry(s, p);
+      const auto own = [&](int p) { return entry(s, p); };
+      each_entry<kByThread>(arcs, side.begin, shared.frontier_end, shared.taken, own, [&](int32_t u, int width) {
         double reach = 0;
-        each_neighbour(arcs, u, depth, [&](int32_t v, int32_t known) {
+        each_neighbour(arcs, u, width, depth, [&](int32_t v, int32_t known) {
           if (sign * known < 0) reach += sigma[v];
         });
-        for (int step = 16; step > 0; step /= 2) reach += __shfl_xor_sync(~0u, reach, step);
-        if (lane != 0 || reach == 0) continue;
+        for (int step = width / 2; step > 0; step /= 2) reach += __shfl_xor_sync(~0u, reach, step);
+        if ((threadIdx.x & (width - 1)) != 0 || reach == 0) return;
         if (reach > kSampleLimit) shared.overflow = 1;
         mine.enter(samples, sample, u, sigma[u], reach);
-      }
+      });
       const Crossing crossing = first_of_block(mine, shared.part);
       const auto drawn = [&](const Arcs& all, int32_t u, double left, auto wanted) {
         const int64_t begin = all.rowptr[u];
