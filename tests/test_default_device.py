@@ -32,27 +32,27 @@ def assert_alike(actual, expected):
         assert actual == expected
 
 
+def asked(names, engines, weighted=False):
+    """A call of each of the measures by each of the engines."""
+    return {
+        f"{name} {engine}": lambda name=name, engine=engine: getattr(torchcent, name)(
+            graph(weighted), engine=engine
+        )
+        for name in names
+        for engine in engines
+    }
+
+
 CALLS = {
+    **asked(("betweenness", "edge_betweenness", "stress"), ("lanes", "queue", "tensor", "tiny")),
+    **asked(
+        ("closeness", "harmonic", "eccentricity", "diameter", "center"), ("bits", "tensor", "tiny")
+    ),
     **{
-        f"{name} {engine}": lambda name=name, engine=engine: getattr(torchcent, name)(
-            graph(), engine=engine
-        )
-        for name in ("betweenness", "edge_betweenness", "stress")
-        for engine in ("lanes", "queue", "tensor", "tiny")
-    },
-    **{
-        f"{name} {engine}": lambda name=name, engine=engine: getattr(torchcent, name)(
-            graph(True), engine=engine
-        )
-        for name in ("betweenness", "closeness")
-        for engine in ("relax", "dijkstra", "tensor", "tiny")
-    },
-    **{
-        f"{name} {engine}": lambda name=name, engine=engine: getattr(torchcent, name)(
-            graph(), engine=engine
-        )
-        for name in ("closeness", "harmonic", "eccentricity", "diameter", "center")
-        for engine in ("bits", "tensor", "tiny")
+        f"weighted {call}": run
+        for call, run in asked(
+            ("betweenness", "closeness"), ("relax", "dijkstra", "tensor", "tiny"), weighted=True
+        ).items()
     },
     "sources": lambda: torchcent.betweenness(ARCS, sources=9, generator=chance(), engine="lanes"),
     "list of sources": lambda: torchcent.closeness(ARCS, sources=[1, 2, 3]),
