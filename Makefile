@@ -1,5 +1,7 @@
 # make demo    exact betweenness of two networks, on a machine that has only Python and g++
-# make test    everything the tests need, then the whole suite, in a process per core (JOBS=...)
+# make test    everything the tests need, then the suite, in a process per core (JOBS=...), with a
+#              random part of the large sweeps (PART=...)
+# make test-all  every test, on every kind of kernel
 # make lint    ruff, clang-format, mypy
 # make docs    the documentation in docs/_build
 # make bench   side by side with the peers
@@ -12,6 +14,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # Tests run in JOBS processes, each with two threads of PyTorch's and up to 1 GB.
 JOBS ?= $(shell nproc 2> /dev/null || echo 2)
+# How much of each large sweep is run, chosen by a seed that is printed (tests/parts.py).
+PART ?= 0.25
+KERNELS_PART ?= 0.1
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
 # What the extension is made of. Python files are not in it: the package is installed in place.
@@ -19,7 +24,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/cuda/*.cu)
 
-.PHONY: demo test test-kernels test-scatter test-networkx test-networkx-3.7 lint docs bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-all test-kernels test-scatter test-networkx test-networkx-3.7 lint docs bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -57,23 +62,27 @@ demo: $(VENV)/.extra-plot $(VENV)/.extra-networkx
 	@echo; echo "Scores and plots are in $(CURDIR)/demo:"; ls -1 demo
 
 test: $(VENV)/.extra-test
-	$(PYTEST)
+	$(PYTEST) --part $(PART)
+
+test-all:
+	$(MAKE) test PART=1
+	$(MAKE) test-kernels KERNELS_PART=1
 
 # The engines again, on the kernels that this machine would not choose, and without any; but not
 # what comes before a kernel, nor the tests that choose kernels themselves.
-ENGINES := (lanes or queue or bits or relax or dijkstra) and not (bad_input or plan or processors or interrupt)
+ENGINES := (lanes or queue or bits or relax or dijkstra or tiny or fused or sampl or test_weighted_ops or test_mcl_ops) and not (bad_input or plan or package or interrupt or cuda)
 
 test-kernels: $(VENV)/.extra-test
-	TORCHCENT_SIMD=avx2 $(PYTEST) tests -k "$(ENGINES)"
-	TORCHCENT_SIMD=portable $(PYTEST) tests -k "$(ENGINES)"
-	TORCHCENT_NO_EXTENSION=1 $(PYTEST) tests -k tensor
+	TORCHCENT_SIMD=avx2 $(PYTEST) tests -k "$(ENGINES)" --part $(KERNELS_PART)
+	TORCHCENT_SIMD=portable $(PYTEST) tests -k "$(ENGINES)" --part $(KERNELS_PART)
+	TORCHCENT_NO_EXTENSION=1 $(PYTEST) tests -k tensor --part $(KERNELS_PART)
 
 # The tensor engine again, on torch_scatter (which pip compiles: five minutes).
 test-scatter: $(VENV)/.extra-test
 	$(PIP) setuptools wheel ninja
 	$(PIP) --no-build-isolation "torchcent[scatter]"
 	$(BIN)/python -c 'import torch_scatter'
-	$(PYTEST) tests -k tensor
+	$(PYTEST) tests -k tensor --part $(KERNELS_PART)
 	$(BIN)/pip uninstall --quiet --yes torch_scatter
 
 # NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
@@ -112,7 +121,7 @@ bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/tables.py
 
 wheel: $(VENV)/.built
-	rm -rf build dist
+	rm -rf build/lib* build/bdist* dist
 	TORCHCENT_CUDA=$(if $(shell command -v nvcc),1,0) $(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	$(PIP) abi3audit
 	PATH="$(BIN):$$PATH" $(BIN)/python tools/check_wheel.py dist/*.whl

@@ -78,6 +78,14 @@ def cuda_extension() -> Extension | None:
     )
 
 
+class BuildKernels(BuildExtension):
+    """Keeps the object files, so that a wheel after an installation in place compiles little."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.build_temp = "build/objects"
+
+
 class BuildPackage(build_py):
     """Adds the headers for users, which an installation in place has in csrc."""
 
@@ -95,6 +103,6 @@ if (cuda := cuda_extension()) is not None:
 
 setup(
     ext_modules=extensions,
-    cmdclass={"build_ext": BuildExtension, "build_py": BuildPackage},
+    cmdclass={"build_ext": BuildKernels, "build_py": BuildPackage},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

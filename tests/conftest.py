@@ -17,6 +17,12 @@ import torch
 from engines import ENGINES, WEIGHTED
 from graphs import DEVICE
 from hypothesis import HealthCheck, settings
+from parts import (  # noqa: F401  (hooks of pytest)
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_report_header,
+)
 
 from torchcent import _distance_plan, _ops, _tiny
 

@@ -16,6 +16,8 @@ import torchcent
 from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_approx, generate
 from torchcent._approx import _cost, _pivots
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 LEAST_P = 1e-4  # seeds are fixed: a test either fails always or never
 SAMPLED = ("kadabra", "rk")

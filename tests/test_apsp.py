@@ -27,6 +27,8 @@ from oracles import Arcs, both_ways, shortest_paths
 
 from torchcent import Graph, _blocks, _ops, shortest_path_lengths
 
+pytestmark = pytest.mark.sweep
+
 ENGINES = ["tensor", "bits"] if _ops.runs_on(DEVICE) else ["tensor"]
 engines = pytest.mark.parametrize("engine", ENGINES)
 # A double sweep from the hub knows nothing of the path: 139 does not fit the dtype it begins with.

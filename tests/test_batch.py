@@ -13,6 +13,8 @@ from oracles import Arcs
 import torchcent
 from torchcent import Graph
 
+pytestmark = pytest.mark.sweep
+
 Part = tuple[int, Arcs]
 NODES = {
     "betweenness": torchcent.betweenness,

@@ -31,6 +31,8 @@ from hypothesis import strategies as st
 
 import torchcent
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 scores = partial(scored, torchcent.betweenness)
 

@@ -22,6 +22,8 @@ from scipy.sparse.csgraph import shortest_path
 
 import torchcent
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 scores = partial(scored, torchcent.betweenness)
 

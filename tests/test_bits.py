@@ -2,8 +2,6 @@
 
 import math
 import os
-import subprocess
-import sys
 from collections import Counter
 from functools import lru_cache
 
@@ -17,6 +15,8 @@ from oracles import Arcs
 from torch import Tensor
 
 import torchcent
+
+pytestmark = pytest.mark.sweep
 
 if os.environ.get("TORCHCENT_NO_EXTENSION"):
     pytest.skip("TORCHCENT_NO_EXTENSION is set: no operators", allow_module_level=True)
@@ -138,20 +138,6 @@ def test_the_bits_do_not_depend_on_the_threads():
         ops.distance_sums(*case.arrays(), case.new(3 * n, dtype=I32), sums, *rest)
         results.append(sums)
     assert all(torch.equal(results[0], other) for other in results[1:])
-
-
-@pytest.mark.parametrize("simd", ["avx2", "portable"])
-def test_kernels_for_other_processors(simd):
-    if torchcent._ops.simd == simd:
-        pytest.skip("every other test runs on them")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
-    run = subprocess.run(
-        [*command, "-k", "named and True-3"],
-        env={**os.environ, "TORCHCENT_SIMD": simd},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout[-2000:]
 
 
 def test_a_cancelled_run_stops():

@@ -26,6 +26,8 @@ from oracles import Arcs, both_ways, shortest_paths
 
 from torchcent import Closure, Graph, _ops, closure, reachable, transitive_closure
 
+pytestmark = pytest.mark.sweep
+
 REFLEXIVE = [False, None, True]
 
 

@@ -24,6 +24,8 @@ from hypothesis import strategies as st
 
 import torchcent
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 
 

@@ -12,6 +12,8 @@ import torchcent
 from torchcent import Graph, _tensor
 from torchcent._tensor import _distances
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 
 

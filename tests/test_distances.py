@@ -35,6 +35,8 @@ from torch import Tensor
 import torchcent
 from torchcent import Graph
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 
 

@@ -32,6 +32,8 @@ from scipy.sparse.csgraph import shortest_path
 
 import torchcent
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 scores = partial(scored, torchcent.edge_betweenness)
 

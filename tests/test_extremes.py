@@ -33,6 +33,8 @@ from hypothesis import strategies as st
 import torchcent
 from torchcent import Graph, _bounds, _distance_plan, _eccentricity, _longest, extremes
 
+pytestmark = pytest.mark.sweep
+
 NAMES = ("diameter", "radius", "center", "periphery")
 
 

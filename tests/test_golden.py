@@ -23,6 +23,8 @@ from torch import Tensor
 
 import torchcent
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 
 # By sources x slots: every engine gets through the small ones in a few seconds, the queue through

@@ -8,6 +8,8 @@ import pytest
 
 from torchcent.io import read
 
+pytestmark = pytest.mark.sweep
+
 # ---- real files
 
 _GRAPHS = Path(__file__).resolve().parents[2] / "shared" / "data" / "graphs"

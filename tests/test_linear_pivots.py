@@ -24,6 +24,8 @@ from hypothesis import strategies as st
 from torchcent import Graph, _driver, _plan, _reduce, betweenness_approx
 from torchcent._approx._pivots import Pivots, dependency_sums
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 COMPILED = not os.environ.get("TORCHCENT_NO_EXTENSION")
 ENGINES = {

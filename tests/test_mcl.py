@@ -17,6 +17,8 @@ import torchcent
 from torchcent import Clustering, Prune, clustering_distance
 from torchcent._mcl import _dense, _flow, _plan, _run, _tensor
 
+pytestmark = pytest.mark.sweep
+
 ENGINES = ("fused", "tensor", "dense", "auto")
 
 

@@ -11,6 +11,8 @@ import torchcent
 from torchcent import Prune
 from torchcent._mcl import _batch, _plan
 
+pytestmark = pytest.mark.sweep
+
 Part = tuple[Tensor, Tensor, int]
 
 

@@ -17,6 +17,8 @@ import torchcent
 from torchcent import clustering_distance
 from torchcent._mcl import _plan
 
+pytestmark = pytest.mark.sweep
+
 # PPI (weighted and not), metabolism, collaboration, social networks, planted communities.
 SMALL = [
     "karate", "dolphins", "football", "lesmis", "jazz", "celegans_metabolic",

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import mcl_oracle as oracle
@@ -14,6 +13,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+
+pytestmark = pytest.mark.sweep
 
 if os.environ.get("TORCHCENT_NO_EXTENSION"):
     pytest.skip("TORCHCENT_NO_EXTENSION is set: no operators", allow_module_level=True)
@@ -281,37 +282,6 @@ def test_memory_limit() -> None:
     flow, _ = iterate(start, control=control, threads=2)
     assert flow[2].numel() == 600 * 600
     assert control[2] == 600 * 600 * 32
-
-
-@pytest.mark.skipif(
-    sys.platform != "linux" or os.uname().machine != "x86_64", reason="instruction sets of x86-64"
-)
-@pytest.mark.parametrize("level", ["portable", "avx2"])
-def test_other_instruction_sets(level: str) -> None:
-    if torch.ops.torchcent.simd() == 0:
-        pytest.skip("this processor has no AVX2")
-    if torch.ops.torchcent.simd() == ("portable", "avx2").index(level):
-        pytest.skip("every other test runs on them")
-    names = (
-        "test_iteration or test_expansion or test_until or test_weak or test_threads or test_ties"
-    )
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-k",
-            names,
-            __file__,
-        ],
-        env={**os.environ, "TORCHCENT_SIMD": level},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def read_matrix(text: str, n: int) -> oracle.Matrix:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from torchcent import nx as backend
 
+pytestmark = pytest.mark.sweep
+
 NAMES = ["b", "a", ("x", 1), 0, 7, 2.5, frozenset({1}), "zz", -1]
 FEW = settings(max_examples=40)
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]

@@ -1,8 +1,6 @@
 """The compiled operators: registration, their contract under random weights, cancellation."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 
 import oracles
@@ -15,6 +13,8 @@ from interrupt import assert_stops
 from torch import Tensor
 
 import torchcent
+
+pytestmark = pytest.mark.sweep
 
 if os.environ.get("TORCHCENT_NO_EXTENSION"):
     pytest.skip("TORCHCENT_NO_EXTENSION is set: no operators", allow_module_level=True)
@@ -227,23 +227,6 @@ def test_weights(kernel, threads, data, measure):
         rtol=PRECISION[kernel.split()[1]],
         atol=1e-12,
     )
-
-
-@pytest.mark.parametrize("simd", ["portable", "avx2"])
-def test_kernels_for_other_processors(simd):
-    """The same tests once more with the kernels that a lesser processor would get."""
-    if torchcent._ops.simd == simd:
-        pytest.skip("every other test runs on them")
-    files = ["test_ops.py::test_weights", "test_betweenness.py::test_networkx", "test_overflow.py"]
-    here = os.path.dirname(__file__)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
-    run = subprocess.run(
-        [*command, "-k", "not tensor", *(os.path.join(here, file) for file in files)],
-        env=os.environ | {"TORCHCENT_SIMD": simd},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout[-3000:]
 
 
 # --- cancellation

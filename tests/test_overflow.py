@@ -16,6 +16,8 @@ from scipy.special import gammaln
 
 import torchcent
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 MEASURES = {
     "betweenness": torchcent.betweenness,

@@ -169,6 +169,7 @@ def test_readme_examples_print_what_they_say() -> None:
         known = test.globs
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
 def test_notebook_runs(path: Path, tmp_path: Path) -> None:
     if importlib.util.find_spec("ipykernel") is None:

@@ -7,6 +7,8 @@ from graphs import DEVICE, edge_index, grid, path
 import torchcent
 from torchcent import Graph, _ops, _room, generate
 
+pytestmark = pytest.mark.sweep
+
 on_cpu = pytest.mark.skipif(
     not _ops.available or DEVICE.type != "cpu", reason="about the compiled engines of the CPU"
 )

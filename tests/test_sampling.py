@@ -16,6 +16,8 @@ from torchcent import _ops
 from torchcent._approx import _tensor_sampler
 from torchcent._approx._sampler import Sampler
 
+pytestmark = pytest.mark.sweep
+
 LEAST_P = 1e-4  # seeds are fixed: a test either fails always or never
 
 GRAPHS = {

@@ -27,6 +27,8 @@ from hypothesis import strategies as st
 
 import torchcent
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 scores = partial(scored, torchcent.stress)
 

@@ -19,6 +19,8 @@ from torchcent import _tensor
 from torchcent._tensor import _scatter, _search
 from torchcent._tensor._scaled import Scaled, as_float, sum_by
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 MEASURES = ["betweenness", "edge_betweenness", "stress"]
 

@@ -32,6 +32,8 @@ from test_batch import together
 import torchcent
 from torchcent import Graph, _ops, _tiny, generate
 
+pytestmark = pytest.mark.sweep
+
 if not _ops.has_kernel("tiny", DEVICE):
     pytest.skip(f"the tiny engine has no kernels for {DEVICE}", allow_module_level=True)
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import torchcent
 from torchcent import Graph, _top_closeness
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 
 

@@ -23,6 +23,8 @@ from torch_geometric.utils import from_networkx
 
 from torchcent.transforms import AddCentrality, AddClusters, AddEdgeCentrality
 
+pytestmark = pytest.mark.sweep
+
 MEASURES = ["betweenness", "closeness", "harmonic", "degree"]
 DECIMALS = {"rtol": 1e-5, "atol": 1e-7}
 

@@ -34,6 +34,8 @@ from hypothesis import strategies as st
 import torchcent
 from torchcent import Graph
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 MEASURES = ["betweenness", "edge_betweenness", "stress"]
 

@@ -35,6 +35,8 @@ from torch import Tensor
 import torchcent
 from torchcent import Graph, _distance_plan, _longest, extremes, shortest_path_lengths
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 KINDS = [*EXACT, "rounded"]
 

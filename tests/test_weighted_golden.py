@@ -17,6 +17,8 @@ from graphs import DEVICE
 import torchcent
 from torchcent import Graph
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 SMALL = ["foodweb-baydry", "yeast-collins2007", "netscience"]
 LARGE = ["rome99", "openflights-routes"]

@@ -17,6 +17,8 @@ from path_oracles import lengths
 import torchcent
 from torchcent import Graph, _weights
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 ARCS = torch.tensor([[0, 1, 2], [1, 2, 3]], device=DEVICE)
 WEIGHTS = torch.tensor([1.0, 2.5, 0.5], device=DEVICE)

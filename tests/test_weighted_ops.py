@@ -3,8 +3,6 @@
 import math
 import os
 import random
-import subprocess
-import sys
 from fractions import Fraction
 
 import networkx as nx
@@ -16,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-import torchcent
+pytestmark = pytest.mark.sweep
 
 if os.environ.get("TORCHCENT_NO_EXTENSION"):
     pytest.skip("TORCHCENT_NO_EXTENSION is set: no operators", allow_module_level=True)
@@ -427,18 +425,3 @@ def test_a_cancelled_run_stops(engine, dtype):
         *graph.graph, torch.arange(n), sums, one.clone(), control, ENGINES[engine], 2
     )
     assert control.tolist() == [1, 0, 0]
-
-
-@pytest.mark.parametrize("simd", ["portable", "avx2"])
-def test_kernels_for_other_processors(simd):
-    """The same tests once more with the kernels that a lesser processor would get."""
-    if torchcent._ops.simd == simd:
-        pytest.skip("every other test runs on them")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
-    run = subprocess.run(
-        [*command, "-k", "not processors"],
-        env=os.environ | {"TORCHCENT_SIMD": simd},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stdout[-3000:]

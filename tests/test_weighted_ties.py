@@ -17,6 +17,8 @@ from test_weighted import MEASURES, listed, networkx_graph
 import torchcent
 from torchcent import Graph
 
+pytestmark = pytest.mark.sweep
+
 F64 = torch.float64
 # Two ways from 0 to 3: 0.1 + 0.2 by 1, 0.15 + 0.15 by 2; the first sum rounds up.
 TWO_WAYS = [(0, 1), (1, 3), (0, 2), (2, 3)]

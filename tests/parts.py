@@ -1,0 +1,89 @@
+"""A random part of the sweeps, chosen by a seed that is printed: `pytest --part 0.3`.
+
+A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
+part of its cases is run, at least one with each engine, and only a part of its examples.
+`--part 1`, the default, runs everything; `--part-seed` repeats a choice.
+"""
+
+import math
+import random
+from collections import defaultdict
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+CASES = 4  # of each function at least so many are run
+EXAMPLES = 20  # of each property likewise
+# Of every value of these at least one case is run.
+FIXTURES = ("engine", "distance_engine", "compiled_engine", "weighted_engine", "row_engine")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("torchcent")
+    group.addoption(
+        "--part", type=float, default=1.0, help="how much of each large sweep to run, in (0, 1]"
+    )
+    group.addoption("--part-seed", type=int, default=None, help="repeats the choice of --part")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    part = config.option.part
+    if not 0 < part <= 1:
+        raise pytest.UsageError(f"--part={part}; accepted: above 0, at most 1")
+    if config.option.part_seed is None:  # the workers of xdist are handed the same one
+        config.option.part_seed = random.SystemRandom().randrange(10**6)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    if config.option.part == 1:
+        return None
+    return f"sweeps: --part {config.option.part} --part-seed {config.option.part_seed}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    part = config.option.part
+    if part == 1:
+        return
+    cases: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sweep"):
+            cases[_function(item)].append(item)
+    left_out = set()
+    for function, sweep in cases.items():
+        if len(sweep) > CASES:
+            chance = random.Random(f"{config.option.part_seed} {function}")
+            left_out |= set(sweep) - set(_chosen(sweep, part, chance))
+        _fewer_examples(sweep[0], part)
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _function(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+def _chosen(sweep: list[pytest.Item], part: float, chance: random.Random) -> list[pytest.Item]:
+    """At least CASES of all, and at least one with each engine."""
+    share = max(part, CASES / len(sweep))
+    groups: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
+    for item in sweep:
+        given = getattr(getattr(item, "callspec", None), "params", {})
+        groups[tuple(str(given.get(name)) for name in FIXTURES)].append(item)
+    return [
+        item
+        for group in groups.values()
+        for item in chance.sample(group, math.ceil(share * len(group)))
+    ]
+
+
+def _fewer_examples(item: pytest.Item, part: float) -> None:
+    """The settings that Hypothesis keeps with a function, which its cases share."""
+    function = getattr(item, "obj", None)
+    if not getattr(function, "is_hypothesis_test", False):
+        return
+    known = getattr(function, "_hypothesis_internal_use_settings", settings())
+    fewer = max(min(EXAMPLES, known.max_examples), math.ceil(part * known.max_examples))
+    function = getattr(function, "__func__", function)
+    function._hypothesis_internal_use_settings = settings(known, max_examples=fewer)
