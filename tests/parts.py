@@ -6,6 +6,7 @@ part of its cases is run, at least one with each engine, and only a part of its 
 """
 
 import math
+import os
 import random
 from collections import defaultdict
 from typing import Any
@@ -31,8 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
     part = config.option.part
     if not 0 < part <= 1:
         raise pytest.UsageError(f"--part={part}; accepted: above 0, at most 1")
-    if config.option.part_seed is None:  # the workers of xdist are handed the same one
-        config.option.part_seed = random.SystemRandom().randrange(10**6)
+    if config.option.part_seed is None:  # the same one in the workers of xdist, which inherit it
+        drawn = str(random.SystemRandom().randrange(10**6))
+        config.option.part_seed = int(os.environ.setdefault("TORCHCENT_PART_SEED", drawn))
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
