@@ -6,7 +6,9 @@
 STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("simd() -> int");  // instruction set of the CPU kernels in use: an index into Simd (cpu/search.h)
   // Preparation of graphs. slot: for every input column (row) of the result, the slot it came from.
-  m.def("csr(Tensor edge_index, int num_nodes, bool symmetric) -> (Tensor rowptr, Tensor col, Tensor slot)");
+  // vertex_ids: int32 copies of the ids and [smallest, largest] of them; csr takes such copies, within [0, num_nodes).
+  m.def("vertex_ids(Tensor edge_index) -> (Tensor ids, Tensor range)");
+  m.def("csr(Tensor ids, int num_nodes, bool symmetric) -> (Tensor rowptr, Tensor col, Tensor slot)");
   m.def("transpose(Tensor rowptr, Tensor col) -> (Tensor colptr, Tensor row, Tensor slot)");
   m.def("induced(Tensor rowptr, Tensor col, Tensor kept) -> (Tensor rowptr, Tensor col, Tensor slot)");
   m.def("fold(Tensor rowptr, Tensor col, bool recursive) -> (Tensor order, Tensor parent)");

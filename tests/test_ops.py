@@ -26,12 +26,14 @@ F64 = torch.float64
 def samples() -> dict[str, list[tuple]]:
     """Arguments for every operator."""
     columns = edge_index(random_graph(12, 30, seed=1) + [(12, 0), (13, 12)])
-    rowptr, col, _ = ops.csr(columns, 15, False)
+    rowptr, col, _ = ops.csr(columns.int(), 15, False)
     colptr, row, _ = ops.transpose(rowptr, col)
-    both_ptr, both, _ = ops.csr(columns, 15, True)
+    both_ptr, both, _ = ops.csr(columns.int(), 15, True)
     order, parent = ops.fold(both_ptr, both, True)
     none = columns[:, :0]
-    down, below, _ = ops.csr(torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]]), 4, False)
+    down, below, _ = ops.csr(
+        torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32), 4, False
+    )
     closed = (down, below, torch.tensor([1, 2, 1, 5]), torch.tensor([-8]), 1, 3)
     counted = [
         (
@@ -79,10 +81,11 @@ def samples() -> dict[str, list[tuple]]:
 
     return {
         "simd": [()],
+        "vertex_ids": [(columns,), (columns.int(),), (columns.T.contiguous().T,)],
         "csr": [
-            (columns, 15, False),
-            (columns, 15, True),
-            (none, 3, True),
+            (columns.int(), 15, False),
+            (columns.int(), 15, True),
+            (none.int(), 3, True),
         ],
         "transpose": [(rowptr, col), (both_ptr, both)],
         "induced": [(rowptr, col, torch.tensor([4, 2, 9])), (rowptr, col, torch.arange(15))],
@@ -235,7 +238,7 @@ def test_weights(kernel, threads, data, measure):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_cancelled_run_stops(kernel):
     n = 50
-    rowptr, col, _ = ops.csr(edge_index(random_graph(n, 200, seed=2)), n, True)
+    rowptr, col, _ = ops.csr(edge_index(random_graph(n, 200, seed=2)).int(), n, True)
     scores = torch.zeros(n, dtype=F64)
     control = torch.tensor([1, 0])
     one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
@@ -246,7 +249,9 @@ def test_a_cancelled_run_stops(kernel):
 
 
 def test_a_cancelled_closure_stops():
-    rowptr, col, _ = ops.csr(torch.stack([torch.arange(1, 1000), torch.arange(999)]), 1000, False)
+    rowptr, col, _ = ops.csr(
+        torch.stack([torch.arange(1, 1000), torch.arange(999)]).int(), 1000, False
+    )
     words, reached = torch.zeros(8 * 1500, dtype=torch.int64), torch.zeros(1000, dtype=torch.int64)
     control, base = torch.tensor([1, 0]), torch.tensor([-8, 8 * (999 - 512)])
     ops.closure(rowptr, col, torch.ones_like(reached), base, 1, 999, words, reached, control, 2)

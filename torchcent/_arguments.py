@@ -15,14 +15,20 @@ def as_graph(
     edge_weight: Tensor | None = None,
     batch: Tensor | None = None,
     ptr: Tensor | None = None,
+    *,
+    memory: int | None = None,
 ) -> Graph:
-    """The Graph given, or a new one: what every measure does with its first arguments."""
+    """The Graph given, or a new one: what every measure does with its first arguments.
+
+    `memory` is what building it may take.
+    """
     if directed is not None:
         _check.flag(directed, "directed")
     if isinstance(edge_index, Graph):
         _check.directed_for_graph(directed, edge_index)
         _check_weights.no_weight_for_graph(edge_weight)
         _check_batch.no_batch_for_graph(batch, ptr)
+        num_nodes = _check.num_nodes(num_nodes)
         if num_nodes is not None and num_nodes != edge_index.num_nodes:
             raise ValueError(
                 f"num_nodes={num_nodes} contradicts the Graph given, which has "
@@ -30,5 +36,5 @@ def as_graph(
             )
         return edge_index
     return Graph.from_edge_index(
-        edge_index, num_nodes, directed is not False, edge_weight, batch, ptr
+        edge_index, num_nodes, directed is not False, edge_weight, batch, ptr, memory
     )

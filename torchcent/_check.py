@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.nn.parameter import is_lazy
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -64,39 +67,85 @@ def edge_index(value: object, name: str = "edge_index") -> Tensor:
         raise TypeError(
             f"{name} must be a torch.Tensor [2, E] or a torchcent.Graph, got {type(value).__name__}"
         )
+    plain: Callable[[], Tensor] | None = getattr(value, "as_tensor", None)
+    if plain is not None:  # an EdgeIndex of torch_geometric
+        value = plain()
+    dense(value, name)
     if value.dim() != 2 or value.shape[0] != 2:
         raise ValueError(f"{name} must have shape [2, E], got {list(value.shape)}")
     if value.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be int64 (or int32), got {value.dtype}")
-    if value.layout != torch.strided or value.device.type == "meta":
-        raise ValueError(f"{name} must be a dense tensor with data, got one on {value.device}")
     return value
+
+
+def dense(value: Tensor, name: str) -> None:
+    """A plain tensor that has its numbers in memory: first of all, as others may not even tell
+    their shape."""
+    kind = ""
+    if type(value).__torch_dispatch__ is not Tensor.__torch_dispatch__ or is_lazy(value):
+        kind = f"a {type(value).__name__}"
+    elif value.is_nested:
+        kind = "a nested one"
+    elif value.is_quantized:
+        kind = "a quantized one"
+    elif value.layout != torch.strided:
+        kind = f"one of layout {value.layout}"
+    elif value.device.type == "meta":
+        kind = "one on meta"
+    elif is_functorch_wrapped_tensor(value):
+        kind = "one within torch.func or vmap"
+    if kind:
+        raise ValueError(f"{name} must be a dense tensor with data, got {kind}")
 
 
 def integer(value: object, name: str) -> int:
     """An int, NumPy's as well."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an int or None, got {value!r}")
+        raise TypeError(f"{name} must be an int or None, got {shortened(value)}")
     return int(value)
 
 
-def num_nodes(value: object, index: Tensor, named: str = "num_nodes={}") -> int:
-    """The number of vertices: as given, at least what the ids need, at most 2^31 - 1."""
-    low, high = (int(x) for x in torch.aminmax(index)) if index.numel() else (0, -1)
+def shortened(value: object) -> str:
+    """A value as messages show it: Python refuses to write out integers of thousands of digits."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**128:
+        return f"an int of {value.bit_length()} bits"
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def num_nodes(value: object) -> int | None:
+    """The number of vertices asked for: at most 2^31 - 1."""
+    if value is None:
+        return None
+    size = integer(value, "num_nodes")
+    if size < 0:
+        raise ValueError(f"num_nodes must be >= 0, got {shortened(size)}")
+    if size > MAX_NODES:
+        raise ValueError(
+            f"graphs are limited to 2^31 - 1 = {MAX_NODES} vertices (column ids are int32), "
+            f"got num_nodes={shortened(size)}"
+        )
+    return size
+
+
+def holds_ids(value: int | None, low: int, high: int, named: str = "num_nodes={}") -> int:
+    """The number of vertices: as given and at least what ids from `low` to `high` need."""
     if low < 0:
         raise ValueError(f"edge_index must not contain negative vertex ids, got {low}")
-    value = high + 1 if value is None else integer(value, "num_nodes")
-    if value < 0:
-        raise ValueError(f"num_nodes must be >= 0, got {value}")
+    if value is None:
+        if high >= MAX_NODES:
+            raise ValueError(
+                f"edge_index contains vertex id {high}; graphs are limited to 2^31 - 1 = "
+                f"{MAX_NODES} vertices (column ids are int32)"
+            )
+        return high + 1
     if high >= value:
         raise ValueError(
             f"{named.format(value)} is too small: edge_index contains vertex id {high}; "
             f"ids must be in [0, {value})"
-        )
-    if value > MAX_NODES:
-        raise ValueError(
-            f"graphs are limited to 2^31 - 1 = {MAX_NODES} vertices (column ids are int32), "
-            f"got num_nodes={value}"
         )
     return value
 

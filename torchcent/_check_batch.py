@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from torchcent._check import MAX_NODES, choice, integer
+from torchcent._check import MAX_NODES, choice, dense
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -17,27 +18,38 @@ FEATURES = (
 )  # fmt: skip
 
 
+def size(batch: object, ptr: object, num_nodes: int | None) -> int | None:
+    """The number of vertices that the shape of `batch` or `num_nodes` tells."""
+    return batch.numel() if num_nodes is None and isinstance(batch, Tensor) else num_nodes
+
+
 def pointers(
-    batch: object, ptr: object, num_nodes: int | None, index: Tensor
+    batch: object,
+    ptr: object,
+    num_nodes: int | None,
+    index: Tensor,
+    allow: Callable[[int, int], None],
 ) -> tuple[Tensor, Tensor] | None:
     """(ptr int64 [G + 1], batch int64 [n]) of a disjoint union, or None if it is one graph.
 
     The two say the same: batch has the graph of every vertex, ptr the first vertex of every graph.
+    Both are copies that nobody else can change. `allow` refuses so many vertices and graphs, before
+    memory is taken for them.
     """
     if batch is None and ptr is None:
         return None
     graph_of = None if batch is None else _vector(batch, "batch", index)
     first = None if ptr is None else _vector(ptr, "ptr", index)
-    num_nodes = None if num_nodes is None else integer(num_nodes, "num_nodes")
     if first is not None:
-        size = _ascending_pointers(first)
-        if num_nodes is not None and num_nodes != size:
-            raise ValueError(f"ptr ends with {size}, but num_nodes={num_nodes}; they must be equal")
-        counted = torch.repeat_interleave(first.diff(), output_size=size)
+        last = _ascending_pointers(first)
+        if num_nodes is not None and num_nodes != last:
+            raise ValueError(f"ptr ends with {last}, but num_nodes={num_nodes}; they must be equal")
+        allow(last, first.numel() - 1)
+        counted = torch.repeat_interleave(first.diff(), output_size=last)
         if graph_of is not None:
-            if graph_of.numel() != size:
+            if graph_of.numel() != last:
                 raise ValueError(
-                    f"batch has {graph_of.numel()} entries, but ptr ends with {size}; they are the "
+                    f"batch has {graph_of.numel()} entries, but ptr ends with {last}; they are the "
                     "same number of vertices"
                 )
             wrong = torch.nonzero(graph_of != counted)[:1].flatten().tolist()
@@ -55,12 +67,15 @@ def pointers(
         )
     if graph_of.numel() > MAX_NODES:
         raise ValueError(f"batch has {graph_of.numel()} vertices; at most 2^31 - 1 are possible")
-    return _ascending_batch(graph_of), graph_of
+    graphs = _ascending_batch(graph_of)
+    allow(graph_of.numel(), graphs)
+    count = torch.bincount(graph_of, minlength=graphs)
+    return torch.nn.functional.pad(count.cumsum(0), (1, 0)), graph_of
 
 
 def arcs_within(index: Tensor, batch: Tensor) -> None:
     """Every arc stays in its graph."""
-    leaving = batch.gather(0, index[0]) != batch.gather(0, index[1])
+    leaving = batch.index_select(0, index[0]) != batch.index_select(0, index[1])
     if leaving.any():
         column = int(leaving.int().argmax())
         tail, head = index[:, column].tolist()
@@ -90,53 +105,60 @@ def measures(value: object) -> list[str]:
 
 
 def _vector(value: object, name: str, index: Tensor) -> Tensor:
+    """A copy, as a Graph never changes; what is checked is the copy."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{name} must be a torch.Tensor or None, got {type(value).__name__}")
+    dense(value, name)
     if value.dtype != torch.int64:
         raise TypeError(f"{name} must be int64, got {value.dtype}")
     if value.dim() != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
     if value.device != index.device:
         raise ValueError(f"{name} is on {value.device}, but edge_index is on {index.device}")
-    if value.layout != torch.strided or value.device.type == "meta":
-        raise ValueError(f"{name} must be a dense tensor with data")
-    return value.clone(memory_format=torch.contiguous_format)  # a Graph never changes
+    return value.clone(memory_format=torch.contiguous_format)
+
+
+def _descent(values: Tensor) -> int | None:
+    """The first place with a smaller number than the one before. No differences are taken, which
+    could be beyond int64."""
+    if values.numel() < 2:
+        return None
+    down = values[1:] < values[:-1]
+    return int(down.int().argmax()) + 1 if down.any() else None
 
 
 def _ascending_pointers(ptr: Tensor) -> int:
     """The number of vertices."""
     if ptr.numel() == 0:
         raise ValueError("ptr must have an entry more than there are graphs, at least [0]")
-    step = ptr.diff()
-    smallest = step.min() if step.numel() else ptr[0]
-    first, last, least = torch.stack([ptr[0], ptr[-1], smallest]).tolist()
+    first, last = torch.stack([ptr[0], ptr[-1]]).tolist()
     if first != 0:
         raise ValueError(f"ptr must begin with 0, got {first}")
-    if least < 0:
-        at = int((step < 0).int().argmax())
+    at = _descent(ptr)
+    if at is not None:
         raise ValueError(
-            f"ptr must ascend, but ptr[{at + 1}] is {int(ptr[at + 1])} after {int(ptr[at])}"
+            f"ptr must ascend, but ptr[{at}] is {int(ptr[at])} after {int(ptr[at - 1])}"
         )
     if last > MAX_NODES:
         raise ValueError(f"ptr ends with {last}; at most 2^31 - 1 vertices are possible")
+    if ptr.numel() > MAX_NODES:
+        raise ValueError(f"ptr has {ptr.numel() - 1} graphs; at most 2^31 - 2 are possible")
     return int(last)
 
 
-def _ascending_batch(batch: Tensor) -> Tensor:
-    """ptr, of batch.max() + 1 graphs."""
+def _ascending_batch(batch: Tensor) -> int:
+    """The number of graphs: batch.max() + 1."""
     if batch.numel() == 0:
-        return batch.new_zeros(1)
-    step = batch.diff()
-    smallest = step.min() if step.numel() else batch[0].clamp(min=0)
-    first, last, least = torch.stack([batch[0], batch[-1], smallest]).tolist()
-    if least < 0:
-        at = int((step < 0).int().argmax())
+        return 0
+    first, last = torch.stack([batch[0], batch[-1]]).tolist()
+    at = _descent(batch)
+    if at is not None:
         raise ValueError(
-            f"batch must be sorted, but batch[{at + 1}] is {int(batch[at + 1])} after "
-            f"{int(batch[at])}; renumber the vertices graph by graph"
+            f"batch must be sorted, but batch[{at}] is {int(batch[at])} after "
+            f"{int(batch[at - 1])}; renumber the vertices graph by graph"
         )
     if first < 0:
         raise ValueError(f"batch must not be negative, got {first}")
     if last >= MAX_NODES:
         raise ValueError(f"batch goes up to {last}; at most 2^31 - 1 graphs are possible")
-    return torch.searchsorted(batch, torch.arange(last + 2, device=batch.device))
+    return int(last) + 1

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from torchcent import _check
+
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
@@ -16,6 +18,10 @@ ENGINES = ("auto", "relax", "dijkstra", "tensor", "tiny")
 ROW_ENGINES = ("auto", "relax", "dijkstra", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
 DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
+_NUMBERS = (
+    torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32,
+    torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32,
+)  # fmt: skip
 _EXACT = 2**53  # integers up to here are float64 as well
 _LARGEST_SUM = 2.0**1023  # of distances between all pairs, that is of n^3 weights at most
 
@@ -24,10 +30,7 @@ def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
     """float64 [E], or None: a distance for each column of the edge_index."""
     if value is None:
         return None
-    value = _per_column(value, index)
-    weight = value.double()
-    are_distances(value, weight)
-    largest = float(weight.max()) if weight.numel() else 0.0
+    weight, largest = distances(_per_column(value, index))
     if largest >= _LARGEST_SUM / max(num_nodes, 1) ** 3:
         raise ValueError(
             f"edge_weight goes up to {largest:g}, and sums of distances between {num_nodes} "
@@ -40,10 +43,10 @@ def similarities(value: object, index: Tensor) -> Tensor | None:
     """float64 [E], or None: a similarity for each column of the edge_index; 0 is no arc."""
     if value is None:
         return None
-    weight = _per_column(value, index).double()
-    wrong = ~(torch.isfinite(weight) & (weight >= 0))
-    if wrong.any():
-        column = int(wrong.int().argmax())
+    weight = _per_column(value, index).to(torch.float64, copy=True)
+    low, high = _ends(weight)
+    if not (low >= 0 and high < math.inf):
+        column = int((~(torch.isfinite(weight) & (weight >= 0))).int().argmax())
         raise ValueError(
             f"edge_weight[{column}] is {float(weight[column]):g}; for mcl weights are similarities "
             "and must be finite and >= 0 (0 is no arc)"
@@ -51,10 +54,19 @@ def similarities(value: object, index: Tensor) -> Tensor | None:
     return weight
 
 
+def _ends(weight: Tensor) -> tuple[float, float]:
+    """The smallest and the largest, NaN if there is one; 1 and 1 of none."""
+    if weight.numel() == 0:
+        return 1.0, 1.0
+    low, high = torch.stack(torch.aminmax(weight)).tolist()
+    return low, high
+
+
 def _per_column(value: object, index: Tensor) -> Tensor:
     """A number for each column of the edge_index, as it was given."""
     if not isinstance(value, Tensor):
         raise TypeError(f"edge_weight must be a torch.Tensor [E], got {type(value).__name__}")
+    _check.dense(value, "edge_weight")
     columns = index.shape[1]
     if value.shape != (columns,):
         hint = ""
@@ -64,27 +76,32 @@ def _per_column(value: object, index: Tensor) -> Tensor:
             f"edge_weight must have shape [{columns}], one for each column of edge_index, got "
             f"{list(value.shape)}{hint}"
         )
-    if value.dtype in (torch.bool, torch.uint64) or value.is_complex():
+    if value.dtype not in _NUMBERS:
         raise TypeError(f"edge_weight must be floating-point or integer, got {value.dtype}")
-    if value.layout != torch.strided or value.device.type == "meta":
-        raise ValueError(f"edge_weight must be a dense tensor with data, got one on {value.device}")
     if value.device != index.device:
         raise ValueError(f"edge_weight is on {value.device}, but edge_index is on {index.device}")
     return value.detach()
 
 
-def are_distances(
-    value: Tensor, weight: Tensor, edge_name: Callable[[int], str] | None = None
-) -> None:
-    """ValueError about the first column that is no distance, with the edge's name if there is one.
+def distances(value: Tensor, edge_name: Callable[[int], str] | None = None) -> tuple[Tensor, float]:
+    """A copy in float64 that nobody else can change, and the largest; 0 of none.
 
-    `weight` is `value` in float64.
+    Raises a ValueError about the first column that is no distance, with the edge's name if there is
+    one.
     """
-    wrong = ~(torch.isfinite(weight) & (weight > 0))
+    inexact = None
     if value.itemsize == 8 and not value.is_floating_point():
-        wrong |= value > _EXACT
-    if not wrong.any():
-        return
+        value = value.clone()
+        inexact = value > _EXACT
+    weight = value.to(torch.float64, copy=True)
+    low, high = _ends(weight)
+    if low > 0 and high < math.inf and (inexact is None or high < _EXACT or not inexact.any()):
+        return weight, high if weight.numel() else 0.0
+    wrong = ~(torch.isfinite(weight) & (weight > 0))
+    if inexact is None:
+        value = weight
+    else:
+        wrong |= inexact
     column = int(wrong.int().argmax())
     found = value[column].item()
     shown = f"{found:g}" if isinstance(found, float) else str(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -9,11 +11,37 @@ from torchcent import _ops
 from torchcent._tensor._rows import distances
 
 
-def csr(edge_index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """rowptr int64 [n + 1], col int32 [m] and the slot of each column (-1 for self-loops)."""
-    if _ops.available and edge_index.device.type == "cpu":
-        return _ops.ops.csr(edge_index.long().contiguous(), num_nodes, symmetric)
-    row, col = edge_index.long()
+class Ids(NamedTuple):
+    """The ids of an edge_index as a copy, which nobody can change, [2, E]: int32 where compiled
+    code sorts them, else int64; the smallest and the largest (0 and -1 of none)."""
+
+    columns: Tensor
+    low: int
+    high: int
+
+
+def ids(edge_index: Tensor) -> Ids:
+    """Reads every id once. They may be of any size: int32 cuts off what `low` and `high` tell."""
+    compiled = _ops.available and edge_index.device.type == "cpu"
+    if edge_index.numel() == 0:
+        return Ids(edge_index.new_empty((2, 0), dtype=torch.int32 if compiled else None), 0, -1)
+    if compiled:
+        index, ends = _ops.ops.vertex_ids(edge_index)
+    else:
+        index = edge_index.to(torch.int64, copy=True)
+        ends = torch.stack(torch.aminmax(index))
+    low, high = ends.tolist()
+    return Ids(index, low, high)
+
+
+def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """rowptr int64 [n + 1], col int32 [m] and the slot of each column (-1 for self-loops).
+
+    `index` holds ids in [0, n) that nobody else can change.
+    """
+    if _ops.available and index.device.type == "cpu":
+        return _ops.ops.csr(index.int().contiguous(), num_nodes, symmetric)
+    row, col = index.long()
     arcs = row * num_nodes + col
     if symmetric:
         arcs = torch.cat([arcs, col * num_nodes + row])

@@ -77,21 +77,6 @@ def of_data(data: Any, directed: bool, weighted: bool) -> Arcs:
     return Arcs(index, size, directed, weight, batch, ptr)
 
 
-def cached_csr(data: Any, arcs: Arcs) -> tuple[Tensor, Tensor, Tensor] | None:
-    """rowptr, col and slot of an EdgeIndex whose CSR is what a Graph holds; else None."""
-    index: Any = getattr(data, "edge_index", data)
-    one = arcs.batch is None and arcs.ptr is None
-    if not (one and arcs.directed and _is_edge_index(index) and index.is_sorted_by_row):
-        return None
-    n = _check.num_nodes(arcs.num_nodes, arcs.edge_index)
-    (rowptr, col), _ = index.get_csr()
-    row = arcs.edge_index[0]
-    key = row * n + col
-    if rowptr.numel() != n + 1 or (key.diff() <= 0).any() or (row == col).any():
-        return None
-    return rowptr.long(), col.int(), torch.arange(col.numel(), device=col.device)
-
-
 def to_networkx(graph: Graph) -> networkx.Graph:
     from torchcent.io._arrays import need
 

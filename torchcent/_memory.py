@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import resource
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+
+# Building that takes less is not held against what is free, which takes longer to find out.
+_SMALL = 2**24
 
 
 def budget(memory: int | None, device: torch.device) -> int:
@@ -22,6 +27,56 @@ def refuse(what: str, needed: int, limit: int, memory: int | None) -> MemoryErro
     )
 
 
+@dataclass(frozen=True)
+class Building:
+    """What building a Graph takes at its peak, the result included and the input not.
+
+    Attributes:
+        columns: of the edge_index.
+        symmetric: missing reverse arcs are added.
+        weighted: the columns have weights.
+        device: of the edge_index.
+        memory: bytes that are allowed; None for half of what is free.
+    """
+
+    columns: int
+    symmetric: bool
+    weighted: bool
+    device: torch.device
+    memory: int | None
+
+    def needed(self, num_nodes: int, graphs: int = 0) -> int:
+        """Bytes for so many vertices and, of a batch, graphs; the larger of two moments.
+
+        On the CPU (csrc/cpu/graph.cpp): when arcs are sorted, with copies of the ids and weights;
+        when weights are brought into the order of the slots, of symmetric graphs by the transpose.
+        """
+        columns = self.columns
+        arcs = columns * (2 if self.symmetric else 1)
+        batch = 8 * num_nodes + 24 * graphs if graphs else 0
+        if self.device.type != "cpu":
+            return batch + 131 * arcs + 16 * num_nodes + (24 * arcs if self.weighted else 0)
+        number = 8 if columns < 2**31 - 1 else 16
+        sorting = 16 * columns + (4 + number) * arcs + 32 * num_nodes
+        if not self.weighted:
+            return batch + sorting
+        placing = 25 * columns + 12 * arcs + 8 * num_nodes
+        if self.symmetric:
+            placing = max(placing, 8 * columns + 28 * arcs + 16 * num_nodes)
+        return batch + max(sorting + 8 * columns, placing)
+
+    def allow(self, num_nodes: int, graphs: int = 0) -> None:
+        """Refuses what takes more than is allowed."""
+        needed = self.needed(num_nodes, graphs)
+        if self.memory is None and needed < _SMALL:
+            return
+        limit = budget(self.memory, self.device)
+        if needed > limit:
+            of_batch = f", {graphs} graphs" if graphs else ""
+            what = f"building a Graph ({num_nodes} vertices{of_batch}, {self.columns} columns)"
+            raise refuse(what, needed, limit, self.memory)
+
+
 def _free(device: torch.device) -> int:
     if device.type == "cuda":
         unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -36,6 +91,10 @@ def _free(device: torch.device) -> int:
     limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
     if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
         free = min(free, max(int(text) - int(used.read_text()), 0))
+    allowed, statm = resource.getrlimit(resource.RLIMIT_AS)[0], Path("/proc/self/statm")
+    if allowed != resource.RLIM_INFINITY and statm.exists():
+        taken = int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        free = min(free, max(allowed - taken, 0))
     return free
 
 

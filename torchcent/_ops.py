@@ -86,11 +86,15 @@ def _unknown_size() -> object:
     return torch.library.get_ctx().new_dynamic_size()
 
 
-def _fake_csr(edge_index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, ...]:
+def _fake_vertex_ids(edge_index: Tensor) -> tuple[Tensor, ...]:
+    return _sized(edge_index, edge_index.shape, torch.int32), _sized(edge_index, 2)
+
+
+def _fake_csr(ids: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, ...]:
     return (
-        _sized(edge_index, num_nodes + 1),
-        _sized(edge_index, _unknown_size(), torch.int32),
-        _sized(edge_index, edge_index.shape[1]),
+        _sized(ids, num_nodes + 1),
+        _sized(ids, _unknown_size(), torch.int32),
+        _sized(ids, ids.shape[1]),
     )
 
 
@@ -152,6 +156,7 @@ def _fake_mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor
 
 if available:
     for _name, _fake in {
+        "vertex_ids": _fake_vertex_ids,
         "csr": _fake_csr,
         "transpose": _fake_transpose,
         "induced": _fake_induced,

@@ -18,10 +18,18 @@ _LARGEST_SHIFT = 1000  # beyond it 2^shift is near the end of float64
 
 
 def per_slot(edge_weight: Tensor, slot: Tensor, num_slots: int) -> Tensor:
-    """float64 [num_slots]: the smallest weight of the columns of each slot; inf for none."""
-    real = slot >= 0
+    """float64 [num_slots]: the smallest weight of the columns of each slot, float64 as well.
+
+    `edge_weight` is changed where there are loops.
+    """
     weight = torch.full((num_slots,), torch.inf, dtype=torch.float64, device=slot.device)
-    return weight.scatter_reduce_(0, slot[real], edge_weight[real].double(), "amin")
+    loop = slot < 0
+    if num_slots and bool(loop.any()):  # takes less memory than picking out the other columns
+        edge_weight, slot = edge_weight.masked_fill_(loop, torch.inf), slot.clamp(min=0)
+    elif not num_slots:
+        return weight
+    del loop
+    return weight.scatter_reduce_(0, slot, edge_weight, "amin")
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def betweenness_approx(
         docs/approximation.md has formulas, proofs and a table of which method when.
     """
     begin = time.perf_counter()
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
     _check_batch.one_graph(graph, "betweenness_approx", _OF_BATCHES)
     epsilon = _check_approx.epsilon(epsilon)
     delta = _check_approx.share(delta, "delta")
@@ -321,7 +321,7 @@ def betweenness_adaptive(
     Source:
         Bader, Kintali, Madduri and Mihail 2007; on a GPU: Sriram et al. 2009.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
     _check_batch.one_graph(graph, "betweenness_adaptive", _OF_BATCHES)
     wanted = _check.vertices(vertices, "vertices", graph)
     c = _check_approx.at_least(c, "c", 2)

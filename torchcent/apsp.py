@@ -103,7 +103,7 @@ def shortest_path_lengths(
         Then et al. 2014, "The more the merrier: efficient multi-source graph traversal";
         McLaughlin and Bader 2015 for all pairs in blocks.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
     chosen = _check.named_sources(sources, graph)
     asked: torch.dtype | None
     known: tuple[torch.dtype, ...]

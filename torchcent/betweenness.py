@@ -105,7 +105,7 @@ def betweenness(
         Freeman 1977; Brandes 2001, "A faster algorithm for betweenness centrality";
         Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     return _node_scores(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
@@ -152,7 +152,7 @@ def stress(
     Source:
         Shimbel 1953; Brandes 2008, section 3.7.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     return _node_scores(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
@@ -200,7 +200,7 @@ def edge_betweenness(
     Source:
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     asked, result = _asked(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
@@ -251,7 +251,7 @@ def explain(
     """
     _check.choice(measure, "measure", _check.MEASURES + _check.DISTANCE_MEASURES)
     distances = measure in _check.DISTANCE_MEASURES
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     for_hops = _check.DISTANCE_ENGINES if distances else _check.ENGINES
     _check_weights.engine(engine, graph, for_hops)
     tolerance = _check_weights.tie_tolerance(tie_tolerance)

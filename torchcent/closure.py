@@ -190,7 +190,7 @@ def transitive_closure(
         Purdom 1970, "A transitive closure algorithm"; components: Pearce 2005 (SciPy's).
     """
     _check.no_weight(edge_weight, "transitive_closure")
-    graph = as_graph(edge_index, num_nodes, directed)
+    graph = as_graph(edge_index, num_nodes, directed, memory=memory)
     _check.reflexive(reflexive)
     if progress is not None:
         _check.flag(progress, "progress")

@@ -51,7 +51,7 @@ def distance_distribution(
         >>> torchcent.distance_distribution(path, directed=False)
         tensor([4, 6, 4, 2])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = asked("distance_distribution", graph, engine, memory, progress, None)
     pivots = _pivots(graph, sources, generator)
     small, large = _split(graph, how)
@@ -107,7 +107,7 @@ def effective_diameter(
     Source:
         Leskovec, Kleinberg and Faloutsos 2005.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = asked("effective_diameter", graph, engine, memory, progress, dtype)
     share = _check.quantile(q)
     pivots = _pivots(graph, sources, generator)
@@ -152,7 +152,7 @@ def average_shortest_path_length(
         >>> torchcent.average_shortest_path_length(path, directed=False)
         tensor(1.3333)
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = asked("average_shortest_path_length", graph, engine, memory, progress, dtype)
     _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
     sums = vertex_sums(graph, how)

@@ -67,7 +67,7 @@ def distance_profile(
         >>> torchcent.distance_profile(path, directed=False).farness
         tensor([6., 4., 4., 6.])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = asked("distance_profile", graph, engine, memory, progress, dtype)
     _check.flag(wf_improved, "wf_improved")
     _check.flag(normalized, "normalized")
@@ -160,7 +160,7 @@ def closeness(
         Sabidussi 1966; Wasserman and Faust 1994, p. 201; pivots: Eppstein and Wang 2004; bits:
         Then et al. 2014; top: Bergamini et al. 2019.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = asked("closeness", graph, engine, memory, progress, dtype)
     _check.flag(wf_improved, "wf_improved")
     _check.at_most_one(sources=sources, vertices=vertices, top=top)
@@ -219,7 +219,7 @@ def harmonic(
     Source:
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = asked("harmonic", graph, engine, memory, progress, dtype)
     _check.flag(normalized, "normalized")
     _check.at_most_one(sources=sources, vertices=vertices)
@@ -270,7 +270,7 @@ def eccentricity(
         >>> torchcent.eccentricity(path, directed=False)
         tensor([3., 2., 2., 3.])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = asked("eccentricity", graph, engine, memory, progress, dtype)
     _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
     ids = None if vertices is None else _check.vertices(vertices, "vertices", graph)

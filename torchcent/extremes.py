@@ -78,7 +78,7 @@ def diameter(
     Source:
         Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = _asked("diameter", graph, disconnected, engine, memory, progress, dtype)
     return _per_graph(graph, how, disconnected, _diameter)
 
@@ -120,7 +120,7 @@ def radius(
     Source:
         Borassi et al. 2015.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = _asked("radius", graph, disconnected, engine, memory, progress, dtype)
     return _per_graph(graph, how, disconnected, _radius)
 
@@ -151,7 +151,7 @@ def center(
         >>> torchcent.center(path, directed=False)
         tensor([1, 2])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = _asked("center", graph, disconnected, engine, memory, progress, None)
     return _extreme_vertices(graph, how, disconnected, _radius)
 
@@ -182,7 +182,7 @@ def periphery(
         >>> torchcent.periphery(path, directed=False)
         tensor([0, 3])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     how = _asked("periphery", graph, disconnected, engine, memory, progress, None)
     return _extreme_vertices(graph, how, disconnected, _diameter)
 

@@ -62,7 +62,7 @@ def node_features(
                 [1.0000, 1.0000, 1.0000],
                 [0.0000, 0.6667, 0.5000]])
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     names = _check_batch.measures(measures)
     _check.flag(normalized, "normalized")
     result = _check.float_dtype(dtype)

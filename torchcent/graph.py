@@ -17,6 +17,7 @@ from torchcent import (
     _csr,
     _device,
     _foreign,
+    _memory,
     _ops,
     _weights,
 )
@@ -87,6 +88,7 @@ class Graph:
         edge_weight: Tensor | None = None,
         batch: Tensor | None = None,
         ptr: Tensor | None = None,
+        memory: int | None = None,
     ) -> Graph:
         """A graph from the arcs edge_index[0, e] -> edge_index[1, e].
 
@@ -101,25 +103,41 @@ class Graph:
                 a disjoint union of batch.max() + 1 graphs, and measures are taken of each.
             ptr: int64 [G + 1], the same as the first vertex of each graph, and n at the end; with
                 it there may be graphs without vertices anywhere. One of the two is enough.
+            memory: bytes that building may take at its peak, the result included; None allows half
+                of what is free.
+
+        The graph holds copies: what is changed later, or by another thread meanwhile, is not seen
+        or is an error.
 
         Raises:
             TypeError, ValueError: naming the argument, for a wrong shape or dtype, ids that are
                 negative or not below num_nodes, more than 2^31 - 1 vertices, weights that are no
                 distances or arcs between two graphs of a batch (naming the first such column).
+            MemoryError: with both figures, before memory is taken.
 
         O(n + E) time; 10M slots take about half a second on one core.
         """
         _check.flag(directed, "directed")
-        index = _check.edge_index(edge_index)
-        parts = _check_batch.pointers(batch, ptr, num_nodes, index)
-        if parts is None:
-            size = _check.num_nodes(num_nodes, index)
-        else:
+        given = _check.edge_index(edge_index)
+        size = _check.num_nodes(num_nodes)
+        room = _memory.Building(
+            given.shape[1], not directed, edge_weight is not None, given.device,
+            _check.byte_budget(memory),
+        )  # fmt: skip
+        room.allow(_check_batch.size(batch, ptr, size) or 0)
+        ids = _csr.ids(given)
+        parts = _check_batch.pointers(batch, ptr, size, ids.columns, room.allow)
+        named = "num_nodes={}"
+        if parts is not None:
+            size = parts[1].numel()
             named = "batch, of {} vertices," if ptr is None else "ptr, of {} vertices,"
-            size = _check.num_nodes(parts[1].numel(), index, named)
-            _check_batch.arcs_within(index, parts[1])
-        weight = _check_weights.edge_weight(edge_weight, index, size)
-        rowptr, col, slot = _csr.csr(index, size, not directed)
+        size = _check.holds_ids(size, ids.low, ids.high, named)
+        room.allow(size)
+        if parts is not None:
+            _check_batch.arcs_within(ids.columns, parts[1])
+        weight = _check_weights.edge_weight(edge_weight, ids.columns, size)
+        rowptr, col, slot = _csr.csr(ids.columns, size, not directed)
+        del ids
         graph = Graph(
             rowptr, col, slot, directed, ptr=None if parts is None else parts[0], _trusted=True
         )
@@ -130,13 +148,16 @@ class Graph:
         return graph
 
     @staticmethod
-    def from_scipy(matrix: Any, directed: bool | None = None, *, weighted: bool = False) -> Graph:
+    def from_scipy(
+        matrix: Any, directed: bool | None = None, *, weighted: bool = False,
+        memory: int | None = None,
+    ) -> Graph:  # fmt: skip
         """A graph from a square scipy.sparse matrix: a stored entry (i, j) is the arc i -> j.
 
         Stored zeros count as arcs; of entries that are there twice the smallest counts, unless
         ``matrix.sum_duplicates()`` has added them up. directed=None means True unless the matrix is
         symmetric: in its pattern and, if they are used, in its values. weighted=True takes the
-        values as weights.
+        values as weights. `memory` is that of :meth:`from_edge_index`.
 
         Example:
             >>> import scipy.sparse, torchcent
@@ -144,18 +165,21 @@ class Graph:
             >>> torchcent.Graph.from_scipy(matrix, weighted=True).weight
             tensor([2.5000, 2.5000, 1.0000, 1.0000], dtype=torch.float64)
         """
-        graph = Graph.from_edge_index(*_foreign.of_scipy(matrix, directed is not False, weighted))
+        arcs = _foreign.of_scipy(matrix, directed is not False, weighted)
+        graph = Graph.from_edge_index(*arcs, memory=memory)
         if directed is None and graph.is_symmetric:
             return graph._as(directed=False)
         return graph
 
     @staticmethod
-    def from_networkx(graph: networkx.Graph, weight: str | None = None) -> Graph:
+    def from_networkx(
+        graph: networkx.Graph, weight: str | None = None, *, memory: int | None = None
+    ) -> Graph:
         """A graph from a networkx one; vertex i is the i-th of ``graph.nodes``, column e of
         :attr:`slot` the e-th of ``graph.edges``. Directed as the networkx graph is.
 
         `weight` names the attribute of edges that is their length, 1 where an edge lacks it, as
-        in networkx; None takes no weights.
+        in networkx; None takes no weights. `memory` is that of :meth:`from_edge_index`.
 
         Example:
             >>> import networkx, torchcent
@@ -164,24 +188,21 @@ class Graph:
             >>> torchcent.Graph.from_networkx(roads, weight="weight").weight.tolist()
             [28.0, 28.0, 11.0, 11.0]
         """
-        return Graph.from_edge_index(*_foreign.of_networkx(graph, weight))
+        return Graph.from_edge_index(*_foreign.of_networkx(graph, weight), memory=memory)
 
     @staticmethod
-    def from_data(data: Any, directed: bool = True, *, weighted: bool = False) -> Graph:
+    def from_data(
+        data: Any, directed: bool = True, *, weighted: bool = False, memory: int | None = None
+    ) -> Graph:
         """A graph from a torch_geometric ``Data``, ``Batch`` or ``EdgeIndex``.
 
         A ``Batch`` becomes a batch of graphs, by its ``ptr`` or ``batch``.
-        The CSR form that an ``EdgeIndex`` has cached is used as it is when it has no self-loops
-        and no copies. weighted=True takes ``data.edge_weight``, or what an ``EdgeIndex`` has as
-        its value, as lengths of the arcs. (What graph networks call edge_weight is often a
-        similarity: docs/weights.md tells how to make distances of it.)
+        weighted=True takes ``data.edge_weight``, or what an ``EdgeIndex`` has as its value, as
+        lengths of the arcs. (What graph networks call edge_weight is often a similarity:
+        docs/weights.md tells how to make distances of it.) `memory` is that of
+        :meth:`from_edge_index`.
         """
-        arcs = _foreign.of_data(data, directed, weighted)
-        ready = _foreign.cached_csr(data, arcs)
-        if ready is None:
-            return Graph.from_edge_index(*arcs)
-        weight = _check_weights.edge_weight(arcs.edge_weight, arcs.edge_index, len(ready[0]) - 1)
-        return Graph(*ready, True, weight, _trusted=True)
+        return Graph.from_edge_index(*_foreign.of_data(data, directed, weighted), memory=memory)
 
     def to_edge_index(self) -> Tensor:
         """int64 [2, num_slots], sorted by row and then column."""
@@ -324,10 +345,10 @@ class Graph:
         return Graph(self.rowptr, self.col, self.slot, directed, weight, self.ptr, _trusted=True)
 
     def _with_columns(self, edge_weight: Tensor) -> Graph:
-        """This graph, which has no weights, with these of its input columns."""
+        """This graph, which has no weights, with these of its input columns; float64, not kept."""
         weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
         if not self.directed:
-            weight = torch.minimum(weight, weight[self.reverse_slot])
+            weight = torch.minimum(weight, weight[self.reverse_slot], out=weight)
         made = Graph(
             self.rowptr, self.col, self.slot, self.directed, weight, self.ptr, _trusted=True
         )

@@ -115,7 +115,7 @@ def mcl(
     _check.flag(return_flow, "return_flow")
     prepared = _prepare(
         edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress,
-        batch, ptr,
+        batch, ptr, memory,
     )  # fmt: skip
     rules, how, room = prepared.rules, prepared.engine, _check.byte_budget(memory)
     graphs = prepared.graph.ptr
@@ -210,8 +210,9 @@ def mcl_sweep(
     limits = _run.Limits(_check_mcl.chaos(chaos), _check_mcl.max_iter(max_iter))
     treat = _check_mcl.overlap(overlap)
     prepared = _prepare(
-        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress
-    )
+        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress,
+        memory=memory,
+    )  # fmt: skip
     flow, rules = prepared.flow, prepared.rules
     plan = _plan.plan(flow, rules, prepared.engine, _check.byte_budget(memory))
     shared = _run.expand(flow, rules, plan, progress)
@@ -295,8 +296,9 @@ def explain_mcl(
         'dense'
     """
     prepared = _prepare(
-        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, None
-    )
+        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, None,
+        memory=memory,
+    )  # fmt: skip
     return _plan.plan(prepared.flow, prepared.rules, prepared.engine, _check.byte_budget(memory))
 
 
@@ -319,13 +321,18 @@ def _prepare(
     edge_index: Tensor | Graph, edge_weight: Tensor | None, expansion: int,
     loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
     engine: str, progress: bool | None, batch: Tensor | None = None, ptr: Tensor | None = None,
+    memory: int | None = None,
 ) -> _Prepared:  # fmt: skip
     rules = Rules(_check_mcl.expansion(expansion), _check_mcl.prune(prune))
     kind, chosen = _check_mcl.loops(loops), _check_mcl.engine(engine)
     if progress is not None:
         _check.flag(progress, "progress")
+    if isinstance(edge_index, Tensor):
+        edge_index = _check.edge_index(edge_index)
+        if kind is None:  # it is read again below, and another thread may change it meanwhile
+            edge_index = edge_index.clone()
     weight = _check_mcl.similarities(edge_index, edge_weight)
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr)
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
     similarity = _flow.similarities(graph, weight)
     own = None
     if kind is None and isinstance(edge_index, Tensor):

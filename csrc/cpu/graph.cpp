@@ -1,12 +1,15 @@
 // Preparation of graphs: CSR, transpose, induced subgraphs, leaf folding. All linear time. Arguments are validated
-// in Python (torchcent/_check.py and graph.py).
+// in Python (torchcent/_check.py and graph.py), ids of arcs as copies: see vertex_ids.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace torchcent {
@@ -63,8 +66,28 @@ void sort_arcs(int64_t n, std::vector<Arc>& arcs, int64_t* rowptr, int32_t* col,
       });
 }
 
+// Copies ids that others may change meanwhile: each is read once, and what is checked is the copy. Ids that int32
+// does not hold are cut off, and are known by the smallest and the largest id.
+template <class Id>
+void copy_ids(const Tensor& edge_index, int32_t* copy, int64_t* range) {
+  const int64_t columns = edge_index.size(1);
+  Id low = std::numeric_limits<Id>::max(), high = std::numeric_limits<Id>::min();
+  for (int64_t side = 0; side < 2; ++side, copy += columns) {
+    const Id* const id = edge_index.const_data_ptr<Id>() + side * edge_index.stride(0);
+    const int64_t step = edge_index.stride(1);
+    for (int64_t e = 0; e < columns; ++e) {
+      const Id v = __atomic_load_n(id + e * step, __ATOMIC_RELAXED);
+      low = std::min(low, v);
+      high = std::max(high, v);
+      copy[e] = static_cast<int32_t>(v);
+    }
+  }
+  range[0] = low;
+  range[1] = high;
+}
+
 // Are the arcs sorted by (tail, head), without loops and copies, as those of data sets often are?
-bool is_csr(const int64_t* tail, const int64_t* head, int64_t columns) {
+bool is_csr(const int32_t* tail, const int32_t* head, int64_t columns) {
   if (columns > 0 && tail[0] == head[0]) return false;
   for (int64_t e = 1; e < columns; ++e) {
     const bool after = (tail[e] > tail[e - 1]) | ((tail[e] == tail[e - 1]) & (head[e] > head[e - 1]));
@@ -73,64 +96,122 @@ bool is_csr(const int64_t* tail, const int64_t* head, int64_t columns) {
   return true;
 }
 
-std::tuple<Tensor, Tensor, Tensor> sorted_csr(const Tensor& edge_index, int64_t n) {
-  const int64_t columns = edge_index.size(1);
-  const int64_t* const tail = edge_index.const_data_ptr<int64_t>();
-  Tensor rowptr = empty(edge_index, n + 1, ScalarType::Long);
-  Tensor col = empty(edge_index, columns, ScalarType::Int);
-  Tensor slot = empty(edge_index, columns, ScalarType::Long);
+std::tuple<Tensor, Tensor, Tensor> sorted_csr(const Tensor& ids, int64_t n) {
+  const int64_t columns = ids.size(1);
+  const int32_t* const tail = ids.const_data_ptr<int32_t>();
+  Tensor rowptr = empty(ids, n + 1, ScalarType::Long);
+  Tensor col = empty(ids, columns, ScalarType::Int);
+  Tensor slot = empty(ids, columns, ScalarType::Long);
   int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
-  int32_t* const target = col.mutable_data_ptr<int32_t>();
   int64_t* const slot_of = slot.mutable_data_ptr<int64_t>();
   // The last arc of a row leaves its end there; rows without arcs end where the one before does. No branch, as one
   // for every few arcs would be mispredicted.
   for (int64_t v = 0; v <= n; ++v) ptr[v] = 0;
   for (int64_t e = 0; e < columns; ++e) ptr[tail[e] + 1] = e + 1;
   for (int64_t v = 0; v < n; ++v) ptr[v + 1] = std::max(ptr[v], ptr[v + 1]);
-  for (int64_t e = 0; e < columns; ++e) target[e] = static_cast<int32_t>(tail[columns + e]);
+  std::copy(tail + columns, tail + 2 * columns, col.mutable_data_ptr<int32_t>());
   for (int64_t e = 0; e < columns; ++e) slot_of[e] = e;
   return {rowptr, col, slot};
 }
 
-}  // namespace
-
-// Self-loops are dropped (slot -1), copies of an arc share a slot.
-std::tuple<Tensor, Tensor, Tensor> csr(const Tensor& edge_index, int64_t n, bool symmetric) {
-  const int64_t columns = edge_index.size(1);
-  const int64_t* tail = edge_index.const_data_ptr<int64_t>();
-  const int64_t* head = tail + columns;
-  if (!symmetric && is_csr(tail, head, columns)) return sorted_csr(edge_index, n);
-  std::vector<Arc> arcs;
-  arcs.reserve(columns * (symmetric ? 2 : 1));
-  for (int64_t e = 0; e < columns; ++e) {
-    const int32_t u = static_cast<int32_t>(tail[e]), v = static_cast<int32_t>(head[e]);
-    if (u == v) continue;
-    arcs.push_back({v, u, e});
-    if (symmetric) arcs.push_back({u, v, columns});
-  }
-  const int64_t count = static_cast<int64_t>(arcs.size());
-  Tensor rowptr = empty(edge_index, n + 1, ScalarType::Long);
-  Tensor slot = empty(edge_index, columns, ScalarType::Long);
+// Two counting sorts, by head and then by tail; the second drops copies as they come. Number is the type of the
+// columns' numbers: the first sort is as fast as it writes few bytes.
+template <class Number>
+std::tuple<Tensor, Tensor, Tensor> unsorted_csr(const Tensor& ids, int64_t n, bool symmetric) {
+  struct In {
+    int32_t tail;
+    Number column;  // or their number, for an arc that was added
+  };
+  struct Row {
+    int64_t next = 0;   // slot
+    int32_t last = -1;  // head
+  };
+  const int64_t columns = ids.size(1);
+  const Number added = static_cast<Number>(columns);
+  const int32_t* const tail = ids.const_data_ptr<int32_t>();
+  const int32_t* const head = tail + columns;
+  const auto each_arc = [&](auto take) {
+    for (int64_t e = 0; e < columns; ++e) {
+      if (tail[e] == head[e]) continue;
+      take(tail[e], head[e], static_cast<Number>(e));
+      if (symmetric) take(head[e], tail[e], added);
+    }
+  };
+  Tensor rowptr = empty(ids, n + 1, ScalarType::Long);
+  Tensor slot = empty(ids, columns, ScalarType::Long);
   int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
   int64_t* const slot_of = slot.mutable_data_ptr<int64_t>();
-  std::vector<int32_t> all_col(count);
-  std::vector<int64_t> id(count);
-  sort_arcs(n, arcs, ptr, all_col.data(), id.data());
-  for (int64_t e = 0; e < columns; ++e) slot_of[e] = -1;
-  int64_t slots = 0;  // merge copies in place
-  for (int64_t v = 0, i = 0; v < n; ++v) {
-    const int64_t begin = slots, end = ptr[v + 1];
-    for (; i < end; ++i) {
-      if (slots == begin || all_col[slots - 1] != all_col[i]) all_col[slots++] = all_col[i];
-      if (id[i] < columns) slot_of[id[i]] = slots - 1;
+  std::vector<int64_t> colptr(n + 1);
+  std::vector<Row> rows(n);
+  each_arc([&](int32_t u, int32_t v, Number) {
+    ++rows[u].next;
+    ++colptr[v];
+  });
+  int64_t count = 0, into = 0;
+  for (int64_t v = 0; v < n; ++v) {
+    ptr[v] = count;
+    count += std::exchange(rows[v].next, count);
+    into += std::exchange(colptr[v], into);
+  }
+  ptr[n] = count;
+  Tensor col = empty(ids, count, ScalarType::Int);
+  int32_t* target = col.mutable_data_ptr<int32_t>();
+  {
+    const auto by_head = std::make_unique_for_overwrite<In[]>(count);
+    each_arc([&](int32_t u, int32_t v, Number e) { by_head[colptr[v]++] = {u, e}; });  // colptr: ends from here on
+    for (int64_t e = 0; e < columns; ++e) slot_of[e] = -1;
+    int64_t i = 0;
+    for (int64_t v = 0; v < n; ++v) {
+      for (; i < colptr[v]; ++i) {
+        Row& row = rows[by_head[i].tail];
+        if (row.last != v) {
+          row.last = static_cast<int32_t>(v);
+          target[row.next++] = row.last;
+        }
+        if (by_head[i].column != added) slot_of[by_head[i].column] = row.next - 1;
+      }
     }
-    ptr[v] = begin;
+  }
+  std::vector<int64_t>& shift = colptr;  // how many copies were dropped before each row
+  int64_t slots = 0;
+  for (int64_t v = 0; v < n; ++v) {
+    shift[v] = ptr[v] - slots;
+    slots += rows[v].next - ptr[v];
+  }
+  if (slots == count) return {rowptr, col, slot};
+  Tensor merged = empty(ids, slots, ScalarType::Int);
+  int32_t* const place = merged.mutable_data_ptr<int32_t>();
+  for (int64_t v = 0; v < n; ++v) {
+    std::copy(target + ptr[v], target + rows[v].next, place + ptr[v] - shift[v]);
+    ptr[v] -= shift[v];
   }
   ptr[n] = slots;
-  Tensor col = empty(edge_index, slots, ScalarType::Int);
-  int32_t* const target = col.mutable_data_ptr<int32_t>();
-  for (int64_t i = 0; i < slots; ++i) target[i] = all_col[i];
-  return {rowptr, col, slot};
+  for (int64_t e = 0; e < columns; ++e)
+    if (slot_of[e] >= 0) slot_of[e] -= shift[tail[e]];
+  return {rowptr, merged, slot};
+}
+
+}  // namespace
+
+// A copy of the ids of int64 or int32 arcs in any strides, and [smallest, largest] of them.
+std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index) {
+  Tensor ids = torch::stable::new_empty(edge_index, {2, edge_index.size(1)}, ScalarType::Int);
+  Tensor range = empty(edge_index, 2, ScalarType::Long);
+  int32_t* const copy = ids.mutable_data_ptr<int32_t>();
+  int64_t* const ends = range.mutable_data_ptr<int64_t>();
+  if (edge_index.scalar_type() == ScalarType::Int) copy_ids<int32_t>(edge_index, copy, ends);
+  else copy_ids<int64_t>(edge_index, copy, ends);
+  return {ids, range};
+}
+
+// ids: int32 [2, columns], in [0, n), and nobody else's. Self-loops are dropped (slot -1), copies of an arc share a
+// slot.
+std::tuple<Tensor, Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool symmetric) {
+  const int64_t columns = ids.size(1);
+  const int32_t* const tail = ids.const_data_ptr<int32_t>();
+  if (!symmetric && is_csr(tail, tail + columns, columns)) return sorted_csr(ids, n);
+  return columns < std::numeric_limits<int32_t>::max() ? unsorted_csr<int32_t>(ids, n, symmetric)
+                                                       : unsorted_csr<int64_t>(ids, n, symmetric);
 }
 
 std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor& col) {
@@ -224,6 +305,7 @@ Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values)
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
+  m.impl("vertex_ids", TORCH_BOX(&vertex_ids));
   m.impl("csr", TORCH_BOX(&csr));
   m.impl("transpose", TORCH_BOX(&transpose));
   m.impl("induced", TORCH_BOX(&induced));

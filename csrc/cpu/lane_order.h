@@ -22,7 +22,10 @@ class SortedVertices {
   int64_t sort(int64_t n, const double* number, Wanted wanted) {
     double largest = 0;
     for (int64_t v = 0; v < n; ++v) largest = wanted(v) && number[v] > largest ? number[v] : largest;
-    const double scale = largest > 0 ? (kBuckets - 1) / largest : 0;
+    // The reciprocal of a number below 1e-304 may be infinite, which no bucket is.
+    constexpr double kMost = 0x1p1023;
+    const double wide = largest > 0 ? (kBuckets - 1) / largest : 0;
+    const double scale = wide < kMost ? wide : kMost;
     const auto bucket = [&](int64_t v) { return static_cast<int64_t>(number[v] * scale); };
     for (int64_t b = 0; b <= kBuckets; ++b) bucket_[b] = 0;
     for (int64_t v = 0; v < n; ++v)

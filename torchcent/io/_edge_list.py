@@ -99,7 +99,7 @@ class EdgeList:
         if weighted and self.edge_weight is None:
             raise ValueError("weighted=True, but the edges have no weights")
         if weight is not None:
-            _check_weights.are_distances(weight, weight.double(), self.edge_name)
+            _check_weights.distances(weight, self.edge_name)
         return Graph.from_edge_index(self.edge_index, self.num_nodes, directed, weight)
 
     def __repr__(self) -> str:
