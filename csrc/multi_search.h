@@ -37,6 +37,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -166,6 +167,8 @@ void multi_search(const Csr& graph, const int64_t* sources, int64_t count, const
     for (int32_t worker = 1; worker < workers; ++worker) others.emplace_back(work, worker);
   } catch (const std::system_error&) {
     // The system grants no more threads: those there are do the work.
+  } catch (const std::bad_alloc&) {
+    // No memory for one more: likewise.
   }
   work(0);
   for (std::thread& other : others) other.join();

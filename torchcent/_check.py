@@ -6,18 +6,15 @@ import os
 from collections.abc import Callable
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
-from torch._C._functorch import is_functorch_wrapped_tensor
-from torch.nn.parameter import is_lazy
+
+from torchcent._check_values import choice, dense, integer, number, shortened
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
-    from torchcent.multisearch import Visitor
-
-_Visitor = TypeVar("_Visitor", bound="Visitor")
 
 ENGINES = ("auto", "lanes", "queue", "tensor", "tiny")
 MEASURES = ("betweenness", "edge_betweenness", "stress")
@@ -59,6 +56,7 @@ WEIGHTED_STRATEGIES = {
 WARP_SIZES = (4, 8, 16, 32)
 DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
 MAX_NODES = 2**31 - 1
+MAX_BYTES = 2**62  # more memory than there is, within int64
 
 
 def edge_index(value: object, name: str = "edge_index") -> Tensor:
@@ -76,44 +74,6 @@ def edge_index(value: object, name: str = "edge_index") -> Tensor:
     if value.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be int64 (or int32), got {value.dtype}")
     return value
-
-
-def dense(value: Tensor, name: str) -> None:
-    """A plain tensor that has its numbers in memory: first of all, as others may not even tell
-    their shape."""
-    kind = ""
-    if type(value).__torch_dispatch__ is not Tensor.__torch_dispatch__ or is_lazy(value):
-        kind = f"a {type(value).__name__}"
-    elif value.is_nested:
-        kind = "a nested one"
-    elif value.is_quantized:
-        kind = "a quantized one"
-    elif value.layout != torch.strided:
-        kind = f"one of layout {value.layout}"
-    elif value.device.type == "meta":
-        kind = "one on meta"
-    elif is_functorch_wrapped_tensor(value):
-        kind = "one within torch.func or vmap"
-    if kind:
-        raise ValueError(f"{name} must be a dense tensor with data, got {kind}")
-
-
-def integer(value: object, name: str) -> int:
-    """An int, NumPy's as well."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an int or None, got {shortened(value)}")
-    return int(value)
-
-
-def shortened(value: object) -> str:
-    """A value as messages show it: Python refuses to write out integers of thousands of digits."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**128:
-        return f"an int of {value.bit_length()} bits"
-    try:
-        text = repr(value)
-    except Exception:
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 200 else f"{text[:197]}..."
 
 
 def num_nodes(value: object) -> int | None:
@@ -153,14 +113,14 @@ def holds_ids(value: int | None, low: int, high: int, named: str = "num_nodes={}
 def directed_for_graph(directed: object, graph: Graph) -> None:
     if directed is not None and directed is not graph.directed:
         raise ValueError(
-            f"directed={directed!r} contradicts the Graph given, which has "
+            f"directed={shortened(directed)} contradicts the Graph given, which has "
             f"directed={graph.directed}; leave it out, or build the Graph anew"
         )
 
 
 def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise TypeError(f"{name} must be True or False, got {shortened(value)}")
     return value
 
 
@@ -169,12 +129,6 @@ def no_weight(edge_weight: object, measure: str) -> None:
         raise NotImplementedError(
             f"{measure} does not take edge_weight, which does not matter to it; leave it out"
         )
-
-
-def choice(value: object, name: str, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-    return str(value)
 
 
 def strategy(
@@ -194,35 +148,33 @@ def strategy(
             f"strategy={name!r} counts paths while distances fall and cannot tell ties within "
             f"tie_tolerance={tie_tolerance:g}; take one without 'locked', or tie_tolerance=0"
         )
-    if warp_size not in WARP_SIZES:
-        raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {warp_size!r}")
-    return known[name] + (WARP_SIZES.index(warp_size) if "warp_centric" in name else 0)
+    if not isinstance(warp_size, Integral) or warp_size not in WARP_SIZES:
+        raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {shortened(warp_size)}")
+    return known[name] + (WARP_SIZES.index(int(warp_size)) if "warp_centric" in name else 0)
 
 
 def float_dtype(value: object) -> torch.dtype:
     if value is None:
         return torch.get_default_dtype()
     if not isinstance(value, torch.dtype) or not value.is_floating_point:
-        raise TypeError(f"dtype must be a floating-point torch.dtype, got {value!r}")
+        raise TypeError(f"dtype must be a floating-point torch.dtype, got {shortened(value)}")
     return value
 
 
 def byte_budget(value: object) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"memory must be a number of bytes or None, got {value!r}")
-    if not value > 0 or value == float("inf"):
-        raise ValueError(f"memory must be a positive number of bytes, got {value!r}")
-    return int(value)
+    size = number(value, "memory", " of bytes or None")
+    if not size > 0 or (size == float("inf") and not isinstance(value, int)):
+        raise ValueError(f"memory must be a positive number of bytes, got {shortened(value)}")
+    return max(1, int(min(size, MAX_BYTES)))
 
 
 def quantile(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"q must be a number in (0, 1], got {value!r}")
-    if not 0 < value <= 1:
-        raise ValueError(f"q must be in (0, 1], got {value!r}")
-    return float(value)
+    share = number(value, "q", " in (0, 1]")
+    if not 0 < share <= 1:
+        raise ValueError(f"q must be in (0, 1], got {shortened(value)}")
+    return share
 
 
 def top(value: object, graph: Graph) -> int:
@@ -259,6 +211,7 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
             ) from None
     if value.device != graph.device and value.device.type != "cpu":
         raise ValueError(f"{name} is on {value.device}, but the graph is on {graph.device}")
+    dense(value, name)
     if value.dtype == torch.bool or value.is_floating_point() or value.is_complex():
         if value.numel():
             raise TypeError(f"{name} must hold integer vertex ids, got {value.dtype}")
@@ -307,48 +260,6 @@ def sources(value: object, graph: Graph, generator: torch.Generator | None) -> T
     return vertices(value, "sources", graph)
 
 
-def visitor(value: object, base: type[_Visitor]) -> _Visitor:
-    if not isinstance(value, base):
-        given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
-        raise TypeError(f"visitor must be an instance of a torchcent.Visitor, got {given}")
-    choice(value.merge, "visitor.merge", ("cat", "sum"))
-    return value
-
-
-def visitor_bytes(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"visitor.bytes_per_source must return an int >= 0, got {value!r}")
-    return value
-
-
-def prior_result(value: object, lane: Tensor) -> Tensor | bool:
-    """True or False for all pairs of the frontier, or a bool tensor with an entry for each."""
-    if value is None or isinstance(value, bool):
-        return value is not False
-    if not isinstance(value, Tensor) or value.dtype != torch.bool or value.shape != lane.shape:
-        given = f"{value.dtype} {list(value.shape)}" if isinstance(value, Tensor) else repr(value)
-        raise ValueError(
-            f"visitor.prior must return None, a bool, or a bool tensor [{lane.numel()}] with an "
-            f"entry for each pair, got {given}"
-        )
-    return value
-
-
-def visitor_result(value: object, visitor: Visitor, lanes: int) -> Tensor | None:
-    if value is None:
-        return None
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            f"visitor.finalize must return a torch.Tensor or None, got {type(value).__name__}"
-        )
-    if visitor.merge == "cat" and (value.dim() == 0 or value.shape[0] != lanes):
-        raise ValueError(
-            f"visitor.finalize must return a row for each of the {lanes} lanes, as "
-            f"visitor.merge='cat' says, got shape {list(value.shape)}"
-        )
-    return value
-
-
 def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Vertices u and v as int64 tensors of shapes that broadcast; repetitions are welcome."""
     pair = []
@@ -382,14 +293,14 @@ def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple
 
 def reflexive(value: object) -> None:
     if value is not None and not isinstance(value, bool):
-        raise TypeError(f"reflexive must be True, False or None, got {value!r}")
+        raise TypeError(f"reflexive must be True, False or None, got {shortened(value)}")
 
 
 def named_sources(value: object, graph: Graph) -> Tensor | None:
     """None for all vertices, or a tensor of different ones."""
     if isinstance(value, int):
         raise TypeError(
-            f"sources must be None or a tensor of vertex ids, got {value!r}; "
+            f"sources must be None or a tensor of vertex ids, got {shortened(value)}; "
             "for one vertex pass a tensor of one"
         )
     return None if value is None else vertices(value, "sources", graph)
@@ -408,11 +319,11 @@ def distance_dtype(value: object) -> torch.dtype | None:
     """None for "auto"."""
     if isinstance(value, str) and value == "auto":
         return None
-    if value not in DISTANCE_DTYPES:
+    if not isinstance(value, torch.dtype) or value not in DISTANCE_DTYPES:
         raise TypeError(
-            f"dtype must be 'auto', torch.int8, torch.int16 or torch.int32, got {value!r}"
+            f"dtype must be 'auto', torch.int8, torch.int16 or torch.int32, got {shortened(value)}"
         )
-    return value  # type: ignore[return-value]
+    return value
 
 
 def distance_out(

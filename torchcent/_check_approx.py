@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
+from torchcent._check_values import number, shortened
+
 METHODS = ("auto", "kadabra", "rk", "pivots", "exact")
-
-
-def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    return float(value)
 
 
 def epsilon(value: object) -> float:
     if share(value, "epsilon") < 1e-9:  # for which more samples are needed than int64 counts
         raise ValueError(
-            f"epsilon must be at least 1e-9, got {value!r}; method='exact' has no error"
+            f"epsilon must be at least 1e-9, got {shortened(value)}; method='exact' has no error"
         )
-    return _number(value, "epsilon")
+    return number(value, "epsilon")
 
 
 def share(value: object, name: str, most: float = 1) -> float:
-    number = _number(value, name)
-    if not 0 < number < most:
-        raise ValueError(f"{name} must be more than 0 and less than {most:g}, got {value!r}")
-    return number
+    found = number(value, name)
+    if not 0 < found < most:
+        raise ValueError(
+            f"{name} must be more than 0 and less than {most:g}, got {shortened(value)}"
+        )
+    return found
 
 
 def at_least(value: object, name: str, least: float) -> float:
-    number = _number(value, name)
-    if not least <= number < float("inf"):
-        raise ValueError(f"{name} must be at least {least:g} and finite, got {value!r}")
-    return number
+    found = number(value, name)
+    if not least <= found < float("inf"):
+        raise ValueError(f"{name} must be at least {least:g} and finite, got {shortened(value)}")
+    return found
 
 
 def seconds(value: object) -> float | None:
     if value is None:
         return None
-    number = _number(value, "time_limit")
-    if not 0 < number < float("inf"):
-        raise ValueError(f"time_limit must be a positive number of seconds, got {value!r}")
-    return number
+    found = number(value, "time_limit")
+    if not 0 < found < float("inf"):
+        raise ValueError(f"time_limit must be a positive number of seconds, got {shortened(value)}")
+    return found
 
 
 def options(method: str, top: object, pivots: str, scaling: str, tie_tolerance: float) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from torchcent._check import MAX_NODES, choice, dense
+from torchcent._check import MAX_NODES
+from torchcent._check_values import choice, dense, shortened
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -100,7 +101,7 @@ def one_graph(graph: Graph, name: str, instead: str) -> None:
 
 def measures(value: object) -> list[str]:
     if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
-        raise TypeError(f"measures must be a list of names, got {value!r}")
+        raise TypeError(f"measures must be a list of names, got {shortened(value)}")
     return [choice(name, "measures", FEATURES) for name in value]
 
 

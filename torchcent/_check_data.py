@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchcent._check_values import shortened
+
 # PyTorch Geometric adds offsets to attributes with such parts when it joins graphs to a batch.
 _COUNTED = ("index", "batch")
 _RESERVED = (
@@ -57,7 +59,7 @@ def weight_attribute(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(
             f"weight must be the name of an attribute of edges, such as 'edge_weight', or None, "
-            f"got {value!r}"
+            f"got {shortened(value)}"
         )
     return value
 
@@ -69,11 +71,13 @@ def edge_types(value: object) -> tuple[tuple[str, str, str], ...] | None:
     if not isinstance(value, (list, tuple)) or not value or isinstance(value[0], str):
         raise TypeError(
             "edge_types must be a list of (source, relation, target), or None for all, "
-            f"got {value!r}"
+            f"got {shortened(value)}"
         )
     for one in value:
         if not isinstance(one, tuple) or list(map(type, one)) != [str, str, str]:
-            raise TypeError(f"edge_types must hold (source, relation, target), got {one!r}")
+            raise TypeError(
+                f"edge_types must hold (source, relation, target), got {shortened(one)}"
+            )
     return tuple(value)
 
 
@@ -156,18 +160,20 @@ def store_features(store: Any, name: str) -> Tensor | None:
 
 def _attribute(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"attr_name must be a str or None, got {value!r}")
+        raise TypeError(f"attr_name must be a str or None, got {shortened(value)}")
     if not value.isidentifier() or value.startswith("_"):
         raise ValueError(
             f"attr_name must be a name such as 'centrality' that does not begin with '_', got "
-            f"{value!r}"
+            f"{shortened(value)}"
         )
     for part in _COUNTED:
         if part in value:
             raise ValueError(
-                f"attr_name={value!r} contains {part!r}: torch_geometric treats such attributes as "
+                f"attr_name={shortened(value)} contains {part!r}: torch_geometric treats such attributes as "
                 "ids and adds offsets to them when it makes batches; choose another name"
             )
     if value in _RESERVED:
-        raise ValueError(f"attr_name={value!r} is a name that torch_geometric needs for itself")
+        raise ValueError(
+            f"attr_name={shortened(value)} is a name that torch_geometric needs for itself"
+        )
     return value

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from numbers import Integral
 
 from torch import Tensor
 
 from torchcent import _check, _check_weights
 from torchcent._mcl._interpret import OVERLAPS
 from torchcent._mcl._plan import ENGINES
+from torchcent._check_values import number, shortened
 from torchcent._mcl._rules import Prune
 from torchcent.graph import Graph
+
+MOST_STEPS = 1000  # of an expansion
 
 
 def similarities(edge_index: Tensor | Graph, edge_weight: object) -> Tensor | None:
@@ -34,18 +38,18 @@ def similarities(edge_index: Tensor | Graph, edge_weight: object) -> Tensor | No
 
 
 def inflation(value: object, name: str = "inflation") -> float:
-    number = _number(value, name)
-    if not 1 < number < math.inf:
+    found = number(value, name)
+    if not 1 < found < math.inf:
         raise ValueError(
-            f"{name} must be > 1 and finite, got {value!r}: 1 leaves the flow as it is and less "
+            f"{name} must be > 1 and finite, got {shortened(value)}: 1 leaves the flow as it is and less "
             "evens it out, so that it never becomes clusters; mcl's usual range is 1.2 to 5"
         )
-    return number
+    return found
 
 
 def inflations(values: object) -> list[float]:
     if isinstance(values, (str, bytes)) or not isinstance(values, (Iterable, Tensor)):
-        raise TypeError(f"inflations must be a list of numbers, got {values!r}")
+        raise TypeError(f"inflations must be a list of numbers, got {shortened(values)}")
     listed = values.tolist() if isinstance(values, Tensor) else list(values)
     if not listed:
         raise ValueError("inflations must not be empty; mcl's usual sweep is [1.4, 2, 4, 6]")
@@ -53,43 +57,41 @@ def inflations(values: object) -> list[float]:
 
 
 def expansion(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"expansion must be an int, got {value!r}")
-    if value < 2:
-        raise ValueError(f"expansion must be at least 2, got {value}")
-    return value
+    """Each step of a walk is a matrix product, which none but a typing error wants by the million:
+    a walk of this many steps has long mixed within any cluster that mcl would find."""
+    return _between(value, "expansion", 2, MOST_STEPS)
 
 
 def loops(value: object) -> str | float | None:
     if value is None or value in ("max", "one"):
         return value  # type: ignore[return-value]
     if isinstance(value, str):
-        raise ValueError(f"loops must be 'max', 'one', a number > 0 or None, got {value!r}")
-    number = _number(value, "loops")
-    if not 0 < number < math.inf:
-        raise ValueError(f"loops must be a finite number > 0, got {value!r}; None adds no loops")
-    return number
+        raise ValueError(
+            f"loops must be 'max', 'one', a number > 0 or None, got {shortened(value)}"
+        )
+    found = number(value, "loops")
+    if not 0 < found < math.inf:
+        raise ValueError(
+            f"loops must be a finite number > 0, got {shortened(value)}; None adds no loops"
+        )
+    return found
 
 
 def prune(value: object) -> Prune | None:
     if value is not None and not isinstance(value, Prune):
-        raise TypeError(f"prune must be a torchcent.Prune or None, got {value!r}")
+        raise TypeError(f"prune must be a torchcent.Prune or None, got {shortened(value)}")
     return value
 
 
 def chaos(value: object) -> float:
-    number = _number(value, "chaos")
-    if not 0 < number < math.inf:
-        raise ValueError(f"chaos must be a finite number > 0, got {value!r}")
-    return number
+    found = number(value, "chaos")
+    if not 0 < found < math.inf:
+        raise ValueError(f"chaos must be a finite number > 0, got {shortened(value)}")
+    return found
 
 
 def max_iter(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"max_iter must be an int, got {value!r}")
-    if value < 1:
-        raise ValueError(f"max_iter must be at least 1, got {value}")
-    return value
+    return _between(value, "max_iter", 1, 2**31 - 1)
 
 
 def engine(value: object) -> str:
@@ -105,9 +107,11 @@ def same_size(first: int, second: int) -> None:
         raise ValueError(f"the clusterings are of {first} and of {second} vertices")
 
 
-def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if math.isnan(value):
-        raise ValueError(f"{name} must not be NaN")
-    return float(value)
+def _between(value: object, name: str, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an int, got {shortened(value)}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {shortened(value)}")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most}, got {shortened(value)}")
+    return int(value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from torchcent import _check
+from torchcent._check_values import dense, number, shortened
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -66,7 +66,7 @@ def _per_column(value: object, index: Tensor) -> Tensor:
     """A number for each column of the edge_index, as it was given."""
     if not isinstance(value, Tensor):
         raise TypeError(f"edge_weight must be a torch.Tensor [E], got {type(value).__name__}")
-    _check.dense(value, "edge_weight")
+    dense(value, "edge_weight")
     columns = index.shape[1]
     if value.shape != (columns,):
         hint = ""
@@ -166,27 +166,28 @@ def engine(
 ) -> str:
     """An engine for this graph, with weights or without."""
     known = for_weights if graph.is_weighted else for_hops
+    if not isinstance(value, str):
+        raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")
     if value in known:
-        return str(value)
+        return value
     if graph.is_weighted and value in HOP_ENGINES:
         raise ValueError(
-            f"engine={value!r} counts hops, but there are weights; accepted: {', '.join(known)}, "
+            f"engine={shortened(value)} counts hops, but there are weights; accepted: {', '.join(known)}, "
             "or a graph without weights (Graph.unweighted())"
         )
     if value in ENGINES and value != "tiny":
         raise ValueError(
-            f"engine={value!r} is for weighted graphs, and there are no weights; accepted: "
+            f"engine={shortened(value)} is for weighted graphs, and there are no weights; accepted: "
             f"{', '.join(known)}, or pass edge_weight"
         )
-    raise ValueError(f"engine must be one of {', '.join(known)}; got {value!r}")
+    raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")
 
 
 def tie_tolerance(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"tie_tolerance must be a number in [0, 1), got {value!r}")
-    if not 0 <= value < 1:
-        raise ValueError(f"tie_tolerance must be in [0, 1), got {value!r}")
-    return float(value)
+    tolerance = number(value, "tie_tolerance", " in [0, 1)")
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"tie_tolerance must be in [0, 1), got {shortened(value)}")
+    return tolerance
 
 
 def resolvable(smallest: float, longest: float) -> None:
@@ -216,12 +217,11 @@ def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype:
             return distance_dtype(out.dtype, None, graph)
         whole = graph.scale.whole and graph.scale.dtype == torch.int32
         return torch.int32 if whole else torch.float64
-    if value not in DTYPES:
+    if not isinstance(value, torch.dtype) or value not in DTYPES:
         raise TypeError(
             "dtype of weighted distances must be 'auto', torch.float64, torch.float32, "
-            f"torch.int32, torch.int16 or torch.int8, got {value!r}"
+            f"torch.int32, torch.int16 or torch.int8, got {shortened(value)}"
         )
-    assert isinstance(value, torch.dtype)
     if not value.is_floating_point and not graph.scale.whole:
         raise ValueError(
             f"dtype={value} holds whole numbers, and the weights are not whole; take 'auto', "

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 import resource
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import torch
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+# What PyTorch, C++ and NumPy say when they are given no memory.
+_RAN_OUT = re.compile(r"DefaultCPUAllocator|bad_alloc|out of memory|[Uu]nable to allocate")
+_TRIED = re.compile(r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate (\S+ \wiB) for")
 
 # Building that takes less is not held against what is free, which takes longer to find out.
 _SMALL = 2**24
@@ -25,6 +36,33 @@ def refuse(what: str, needed: int, limit: int, memory: int | None) -> MemoryErro
         "is allowed; "
         + ("raise it" if memory is not None else "half of what is free; pass memory= for more")
     )
+
+
+def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """For public functions: what an allocator says becomes a MemoryError in words of our own.
+
+    It comes when the system has less than it told, or memory= allows for more than there is.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        try:
+            return function(*arguments, **options)
+        except (MemoryError, RuntimeError) as error:
+            text = str(error)
+            if "memory=" in text or not (text == "" or _RAN_OUT.search(text)):
+                raise
+            if text == "" and not isinstance(error, MemoryError):
+                raise
+            tried = _TRIED.search(text)
+            size = next(filter(None, tried.groups())) if tried else "memory"
+            raise MemoryError(
+                f"{function.__qualname__}: the system did not grant {size}, with "
+                f"{readable(_free(torch.device('cpu')))} free on the host; a smaller memory= "
+                "than that takes less at a time"
+            ) from None
+
+    return call
 
 
 @dataclass(frozen=True)

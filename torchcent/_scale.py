@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from torchcent import _batch
+from torchcent import _batch, _memory
 from torchcent.graph import Graph
 
 
@@ -47,6 +47,7 @@ def scale(
     return scores
 
 
+@_memory.reported
 def closeness(farness: Tensor, reach: Tensor, others: Tensor, wf_improved: bool) -> Tensor:
     """reach / farness, 0 where nothing is reached; times the share of the other vertices that are
     (Wasserman and Faust)."""
@@ -54,6 +55,7 @@ def closeness(farness: Tensor, reach: Tensor, others: Tensor, wf_improved: bool)
     return score * (reach / others) if wf_improved else score
 
 
+@_memory.reported
 def harmonic(sums: Tensor, others: Tensor, normalized: bool) -> Tensor:
     return sums / others if normalized else sums
 

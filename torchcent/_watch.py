@@ -5,8 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
+import weakref
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import torch
 from torch import Tensor
@@ -19,24 +22,13 @@ def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
     """Works in a thread, so that this one can move the bar and hear Ctrl-C at once.
 
     `control` is an int64 tensor [cancel, sources done, ...] on the host, which the operators share:
-    they stop soon after the first entry is set, and count in the second.
+    they stop soon after the first entry is set, and count in the second. Where the system grants no
+    thread the work is done in this one, and Ctrl-C is heard when the operator at work has ended.
     """
-    errors: list[BaseException] = []
-    finished = threading.Event()
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as error:  # handed to the caller's thread
-            errors.append(error)
-        finally:
-            finished.set()
-
     with _noted_interrupt() as interrupted:
-        thread = threading.Thread(target=run, name="torchcent")
-        thread.start()
+        thread = _Thread(work)
         try:
-            while not finished.wait(_POLL_SECONDS):
+            while thread.works():
                 bar.update(int(control[1]) - bar.n)
                 if interrupted:
                     control[0] = 1
@@ -44,11 +36,51 @@ def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
             control[0] = 1
             raise
         finally:
-            finished.wait()
             thread.join()
+    if not thread.begun:
+        work()
     bar.update(int(control[1]) - bar.n)
-    if errors:
-        raise errors[0]
+    if thread.errors:
+        raise thread.errors[0]
+
+
+class _Thread:
+    """A thread that is known to have ended even if it could not even begin.
+
+    threading.Thread waits for a sign of the new thread, for ever if that has no memory to give it.
+    Here the thread holds the last reference to what it calls, and has ended when that is gone.
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.begun = False
+        self.errors: list[BaseException] = []
+        self._finished = threading.Event()
+
+        def run() -> None:
+            self.begun = True
+            try:
+                work()
+            except BaseException as error:  # handed to the caller's thread
+                self.errors.append(error)
+            finally:
+                self._finished.set()
+
+        self._held = weakref.ref(run)
+        # RuntimeError: no thread is granted.
+        with suppress(RuntimeError, MemoryError):
+            start_new_thread(run, ())
+
+    def works(self) -> bool:
+        """Is it at work still? Tells after a moment, or when the thread has finished."""
+        return self._held() is not None and not self._finished.wait(_POLL_SECONDS)
+
+    def join(self) -> None:
+        while self.works():
+            pass
+        while self._held() is not None:  # on its way out
+            time.sleep(0)
+        if self.begun and not self._finished.is_set() and not self.errors:
+            self.errors.append(MemoryError("no memory was left for the thread that computes"))
 
 
 def on_device(work: Callable[[], None], device: torch.device) -> Callable[[], None]:

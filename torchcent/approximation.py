@@ -8,7 +8,7 @@ import time
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_approx, _check_batch, _check_weights, _scale
+from torchcent import _check, _check_approx, _check_batch, _check_weights, _memory, _scale
 from torchcent._approx import _cost, _pivots
 from torchcent._approx._bounds import hoeffding_samples, last_look, mean_interval
 from torchcent._approx._diameter import vertex_diameter
@@ -31,6 +31,7 @@ __all__ = [
 _OF_BATCHES = "betweenness has exact scores of each"
 
 
+@_memory.reported
 def betweenness_approx(
     edge_index: Tensor | Graph,
     epsilon: float = 0.01,
@@ -267,6 +268,7 @@ def _from_pivots(
     )  # fmt: skip
 
 
+@_memory.reported
 def betweenness_adaptive(
     edge_index: Tensor | Graph,
     vertices: Tensor,

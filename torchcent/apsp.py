@@ -10,12 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _blocks, _check, _check_weights, _npy
+from torchcent import _blocks, _check, _check_weights, _memory, _npy
 from torchcent._arguments import as_graph
 from torchcent.graph import Graph
 from torchcent.io._files import replacing
 
 
+@_memory.reported
 def shortest_path_lengths(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,

@@ -5,12 +5,21 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent import _batch_plan, _check, _check_weights, _distance_plan, _path_sums, _plan
+from torchcent import (
+    _batch_plan,
+    _check,
+    _check_weights,
+    _distance_plan,
+    _memory,
+    _path_sums,
+    _plan,
+)
 from torchcent._arguments import as_graph
 from torchcent._scale import scale
 from torchcent.graph import Graph
 
 
+@_memory.reported
 def betweenness(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -112,6 +121,7 @@ def betweenness(
     )  # fmt: skip
 
 
+@_memory.reported
 def stress(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -159,6 +169,7 @@ def stress(
     )  # fmt: skip
 
 
+@_memory.reported
 def edge_betweenness(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -218,6 +229,7 @@ def edge_betweenness(
     return scores.to(result)
 
 
+@_memory.reported
 def explain(
     edge_index: Tensor | Graph,
     measure: str = "betweenness",

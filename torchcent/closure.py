@@ -131,6 +131,7 @@ class Closure:
         )
 
 
+@_memory.reported
 def transitive_closure(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -224,6 +225,7 @@ def transitive_closure(
     )  # fmt: skip
 
 
+@_memory.reported
 def reachable(
     edge_index: Tensor | Graph,
     sources: int | Tensor,

@@ -15,6 +15,7 @@ from torchcent._distance_sums import How, asked, distance_rows, small_sums, vert
 from torchcent.graph import Graph
 
 
+@_memory.reported
 def distance_distribution(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -64,6 +65,7 @@ def distance_distribution(
     return table if graph.ptr is not None else table[0]
 
 
+@_memory.reported
 def effective_diameter(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -118,6 +120,7 @@ def effective_diameter(
     return (value if graph.ptr is not None else value[0]).to(how.dtype)
 
 
+@_memory.reported
 def average_shortest_path_length(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,

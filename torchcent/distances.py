@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_batch, _eccentricity, _scale, _top_closeness
+from torchcent import _check, _check_batch, _eccentricity, _memory, _scale, _top_closeness
 from torchcent._arguments import as_graph
 from torchcent._distance_sums import How, Sums, asked, source_sums, vertex_sums
 from torchcent.graph import Graph
@@ -24,6 +24,7 @@ class DistanceProfile(NamedTuple):
     farness: Tensor
 
 
+@_memory.reported
 def distance_profile(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -82,6 +83,7 @@ def distance_profile(
     return DistanceProfile(*(column.to(how.dtype) for column in columns))
 
 
+@_memory.reported
 def closeness(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -179,6 +181,7 @@ def closeness(
     return score.to(how.dtype)
 
 
+@_memory.reported
 def harmonic(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -231,6 +234,7 @@ def harmonic(
     return _scale.harmonic(sums.harmonic, _scale.others(graph, ids), normalized).to(how.dtype)
 
 
+@_memory.reported
 def eccentricity(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _batch, _check, _distance_plan, _tiny
+from torchcent import _batch, _check, _distance_plan, _memory, _tiny
 from torchcent._arguments import as_graph
 from torchcent._bounds import Bounds, Indices, as_tensor
 from torchcent._distance_sums import How, asked
@@ -22,6 +22,7 @@ BATCH = 512
 _Find = Callable[[Graph, How, str], tuple[float, Bounds | None]]
 
 
+@_memory.reported
 def diameter(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -83,6 +84,7 @@ def diameter(
     return _per_graph(graph, how, disconnected, _diameter)
 
 
+@_memory.reported
 def radius(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -125,6 +127,7 @@ def radius(
     return _per_graph(graph, how, disconnected, _radius)
 
 
+@_memory.reported
 def center(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -156,6 +159,7 @@ def center(
     return _extreme_vertices(graph, how, disconnected, _radius)
 
 
+@_memory.reported
 def periphery(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent import _batch, _check, _check_batch, _check_weights, _scale, _tiny
+from torchcent import _batch, _check, _check_batch, _check_weights, _memory, _scale, _tiny
 from torchcent._arguments import as_graph
 from torchcent.betweenness import betweenness, stress
 from torchcent.distances import distance_profile, eccentricity
@@ -18,6 +18,7 @@ _ENGINES = ("auto", "tiny", "tensor")
 _OF_PROFILE = ("closeness", "harmonic", "reach", "farness")
 
 
+@_memory.reported
 def node_features(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,

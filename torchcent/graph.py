@@ -81,6 +81,7 @@ class Graph:
         raise AttributeError(f"a Graph is frozen: cannot delete {name}")
 
     @staticmethod
+    @_memory.reported
     def from_edge_index(
         edge_index: Tensor,
         num_nodes: int | None = None,
@@ -148,6 +149,7 @@ class Graph:
         return graph
 
     @staticmethod
+    @_memory.reported
     def from_scipy(
         matrix: Any, directed: bool | None = None, *, weighted: bool = False,
         memory: int | None = None,
@@ -172,6 +174,7 @@ class Graph:
         return graph
 
     @staticmethod
+    @_memory.reported
     def from_networkx(
         graph: networkx.Graph, weight: str | None = None, *, memory: int | None = None
     ) -> Graph:
@@ -191,6 +194,7 @@ class Graph:
         return Graph.from_edge_index(*_foreign.of_networkx(graph, weight), memory=memory)
 
     @staticmethod
+    @_memory.reported
     def from_data(
         data: Any, directed: bool = True, *, weighted: bool = False, memory: int | None = None
     ) -> Graph:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_mcl
+from torchcent import _check, _check_mcl, _memory
 from torchcent._arguments import as_graph
 from torchcent._mcl import _batch, _flow, _interpret, _plan, _quality, _run
 from torchcent._mcl._flow import Flow
@@ -25,6 +25,7 @@ __all__ = [
 _DEFAULT = Prune()
 
 
+@_memory.reported
 def mcl(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -170,6 +171,7 @@ class MclSweep:
         return "\n".join(lines)
 
 
+@_memory.reported
 def mcl_sweep(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
@@ -231,6 +233,7 @@ def mcl_sweep(
     return MclSweep(rates, clusterings, table)
 
 
+@_memory.reported
 def clustering_quality(
     clustering: Clustering | Tensor,
     edge_index: Tensor | Graph,
@@ -273,6 +276,7 @@ def clustering_quality(
     return _quality.fit(prepared.flow, prepared.graph, prepared.similarity, label)
 
 
+@_memory.reported
 def explain_mcl(
     edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_weights, _memory, _tensor
+from torchcent import _check, _check_visitor, _check_weights, _memory, _tensor
 from torchcent._arguments import as_graph
 from torchcent._tensor._search import Search
 from torchcent._watch import progress_bar
@@ -70,6 +70,7 @@ class Visitor:
         return 0
 
 
+@_memory.reported
 def multi_search(
     edge_index: Tensor | Graph,
     sources: Tensor | None = None,
@@ -126,7 +127,7 @@ def multi_search(
         ids = torch.arange(graph.num_nodes, device=graph.device)
     else:
         ids = _check.vertices(sources, "sources", graph)
-    visitor = _check.visitor(visitor, Visitor)
+    visitor = _check_visitor.visitor(visitor, Visitor)
     if progress is not None:
         _check.flag(progress, "progress")
     lanes = _lanes(graph, visitor, ids.numel(), _check.byte_budget(memory))
@@ -134,7 +135,9 @@ def multi_search(
     with progress_bar(ids.numel(), type(visitor).__name__, progress, quick=False) as bar:
         for begin in range(0, max(ids.numel(), 1), lanes):
             batch = ids[begin : begin + lanes]
-            part = _check.visitor_result(_searched(graph, batch, visitor), visitor, batch.numel())
+            part = _check_visitor.visitor_result(
+                _searched(graph, batch, visitor), visitor, batch.numel()
+            )
             if part is not None and visitor.merge == "cat":
                 if result is None:
                     result = part.new_empty((ids.numel(), *part.shape[1:]))
@@ -166,7 +169,7 @@ def _searched(graph: Graph, sources: Tensor, visitor: Visitor) -> Tensor | None:
     visitor.init(graph, sources)
     while search.vertex.numel():
         lane, vertex, depth = search.lane, search.vertex, search.level
-        wanted = _check.prior_result(visitor.prior(lane, vertex, depth), lane)
+        wanted = _check_visitor.prior_result(visitor.prior(lane, vertex, depth), lane)
         if wanted is False:
             break
         tail, slot = search.step(None if wanted is True else wanted)[:2]
@@ -180,7 +183,7 @@ def _lanes(graph: Graph, visitor: Visitor, sources: int, memory: int | None) -> 
     """How many sources a batch has."""
     limit = _memory.budget(memory, graph.device)
     n, m = graph.num_nodes, graph.num_slots
-    own = _BYTES_PER_SLOT * m + _check.visitor_bytes(visitor.bytes_per_source(graph))
+    own = _BYTES_PER_SLOT * m + _check_visitor.visitor_bytes(visitor.bytes_per_source(graph))
     lanes = _tensor.lanes_that_fit(n, m, limit - graph.nbytes, own)
     if lanes < 1:
         needed = graph.nbytes + _tensor.memory_needed(n, m, 1, own)

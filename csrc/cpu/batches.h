@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -119,6 +120,8 @@ void in_threads(int workers, Work work, Stop stop) {
       for (int t = 1; t < workers; ++t) others.emplace_back(guarded);
     } catch (const std::system_error&) {
       // The system grants no more threads: those there are do the work.
+    } catch (const std::bad_alloc&) {
+      // No memory for one more: likewise.
     }
     guarded();
   }

@@ -1,0 +1,71 @@
+"""Errors about single values: what all other checks are made of."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.nn.parameter import is_lazy
+
+
+def dense(value: Tensor, name: str) -> None:
+    """A plain tensor that has its numbers in memory: first of all, as others may not even tell
+    their shape."""
+    kind = ""
+    if type(value).__torch_dispatch__ is not Tensor.__torch_dispatch__ or is_lazy(value):
+        kind = f"a {type(value).__name__}"
+    elif value.is_nested:
+        kind = "a nested one"
+    elif value.is_quantized:
+        kind = "a quantized one"
+    elif value.layout != torch.strided:
+        kind = f"one of layout {value.layout}"
+    elif value.device.type == "meta":
+        kind = "one on meta"
+    elif is_functorch_wrapped_tensor(value):
+        kind = "one within torch.func or vmap"
+    if kind:
+        raise ValueError(f"{name} must be a dense tensor with data, got {kind}")
+
+
+def integer(value: object, name: str) -> int:
+    """An int, NumPy's as well."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an int or None, got {shortened(value)}")
+    return int(value)
+
+
+def number(value: object, name: str, accepted: str = "") -> float:
+    """An int or a float, NumPy's as well, and no NaN."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        raise TypeError(f"{name} must be a number{accepted}, got {shortened(value)}")
+    if isinstance(value, np.complexfloating):
+        raise TypeError(f"{name} must be a real number{accepted}, got {shortened(value)}")
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.copysign(math.inf, value)  # which a message shows
+    if math.isnan(found):
+        raise ValueError(f"{name} must not be NaN")
+    return found
+
+
+def shortened(value: object) -> str:
+    """A value as messages show it: Python refuses to write out integers of thousands of digits."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**128:
+        return f"an int of {value.bit_length()} bits"
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def choice(value: object, name: str, known: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}; got {shortened(value)}")
+    return value
