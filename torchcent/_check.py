@@ -194,6 +194,26 @@ def at_most_one(**arguments: object) -> None:
         raise ValueError(f"{' and '.join(given)} exclude each other; pass one of them")
 
 
+def device(value: object) -> torch.device:
+    """A device that is there."""
+    try:
+        found = torch.device(value)  # type: ignore[call-overload]
+        if found.type not in ("cpu", "meta"):
+            torch.empty(0, device=found)
+    except (
+        TypeError,
+        ValueError,
+        RuntimeError,
+        AssertionError,
+        OverflowError,
+        NotImplementedError,
+    ):
+        raise ValueError(
+            f"device must be a device of this PyTorch, such as 'cpu', got {shortened(value)}"
+        ) from None
+    return found
+
+
 def random_generator(value: object) -> torch.Generator | None:
     if value is not None and not isinstance(value, torch.Generator):
         raise TypeError(f"generator must be a torch.Generator or None, got {type(value).__name__}")
@@ -220,7 +240,7 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
         raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
     if value.numel() == 0:
         raise ValueError(f"{name} must not be empty; pass None for all vertices")
-    ids = value.to(device=graph.device, dtype=torch.int64)
+    ids = value.to(device=graph.device, dtype=torch.int64, copy=True)  # nobody else changes it
     low, high = (int(x) for x in torch.aminmax(ids))
     if low < 0 or high >= graph.num_nodes:
         raise ValueError(
@@ -243,11 +263,13 @@ def sources(value: object, graph: Graph, generator: torch.Generator | None) -> T
         value = int(value)
         if graph.ptr is None and not 1 <= value <= graph.num_nodes:
             raise ValueError(
-                f"sources={value} pivots cannot be drawn from {graph.num_nodes} vertices; "
-                f"accepted are 1 to {graph.num_nodes}"
+                f"sources={shortened(value)} pivots cannot be drawn from {graph.num_nodes} "
+                f"vertices; accepted are 1 to {graph.num_nodes}"
             )
         if value < 1:
-            raise ValueError(f"sources={value} pivots cannot be drawn; accepted are 1 and more")
+            raise ValueError(
+                f"sources={shortened(value)} pivots cannot be drawn; accepted are 1 and more"
+            )
         where = generator.device if generator is not None else torch.device("cpu")
         drawn = torch.randperm(graph.num_nodes, generator=generator, device=where).to(graph.device)
         if graph.batch is None or graph.ptr is None:
@@ -269,18 +291,21 @@ def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple
                 f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"
             )
         if isinstance(value, int) and not 0 <= value < size:
-            raise ValueError(f"{name} is vertex {value}, but ids must be in [0, {size})")
+            said = shortened(value)
+            raise ValueError(f"{name} is vertex {said}, but ids must be in [0, {size})")
         ids = value if isinstance(value, Tensor) else torch.tensor(value, device="cpu")
+        dense(ids, name)
         if ids.dtype == torch.bool or ids.is_floating_point() or ids.is_complex():
             raise TypeError(f"{name} must hold integer vertex ids, got {ids.dtype}")
         if ids.device != device and ids.device.type != "cpu":
             raise ValueError(f"{name} is on {ids.device}, but the graph is on {device}")
+        ids = ids.to(device=device, dtype=torch.int64, copy=True)  # nobody else changes it
         low, high = (int(x) for x in torch.aminmax(ids)) if ids.numel() else (0, -1)
         if low < 0 or high >= size:
             raise ValueError(
                 f"{name} contains vertex {low if low < 0 else high}, but ids must be in [0, {size})"
             )
-        pair.append(ids.to(device=device, dtype=torch.int64))
+        pair.append(ids)
     try:
         torch.broadcast_shapes(pair[0].shape, pair[1].shape)
     except RuntimeError:
@@ -352,7 +377,7 @@ def distance_out(
         )
     path = Path(value)
     if path.suffix != ".npy":
-        raise ValueError(f"out must be the name of a .npy file, got {str(path)!r}")
+        raise ValueError(f"out must be the name of a .npy file, got {shortened(str(path))}")
     if path.exists() and not path.is_file():
         raise ValueError(f"out={str(path)!r} is not a file")
     if not path.resolve().parent.is_dir():

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchcent._check_values import shortened
+from torchcent._check_values import dense, shortened
 
 # PyTorch Geometric adds offsets to attributes with such parts when it joins graphs to a batch.
 _COUNTED = ("index", "batch")
@@ -125,6 +125,30 @@ def store_size(store: Any, what: str) -> int:
     return int(size)
 
 
+def store_batch(store: Any, size: int, what: str) -> Tensor:
+    """The graph of each vertex of a store."""
+    value = store["batch"]
+    if not isinstance(value, Tensor):
+        raise TypeError(f"batch of {what} must be a torch.Tensor, got {type(value).__name__}")
+    dense(value, f"batch of {what}")
+    if value.dtype != torch.int64 or value.shape != (size,):
+        raise ValueError(
+            f"batch of {what} must be int64 [{size}], got {value.dtype} {list(value.shape)}"
+        )
+    return value
+
+
+def ids_within(index: Tensor, sizes: tuple[int, int], what: str) -> None:
+    """Ids of the vertices that edges join, before others are put in their place."""
+    for row, size in zip(index, sizes, strict=True):
+        low, high = (int(x) for x in torch.aminmax(row)) if row.numel() else (0, -1)
+        if low < 0 or high >= size:
+            raise ValueError(
+                f"edge_index of {what} contains vertex id {low if low < 0 else high}; ids must be "
+                f"in [0, {size})"
+            )
+
+
 def store_weight(store: Any, name: str, what: str) -> Tensor:
     """Weights [E] of a store; [E, 1], as edge_attr often is, is taken as well."""
     value = store.get(name)
@@ -169,8 +193,9 @@ def _attribute(value: object) -> str:
     for part in _COUNTED:
         if part in value:
             raise ValueError(
-                f"attr_name={shortened(value)} contains {part!r}: torch_geometric treats such attributes as "
-                "ids and adds offsets to them when it makes batches; choose another name"
+                f"attr_name={value!r} contains {part!r}: torch_geometric treats such "
+                "attributes as ids and adds offsets to them when it makes batches; choose another "
+                "name"
             )
     if value in _RESERVED:
         raise ValueError(

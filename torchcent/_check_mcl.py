@@ -9,9 +9,9 @@ from numbers import Integral
 from torch import Tensor
 
 from torchcent import _check, _check_weights
+from torchcent._check_values import dense, number, shortened
 from torchcent._mcl._interpret import OVERLAPS
 from torchcent._mcl._plan import ENGINES
-from torchcent._check_values import number, shortened
 from torchcent._mcl._rules import Prune
 from torchcent.graph import Graph
 
@@ -41,8 +41,9 @@ def inflation(value: object, name: str = "inflation") -> float:
     found = number(value, name)
     if not 1 < found < math.inf:
         raise ValueError(
-            f"{name} must be > 1 and finite, got {shortened(value)}: 1 leaves the flow as it is and less "
-            "evens it out, so that it never becomes clusters; mcl's usual range is 1.2 to 5"
+            f"{name} must be > 1 and finite, got {shortened(value)}: 1 leaves the flow as it "
+            "is and less evens it out, so that it never becomes clusters; mcl's usual range is "
+            "1.2 to 5"
         )
     return found
 
@@ -50,6 +51,10 @@ def inflation(value: object, name: str = "inflation") -> float:
 def inflations(values: object) -> list[float]:
     if isinstance(values, (str, bytes)) or not isinstance(values, (Iterable, Tensor)):
         raise TypeError(f"inflations must be a list of numbers, got {shortened(values)}")
+    if isinstance(values, Tensor):
+        dense(values, "inflations")
+    if getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"inflations must be one-dimensional, got {shortened(values)}")
     listed = values.tolist() if isinstance(values, Tensor) else list(values)
     if not listed:
         raise ValueError("inflations must not be empty; mcl's usual sweep is [1.4, 2, 4, 6]")
@@ -63,9 +68,11 @@ def expansion(value: object) -> int:
 
 
 def loops(value: object) -> str | float | None:
-    if value is None or value in ("max", "one"):
-        return value  # type: ignore[return-value]
+    if value is None:
+        return None
     if isinstance(value, str):
+        if value in ("max", "one"):
+            return value
         raise ValueError(
             f"loops must be 'max', 'one', a number > 0 or None, got {shortened(value)}"
         )
@@ -110,8 +117,9 @@ def same_size(first: int, second: int) -> None:
 def _between(value: object, name: str, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an int, got {shortened(value)}")
-    if value < least:
+    found = int(value)
+    if found < least:
         raise ValueError(f"{name} must be at least {least}, got {shortened(value)}")
-    if value > most:
+    if found > most:
         raise ValueError(f"{name} must be at most {most}, got {shortened(value)}")
-    return int(value)
+    return found

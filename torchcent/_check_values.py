@@ -48,7 +48,7 @@ def number(value: object, name: str, accepted: str = "") -> float:
     try:
         found = float(value)
     except OverflowError:
-        found = math.copysign(math.inf, value)  # which a message shows
+        found = math.inf if value > 0 else -math.inf
     if math.isnan(found):
         raise ValueError(f"{name} must not be NaN")
     return found

@@ -172,12 +172,12 @@ def engine(
         return value
     if graph.is_weighted and value in HOP_ENGINES:
         raise ValueError(
-            f"engine={shortened(value)} counts hops, but there are weights; accepted: {', '.join(known)}, "
+            f"engine={value!r} counts hops, but there are weights; accepted: {', '.join(known)}, "
             "or a graph without weights (Graph.unweighted())"
         )
     if value in ENGINES and value != "tiny":
         raise ValueError(
-            f"engine={shortened(value)} is for weighted graphs, and there are no weights; accepted: "
+            f"engine={value!r} is for weighted graphs, and there are no weights; accepted: "
             f"{', '.join(known)}, or pass edge_weight"
         )
     raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent import _check, _check_weights, _networkx
+from torchcent._check_values import shortened
 
 if TYPE_CHECKING:
     import networkx
@@ -44,7 +45,7 @@ def of_scipy(matrix: Any, directed: bool, weighted: bool) -> Arcs:
 def of_networkx(graph: networkx.Graph, weight: str | None) -> Arcs:
     """An arc for every edge, in the order of ``graph.edges``."""
     if weight is not None and not isinstance(weight, str):
-        raise TypeError(f"weight must be the name of an attribute or None, got {weight!r}")
+        raise TypeError(f"weight must be the name of an attribute or None, got {shortened(weight)}")
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "_adj")):
         raise TypeError(f"graph must be a networkx graph, got {type(graph).__name__}")
     made = _networkx.arrays(graph)

@@ -35,15 +35,19 @@ def graph_of(
     data: Any, edge_types: tuple[tuple[str, str, str], ...] | None, weight: str | None
 ) -> Graph:
     node_stores, edge_stores = _check_data.stores(data, edge_types)
-    nodes, first, total = [], {}, 0
+    nodes, first, sizes, total = [], {}, {}, 0
     for kind, store in node_stores.items():
         first[kind] = total
         nodes.append((store, _check_data.store_size(store, _name(kind))))
-        total += nodes[-1][1]
+        sizes[kind] = nodes[-1][1]
+        total += sizes[kind]
     edges, columns, weights = [], [], []
     for kind, store in edge_stores.items():
         index = _check.edge_index(_check_data.store_edges(store, _name(kind)))
         if kind is not None:
+            index = index.clone()  # nobody else changes it
+            ends = sizes[kind[0]], sizes[kind[2]]
+            _check_data.ids_within(index, ends, _name(kind))
             index = index + index.new_tensor([[first[kind[0]]], [first[kind[2]]]])
         edges.append((store, index.shape[1]))
         columns.append(index)
@@ -53,8 +57,15 @@ def graph_of(
     batch, place = None, None
     if all("batch" in store for store, _ in nodes):
         # A Batch has it on the CPU for vertices without features.
-        batch = torch.cat([store["batch"].to(edge_index.device) for store, _ in nodes])
-        if (batch.diff() < 0).any():  # several node types, or vertices that were sampled
+        batch = torch.cat(
+            [
+                _check_data.store_batch(store, size, _name(kind)).to(edge_index.device)
+                for (kind, size), (store, _) in zip(sizes.items(), nodes, strict=True)
+            ]
+        )
+        if (batch[1:] < batch[:-1]).any():  # several node types, or vertices that were sampled
+            edge_index = edge_index.clone()
+            _check_data.ids_within(edge_index, (total, total), "data")
             order = torch.argsort(batch, stable=True)
             place = torch.empty_like(order)
             place[order] = torch.arange(total, device=order.device)

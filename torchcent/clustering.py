@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent import _check_mcl
+from torchcent._check_values import dense
 from torchcent._mcl import _quality
 
 
@@ -162,10 +163,15 @@ def _labels(value: Clustering | Tensor) -> Tensor:
     if isinstance(value, Clustering):
         return value.labels
     if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iu":
+            raise TypeError(f"a clustering must have integer labels [n], got {value.dtype}")
         value = torch.from_numpy(value)
-    if not isinstance(value, Tensor) or value.dim() != 1 or value.is_floating_point():
+    if isinstance(value, Tensor):
+        dense(value, "a clustering")
+    whole = isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
+    if not isinstance(value, Tensor) or not whole or value.dim() != 1:
         raise TypeError(
             "a clustering must be a torchcent.Clustering or integer labels [n], got "
             f"{type(value).__name__}"
         )
-    return value.long()
+    return value.to(torch.int64, copy=True)  # nobody else changes it

@@ -7,8 +7,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._subclasses import FakeTensor
 
 from torchcent import _check, _check_batch, _check_weights
+from torchcent._check_values import choice, dense
 from torchcent.betweenness import edge_betweenness as _edge_betweenness
 from torchcent.features import node_features as _node_features
 
@@ -65,7 +67,7 @@ def node_features(
                 [1., 1.],
                 [1., 0.]])
     """
-    _check_weights.no_gradient(edge_weight)
+    _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
     names = ",".join(_check_batch.measures(measures))
     return torch.ops.torchcent.node_features(
         edge_index, edge_weight, batch, num_nodes, names, directed, normalized,
@@ -95,11 +97,40 @@ def edge_betweenness(
         >>> edge_betweenness(torch.tensor([[0, 1], [1, 2]]), num_nodes=3, normalized=False)
         tensor([2., 2.])
     """
-    _check_weights.no_gradient(edge_weight)
+    _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
     return torch.ops.torchcent.edge_scores(
         edge_index, edge_weight, batch, num_nodes, directed, normalized, _check.float_dtype(dtype),
         engine,
     )  # fmt: skip
+
+
+def _check_call(
+    edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
+    directed: bool | None, normalized: bool, engine: str,
+) -> None:  # fmt: skip
+    """What the operators' schemas would refuse in PyTorch's words. Tensors without data are welcome
+    if all of them are, as when a model is traced."""
+    if not torch.compiler.is_compiling():
+        given = {"edge_index": edge_index, "edge_weight": edge_weight, "batch": batch}
+        tensors: dict[str, Tensor] = {}
+        for name, value in given.items():
+            if isinstance(value, Tensor):
+                tensors[name] = value
+            elif value is not None or name == "edge_index":
+                raise TypeError(f"{name} must be a torch.Tensor, got {type(value).__name__}")
+        traced = all(isinstance(value, FakeTensor) or value.is_meta for value in tensors.values())
+        for name, tensor in tensors.items():
+            if not traced:
+                dense(tensor, name)
+        if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+            raise ValueError(f"edge_index must have shape [2, E], got {list(edge_index.shape)}")
+        if not isinstance(num_nodes, torch.SymInt) and _check.num_nodes(num_nodes) is None:
+            raise TypeError("num_nodes must be an int, got None")
+        if directed is not None:
+            _check.flag(directed, "directed")
+        _check.flag(normalized, "normalized")
+        choice(engine, "engine", tuple(dict.fromkeys(_check.ENGINES + _check_weights.ENGINES)))
+    _check_weights.no_gradient(edge_weight)
 
 
 @torch.library.custom_op("torchcent::node_features", mutates_args=(), tags=_TAGS)

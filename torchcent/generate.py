@@ -8,28 +8,53 @@ arguments and seed give the same graph. Isolated vertices do not show in an edge
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent import _memory
+from torchcent._check import MAX_NODES
+from torchcent._check_values import number, shortened
+
 __all__ = ["ba", "delaunay", "er", "grid", "planted", "rmat", "road", "ws"]
 
 _CHUNK = 1 << 20
+# Bytes that are taken at most, of all generators; below _UNWEIGHED they are not looked at.
+_PER_NODE, _PER_EDGE, _UNWEIGHED = 64, 112, 1 << 24
 _ROUNDS = 32  # of redrawing; only dense small rings need more
 
 
-def _whole(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
-    if value < least:
-        raise ValueError(f"{name}={value}; accepted: {least} or more")
+def _whole(name: str, value: object, least: int, most: int = MAX_NODES) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an int, got {shortened(value)}")
+    if value < least or value > most:  # type: ignore[operator]
+        accepted = f"{least} or more" if value < least else f"at most {most}"  # type: ignore[operator]
+        raise ValueError(f"{name}={shortened(value)}; accepted: {accepted}")
     return int(value)
 
 
-def _share(name: str, value: float) -> float:
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name}={value}; accepted: 0 to 1")
-    return float(value)
+def _share(name: str, value: object) -> float:
+    share = number(value, name, " from 0 to 1")
+    if not 0 <= share <= 1:
+        raise ValueError(f"{name}={shortened(value)}; accepted: 0 to 1")
+    return share
+
+
+def _random(seed: object) -> np.random.Generator:
+    return np.random.default_rng(_whole("seed", seed, 0, 2**64 - 1))
+
+
+def _fits(nodes: int, edges: float, given: str) -> None:
+    """Refuses what takes more than half of what is free. `given` are the arguments that say so."""
+    if nodes > MAX_NODES:
+        raise ValueError(f"{given}: {nodes} vertices; graphs are limited to 2^31 - 1")
+    needed = int(_PER_NODE * nodes + _PER_EDGE * edges)
+    if needed > _UNWEIGHED:
+        limit = _memory.budget(None, torch.device("cpu"))
+        if needed > limit:
+            raise _memory.refuse(f"a random graph of {given}", needed, limit, None)
 
 
 def _pairs(u: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
@@ -70,15 +95,15 @@ def rmat(
         >>> rmat(10, 8).max().item() < 1024
         True
     """
-    scale = _whole("scale", scale, 0)
+    scale = _whole("scale", scale, 0, 30)
     count = _whole("edge_factor", edge_factor, 0) << scale
-    if scale > 30:
-        raise ValueError(f"scale={scale}; accepted: 0 to 30")
+    a, b, c = _share("a", a), _share("b", b), _share("c", c)
+    _fits(1 << scale, count, f"scale={scale}, edge_factor={edge_factor}")
     if min(a, b, c) < 0 or a + b + c > 1:
         raise ValueError(f"a={a}, b={b}, c={c}; accepted: none negative, sum at most 1")
-    rng = np.random.default_rng(seed)
+    rng = _random(seed)
     n = 1 << scale
-    number = rng.permutation(n)
+    place = rng.permutation(n)
     chunks = []
     for start in range(0, count, _CHUNK):  # a chunk stays in the cache
         size = min(_CHUNK, count - start)
@@ -91,7 +116,7 @@ def rmat(
             u += down
             v += v
             v += right
-        chunks.append(_pairs(number[u], number[v], n))
+        chunks.append(_pairs(place[u], place[v], n))
     return _symmetric(_distinct(chunks), n)
 
 
@@ -116,7 +141,8 @@ def ba(n: int, m: int, *, seed: int = 0) -> Tensor:
     n, m = _whole("n", n, 2), _whole("m", m, 1)
     if m >= n:
         raise ValueError(f"m={m}; accepted: 1 to n - 1 = {n - 1}")
-    rng = np.random.default_rng(seed)
+    _fits(n, m * (n - m), f"n={n}, m={m}")
+    rng = _random(seed)
     # every edge end once, so that a uniform draw is a draw by degree
     ends = np.empty(2 * m * (n - m), np.int64)
     ends[0 : 2 * m : 2] = m
@@ -143,13 +169,15 @@ def er(n: int, p: float | None = None, *, m: int | None = None, seed: int = 0) -
     """
     n = _whole("n", n, 0)
     pairs = n * (n - 1) // 2
-    rng = np.random.default_rng(seed)
+    rng = _random(seed)
     if (p is None) == (m is None):
-        raise ValueError(f"p={p}, m={m}; accepted: exactly one of the two")
+        raise ValueError(f"p={shortened(p)}, m={shortened(m)}; accepted: exactly one of the two")
     if m is None:
-        m = int(rng.binomial(pairs, _share("p", p)))  # type: ignore[arg-type]
-    elif _whole("m", m, 0) > pairs:
-        raise ValueError(f"m={m}; accepted: 0 to n(n-1)/2 = {pairs}")
+        _fits(n, _share("p", p) * pairs, f"n={n}, p={p}")
+        m = int(rng.binomial(pairs, _share("p", p)))
+    else:
+        m = _whole("m", m, 0, pairs)
+    _fits(n, m, f"n={n}, m={m}")
     low, high = _pair_of(_sample(rng, pairs, m))
     return _symmetric(_pairs(low, high, n), n)
 
@@ -184,6 +212,7 @@ def grid(rows: int, cols: int) -> Tensor:
         [[0, 0, 1, 1, 2, 2, 3, 3], [1, 2, 0, 3, 0, 3, 1, 2]]
     """
     rows, cols = _whole("rows", rows, 0), _whole("cols", cols, 0)
+    _fits(rows * cols, 2 * rows * cols, f"rows={rows}, cols={cols}")
     u, v = _grid_pairs(rows, cols)
     return _symmetric(_pairs(u, v, rows * cols), rows * cols)
 
@@ -207,7 +236,8 @@ def delaunay(n: int, *, seed: int = 0) -> Tensor:
     from scipy.spatial import Delaunay
 
     n = _whole("n", n, 3)
-    points = np.random.default_rng(seed).random((n, 2))
+    _fits(n, 9 * n, f"n={n}")
+    points = _random(seed).random((n, 2))
     triangle = Delaunay(points).simplices.astype(np.int64)
     ends = np.concatenate([triangle[:, [0, 1]], triangle[:, [1, 2]], triangle[:, [2, 0]]])
     return _symmetric(_pairs(ends[:, 0], ends[:, 1], n), n)
@@ -229,8 +259,9 @@ def ws(n: int, k: int, p: float, *, seed: int = 0) -> Tensor:
     n, k = _whole("n", n, 1), _whole("k", k, 0)
     if k >= n:
         raise ValueError(f"k={k}; accepted: 0 to n - 1 = {n - 1}")
-    _share("p", p)
-    rng = np.random.default_rng(seed)
+    p = _share("p", p)
+    _fits(n, n * k / 2, f"n={n}, k={k}")
+    rng = _random(seed)
     half = k // 2
     u = np.repeat(np.arange(n), half)
     v = (u + np.tile(np.arange(1, half + 1), n)) % n
@@ -284,8 +315,9 @@ def road(rows: int, cols: int, removed: float = 0.3, *, seed: int = 0) -> Tensor
     from scipy.sparse.csgraph import connected_components
 
     rows, cols = _whole("rows", rows, 1), _whole("cols", cols, 1)
+    _fits(rows * cols, 2 * rows * cols, f"rows={rows}, cols={cols}")
     u, v = _grid_pairs(rows, cols)
-    keep = np.random.default_rng(seed).random(len(u)) >= _share("removed", removed)
+    keep = _random(seed).random(len(u)) >= _share("removed", removed)
     u, v = u[keep], v[keep]
     matrix = coo_matrix((np.ones(len(u), np.int8), (u, v)), shape=(rows * cols,) * 2)
     component = connected_components(matrix, directed=False)[1]
@@ -318,10 +350,13 @@ def planted(
         True
     """
     n, smallest = _whole("n", n, 0), _whole("smallest", smallest, 1)
-    largest, mixing = _whole("largest", largest, smallest), _share("mixing", mixing)
-    if not 0 <= degree < np.inf:
-        raise ValueError(f"degree={degree}; accepted: 0 or more")
-    rng = np.random.default_rng(seed)
+    largest, mixing = _whole("largest", largest, 1), _share("mixing", mixing)
+    if largest < smallest:
+        raise ValueError(f"largest={largest}; accepted: smallest={smallest} or more")
+    if not 0 <= number(degree, "degree") <= MAX_NODES:
+        raise ValueError(f"degree={shortened(degree)}; accepted: 0 to {MAX_NODES}")
+    _fits(n, n * degree / 2, f"n={n}, degree={degree}")
+    rng = _random(seed)
     size = np.minimum(smallest * (1 + rng.pareto(1.5, n)), largest).astype(np.int64)
     size = size[: np.searchsorted(np.cumsum(size), n) + 1]
     cluster = np.repeat(np.arange(len(size)), size)[:n]
@@ -334,5 +369,5 @@ def planted(
     near = first[own] + (rng.random(len(u)) * size[own]).astype(np.int64)
     far = (rng.random(len(u)) * n).astype(np.int64)
     v = np.where(rng.random(len(u)) < mixing, far, near)
-    number = rng.permutation(n)
-    return _symmetric(_pairs(number[u], number[v], n), n)
+    place = rng.permutation(n)
+    return _symmetric(_pairs(place[u], place[v], n), n)

@@ -226,7 +226,7 @@ class Graph:
 
     def to(self, device: torch.device | str) -> Graph:
         """The same graph on another device (itself if it is there already)."""
-        device = torch.device(device)
+        device = _check.device(device)
         parts = [part.to(device) for part in (self.rowptr, self.col, self.slot)]
         if parts[0] is self.rowptr:
             return self

@@ -270,6 +270,12 @@ def clustering_quality(
     labels = _labels(clustering)
     if num_nodes is None and not isinstance(edge_index, Graph):
         num_nodes = labels.numel()
+        given = _check.edge_index(edge_index)
+        highest = int(given.max()) if given.numel() else -1
+        if highest >= num_nodes:
+            raise ValueError(
+                f"clustering has {num_nodes} labels, but edge_index contains vertex id {highest}"
+            )
     prepared = _prepare(edge_index, edge_weight, 2, "max", None, num_nodes, directed, "auto", None)
     _check_mcl.same_size(labels.numel(), prepared.flow.num_nodes)
     label = torch.unique(labels.to(prepared.flow.device), return_inverse=True)[1]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import torch
 from torch import Tensor
 
+from torchcent._check_values import number as _number
+from torchcent._check_values import shortened
 from torchcent._mcl._flow import Flow
 
 # mcl cuts a little below 1/P, so that an entry of exactly 1/P stays.
@@ -59,22 +62,24 @@ class Prune:
     def __post_init__(self) -> None:
         for name in ("threshold", "mass"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise TypeError(f"Prune: {name} must be a number, got {value!r}")
-            if not 0 <= value <= 1:
-                raise ValueError(f"Prune: {name} must be in [0, 1], got {value!r}")
+            if not 0 <= _number(value, f"Prune: {name}") <= 1:
+                raise ValueError(f"Prune: {name} must be in [0, 1], got {shortened(value)}")
+            object.__setattr__(self, name, float(value))  # NumPy's become Python's
         for name in ("select", "recover"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"Prune: {name} must be an int, got {value!r}")
-            if not 0 <= value < 2**31:
-                raise ValueError(f"Prune: {name} must be in [0, 2^31), got {value}; 0 is off")
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                raise TypeError(f"Prune: {name} must be an int, got {shortened(value)}")
+            if not 0 <= int(value) < 2**31:
+                said = shortened(value)
+                raise ValueError(f"Prune: {name} must be in [0, 2^31), got {said}; 0 is off")
+            object.__setattr__(self, name, int(value))
 
     @classmethod
     def scheme(cls, number: int) -> Prune:
         """mcl's resource scheme 1 to 7: the higher, the more accurate and costly."""
-        if isinstance(number, bool) or number not in range(1, len(_SCHEMES) + 1):
-            raise ValueError(f"scheme must be 1 to {len(_SCHEMES)}, got {number!r}")
+        known = isinstance(number, Integral) and not isinstance(number, bool)
+        if not known or not 1 <= int(number) <= len(_SCHEMES):
+            raise ValueError(f"scheme must be 1 to {len(_SCHEMES)}, got {shortened(number)}")
         limit, select, recover = _SCHEMES[number - 1]
         return cls(_BELOW / limit, select, recover)
 
@@ -85,13 +90,13 @@ class Prune:
     ) -> Prune:  # fmt: skip
         """By the names of mcl's options; what is left out is mcl's default. P=0 is no cut."""
         base = cls()
-        if P is not None and (isinstance(P, bool) or not isinstance(P, (int, float)) or P < 0):
-            raise ValueError(f"P must be a number >= 0, got {P!r}")
+        if P is not None and _number(P, "P") < 0:
+            raise ValueError(f"P must be a number >= 0, got {shortened(P)}")
         return cls(
             base.threshold if P is None else min(_BELOW / P, 1.0) if P else 0.0,
             base.select if S is None else S,
             base.recover if R is None else R,
-            base.mass if pct is None else pct / 100,
+            base.mass if pct is None else _number(pct, "pct") / 100,
         )
 
     @property
@@ -101,7 +106,7 @@ class Prune:
         if self.select:
             limits.append(max(self.select, self.recover))
         if self.threshold:
-            limits.append(max(int(1.001 / self.threshold), self.recover))
+            limits.append(max(int(min(1.001 / self.threshold, 2**31)), self.recover))
         return min(limits) if limits else None
 
 
