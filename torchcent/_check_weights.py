@@ -204,7 +204,8 @@ def resolvable(smallest: float, longest: float) -> None:
 def whole_weights(graph: Graph, measure: str) -> None:
     if graph.is_weighted and not graph.scale.whole:
         raise ValueError(
-            f"{measure} counts pairs at whole distances, and the weights are not whole numbers; "
+            f"{measure} counts pairs at whole distances, and the weights are not whole numbers, or "
+            "paths may be 2^53 or longer, where sums are rounded; "
             "round them to multiples of a unit, (edge_weight / unit).round().clamp(min=1), take "
             "shortest_path_lengths(..., blocks=True), or graph.unweighted()"
         )

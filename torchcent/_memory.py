@@ -17,7 +17,10 @@ _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 # What PyTorch, C++ and NumPy say when they are given no memory.
-_RAN_OUT = re.compile(r"DefaultCPUAllocator|bad_alloc|out of memory|[Uu]nable to allocate")
+_RAN_OUT = re.compile(
+    r"DefaultCPUAllocator|bad_alloc|out of memory|[Uu]nable to allocate"
+    r"|aten::(new_)?empty.*API call failed"  # of tensors that our compiled code asks for
+)
 _TRIED = re.compile(r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate (\S+ \wiB) for")
 
 # Building that takes less is not held against what is free, which takes longer to find out.
@@ -100,7 +103,7 @@ class Building:
             return batch + sorting
         placing = 25 * columns + 12 * arcs + 8 * num_nodes
         if self.symmetric:
-            placing = max(placing, 8 * columns + 28 * arcs + 16 * num_nodes)
+            placing = max(placing, 24 * columns + 28 * arcs + 16 * num_nodes)
         return batch + max(sorting + 8 * columns, placing)
 
     def allow(self, num_nodes: int, graphs: int = 0) -> None:

@@ -44,11 +44,15 @@ def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
         raise thread.errors[0]
 
 
+class _Token:
+    """What a thread holds as long as it is there."""
+
+
 class _Thread:
     """A thread that is known to have ended even if it could not even begin.
 
     threading.Thread waits for a sign of the new thread, for ever if that has no memory to give it.
-    Here the thread holds the last reference to what it calls, and has ended when that is gone.
+    Here the thread holds the last reference to a token, and has ended when that is gone.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
@@ -56,7 +60,8 @@ class _Thread:
         self.errors: list[BaseException] = []
         self._finished = threading.Event()
 
-        def run() -> None:
+        def run(token: _Token) -> None:
+            del token  # it is the thread's arguments that hold it, not a traceback
             self.begun = True
             try:
                 work()
@@ -65,10 +70,11 @@ class _Thread:
             finally:
                 self._finished.set()
 
-        self._held = weakref.ref(run)
+        token = _Token()
+        self._held = weakref.ref(token)
         # RuntimeError: no thread is granted.
         with suppress(RuntimeError, MemoryError):
-            start_new_thread(run, ())
+            start_new_thread(run, (token,))
 
     def works(self) -> bool:
         """Is it at work still? Tells after a moment, or when the thread has finished."""

@@ -1,0 +1,159 @@
+"""Malformed arguments of every public function, by the fuzzer's own rules (fuzz/arguments.py)."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+import torchcent
+from torchcent import Graph, _memory
+
+FUZZER = Path(__file__).resolve().parents[1] / "fuzz" / "arguments.py"
+
+
+@pytest.fixture(scope="module")
+def fuzzer() -> ModuleType:
+    if not FUZZER.is_file():
+        pytest.skip("the fuzzers (fuzz/ in the repository) are not here")
+    spec = importlib.util.spec_from_file_location("fuzz_arguments", FUZZER)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(autouse=True)
+def little_memory(monkeypatch):
+    """So that sizes beyond it are refused, whatever the machine has."""
+    monkeypatch.setattr(_memory, "_free", lambda device: 2**29)
+
+
+def test_each_argument_of_each_function_with_each_value(fuzzer):
+    calls, found = 0, []
+    for name, target, wrong in fuzzer.single():
+        # Every third: all of them take a minute, and `make fuzz` draws from all.
+        calls += 1
+        if calls % 3 == 0 and (said := fuzzer.fault(name, target, wrong)) is not None:
+            found.append(f"{name}({', '.join(wrong)}): {said}")
+    assert not found, "\n".join(found[:20])
+    assert calls > 40_000
+
+
+def test_the_fuzzer_notices_faults(fuzzer):
+    def raw(edge_index):
+        raise RuntimeError("torch_call_dispatcher(...) API call failed")
+
+    def silent(edge_index):
+        raise ValueError("something is wrong")
+
+    def leaking(edge_index):
+        raise ValueError("edge_index: 'int' object has no attribute 'shape'")
+
+    for bad, said in ((raw, "RuntimeError"), (silent, "names no argument"), (leaking, "raw")):
+        assert said in fuzzer.fault("bad", fuzzer.Target(bad, {}), {"edge_index": 1})
+
+
+def test_every_public_function_is_a_target(fuzzer):
+    named = {name.split(".")[-1] for name in fuzzer.targets()}
+    known = {
+        name
+        for name in torchcent.__all__
+        if callable(getattr(torchcent, name)) and not isinstance(getattr(torchcent, name), type)
+    }
+    assert known - named <= {"read", "write", "show_config", "include_path"}  # of files, of none
+
+
+# --- bounds of integers
+
+
+@pytest.mark.parametrize("expansion", [1001, 2**40, 2**63, 10**400])
+def test_expansion_is_bounded(expansion):
+    with pytest.raises(ValueError, match="expansion must be at most 1000"):
+        torchcent.mcl(torch.tensor([[0], [1]]), expansion=expansion)
+
+
+@pytest.mark.parametrize(
+    "make, said",
+    [
+        (lambda: torchcent.generate.rmat(30), "scale=30"),
+        (lambda: torchcent.generate.rmat(4, 2**30), "edge_factor"),
+        (lambda: torchcent.generate.ba(2**31 - 1, 5), "n="),
+        (lambda: torchcent.generate.er(2**31 - 1, 0.5), "p=0.5"),
+        (lambda: torchcent.generate.er(10**6, m=10**11), "m="),
+        (lambda: torchcent.generate.grid(40000, 40000), "rows=40000"),
+        (lambda: torchcent.generate.road(40000, 40000), "rows=40000"),
+        (lambda: torchcent.generate.delaunay(2**30), "n="),
+        (lambda: torchcent.generate.ws(2**30, 4, 0.1), "n="),
+        (lambda: torchcent.generate.planted(2**30), "degree=20"),
+    ],
+)
+def test_generators_refuse_what_does_not_fit(make, said):
+    with pytest.raises(MemoryError, match=rf"(?s){said}.*needs .* bytes\), but memory="):
+        make()
+
+
+# --- memory of building
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(num_nodes=2**31 - 1),
+        dict(batch=torch.tensor([0, 0, 0, 0, 10**8])),
+        dict(ptr=torch.tensor([0, 2**31 - 1])),
+        dict(edge_index=torch.tensor([[0], [2**31 - 2]])),
+    ],
+    ids=lambda value: next(iter(value)),
+)
+@pytest.mark.parametrize("memory", [None, 10**8])
+def test_building_is_refused_before_memory_is_taken(monkeypatch, arguments, memory):
+    arcs = {"edge_index": torch.tensor([[0, 1], [1, 0]])}
+    called = []
+    monkeypatch.setattr("torchcent._csr.csr", lambda *_: called.append(1))
+    limit = 2**28 if memory is None else memory
+    for build in (Graph.from_edge_index, torchcent.betweenness, torchcent.mcl):
+        with pytest.raises(MemoryError, match=rf"building a Graph.*needs .*memory={limit} "):
+            build(**arcs | arguments, memory=memory)
+    assert not called
+
+
+def test_memory_for_building_from_other_libraries():
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    networkx = pytest.importorskip("networkx")
+    for build, graph in (
+        (Graph.from_scipy, scipy_sparse.eye_array(100, k=1, format="csr")),
+        (Graph.from_networkx, networkx.path_graph(100)),
+    ):
+        assert build(graph, memory=10**6).num_nodes == 100
+        with pytest.raises(MemoryError, match="memory=1000 "):
+            build(graph, memory=1000)
+    geometric = pytest.importorskip("torch_geometric.data")
+    data = geometric.Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=100)
+    assert Graph.from_data(data, memory=10**6).num_nodes == 100
+    with pytest.raises(MemoryError, match="memory=1000 "):
+        Graph.from_data(data, memory=1000)
+
+
+def test_what_allocators_say_becomes_a_memory_error(monkeypatch):
+    arcs = torch.tensor([[0, 1], [1, 2]])
+    for raw in (
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."),
+        RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"),
+        MemoryError("std::bad_alloc"),
+        MemoryError(),
+        MemoryError("Unable to allocate 7.45 GiB for an array with shape (1000000000,)"),
+    ):
+
+        def fail(*_, error=raw):
+            raise error
+
+        monkeypatch.setattr("torchcent._csr.csr", fail)
+        with pytest.raises(MemoryError, match="from_edge_index: the system did not grant .* free"):
+            torchcent.betweenness(arcs)
+    monkeypatch.setattr("torchcent._csr.csr", lambda *_: [][1])
+    with pytest.raises(IndexError):
+        torchcent.betweenness(arcs)

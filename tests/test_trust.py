@@ -1,0 +1,383 @@
+"""Arguments that change during a call, threads that cannot start, numbers at the edge of a type."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from _thread import start_new_thread
+
+import pytest
+import torch
+import weighted_oracles
+
+import torchcent
+from torchcent import Graph, _check_weights, _csr, _memory, _ops, _watch
+
+ARCS = torch.tensor([[0, 1, 2, 0, 3], [1, 2, 3, 2, 1]])
+compiled = pytest.mark.skipif(not _ops.available, reason="the compiled extension is not in use")
+
+
+def run_apart(code: str, *, within: float = 120) -> str:
+    """What a program prints that runs in a process of its own, where a crash or a hang would
+    show."""
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        # Large blocks go back to the system at once, so that a peak is one of what is held.
+        env={**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"},
+        timeout=within,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    return run.stdout
+
+
+# --- ranges before differences
+
+
+@pytest.mark.parametrize("name", ["ptr", "batch"])
+@pytest.mark.parametrize(
+    "wrapping",
+    [[0, 2**63 - 1, -(2**63), -1, 4], [0, 2**62, -(2**62) - 1, 4, 4], [0, -(2**63), 0, 4, 4]],
+)
+def test_differences_that_wrap(name, wrapping):
+    with pytest.raises(ValueError, match=f"{name} must (ascend|be sorted).* after "):
+        torchcent.betweenness(ARCS, **{name: torch.tensor(wrapping)})
+
+
+@pytest.mark.parametrize("bad", [2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1])
+def test_ids_that_int32_would_cut_off(bad):
+    arcs = ARCS.clone()
+    arcs[1, 3] = bad
+    for size in (None, 4):
+        with pytest.raises(ValueError, match=f"vertex id {bad}"):
+            Graph.from_edge_index(arcs, size)
+    arcs[1, 3] = -bad
+    with pytest.raises(ValueError, match=f"negative vertex ids, got {-bad}"):
+        Graph.from_edge_index(arcs)
+
+
+# --- arguments that another thread changes
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_ids_are_those_that_were_checked(monkeypatch, dtype):
+    """Another thread at the worst moment: right after the ids were read."""
+    expected = Graph.from_edge_index(ARCS)
+    for batch in (None, torch.zeros(4, dtype=torch.int64)):
+        given, own = ARCS.to(dtype, copy=True), _csr.ids
+
+        def then_changed(arcs, own=own):
+            found = own(arcs)
+            arcs.fill_(2**30)
+            return found
+
+        monkeypatch.setattr(_csr, "ids", then_changed)
+        graph = Graph.from_edge_index(given, batch=batch)
+        monkeypatch.setattr(_csr, "ids", own)
+        assert torch.equal(graph.rowptr, expected.rowptr)
+        assert torch.equal(graph.col, expected.col) and torch.equal(graph.slot, expected.slot)
+        assert bool((given == 2**30).all())
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.int64])
+def test_weights_are_those_that_were_checked(monkeypatch, dtype):
+    given = torch.tensor([1, 2, 3, 4, 5], dtype=dtype)
+    ends = _check_weights._ends
+
+    def change_first(weight):
+        given.fill_(-1)
+        return ends(weight)
+
+    monkeypatch.setattr(_check_weights, "_ends", change_first)
+    graph = Graph.from_edge_index(ARCS, edge_weight=given)
+    assert graph.weight.tolist() == [1, 4, 2, 3, 5] and bool((given == -1).all())
+    given = torch.tensor([1, 2, 3, 4, 5], dtype=dtype)
+    assert torchcent.mcl(ARCS, given).num_clusters and bool((given == -1).all())
+
+
+def test_batch_and_sources_are_copies():
+    ptr, sources = torch.tensor([0, 4]), torch.tensor([0, 2])
+    graph = Graph.from_edge_index(ARCS, ptr=ptr)
+    ptr.fill_(7)
+    assert graph.ptr.tolist() == [0, 4]
+    batch = torch.zeros(4, dtype=torch.int64)
+    graph = Graph.from_edge_index(ARCS, batch=batch)
+    batch.fill_(7)
+    assert graph.batch.tolist() == [0] * 4
+    found = torchcent._check.vertices(sources, "sources", graph)
+    sources.fill_(10**9)
+    assert found.tolist() == [0, 2]
+
+
+@compiled
+@pytest.mark.parametrize("what", ["edge_index", "weight", "ptr"])
+def test_a_thread_that_changes_arguments(what):
+    """A graph comes out that some moment had, or an error; memory is never written out of bounds."""
+    said = run_apart(f"""
+        import threading, torch
+        from torchcent import Graph
+        torch.set_num_threads(1)
+        generator = torch.Generator().manual_seed(0)
+        n, columns = 1000, 20000
+        arcs = torch.randint(0, n, (2, columns), generator=generator)
+        weight, ptr = torch.ones(columns, dtype=torch.float64), torch.tensor([0, n])
+        target, bad = {{
+            "edge_index": (arcs, 2**40), "weight": (weight, float("nan")), "ptr": (ptr, -2**62),
+        }}[{what!r}]
+        good, over = target.clone(), threading.Event()
+
+        def change():
+            while not over.is_set():
+                target[..., 1::2] = bad
+                target.copy_(good)
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        built = refused = 0
+        for _ in range(400):
+            try:
+                graph = Graph.from_edge_index(arcs, n, False, weight, ptr=ptr)
+                graph.transpose
+                built += 1
+                assert int(graph.col.min()) >= 0 and int(graph.col.max()) < n
+                assert int(graph.rowptr[-1]) == graph.num_slots
+                assert bool(torch.isfinite(graph.weight).all())
+                assert graph.ptr.tolist() == [0, n]
+            except ValueError:
+                refused += 1
+        over.set()
+        thread.join()
+        print(built + refused, refused > 0)
+    """)
+    assert said.split()[0] == "400"
+    if what != "ptr":  # which two threads may well not meet in
+        assert said.split()[1] == "True"
+
+
+def test_a_graph_shares_no_memory_with_what_it_was_built_from():
+    arcs = torch.tensor([[0, 1, 2], [1, 2, 0]])  # sorted: nothing would have to be moved
+    weight = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    ptr = torch.tensor([0, 3])
+    graph = Graph.from_edge_index(arcs, edge_weight=weight, ptr=ptr)
+    for part in (arcs, weight, ptr):
+        part.fill_(99)
+    assert graph.to_edge_index().tolist() == [[0, 1, 2], [1, 2, 0]]
+    assert graph.weight.tolist() == [1, 2, 3] and graph.ptr.tolist() == [0, 3]
+
+
+def test_a_graph_shares_no_memory_with_an_edge_index_of_pyg():
+    geometric = pytest.importorskip("torch_geometric")
+    arcs = torch.tensor([[0, 1, 2], [1, 2, 0]])
+    index = geometric.EdgeIndex(arcs, sparse_size=(3, 3), sort_order="row").fill_cache_()
+    graph = Graph.from_data(index)
+    (rowptr, col), _ = index.get_csr()
+    for part in (rowptr, col, arcs):
+        part.fill_(99)
+    assert graph.rowptr.tolist() == [0, 1, 2, 3] and graph.col.tolist() == [1, 2, 0]
+
+
+def test_a_cached_csr_that_lies_is_not_believed():
+    geometric = pytest.importorskip("torch_geometric")
+    arcs = torch.tensor([[0, 1, 2], [1, 2, 0]])
+    index = geometric.EdgeIndex(arcs, sparse_size=(3, 3), sort_order="row").fill_cache_()
+    index._indptr.fill_(10**9)
+    assert Graph.from_data(index).rowptr.tolist() == [0, 1, 2, 3]
+
+
+# --- threads that cannot start
+
+
+def no_thread(*_):
+    raise RuntimeError("can't start new thread")
+
+
+def stillborn(function, arguments):
+    """A thread that has no memory to call anything, which Python tells nobody."""
+    start_new_thread(lambda: None, ())
+
+
+@pytest.mark.parametrize("start", [no_thread, stillborn])
+def test_work_is_done_here_where_no_thread_starts(monkeypatch, start):
+    graph = torchcent.generate.ba(3000, 5)
+    names = ("closeness", "betweenness", "distance_distribution")
+    expected = [getattr(torchcent, name)(graph, progress=False) for name in names]
+    monkeypatch.setattr(_watch, "start_new_thread", start)
+    monkeypatch.setattr("torchcent._driver._INLINE_WORK", 0)
+    monkeypatch.setattr("torchcent._distance_plan.INLINE_WORK", dict.fromkeys(("bits",), 0))
+    for name, known in zip(names, expected, strict=True):
+        assert torch.equal(getattr(torchcent, name)(graph, progress=False), known)
+
+
+@pytest.mark.parametrize("start", [no_thread, stillborn, start_new_thread])
+def test_errors_come_from_either_thread(monkeypatch, start):
+    monkeypatch.setattr(_watch, "start_new_thread", start)
+    control = torch.zeros(2, dtype=torch.int64)
+    here, worked = threading.get_ident(), []
+
+    def work():
+        worked.append(threading.get_ident())
+        raise OSError("a fault of its own")
+
+    with (
+        _watch.progress_bar(1, "test", False, False) as bar,
+        pytest.raises(OSError, match="a fault of its own"),
+    ):
+        _watch.watched(work, control, bar)
+    assert len(worked) == 1 and (worked[0] == here) is (start is not start_new_thread)
+
+
+def test_a_thread_that_dies_at_work(monkeypatch):
+    """As one does that has no memory left to say so."""
+    monkeypatch.setattr(_watch.threading.Event, "set", lambda self: [][1])
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    with (
+        _watch.progress_bar(1, "test", False, False) as bar,
+        pytest.raises(MemoryError, match="thread that computes"),
+    ):
+        _watch.watched(lambda: None, torch.zeros(2, dtype=torch.int64), bar)
+
+
+@compiled
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+@pytest.mark.parametrize("kind", ["address space", "processes"])
+def test_at_the_edge_of_what_the_system_grants(kind):
+    """No call hangs: each ends with a result or a MemoryError. PyTorch's own pool of threads, which
+    ends the process where it cannot start them, is started before."""
+    said = run_apart(f"""
+        import os, resource, torch, torchcent
+        torch.set_num_threads(2)
+        graph = torchcent.Graph.from_edge_index(torchcent.generate.ba(3000, 8))
+        torch.ones(3 * 10**6).sum(), torch.ones(10**6).sort()
+        calls = {{
+            "closeness": lambda: torchcent.closeness(graph, engine="bits", memory=10**9),
+            "mcl": lambda: torchcent.mcl(graph, memory=10**9),
+            "distribution": lambda: torchcent.distance_distribution(graph, memory=10**9),
+            "approx": lambda: torchcent.betweenness_approx(graph, epsilon=0.05, memory=10**9),
+            "betweenness": lambda: torchcent.betweenness(graph, memory=10**9),
+        }}
+        for name, call in calls.items():
+            for room in (2, 6, 8.2, 8.4, 8.6, 9, 12, 20) if {kind!r} == "address space" else (0,):
+                child = os.fork()
+                if child:
+                    print(name, room, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+                    continue
+                # The child has no threads: not even those of PyTorch, and may start none of them.
+                torch.set_num_threads(1)
+                import signal
+                signal.alarm(60)
+                if {kind!r} == "address space":
+                    taken = int(open("/proc/self/statm").read().split()[0]) * 4096
+                    resource.setrlimit(resource.RLIMIT_AS, (taken + int(room * 10**6),) * 2)
+                else:
+                    if os.getuid() == 0:
+                        os.setuid(65534)
+                    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+                code = 0
+                try:
+                    call()
+                except MemoryError as error:
+                    code = 3
+                except BaseException as error:
+                    os.write(2, f"{{name}} {{room}} {{error!r}}".encode())
+                    code = 1
+                os._exit(code)
+    """)
+    rows = [line.split() for line in said.splitlines()]
+    assert len(rows) == (40 if kind == "address space" else 5)
+    # The C library itself aborts (127, -6) where it has no memory for a new thread's own data.
+    assert {row[2] for row in rows} <= {"0", "3", "127", "-6"}, said
+    assert sum(row[2] in ("0", "3") for row in rows) >= 0.8 * len(rows)
+    assert any(row[2] == "0" for row in rows)
+
+
+# --- numbers at the edge
+
+
+@compiled
+@pytest.mark.parametrize("factor", [1e-310, 5e-324, 1e-300, 2.0**-1000, 1e300])
+@pytest.mark.parametrize("engine", ["relax", "dijkstra"])
+def test_weights_at_the_edge_of_float64(engine, factor):
+    generator = torch.Generator().manual_seed(3)
+    n = 30
+    arcs = torch.randint(0, n, (2, 120), generator=generator)
+    arcs = torch.unique(arcs[:, arcs[0] != arcs[1]], dim=1)
+    lengths = torch.randint(1, 9, (arcs.shape[1],), generator=generator).double() * factor
+    weights = dict(zip(map(tuple, arcs.T.tolist()), lengths.tolist(), strict=True))
+    ones = [1] * n
+    expected = weighted_oracles.sums(
+        "betweenness", n, weights, weights, range(n), ones, [0] * n, ones, [0] * n
+    )
+    found = torchcent.betweenness(
+        arcs, lengths, num_nodes=n, normalized=False, engine=engine, dtype=torch.float64
+    )
+    assert found.tolist() == pytest.approx([float(score) for score in expected], rel=1e-5)
+    rows = torchcent.shortest_path_lengths(arcs, lengths, num_nodes=n, engine=engine)
+    for source in range(n):
+        known = weighted_oracles.distances(n, weights, source)
+        assert rows[source].tolist() == [float("inf") if d is None else d for d in known]
+
+
+def test_whole_weights_are_exact_below_2_to_the_53():
+    """docs/weights.md: sums of whole weights are exact below 2^53, of any dtype, and rounded
+    beyond; `explain` tells whether no path can be so long."""
+    path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    for dtype in (torch.int64, torch.float64):
+        below = torch.tensor([2**51 + 1, 2**51 + 1, 1], dtype=dtype)
+        row = torchcent.shortest_path_lengths(path, below)[0]
+        assert [int(d) for d in row.tolist()] == [0, 2**51 + 1, 2**52 + 2, 2**52 + 3]
+        assert torchcent.explain(path, edge_weight=below).weights == "float64, sums exact"
+        beyond = torch.tensor([2**53 - 1, 1, 1], dtype=dtype)
+        row = torchcent.shortest_path_lengths(path, beyond)[0]
+        assert [int(d) for d in row.tolist()] == [0, 2**53 - 1, 2**53, 2**53]  # not 2^53 + 1
+        assert torchcent.explain(path, edge_weight=beyond).weights == "float64"
+        with pytest.raises(ValueError, match=r"whole numbers.*2\^53"):
+            torchcent.distance_distribution(path, beyond)
+    with pytest.raises(ValueError, match=r"edge_weight\[1\] is 9007199254740993.*2\^53"):
+        torchcent.shortest_path_lengths(path, torch.tensor([1, 2**53 + 1, 1]))
+
+
+# --- what building takes
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="needs /proc")
+@compiled
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_building_takes_what_is_said(symmetric, weighted):
+    said = run_apart(f"""
+        import torch
+        from torchcent import Graph, _memory
+        torch.set_num_threads(1)
+
+        def status(name):
+            lines = open("/proc/self/status").read().splitlines()
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+        n, columns = 100_000, 1_500_000
+        arcs = torch.randint(0, n, (2, columns), generator=torch.Generator().manual_seed(0))
+        weight = torch.rand(columns) + 1 if {weighted} else None
+        few = None if weight is None else weight[:9]
+        Graph.from_edge_index(arcs[:, :9], n, not {symmetric}, few)
+        open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+        before = status("VmRSS")
+        graph = Graph.from_edge_index(arcs, n, not {symmetric}, weight)
+        room = _memory.Building(columns, {symmetric}, {weighted}, arcs.device, None)
+        print(status("VmHWM") - before, room.needed(n))
+    """)
+    measured, promised = map(int, said.split())
+    assert 0.8 * promised < measured < 1.05 * promised + 2**21
+
+
+def test_what_is_free_knows_limits_of_the_process():
+    resource = pytest.importorskip("resource")
+    said = run_apart("""
+        import resource, torch
+        from torchcent import _memory
+        taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + 10**8,) * 2)
+        print(_memory._free(torch.device("cpu")))
+    """)
+    assert resource and 0 < int(said) <= 10**8
+    assert _memory.budget(None, torch.device("cpu")) > 0
