@@ -114,7 +114,7 @@ def test_batch_and_sources_are_copies():
 @compiled
 @pytest.mark.parametrize("what", ["edge_index", "weight", "ptr"])
 def test_a_thread_that_changes_arguments(what):
-    """A graph comes out that some moment had, or an error; memory is never written out of bounds."""
+    """A graph comes out, or an error; memory is never written out of bounds."""
     said = run_apart(f"""
         import threading, torch
         from torchcent import Graph
@@ -290,6 +290,42 @@ def test_at_the_edge_of_what_the_system_grants(kind):
     assert {row[2] for row in rows} <= {"0", "3", "127", "-6"}, said
     assert sum(row[2] in ("0", "3") for row in rows) >= 0.8 * len(rows)
     assert any(row[2] == "0" for row in rows)
+
+
+FORKS = """
+import multiprocessing, torch, torchcent
+
+def work(how, queue):
+    if how == "fork":
+        torch.set_num_threads(1)
+    arcs = torchcent.generate.ba(3000, 5)
+    score = float(torchcent.closeness(arcs, progress=False).sum())
+    queue.put((score, float(torch.ones(10**6).sum())))
+
+if __name__ == "__main__":
+    torch.set_num_threads(2)
+    arcs = torchcent.generate.ba(3000, 5)
+    known = float(torchcent.closeness(arcs, progress=False).sum())
+    torch.ones(10**7).sum()
+    for how in ("fork", "spawn"):
+        context = multiprocessing.get_context(how)
+        queue = context.Queue()
+        process = context.Process(target=work, args=(how, queue))
+        process.start()
+        assert queue.get(timeout=60) == (known, 10.0**6)
+        process.join(60)
+        print(how, process.exitcode)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+def test_processes_as_the_docs_start_them(tmp_path):
+    """docs/gnn.md: spawned, or forked with one thread."""
+    (tmp_path / "forks.py").write_text(FORKS)
+    run = subprocess.run(
+        [sys.executable, str(tmp_path / "forks.py")], capture_output=True, text=True, timeout=200
+    )
+    assert run.stdout.split() == ["fork", "0", "spawn", "0"], run.stderr[-2000:]
 
 
 # --- numbers at the edge

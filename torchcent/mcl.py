@@ -64,7 +64,7 @@ def mcl(
         edge_weight: [E], similarities, finite and >= 0; 0 is no arc. Of copies of an arc the
             largest counts. None takes 1 for all. (A Graph's weights are distances, and an error.)
         inflation: r > 1: the larger, the more and smaller clusters; usual are 1.4, 2, 4, 6.
-        expansion: e >= 2.
+        expansion: e, from 2 to 1000; each step is a matrix product.
         loops: the loop of each vertex: "max" gives it the vertex's largest similarity (1 without
             arcs) as mcl does, a number c that times c (mcl's ``-c``), "one" gives 1; loops of the
             input do not matter then. None leaves the input's own, and adds none.
