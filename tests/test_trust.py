@@ -1,11 +1,13 @@
 """Arguments that change during a call, threads that cannot start, numbers at the edge of a type."""
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
 import threading
 from _thread import start_new_thread
+from pathlib import Path
 
 import pytest
 import torch
@@ -353,6 +355,25 @@ def test_weights_at_the_edge_of_float64(engine, factor):
     for source in range(n):
         known = weighted_oracles.distances(n, weights, source)
         assert rows[source].tolist() == [float("inf") if d is None else d for d in known]
+
+
+def test_vertices_are_sorted_without_undefined_conversions(tmp_path):
+    """Where the reciprocal of a distance is infinite: a sanitizer sees what results do not show."""
+    compiler, text = shutil.which("g++"), Path(__file__).with_name("lane_order.cpp")
+    sources = Path(__file__).resolve().parents[1] / "csrc"
+    if compiler is None or not sources.is_dir():
+        pytest.skip("needs g++ and the sources")
+    program = tmp_path / "lane_order"
+    flags = ["-std=c++20", f"-I{sources}", "-fsanitize=undefined,float-cast-overflow"]
+    made = subprocess.run(
+        [compiler, *flags, "-fno-sanitize-recover=all", str(text), "-o", str(program)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if "cannot find" in made.stderr:
+        pytest.skip("the compiler has no sanitizers")
+    assert made.returncode == 0, made.stderr
+    run = subprocess.run([program], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
 
 
 def test_whole_weights_are_exact_below_2_to_the_53():
