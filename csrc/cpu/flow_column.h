@@ -1,28 +1,22 @@
 // One expanded column as a list of entries: pruned, measured, inflated.
 #pragma once
 
-#include "power.h"
+#include "measures/flow.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Sums of a fixed order that the compiler can vectorise.
-constexpr int kPartialSums = 16;
-template <class Term>
-inline double ordered_sum(int64_t count, Term term) {
-  double part[kPartialSums] = {};
-  int64_t i = 0;
-  for (; i + kPartialSums <= count; i += kPartialSums)
-    for (int p = 0; p < kPartialSums; ++p) part[p] += term(i + p);
-  for (int p = 0; i < count; ++i, ++p) part[p] += term(i);
-  for (int width = kPartialSums / 2; width > 0; width /= 2)
-    for (int p = 0; p < width; ++p) part[p] += part[p + width];
-  return part[0];
-}
-
-constexpr float kLeast = 1.17549435e-38f;  // of normal float32
-
 // Appends the entries >= least of a dense column to a list, of which `count` entries are there; returns how many then
 // are. The column and the list are read and written up to 15 entries beyond their ends.
+inline int64_t append(const double* column, int64_t low, int64_t high, float least, int32_t* row, float* value,
+                      int64_t count) {
+  for (int64_t u = low; u < high; ++u) {
+    const float entry = static_cast<float>(column[u]);
+    value[count] = entry;
+    row[count] = static_cast<int32_t>(u);
+    count += entry >= least;
+  }
+  return count;
+}
 inline int64_t append(const float* column, int64_t low, int64_t high, float least, int32_t* row, float* value,
                       int64_t count) {
 #if defined(TORCHCENT_AVX512)
@@ -97,10 +91,10 @@ class FlowColumn {
       return count >= 0;
     };
     if (!take(p.threshold > kLeast ? p.threshold : kLeast)) return false;
-    const int64_t uncut = count_;
-    double mass = sum();
+    const int64_t uncut = count_, enough = limit_in_units(p.mass);
+    int64_t mass = sum();
     summary.recovered = summary.selected = false;
-    if (count_ < p.recover && mass < p.mass) {
+    if (count_ < p.recover && mass < enough) {
       if (!take(kLeast)) return false;
       keep_largest(p.recover);
       summary.recovered = count_ > uncut;
@@ -110,7 +104,7 @@ class FlowColumn {
       keep_largest(p.select);
       summary.selected = count_ < uncut;
       mass = sum();
-      if (count_ < p.recover && mass < p.mass) {
+      if (count_ < p.recover && mass < enough) {
         row_.swap(other_row_);
         value_.swap(other_value_);
         const int64_t before = count_;
@@ -125,7 +119,7 @@ class FlowColumn {
       keep_largest(1);
       mass = sum();
     }
-    summary.mass = mass;
+    summary.mass = from_units(mass);
     summary.kept = static_cast<int32_t>(count_);
     return true;
   }
@@ -142,46 +136,45 @@ class FlowColumn {
       return sink.room(column, 0, row, value);
     }
     const float* const v = value_.data();
-    const double squares = ordered_sum(count_, [&](int64_t i) { return static_cast<double>(v[i]) * v[i]; });
-    summary.chaos = (largest - squares) * static_cast<double>(count_);
+    int64_t squares = 0;
+    for (int64_t i = 0; i < count_; ++i) squares += in_units(static_cast<double>(v[i]) * v[i]);
+    summary.chaos = (largest - from_units(squares)) * static_cast<double>(count_);
     if (summary.chaos < 0) summary.chaos = 0;
-    inflate(largest);
+    const double scale = problem_.inflation == 1 ? 1 / from_units(sum()) : inflate(largest);
     summary.entries = static_cast<int32_t>(count_);
-    const double total = sum();
     int32_t* row;
     float* value;
     if (!sink.room(column, summary.entries, row, value)) return false;
-    for (int64_t i = 0; i < count_; ++i) row[i] = row_[i], value[i] = static_cast<float>(value_[i] / total);
+    for (int64_t i = 0; i < count_; ++i) row[i] = row_[i], value[i] = static_cast<float>(value_[i] * scale);
     return true;
   }
 
  private:
   static constexpr int kBuckets = 2048;
 
-  double sum() const {
+  // In units.
+  int64_t sum() const {
     const float* const v = value_.data();
-    return ordered_sum(count_, [&](int64_t i) { return static_cast<double>(v[i]); });
+    int64_t total = 0;
+    for (int64_t i = 0; i < count_; ++i) total += in_units(v[i]);
+    return total;
   }
 
-  // entries ** r, relative to the largest one, which neither overflows nor vanishes; what vanishes is dropped.
-  void inflate(float largest) {
-    const double r = problem_.inflation;
+  // Shares of the largest entry ** r; what vanishes is dropped. Returns by what they are to be multiplied, so that
+  // their sum is 1.
+  double inflate(float largest) {
+    const double r = problem_.inflation, unit = unit_of_powers(static_cast<int32_t>(count_));
     float* const v = value_.data();
-    const float scale = 1 / largest;
-    if (r == 1) {
-      return;
-    } else if (r == 2) {
-      for (int64_t i = 0; i < count_; ++i) {
-        const float x = v[i] * scale;
-        v[i] = x * x;
-      }
-    } else {
-      for (int64_t i = 0; i < count_; ++i) {
-        const float x = v[i] * scale;
-        v[i] = power(x < 1 ? x : 1.0f, r);
-      }
-    }
+    const float share = 1 / largest;
+    int64_t total = 0;
+    for (int64_t i = 0; i < count_; ++i) v[i] *= share;
+    if (r == 2)
+      for (int64_t i = 0; i < count_; ++i) v[i] = inflated(v[i], 2);
+    else
+      for (int64_t i = 0; i < count_; ++i) v[i] = inflated(v[i], r);
+    for (int64_t i = 0; i < count_; ++i) total += in_units(v[i], unit);
     filter(kLeast);
+    return unit / static_cast<double>(total);
   }
 
   void filter(float least) {

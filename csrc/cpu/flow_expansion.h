@@ -7,6 +7,7 @@
 namespace torchcent::TORCHCENT_ISA {
 
 // A dense column of sums, that knows which of its blocks of rows were written.
+template <class Sum>
 class DenseColumn {
  public:
   explicit DenseColumn(int64_t rows)
@@ -21,15 +22,15 @@ class DenseColumn {
     else add<false>(row, value, count, weight, next_row, next_value);
   }
   void add(const FlowEntry* entry, int64_t count, float weight) {
-    float* const sum = sum_.data();
+    Sum* const sum = sum_.data();
     if (!marking_) {
 #pragma GCC unroll 4
-      for (int64_t i = 0; i < count; ++i) sum[entry[i].place] += weight * entry[i].value;
+      for (int64_t i = 0; i < count; ++i) sum[entry[i].place] += Sum{weight} * entry[i].value;
     } else {
       char* const touched = touched_.data();
 #pragma GCC unroll 4
       for (int64_t i = 0; i < count; ++i) {
-        sum[entry[i].place] += weight * entry[i].value;
+        sum[entry[i].place] += Sum{weight} * entry[i].value;
         touched[entry[i].place >> kShift] = 1;
       }
     }
@@ -42,7 +43,7 @@ class DenseColumn {
   }
   void clear() {
     each_block([&](int64_t b, int64_t low, int64_t high) {
-      memset(sum_.data() + low, 0, static_cast<size_t>(high - low) * sizeof(float));
+      memset(sum_.data() + low, 0, static_cast<size_t>(high - low) * sizeof(Sum));
       touched_[b] = 0;
     });
   }
@@ -55,7 +56,7 @@ class DenseColumn {
   template <bool mark>
   void add(const int32_t* row, const float* value, int64_t count, float weight, const int32_t* next_row,
            const float* next_value) {
-    float* const sum = sum_.data();
+    Sum* const sum = sum_.data();
     char* const touched = touched_.data();
     int64_t i = 0;
     for (; i + kLine <= count; i += kLine) {
@@ -63,12 +64,12 @@ class DenseColumn {
       __builtin_prefetch(next_value + i);
 #pragma GCC unroll 16
       for (int64_t u = i; u < i + kLine; ++u) {
-        sum[row[u]] += weight * value[u];
+        sum[row[u]] += Sum{weight} * value[u];
         if (mark) touched[row[u] >> kShift] = 1;
       }
     }
     for (; i < count; ++i) {
-      sum[row[i]] += weight * value[i];
+      sum[row[i]] += Sum{weight} * value[i];
       if (mark) touched[row[i] >> kShift] = 1;
     }
   }
@@ -84,10 +85,11 @@ class DenseColumn {
 
   int64_t rows_, blocks_;
   bool marking_ = false;
-  Buffer<float> sum_;
+  Buffer<Sum> sum_;
   Buffer<char> touched_;  // by block of rows
 };
 
+template <class Sum>
 class ColumnExpansion {
  public:
   ColumnExpansion(const FlowProblem& problem, FlowColumn& column)
@@ -105,7 +107,7 @@ class ColumnExpansion {
     dense_.clear();
     return true;
   }
-  DenseColumn& dense() { return dense_; }
+  DenseColumn<Sum>& dense() { return dense_; }
 
  private:
   static constexpr int64_t kCancelEvery = 256;  // columns added between two looks at the cancel flag
@@ -141,7 +143,7 @@ class ColumnExpansion {
 
   const FlowProblem problem_;
   FlowColumn& column_;
-  DenseColumn dense_;     // the column, expanded
+  DenseColumn<Sum> dense_;     // the column, expanded
   Buffer<float> weight_;  // for e > 2: the column so far
   Buffer<int32_t> from_;
 };

@@ -14,9 +14,9 @@ namespace torchcent::TORCHCENT_ISA {
 class FilteredExpansion {
  public:
   static constexpr int kLanes = 16;
-  using Columns = ColumnsByRow<kLanes>;
+  using Columns = ColumnsByRow<kLanes, float>;
 
-  FilteredExpansion(const FlowProblem& problem, DenseColumn& dense)
+  FilteredExpansion(const FlowProblem& problem, DenseColumn<float>& dense)
       : problem_(problem),
         dense_(dense),
         part_(size()),
@@ -168,7 +168,7 @@ class FilteredExpansion {
   }
 
   const FlowProblem problem_;
-  DenseColumn& dense_;
+  DenseColumn<float>& dense_;
   int64_t candidates_ = 0;
   int64_t multiplications_[kLanes];
   Buffer<Part> part_;          // [n] what column j takes of M's columns

@@ -80,7 +80,7 @@ constexpr double kWorthwhile = 48;
 constexpr int64_t kSampleProducts = 4'000'000, kSampleColumns = 64;
 constexpr double kSmallShare = 0.9;
 bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
-  if (expansion != 2 || threshold <= 0) return false;
+  if (expansion != 2 || threshold <= 0 || flow.num_nodes <= kExactNodes) return false;
   double products = 0, entries = 0;
   for (int64_t j = 0; j < flow.num_nodes; ++j) {
     entries += flow.length[j];

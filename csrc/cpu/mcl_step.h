@@ -12,6 +12,10 @@
 
 namespace torchcent {
 
+// Sums of products are float64 in graphs of up to so many vertices, and in columns of M^2 of up to so many products,
+// else float32; also on CUDA, where so few products make no more entries than a table holds.
+constexpr int64_t kExactNodes = 512, kExactProducts = 767;
+
 struct Flow {
   int64_t num_nodes;
   const int64_t* begin;   // [n] column j lies at begin[j] ...

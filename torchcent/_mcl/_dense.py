@@ -4,9 +4,11 @@ The flow is kept transposed, float32 [..., n, n]: row j is column j of M, so tha
 to columns is done along the last dimension, where they are contiguous; and (M^e)^T is the power of
 M^T. Dimensions before the last two are those of a batch of graphs of one size.
 
-Nothing is subtracted, so a float32 entry that sums n products is off by at most n 2^-24 of itself,
-and by about sqrt(n) 2^-24 in fact: far less than pruning changes. TF32 is not used. Large products
-on CUDA are sums of products of bfloat16 parts, which have that precision too (`_product`).
+Products of up to 1,024 rows are summed in float64 and rounded once, so that no order of summation
+shows and a flow keeps the symmetries of its graph, as in the engine `fused`. Above that nothing is
+subtracted either, so a float32 entry that sums n products is off by at most n 2^-24 of itself, and
+by about sqrt(n) 2^-24 in fact: far less than pruning changes. TF32 is not used. Large products on
+CUDA are sums of products of bfloat16 parts, which have that precision too (`_product`).
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# On CUDA: size from which parts are faster (half the time on an H200); the tensor cores drop bits
-# of what they sum to, so sums of the largest parts are cut into pieces.
-_PARTS_FROM, _PIECE = 1024, 1024
+# Size up to which products are summed in float64. On CUDA parts are faster above (half the time on
+# an H200); the tensor cores drop bits of what they sum to, so sums of the largest parts are cut into
+# pieces.
+_EXACT, _PIECE = 1024, 1024
 
 
 def iterate(
@@ -40,7 +43,7 @@ def iterate(
 def prune(
     whole: Tensor, threshold: float, select: int, recover: int, mass: float
 ) -> tuple[Tensor, Tensor]:
-    """Cut, recover, select, rescale (`_rules.Prune`); the summary lacks the products."""
+    """Cut, recover, select (`_rules.Prune`); the summary lacks the products."""
     x = torch.where(whole >= threshold, whole, 0) if threshold > 0 else whole
     count, held = _count(x), _sum(x)
     recovering = (held < mass) & (count < recover)
@@ -56,7 +59,6 @@ def prune(
         x = torch.where(empty[..., None] & (whole == largest), whole, x)
         count, held = _count(x), _sum(x)
     energy = x.amax(-1).double() - _sum(x * x)
-    x = x / held.to(x.dtype)[..., None]
     told = [
         (energy * count).amax(-1).clamp(min=0), count.sum(-1), (held < mass).sum(-1),
         recovering.sum(-1), selecting.sum(-1), held.amin(-1), held.sum(-1),
@@ -66,7 +68,10 @@ def prune(
 
 def _product(left: Tensor, right: Tensor) -> Tensor:
     """left @ right, float32."""
-    if left.device.type != "cuda" or left.dim() > 2 or left.shape[-1] < _PARTS_FROM:
+    if left.shape[-1] <= _EXACT:
+        wide = left.double()
+        return (wide @ (wide if left is right else right.double())).float()
+    if left.device.type != "cuda" or left.dim() > 2:
         return left @ right
     if torch.cuda.get_device_capability(left.device) < (8, 0):
         return left @ right
@@ -118,12 +123,18 @@ def _limit(
 
 
 def inflate(x: Tensor, inflation: float) -> Tensor:
-    """Entries ** inflation, columns rescaled to sum 1."""
-    if inflation == 1:
-        return x
-    x = x / x.amax(-1, keepdim=True)
-    x = x.mul_(x) if inflation == 2 else x.pow_(inflation)
-    return x.div_(_sum(x).to(x.dtype)[..., None])
+    """Entries ** inflation, columns rescaled to sum 1, as csrc/measures/flow.h does it."""
+    exact = x.shape[-1] <= _EXACT
+    if inflation != 1:
+        x = x * x.amax(-1, keepdim=True).reciprocal_()
+        if inflation == 2:
+            x.mul_(x)
+        elif exact:
+            x.copy_(x.double().clamp_(max=1).pow_(inflation))
+        else:
+            x.pow_(inflation)
+    scale = _sum(x).reciprocal_()[..., None]
+    return x * scale.to(x.dtype) if not exact else torch.mul(x, scale).to(x.dtype)
 
 
 def _largest(x: Tensor, most: int) -> Tensor:
