@@ -43,7 +43,9 @@ def plan(
     searched = int((core.rowptr.diff() > 0).sum())
     sources = searched if num_sources is None else min(num_sources, searched)
     # Sums, eccentricities and pairs by distance, of the graph and of the core.
-    fixed = graph.nbytes + _room.core_bytes(core) + 2 * (4 * 8 + 4 + 8) * graph.num_nodes
+    on_device = graph.device.type == "cuda"
+    held = _room.held_bytes(graph) if on_device else graph.nbytes + _room.core_bytes(core)
+    fixed = held + 2 * (4 * 8 + 4 + 8) * graph.num_nodes
     threads, flight = 0, 0
     if engine == "tensor":
         own = _tensor.weighted_extra(n, core.num_slots) if graph.is_weighted else 0

@@ -114,6 +114,7 @@ def plan(
             batches = -(-sources // BATCH[engine])
             threads, needed = threads_that_fit(batches, each + 2 * 8 * own, fixed, limit)
         else:
+            fixed = _room.run_bytes(graph, core, scores, own, sources)
             needed, flight, lanes = on_cuda(engine, core, own, sources, limit - fixed)
             needed = fixed + max(needed, _reduce.bytes_for_components(graph, core))
     needed = max(needed, cores.peak)

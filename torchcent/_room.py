@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
+from torch import Tensor
 
 from torchcent._reduce import Core
+from torchcent.graph import Graph
 
 # Sources side by side in one batch of the lanes and relax engines (on CUDA: WIDTHS, RELAX_LANES)
 LANES = 64
@@ -74,6 +76,52 @@ def core_bytes(core: Core) -> int:
 
 # --- CUDA
 
+# PyTorch's allocator takes memory in pieces of 512 bytes. A tensor of 10 MiB and more comes out of a
+# block of whole 2 MiB, of which up to 1 MiB stays with it.
+_PIECE, _FROM, _BLOCK, _LEFT = 512, 10 * 2**20, 2**21, 2**20
+# Levels of masks that the lanes engine has at first; then half as many again (csrc/cuda/lanes.cuh).
+_FIRST_LEVELS = 8
+
+
+def allocated(*sizes: int) -> int:
+    """Bytes that tensors of so many bytes take on CUDA."""
+    total = 0
+    for size in sizes:
+        taken = -(-size // _PIECE) * _PIECE
+        block = -(-size // _BLOCK) * _BLOCK
+        total += block if size >= _FROM and block - taken <= _LEFT else taken
+    return total
+
+
+def held_bytes(graph: Graph) -> int:
+    """Bytes on CUDA of the graph, of all that is kept with it, and of its cores."""
+    held = {
+        part.untyped_storage().data_ptr(): part.untyped_storage().nbytes()
+        for part in _tensors(vars(graph))
+        if part.is_cuda
+    }
+    return allocated(*held.values())
+
+
+def _tensors(value: object) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Core | Graph):
+        yield from _tensors(vars(value))
+    elif isinstance(value, dict | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(part)
+
+
+def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> int:
+    """Bytes on CUDA that a run holds beside what the kernels take: the graph and all that is kept
+    with it, weights of vertices and of sources (_reduce.Problem), the sums and the result."""
+    kept = 0
+    if core.order.numel() and "components" not in vars(graph):
+        kept = 8 * graph.num_nodes
+    vectors = [8 * scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept]
+    return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3)
+
 
 def calls_on_cuda(engine: str, sources: int) -> list[int]:
     """Sources of each call of the operator on CUDA: few first, so that a rung of the ladder that
@@ -106,7 +154,15 @@ def _tasks(core: Core) -> tuple[int, int]:
     for pointers in sides:
         degree = pointers.diff()
         chunks = max(chunks, int((-(-degree[degree > chunk] // chunk)).sum()))
-    return len(sides) * (16 * core.num_nodes + 16 * chunks), chunks
+    return len(sides) * (13 * core.num_nodes + 16 * chunks), chunks
+
+
+def levels(depth: int) -> list[int]:
+    """Levels of masks in each piece of memory that the lanes engine takes for searches so deep."""
+    made = [_FIRST_LEVELS]
+    while depth >= sum(made) - 1:
+        made.append(sum(made) // 2)
+    return made
 
 
 def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
@@ -131,17 +187,25 @@ def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, 
     """Memory of the lanes engine on CUDA (csrc/cuda/lanes.cuh), batches in flight, lanes."""
     n, m = core.num_nodes, core.num_slots
     tasks, chunks = _tasks(core)
-    levels = max(8, core.depth + 3)
+    deep = levels(core.depth)
 
-    def each(lanes: int) -> int:  # of a batch: rows of floats, masks
+    def parts(lanes: int) -> list[int]:  # of a batch: rows of floats, masks
         row, mask = 4 * lanes, lanes // 8
-        return n * (row + mask * (1 + levels)) + 8 * own + chunks * (row + mask + 4)
+        pieces = [n * row, n * mask, 8 * own, chunks * row, chunks * mask, 4 * chunks]
+        return pieces + [n * mask * count for count in deep]
 
-    lanes = width(m, sources, lambda lanes: each(lanes) + tasks <= limit)
-    fit = (limit - tasks) // max(each(lanes), 1)
-    most = _most_in_flight(m, -(-sources // lanes), fit)
-    flight = _largest_wave("lanes", sources, lanes, most)
-    return each(lanes) * flight + tasks, flight, lanes
+    def taken(lanes: int, flight: int) -> int:
+        return allocated(*(flight * part for part in parts(lanes)), tasks)
+
+    lanes = width(m, sources, lambda lanes: taken(lanes, 1) <= limit)
+    fit = (limit - tasks) // max(sum(parts(lanes)), 1)
+    while True:
+        most = _most_in_flight(m, -(-sources // lanes), fit)
+        flight = _largest_wave("lanes", sources, lanes, most)
+        needed = taken(lanes, flight)
+        if needed <= limit or flight == 1:
+            return needed, flight, lanes
+        fit = flight - 1
 
 
 def queue_on_cuda(core: Core, own: int, sources: int, limit: int) -> int:

@@ -40,7 +40,8 @@ struct Strategy {
 struct Limits {
   int64_t n;
   int32_t small, large;  // entries that the tables hold
-  int first;             // stage, or -1
+  int first;             // kind of kernel that columns start in, from 0, or -1
+  int64_t exact;         // products up to which sums are float64
 };
 
 constexpr int kColumnsOfWarp = 8;
@@ -72,10 +73,11 @@ __global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* coun
     sum += total;
     most = max(most, static_cast<int>(min(total, limits.n)));
     if (c != lane) continue;
-    if (limits.first >= 0) stage = limits.first;
-    else if (longest <= limits.small) stage = kSmallTable;
-    else if (longest <= limits.large) stage = kLargeTable;
-    else stage = kDense;
+    const bool is_exact = total <= limits.exact;
+    const int kind = longest <= limits.small ? 0 : longest <= limits.large ? 1 : 2;
+    // Where only short columns are float64 there is no kernel for long ones: these begin in a table.
+    const int wanted = limits.first < 0 || (is_exact && limits.n > kExactNodes) ? kind : limits.first;
+    stage = wanted == 2 ? kDense : (is_exact ? kSmallExact : kSmallTable) + wanted;
   }
   if (lane == 0) {
     atomicMax(bound, most);
@@ -127,7 +129,8 @@ class Iteration {
     job_.totals = scratch.array<Totals>(1);
     job_.products = scratch.array<unsigned long long>(1);
     const int64_t room = shared_ - static_cast<int64_t>(sizeof(BlockMemory)) - 1024;
-    sums_in_shared_ = padded_rows(n) * 4 <= room && !strategy_.device_sums;
+    small_ = n <= kExactNodes;
+    sums_in_shared_ = padded_rows(n) * sum_bytes() <= room && !strategy_.device_sums;
     taken_ = 4 * kStages * n;
   }
 
@@ -152,10 +155,15 @@ class Iteration {
     new_bytes_ = new_bytes;
     const Totals none = {0, ~0ull};
     check(cudaMemcpyAsync(job_.totals, &none, sizeof none, cudaMemcpyHostToDevice, stream_), "copy");
-    warps<kSmallSlots>(kSmallTable, kLargeTable);
-    warps<kLargeSlots>(kLargeTable, kDense);
+    warps<kSmallSlots, double>(kSmallExact, kLargeExact);
+    warps<kLargeSlots, double>(kLargeExact, kDense);
+    if (!small_) {
+      warps<kSmallSlots, float>(kSmallTable, kLargeTable);
+      warps<kLargeSlots, float>(kLargeTable, kDense);
+    }
     const int64_t mark = scratch_.mark();
-    dense();
+    if (small_) dense<double>();
+    else dense<float>();
     scratch_.release(mark);  // in the order of the stream
     return wait();
   }
@@ -174,7 +182,7 @@ class Iteration {
   // Device memory of a block that has a place for every row.
   int64_t block_bytes() const {
     const int64_t marks = mark_count(job_.n), rows = marks * rows_of_mark(job_.n);
-    return (sums_in_shared_ ? 0 : 4 * (rows + marks)) + (job_.rules.products > 1 ? 16 * job_.n : 0);
+    return (sums_in_shared_ ? 0 : sum_bytes() * rows + 4 * marks) + (job_.rules.products > 1 ? 16 * job_.n : 0);
   }
   unsigned affordable(unsigned grid, int64_t bytes) const {
     grid = static_cast<unsigned>(std::min<int64_t>(grid, job_.n));
@@ -186,9 +194,10 @@ class Iteration {
     check(cudaMemsetAsync(job_.products, 0, sizeof *job_.products, stream_), "memset");
     const Limits limits = {
         job_.n,
-        Table<WarpGroup, kSmallSlots>::limit,
-        Table<WarpGroup, kLargeSlots>::limit,
-        job_.rules.products != 1 ? static_cast<int>(kDense) : strategy_.first - 1,
+        Table<WarpGroup, kSmallSlots, float>::limit,
+        Table<WarpGroup, kLargeSlots, float>::limit,
+        job_.rules.products != 1 ? 2 : strategy_.first - 1,
+        small_ ? INT64_MAX : job_.rules.products == 1 ? kExactProducts : -1,
     };
     classify<<<blocks_for(job_.n, 4 * kColumnsOfWarp), 128, 0, stream_>>>(job_.flow, limits, job_.list, job_.count,
                                                                           bound_, job_.products);
@@ -202,29 +211,31 @@ class Iteration {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, bytes), "occupancy");
     return static_cast<unsigned>(std::max(1, blocks) * processors_);
   }
-  template <int slots>
+  template <int slots, class Sum>
   void warps(Stage stage, Stage next) {
-    const int bytes = kWarpsOfBlock * table_bytes<slots>, threads = 32 * kWarpsOfBlock;
-    const unsigned grid = std::min(resident(mcl_warps<slots>, threads, bytes), blocks_for(job_.n, kWarpsOfBlock));
-    mcl_warps<slots><<<grid, threads, bytes, stream_>>>(job_, stage, next);
+    const int bytes = kWarpsOfBlock * table_bytes<slots, Sum>, threads = 32 * kWarpsOfBlock;
+    const unsigned grid = std::min(resident(mcl_warps<slots, Sum>, threads, bytes), blocks_for(job_.n, kWarpsOfBlock));
+    mcl_warps<slots, Sum><<<grid, threads, bytes, stream_>>>(job_, stage, next);
     check_launch("mcl_warps");
   }
+  int64_t sum_bytes() const { return small_ ? sizeof(double) : sizeof(float); }
+  template <class Sum>
   void dense() {
     const int64_t marks = mark_count(job_.n);
-    const int bytes = static_cast<int>(4 * (sums_in_shared_ ? padded_rows(job_.n) : mark_words(job_.n) + 1));
-    const unsigned grid = affordable(sums_in_shared_ ? resident(mcl_dense<true>, kDenseThreads, bytes)
-                                                     : resident(mcl_dense<false>, kDenseThreads, bytes),
+    const int bytes = static_cast<int>(sums_in_shared_ ? sum_bytes() * padded_rows(job_.n) : 4 * (mark_words(job_.n) + 1));
+    const unsigned grid = affordable(sums_in_shared_ ? resident(mcl_dense<true, Sum>, kDenseThreads, bytes)
+                                                     : resident(mcl_dense<false, Sum>, kDenseThreads, bytes),
                                      block_bytes());
     if (!sums_in_shared_) {
-      job_.dense = scratch_.array<float>(grid * marks * rows_of_mark(job_.n));
+      job_.dense = scratch_.array<Sum>(grid * marks * rows_of_mark(job_.n));
       job_.marked = scratch_.array<int32_t>(grid * marks);
     }
     if (job_.rules.products > 1) {
       job_.between_row = scratch_.array<int32_t>(2 * grid * job_.n);
       job_.between_value = scratch_.array<float>(2 * grid * job_.n);
     }
-    if (sums_in_shared_) mcl_dense<true><<<grid, kDenseThreads, bytes, stream_>>>(job_);
-    else mcl_dense<false><<<grid, kDenseThreads, bytes, stream_>>>(job_);
+    if (sums_in_shared_) mcl_dense<true, Sum><<<grid, kDenseThreads, bytes, stream_>>>(job_);
+    else mcl_dense<false, Sum><<<grid, kDenseThreads, bytes, stream_>>>(job_);
     check_launch("mcl_dense");
   }
   // Until all is done, or cancelled: then all tickets are taken away, from another stream, until nothing runs any more.
@@ -262,6 +273,7 @@ class Iteration {
   int processors_ = 0, shared_ = 0;
   Job job_ = {};
   int* bound_ = nullptr;
+  bool small_ = false;  // all sums are float64
   bool sums_in_shared_ = false;
   bool again_ = false;
   int64_t taken_ = 0, new_bytes_ = 0;
@@ -291,8 +303,8 @@ Rules rules_of(int64_t expansion, double inflation, double threshold, int64_t se
   return {std::max(static_cast<float>(threshold), kLeast),
           most(select),
           most(recover),
-          static_cast<uint64_t>(std::clamp(mass, 0.0, 8.0) * kUnit),
-          static_cast<float>(inflation),
+          limit_in_units(mass),
+          inflation,
           static_cast<int>(expansion) - 1};
 }
 

@@ -3,16 +3,18 @@
 // mcl_group.cuh) in one of several accumulators (mcl_hash.cuh, mcl_dense.cuh), and only then written: M^2 is never
 // stored (van Dongen 2000; in ELLPACK-R as in Bustamam, Burrage and Hamilton 2010, section 4.2.1).
 //
-// The same bits in every run, and in every accumulator:
+// The same bits in every run, in every accumulator and (measures/flow.h) on the CPU:
 // - entries are sums in the order of the walker's first step: a column of M is added after the other, and has
-//   no row twice, so that threads never meet and float32 needs no atomics;
+//   no row twice, so that threads never meet and floating-point numbers need no atomics;
 // - mass, sums of squares and the like are integers (units of 2^-60), for which any order will do;
 // - selection is by value alone: what equals the smallest that stays, stays as well.
 #pragma once
 
 #include <cstdint>
 
+#include "cpu/mcl_step.h"
 #include "cuda/problem.cuh"
+#include "measures/flow.h"
 
 namespace torchcent::cuda {
 
@@ -32,16 +34,12 @@ struct NewFlow {
   int64_t room;  // entries of a column that are written
 };
 
-constexpr double kUnit = 0x1p60;  // of sums of values up to 1: room for 16
-
-constexpr float kLeast = 1.17549435e-38f;  // of normal float32: what is less is no entry
-
 // Pruning and inflation; what pruning does is said in cpu/mcl_step.h.
 struct Rules {
   float threshold;          // entries below are cut; at least kLeast
   int32_t select, recover;  // 0: none
-  uint64_t mass;            // in units
-  float inflation;
+  int64_t mass;             // in units
+  double inflation;
   int products;  // M taken times a column so often: expansion - 1
 };
 
@@ -56,7 +54,8 @@ struct Totals {
 };
 
 // Stages: kinds of kernels, from columns of few entries to those of many. What does not fit goes on to another stage.
-enum Stage : int { kSmallTable, kLargeTable, kDense, kStages };
+// Tables have sums of either kind; those of kDense are float64 in small graphs.
+enum Stage : int { kSmallExact, kLargeExact, kSmallTable, kLargeTable, kDense, kStages };
 
 struct Job {
   int64_t n;
@@ -68,7 +67,7 @@ struct Job {
   unsigned* count;               // [kStages] columns listed
   unsigned* ticket;              // [kStages] columns taken; kStop: no more
   unsigned long long* products;  // that expansion is the sum of
-  float* dense;                  // [blocks][n] accumulators in device memory
+  void* dense;                   // [blocks][n] accumulators in device memory
   int32_t* marked;               // [blocks] lists of their stretches that are in use
   // For products between the first and the last, [blocks][n]:
   int32_t* between_row;
@@ -77,17 +76,15 @@ struct Job {
 
 constexpr unsigned kStop = 0x80000000u;
 
-__device__ inline uint64_t in_units(double value) { return static_cast<uint64_t>(value * kUnit); }
 __device__ inline unsigned long long as_bits(double value) {
   return static_cast<unsigned long long>(__double_as_longlong(value));
 }
-__device__ inline double from_units(uint64_t units) { return static_cast<double>(units) * (1 / kUnit); }
 
 // An expanded column, and what is kept of it.
 struct Measure {
   int32_t all = 0;                 // entries
   int32_t count = 0;               // of those kept, as all that follows
-  uint64_t mass = 0, squares = 0;  // in units
+  int64_t mass = 0, squares = 0;  // in units
   unsigned most = 0;               // bits of the largest value
 
   __device__ void merge(const Measure& other) {
@@ -100,8 +97,11 @@ struct Measure {
 };
 
 struct Units {
-  uint64_t sum = 0;
+  int64_t sum = 0;
   __device__ void merge(const Units& other) { sum += other.sum; }
 };
+
+// A sum of products: in float64 they are exact.
+__device__ inline float multiply_add(float weight, float value, float sum) { return __fmaf_rn(weight, value, sum); }
 
 }  // namespace torchcent::cuda

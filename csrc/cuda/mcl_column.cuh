@@ -173,21 +173,16 @@ __device__ Pruned prune(Group& group, const Accumulator& sums, const Rules& rule
   return column;
 }
 
-__device__ inline float inflated(float share, float inflation) {
-  return inflation == 2 ? __fmul_rn(share, share) : powf(share, inflation);
-}
-
-// Shares of the largest value are inflated, so that no sum of powers is lost in underflow.
+// 1 / the sum of shares of the largest value, inflated, so that no sum of powers is lost in underflow.
 template <class Group, class Accumulator>
-__device__ double sum_of_powers(Group& group, const Accumulator& sums, const Measure& kept, float bar,
-                                float inflation) {
-  const double unit = static_cast<double>(uint64_t{1} << (30 + __clz(kept.count)));  // count x unit < 2^62
-  const float most = __uint_as_float(kept.most);
+__device__ double scale_of_powers(Group& group, const Accumulator& sums, const Measure& kept, float bar, float share,
+                                  double inflation) {
+  const double unit = unit_of_powers(kept.count);
   Units mine;
   sums.each(group, [&](float value) {
-    if (value >= bar) mine.sum += static_cast<uint64_t>(inflated(__fdiv_rn(value, most), inflation) * unit);
+    if (value >= bar) mine.sum += in_units(inflated(value * share, inflation), unit);
   });
-  return static_cast<double>(group.merge(mine).sum) / unit;
+  return unit / static_cast<double>(group.merge(mine).sum);
 }
 
 // Prunes, measures, inflates and writes a column that has been expanded. Chaos is mcl's: (largest - sum of squares) x
@@ -196,10 +191,12 @@ template <class Group, class Accumulator>
 __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t column) {
   const Pruned pruned = prune(group, sums, job.rules);
   const Measure& kept = pruned.kept;
-  const float most = __uint_as_float(kept.most), inflation = job.rules.inflation;
-  const double share = kept.count > 0 ? 1 / from_units(kept.mass) : 0;
-  const double scale =
-      inflation == 1 || kept.count == 0 ? share : 1 / sum_of_powers(group, sums, kept, pruned.bar, inflation);
+  const float most = __uint_as_float(kept.most), share = kept.count > 0 ? 1 / most : 0;
+  const double inflation = job.rules.inflation;
+  double scale = 0;
+  if (kept.count > 0)
+    scale = inflation == 1 ? 1 / from_units(kept.mass)
+                           : scale_of_powers(group, sums, kept, pruned.bar, share, inflation);
   sums.order(group, pruned.bar);
   const int64_t begin = job.out.begin[column];
   int length = 0;
@@ -207,7 +204,7 @@ __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t 
     const int i = first + group.rank();
     int32_t row = 0;
     float value = i < sums.ordered() ? sums.entry(i, row) : 0;
-    if (inflation != 1 && value > 0) value = inflated(__fdiv_rn(value, most), inflation);
+    if (inflation != 1 && value > 0) value = inflated(value * share, inflation);
     const bool stays = value >= kLeast;
     int total = 0;
     const int at = length + group.place(stays, total);
@@ -220,7 +217,7 @@ __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t 
   sums.finish(group);
   if (group.rank() != 0) return;
   job.out.length[column] = length;
-  const double chaos = fmax(0.0, (most - from_units(kept.squares)) * kept.count);
+  const double chaos = fmax(0.0, (most - from_units(kept.squares)) * static_cast<double>(kept.count));
   Totals& totals = *group.totals;
   totals.chaos = max(totals.chaos, as_bits(chaos));
   if (kept.count > 0) {
@@ -230,7 +227,7 @@ __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t 
   totals.kept += kept.count;
   totals.recovered += pruned.recovered;
   totals.selected += pruned.selected;
-  totals.mass += kept.mass >> 28;
+  totals.mass += static_cast<unsigned long long>(kept.mass) >> 28;
   totals.longest = max(totals.longest, static_cast<unsigned long long>(length));
 }
 

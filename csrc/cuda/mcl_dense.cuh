@@ -10,33 +10,32 @@ constexpr int kDenseThreads = 512;
 __host__ __device__ inline int64_t padded_rows(int64_t n) { return (n + 3) / 4 * 4; }
 
 // A place per row; all of them are looked through in every step after the expansion.
-template <class Group>
+template <class Group, class Sum>
 class DenseSums {
  public:
-  __device__ DenseSums(float* value, int32_t n) : value_(value), n_(n) {}
+  __device__ DenseSums(Sum* value, int32_t n) : value_(value), n_(n) {}
 
   __device__ void clear(const Group& group) {
-    for (int i = group.rank(); i < (n_ + 3) / 4; i += group.size())
-      reinterpret_cast<float4*>(value_)[i] = make_float4(0, 0, 0, 0);
+    for (int i = group.rank(); i < (n_ + 3) / 4; i += group.size()) reinterpret_cast<Four*>(value_)[i] = {};
     group.sync();
   }
   __device__ bool locate(const Group&, int32_t (&)[kAhead]) const { return true; }
-  __device__ void add(int32_t at, float weight, float value) { value_[at] = __fmaf_rn(weight, value, value_[at]); }
+  __device__ void add(int32_t at, float weight, float value) { value_[at] = multiply_add(Sum{weight}, Sum{value}, value_[at]); }
   template <class Visit>
   __device__ void each(const Group& group, const Visit& visit) const {
     for (int i = group.rank(); i < (n_ + 3) / 4; i += group.size()) {
-      const float4 four = reinterpret_cast<const float4*>(value_)[i];
-      if (four.x >= kLeast) visit(four.x);
-      if (four.y >= kLeast) visit(four.y);
-      if (four.z >= kLeast) visit(four.z);
-      if (four.w >= kLeast) visit(four.w);
+      const Four four = reinterpret_cast<const Four*>(value_)[i];
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        if (const float value = static_cast<float>(four.sum[k]); value >= kLeast) visit(value);
     }
   }
   __device__ void order(const Group&, float bar) { bar_ = bar; }
   __device__ int ordered() const { return n_; }
   __device__ float entry(int i, int32_t& row) const {
     row = i;
-    return value_[i] >= bar_ ? value_[i] : 0;
+    const float value = static_cast<float>(value_[i]);
+    return value >= bar_ ? value : 0;
   }
   __device__ void finish(const Group& group) {
     group.sync();
@@ -44,7 +43,11 @@ class DenseSums {
   }
 
  private:
-  float* value_;  // [padded_rows(n)]
+  struct alignas(16) Four {
+    Sum sum[4];
+  };
+
+  Sum* value_;  // [padded_rows(n)]
   int32_t n_;
   float bar_ = 0;
 };
@@ -61,10 +64,10 @@ __host__ __device__ inline int64_t mark_words(int64_t n) { return (mark_count(n)
 
 // A place per row in device memory, and a mark in shared memory for the rows that something was added to: others
 // are not looked at. The marked stretches come in a list, since entries are written in the order of their rows.
-template <class Group>
+template <class Group, class Sum>
 class MarkedSums {
  public:
-  __device__ MarkedSums(float* value, int32_t* marked, unsigned* mark, int64_t n)
+  __device__ MarkedSums(Sum* value, int32_t* marked, unsigned* mark, int64_t n)
       : value_(value),
         marked_(marked),
         mark_(mark),
@@ -79,7 +82,7 @@ class MarkedSums {
   }
   __device__ bool locate(const Group&, int32_t (&)[kAhead]) const { return true; }
   __device__ void add(int32_t at, float weight, float value) {
-    value_[at] = __fmaf_rn(weight, value, value_[at]);
+    value_[at] = multiply_add(Sum{weight}, Sum{value}, value_[at]);
     const int place = at >> shift_;
     const unsigned bit = 1u << place % 32;
     if ((*static_cast<volatile unsigned*>(mark_ + place / 32) & bit) == 0) atomicOr(mark_ + place / 32, bit);
@@ -91,7 +94,7 @@ class MarkedSums {
       for (unsigned bits = mark_[w]; bits != 0; bits &= bits - 1) {
         const int64_t first = int64_t{32 * w + __ffs(static_cast<int>(bits)) - 1} << shift_;
         for (int i = lane; i < 1 << shift_; i += 32)
-          if (value_[first + i] >= kLeast) visit(value_[first + i]);
+          if (const float value = static_cast<float>(value_[first + i]); value >= kLeast) visit(value);
       }
   }
   __device__ void order(const Group& group, float bar) {
@@ -119,7 +122,8 @@ class MarkedSums {
   __device__ int ordered() const { return count_; }
   __device__ float entry(int i, int32_t& row) const {
     row = (marked_[i >> shift_] << shift_) + (i & ((1 << shift_) - 1));
-    return value_[row] >= bar_ ? value_[row] : 0;
+    const float value = static_cast<float>(value_[row]);
+    return value >= bar_ ? value : 0;
   }
   __device__ void finish(const Group& group) {
     group.sync();
@@ -133,7 +137,7 @@ class MarkedSums {
   }
 
  private:
-  float* value_;
+  Sum* value_;
   int32_t* marked_;  // [mark_count(n)] stretches, ascending
   unsigned* mark_;
   const int words_, shift_;
@@ -192,7 +196,7 @@ __device__ void dense_columns(Group& group, Sums& sums, const Job& job) {
 }
 
 // in_shared: the sums are there. Else at job.dense, of every block its own, and the marks in shared memory.
-template <bool in_shared>
+template <bool in_shared, class Sum>
 __global__ __launch_bounds__(kDenseThreads, 2) void mcl_dense(Job job) {
   extern __shared__ int4 shared[];
   __shared__ BlockMemory memory;
@@ -200,13 +204,13 @@ __global__ __launch_bounds__(kDenseThreads, 2) void mcl_dense(Job job) {
   if (job.count[kDense] == 0) return;
   Group group(memory);
   if constexpr (in_shared) {
-    DenseSums<Group> sums(reinterpret_cast<float*>(shared), static_cast<int32_t>(job.n));
+    DenseSums<Group, Sum> sums(reinterpret_cast<Sum*>(shared), static_cast<int32_t>(job.n));
     sums.clear(group);
     dense_columns(group, sums, job);
   } else {
     const int64_t block = blockIdx.x, marks = mark_count(job.n);
-    MarkedSums<Group> sums(job.dense + block * marks * rows_of_mark(job.n), job.marked + block * marks,
-                           reinterpret_cast<unsigned*>(shared), job.n);
+    MarkedSums<Group, Sum> sums(static_cast<Sum*>(job.dense) + block * marks * rows_of_mark(job.n),
+                                job.marked + block * marks, reinterpret_cast<unsigned*>(shared), job.n);
     sums.clear(group, job.n);
     dense_columns(group, sums, job);
   }

@@ -128,8 +128,8 @@ struct BlockGroup {
 };
 
 // Sorts pairs in shared memory by their rows (bitonic). There is room for the next power of two, which is filled up.
-template <class Group>
-__device__ void sort_by_row(const Group& group, int32_t* row, float* value, int count) {
+template <class Group, class Value>
+__device__ void sort_by_row(const Group& group, int32_t* row, Value* value, int count) {
   int padded = 1;
   while (padded < count) padded *= 2;
   group.sync();
@@ -143,7 +143,7 @@ __device__ void sort_by_row(const Group& group, int32_t* row, float* value, int 
         if ((a > b) == ((low & run) == 0)) {
           row[low] = b;
           row[high] = a;
-          const float x = value[low];
+          const Value x = value[low];
           value[low] = value[high];
           value[high] = x;
         }

@@ -7,22 +7,21 @@ namespace torchcent::cuda {
 
 // Open addressing with steps of 1. A column that has more than `limit` entries is given up; until that is noticed every
 // thread may bring kAhead more, for which there is always room.
-template <class Group, int slots>
+template <class Group, int slots, class Sum>
 class Table {
  public:
   static constexpr int limit =
       slots / 4 * 3 < slots - 1 - kAhead * Group::threads ? slots / 4 * 3 : slots - 1 - kAhead * Group::threads;
   static_assert(limit > slots / 2 && (slots & (slots - 1)) == 0);
 
-  __device__ Table(int32_t* row, float* value, int* used) : row_(row), value_(value), used_(used) {}
+  __device__ Table(int32_t* row, Sum* value, int* used) : row_(row), value_(value), used_(used) {}
 
   __device__ void start(Group& group) {
     auto* const rows = reinterpret_cast<int4*>(row_);
     auto* const values = reinterpret_cast<int4*>(value_);
-    for (int i = group.rank(); i < slots / 4; i += group.size()) {
-      rows[i] = make_int4(-1, -1, -1, -1);
-      values[i] = make_int4(0, 0, 0, 0);
-    }
+    constexpr int pieces = slots * static_cast<int>(sizeof(Sum)) / 16;
+    for (int i = group.rank(); i < slots / 4; i += group.size()) rows[i] = make_int4(-1, -1, -1, -1);
+    for (int i = group.rank(); i < pieces; i += group.size()) values[i] = make_int4(0, 0, 0, 0);
     if (group.rank() == 0) *used_ = 0;
     group.sync();
   }
@@ -60,12 +59,14 @@ class Table {
       full = atomicAdd(used_, static_cast<int>(brought)) + static_cast<int>(brought) > limit;
     return !group.any(full);
   }
-  __device__ void add(int32_t at, float weight, float value) { value_[at] = __fmaf_rn(weight, value, value_[at]); }
+  __device__ void add(int32_t at, float weight, float value) {
+    value_[at] = multiply_add(Sum{weight}, Sum{value}, value_[at]);
+  }
 
   template <class Visit>
   __device__ void each(const Group& group, const Visit& visit) const {
     for (int i = group.rank(); i < slots; i += group.size())
-      if (value_[i] >= kLeast) visit(value_[i]);
+      if (const float value = static_cast<float>(value_[i]); value >= kLeast) visit(value);
   }
 
   // Moves what is kept to the front, a stretch of the table after the other, and sorts it.
@@ -73,8 +74,8 @@ class Table {
     kept_ = 0;
     for (int i = group.rank(); i - group.rank() < slots; i += group.size()) {
       const int32_t row = row_[i];
-      const float value = value_[i];
-      const bool keep = value >= bar;
+      const Sum value = value_[i];
+      const bool keep = static_cast<float>(value) >= bar;
       int total = 0;
       const int at = kept_ + group.place(keep, total);
       if (keep) {
@@ -88,7 +89,7 @@ class Table {
   __device__ int ordered() const { return kept_; }
   __device__ float entry(int i, int32_t& row) const {
     row = row_[i];
-    return value_[i];
+    return static_cast<float>(value_[i]);
   }
   __device__ void finish(Group& group) { group.sync(); }
 
@@ -100,7 +101,7 @@ class Table {
   }
 
   int32_t* row_;  // [slots] -1: free
-  float* value_;  // [slots]
+  Sum* value_;    // [slots]
   int* used_;
   int kept_ = 0;
 };
@@ -111,18 +112,20 @@ constexpr int kWarpsOfBlock = 4;
 // Rows, values, how many there are, and what the group of a warp has.
 constexpr int kTotalsBytes = (static_cast<int>(sizeof(Totals)) + 15) / 16 * 16;
 constexpr int kWarpBytes = static_cast<int>(WarpGroup::steps_ahead * sizeof(Step)) + kTotalsBytes + kDigits * 4;
-template <int slots>
-inline constexpr int table_bytes = slots * 8 + 16 + kWarpBytes;
+template <int slots, class Sum>
+inline constexpr int table_bytes = slots * (4 + static_cast<int>(sizeof(Sum))) + 16 + kWarpBytes;
 
-template <int slots>
+template <int slots, class Sum>
 __global__ __launch_bounds__(32 * kWarpsOfBlock) void mcl_warps(Job job, Stage stage, Stage next) {
   extern __shared__ int4 shared[];
-  int4* const own = shared + threadIdx.x / 32 * (table_bytes<slots> / 16);
+  int4* const own = shared + threadIdx.x / 32 * (table_bytes<slots, Sum> / 16);
   auto* const row = reinterpret_cast<int32_t*>(own);
-  auto* const steps = reinterpret_cast<Step*>(row + 2 * slots + 4);
+  auto* const value = reinterpret_cast<Sum*>(row + slots);
+  auto* const used = reinterpret_cast<int*>(value + slots);
+  auto* const steps = reinterpret_cast<Step*>(used + 4);
   auto* const bins = reinterpret_cast<unsigned*>(steps + WarpGroup::steps_ahead);
   WarpGroup group = {steps, bins, reinterpret_cast<Totals*>(bins + kDigits)};
-  Table<WarpGroup, slots> table(row, reinterpret_cast<float*>(row + slots), row + 2 * slots);
+  Table<WarpGroup, slots, Sum> table(row, value, used);
   take_columns(group, job, stage, next, [&](int32_t j) {
     if (!square(group, job.flow, j, table)) return false;
     finish(group, table, job, j);

@@ -159,6 +159,6 @@ def _needed(engine: str, flow: Flow) -> tuple[int, int, int]:
         block = int(min(largest, products(flow)))
         return _TENSOR_ENTRY, 0, 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
     if flow.device.type == "cuda":  # lists of columns; a block's places for every row
-        return _ENTRY, 36 * n, 12 * n
+        return _ENTRY, 36 * n, 20 * n
     threads = max(torch.get_num_threads(), 1)
     return _ENTRY, 12 * n + _CHUNK * threads, _PER_NODE * n * threads
