@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import torch
 from test_mcl_ops import EXACT, RULES, planted, similarity, to_flow
+from test_mcl_ties import FAMILIES
 from torch import Tensor
 
+import torchcent
 from torchcent import _ops
 from torchcent._mcl import _dense
 
@@ -19,6 +21,7 @@ Flow = tuple[Tensor, ...]
 Result = tuple[Flow, list[float]]
 # `threads` of csrc/cuda/mcl.cu: the kernel that columns start in, + 8: as if there were too many
 # rows for shared memory, + 16: lengths are counted before the new flow is written.
+pytestmark = pytest.mark.filterwarnings("ignore:mcl has not converged")
 KERNELS = {
     "auto": 0,
     "small tables": -1,
@@ -294,7 +297,30 @@ def test_strategies_that_there_are_not():
             )
 
 
-@pytest.mark.parametrize("n", [1024, 2500])
+@pytest.mark.parametrize("inflation", [1.4, 2, 4])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_graphs_that_look_alike_from_many_sides(name: str, inflation: float) -> None:
+    """The flow of the CPU, and its clusters by the engine that `auto` takes."""
+    edges, n = FAMILIES[name]
+    rest = {"num_nodes": n, "directed": False, "inflation": inflation, "max_iter": 70}
+    want = torchcent.mcl(edges, engine="fused", return_flow=True, **rest)
+    got = torchcent.mcl(edges.cuda(), engine="fused", return_flow=True, **rest)
+    assert torch.equal(got.flow.to_dense().cpu(), want.flow.to_dense())
+    assert torch.equal(got.labels.cpu(), want.labels)
+    assert torch.equal(torchcent.mcl(edges.cuda(), **rest).labels.cpu(), want.labels)
+
+
+@pytest.mark.parametrize("kernel", ["auto", "dense in device memory"])
+def test_bits_of_the_cpu(kernel: str) -> None:
+    """Short columns are summed in float64, long ones by fused multiply-adds, on both."""
+    flow = to_flow(oracle.start(planted(60, 15, 3)))
+    for rules in (EXACT, MCL):
+        for inflation in (1.7, 2):
+            here, there = iterate(flow, inflation, 2, rules, kernel), on_cpu(flow, inflation, rules)
+            assert same_bits(here, there)
+
+
+@pytest.mark.parametrize("n", [1025, 2500])
 def test_large_products_are_as_precise_as_float32(n: int) -> None:
     """Above a size they are sums of products of bfloat16 parts."""
     chance = torch.Generator(device="cuda").manual_seed(n)

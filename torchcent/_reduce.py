@@ -19,7 +19,7 @@ import scipy.sparse.csgraph
 import torch
 from torch import Tensor
 
-from torchcent import _csr, _device, _ops
+from torchcent import _csr, _device, _ops, _weights
 from torchcent.graph import Graph
 
 
@@ -109,8 +109,7 @@ def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
         if isinstance(part, Tensor) and id(part) not in own
     }
     n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
-    # Back weights, compared with the weights, and both in the numbers of the engines, twice.
-    weights = 32 * m if graph.is_weighted else 0
+    weights = _weights.bytes_to_scale(m, symmetric) if graph.is_weighted else 0
     sorting = _device.bytes_to_reduce(n, m, order, symmetric)
     return graph.nbytes + sum(held.values()) + sorting + weights
 

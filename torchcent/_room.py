@@ -79,6 +79,8 @@ def core_bytes(core: Core) -> int:
 # PyTorch's allocator takes memory in pieces of 512 bytes. A tensor of 10 MiB and more comes out of a
 # block of whole 2 MiB, of which up to 1 MiB stays with it.
 _PIECE, _FROM, _BLOCK, _LEFT = 512, 10 * 2**20, 2**21, 2**20
+# What else a run takes: workspace of sorts and scans, and this rounding of single arrays of kernels.
+_SLACK = 2**22
 # Levels of masks that the lanes engine has at first; then half as many again (csrc/cuda/lanes.cuh).
 _FIRST_LEVELS = 8
 
@@ -120,7 +122,7 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> 
     if core.order.numel() and "components" not in vars(graph):
         kept = 8 * graph.num_nodes
     vectors = [8 * scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept]
-    return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3)
+    return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 
 def calls_on_cuda(engine: str, sources: int) -> list[int]:
@@ -210,11 +212,14 @@ def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, 
 
 def queue_on_cuda(core: Core, own: int, sources: int, limit: int) -> int:
     """Memory of the queue engine on CUDA (csrc/cuda/queue.cuh)."""
-    n = core.num_nodes
-    each = (21 if core.colptr is core.rowptr else 25) * n + 8 * own
-    fit = (limit - 16 * n) // max(each, 1)
+    n, m, symmetric = core.num_nodes, core.num_slots, core.colptr is core.rowptr
+    # Where each vertex's arcs are, and some of them beside it where it has few.
+    packed = 16 if m <= 4 * n else 32 if m < 8 * n else 0
+    fixed = ((16 if symmetric else 32) + packed) * n
+    each = (21 if symmetric else 25) * n + 8 * own
+    fit = (limit - fixed) // max(each, 1)
     most = max(1, min(fit, sources, 2 * _processors(core)))
-    return 16 * n + each * max(wave(call, most) for call in calls_on_cuda("queue", sources))
+    return fixed + each * max(wave(call, most) for call in calls_on_cuda("queue", sources))
 
 
 def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[int, int]:

@@ -65,6 +65,13 @@ class Scale:
 HOPS = Scale(0, True, True, torch.int32)
 
 
+def bytes_to_scale(num_slots: int, symmetric: bool) -> int:
+    """Memory at the peak of Graph.scaled_weights, the result included: the last digits of a window
+    of weights, or both directions in the numbers of the engines, and back weights."""
+    window = 40 * min(num_slots, _WINDOW)
+    return max(window, 12 * num_slots) if symmetric else 8 * num_slots + max(window, 24 * num_slots)
+
+
 def scale(weight: Tensor, num_nodes: int) -> Scale:
     """The scale for a graph of so many vertices with these weights per slot."""
     if weight.numel() == 0:

@@ -5,26 +5,33 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
+// Sums, rounded to float32.
+#if defined(TORCHCENT_AVX2) || defined(TORCHCENT_AVX512)
+inline __m256 eight(const float* sum) { return _mm256_loadu_ps(sum); }
+#endif
+#if defined(TORCHCENT_AVX512)
+inline __m256 eight(const double* sum) { return _mm512_cvtpd_ps(_mm512_loadu_pd(sum)); }
+inline __m512 sixteen(const float* sum) { return _mm512_loadu_ps(sum); }
+inline __m512 sixteen(const double* sum) {
+  return _mm512_insertf32x8(_mm512_castps256_ps512(eight(sum)), eight(sum + 8), 1);
+}
+#elif defined(TORCHCENT_AVX2)
+inline __m256 eight(const double* sum) {
+  return _mm256_set_m128(_mm256_cvtpd_ps(_mm256_loadu_pd(sum + 4)), _mm256_cvtpd_ps(_mm256_loadu_pd(sum)));
+}
+#endif
+
 // Appends the entries >= least of a dense column to a list, of which `count` entries are there; returns how many then
 // are. The column and the list are read and written up to 15 entries beyond their ends.
-inline int64_t append(const double* column, int64_t low, int64_t high, float least, int32_t* row, float* value,
-                      int64_t count) {
-  for (int64_t u = low; u < high; ++u) {
-    const float entry = static_cast<float>(column[u]);
-    value[count] = entry;
-    row[count] = static_cast<int32_t>(u);
-    count += entry >= least;
-  }
-  return count;
-}
-inline int64_t append(const float* column, int64_t low, int64_t high, float least, int32_t* row, float* value,
+template <class Sum>
+inline int64_t append(const Sum* column, int64_t low, int64_t high, float least, int32_t* row, float* value,
                       int64_t count) {
 #if defined(TORCHCENT_AVX512)
   const __m512 bar = _mm512_set1_ps(least);
   __m512i rows = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(low)),
                                   _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   for (int64_t i = low; i < high; i += 16) {
-    const __m512 v = _mm512_loadu_ps(column + i);
+    const __m512 v = sixteen(column + i);
     __mmask16 wanted = _mm512_cmp_ps_mask(v, bar, _CMP_GE_OQ);
     if (high - i < 16) wanted &= static_cast<__mmask16>((1u << (high - i)) - 1);
     if (wanted != 0) {
@@ -37,13 +44,13 @@ inline int64_t append(const float* column, int64_t low, int64_t high, float leas
 #elif defined(TORCHCENT_AVX2)
   const __m256 bar = _mm256_set1_ps(least);
   for (int64_t i = low; i < high; i += 16) {
-    const __m256 first = _mm256_cmp_ps(_mm256_loadu_ps(column + i), bar, _CMP_GE_OQ);
-    const __m256 second = _mm256_cmp_ps(_mm256_loadu_ps(column + i + 8), bar, _CMP_GE_OQ);
+    const __m256 first = _mm256_cmp_ps(eight(column + i), bar, _CMP_GE_OQ);
+    const __m256 second = _mm256_cmp_ps(eight(column + i + 8), bar, _CMP_GE_OQ);
     uint32_t wanted = static_cast<uint32_t>(_mm256_movemask_ps(first) | _mm256_movemask_ps(second) << 8);
     if (high - i < 16) wanted &= (uint32_t{1} << (high - i)) - 1;
     for (; wanted != 0; wanted &= wanted - 1) {
       const int64_t u = i + __builtin_ctz(wanted);
-      value[count] = column[u];
+      value[count] = static_cast<float>(column[u]);
       row[count++] = static_cast<int32_t>(u);
     }
   }
@@ -53,13 +60,14 @@ inline int64_t append(const float* column, int64_t low, int64_t high, float leas
     const int64_t end = i + kStride < high ? i + kStride : high;
     if (end - i == kStride) {
       int32_t any = 0;
-      for (int64_t u = 0; u < kStride; ++u) any |= -static_cast<int32_t>(column[i + u] >= least);
+      for (int64_t u = 0; u < kStride; ++u) any |= -static_cast<int32_t>(static_cast<float>(column[i + u]) >= least);
       if (any == 0) continue;
     }
     for (int64_t u = i; u < end; ++u) {
-      value[count] = column[u];
+      const float entry = static_cast<float>(column[u]);
+      value[count] = entry;
       row[count] = static_cast<int32_t>(u);
-      count += column[u] >= least;
+      count += entry >= least;
     }
   }
 #endif

@@ -105,7 +105,9 @@ Tensor sorted(Tensor key, int bits, cudaStream_t stream) {
   check(cub::DeviceRadixSort::SortKeys(nullptr, size, buffer, count, 0, 2 * bits, stream), "sort");
   void* const workspace = scratch.bytes(static_cast<int64_t>(size));
   check(cub::DeviceRadixSort::SortKeys(workspace, size, buffer, count, 0, 2 * bits, stream), "sort");
-  return buffer.selector == 0 ? key : spare;
+  // A parameter may outlive the call: what is not returned must not stay in it.
+  if (buffer.selector != 0) key = spare;
+  return key;
 }
 
 // CSR of `size` rows from sorted arcs, and where they came from.

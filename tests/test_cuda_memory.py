@@ -1,0 +1,56 @@
+"""What explain says of memory on CUDA, beside what the allocator counts."""
+
+import pytest
+import torch
+
+import torchcent
+from torchcent import Graph, _device, _ops, _weights, generate
+
+if not (_ops.cuda and torch.cuda.is_available()):
+    pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
+
+GRAPHS = {
+    "R-MAT": lambda: generate.rmat(17, 16),
+    "preferential attachment": lambda: generate.ba(100_000, 4),
+    "small world": lambda: generate.ws(100_000, 10, 0.1),
+    "triangulation": lambda: generate.delaunay(2**17),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_memory_at_scale(name: str, weighted: bool) -> None:
+    """Never more than what explain says, and at most 2 % less."""
+    edges = GRAPHS[name]().cuda()
+    weight = torch.randint(1, 50, edges.shape[1:], device="cuda") if weighted else None
+    graph = Graph.from_edge_index(edges, directed=False, edge_weight=weight)
+    joined = torch.nonzero(graph.degree > 0).flatten()
+    sources = joined[torch.randperm(joined.numel(), device="cuda")[:1024]]
+    torchcent.betweenness(graph, sources=sources[:64])  # prepares, and what the process takes once
+    del edges, weight, joined
+    torch.cuda.empty_cache()
+    others = torch.cuda.memory_allocated()
+    plan = torchcent.explain(graph, sources=sources.numel())
+    held = torchcent._room.held_bytes(graph)
+    torch.cuda.reset_peak_memory_stats()
+    torchcent.betweenness(graph, sources=sources)
+    peak = torch.cuda.max_memory_allocated() - others + held
+    assert 0.98 * plan.memory <= peak <= plan.memory
+
+
+@pytest.mark.parametrize(("n", "count"), [(1000, 10**6), (10**6, 10**7), (10**6, 10**6)])
+def test_transposes_and_scales(n: int, count: int) -> None:
+    edges = torch.randint(n, (2, count), device="cuda")
+    weight = torch.randint(1, 100, (count,), device="cuda")
+    graph = Graph.from_edge_index(edges, n, edge_weight=weight)
+    m = graph.num_slots
+
+    def peak(name: str) -> int:
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        getattr(graph, name)
+        return torch.cuda.max_memory_allocated() - before
+
+    some = 2**22  # rounding, and what sorts and sums take besides
+    assert peak("_transposed") <= _device.bytes_to_transpose(n, m) + some
+    assert peak("scaled_weights") <= _weights.bytes_to_scale(m, False) + some
