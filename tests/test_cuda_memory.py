@@ -4,24 +4,27 @@ import pytest
 import torch
 
 import torchcent
-from torchcent import Graph, _device, _ops, _weights, generate
+from torchcent import Graph, _device, _ops, _room, _weights, generate
 
 if not (_ops.cuda and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
+# And the least share of the estimate that is taken: where searches end a level before the deepest of
+# all, the memory for more levels may not be asked for.
 GRAPHS = {
-    "R-MAT": lambda: generate.rmat(17, 16),
-    "preferential attachment": lambda: generate.ba(100_000, 4),
-    "small world": lambda: generate.ws(100_000, 10, 0.1),
-    "triangulation": lambda: generate.delaunay(2**17),
+    "R-MAT": (lambda: generate.rmat(17, 16), 0.98),
+    "preferential attachment": (lambda: generate.ba(100_000, 4), 0.85),
+    "small world": (lambda: generate.ws(100_000, 10, 0.1), 0.98),
+    "triangulation": (lambda: generate.delaunay(2**17), 0.98),
 }
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_memory_at_scale(name: str, weighted: bool) -> None:
-    """Never more than what explain says, and at most 2 % less."""
-    edges = GRAPHS[name]().cuda()
+    """Never more than what explain says, and hardly less."""
+    make, least = GRAPHS[name]
+    edges = make().cuda()
     weight = torch.randint(1, 50, edges.shape[1:], device="cuda") if weighted else None
     graph = Graph.from_edge_index(edges, directed=False, edge_weight=weight)
     joined = torch.nonzero(graph.degree > 0).flatten()
@@ -31,11 +34,11 @@ def test_memory_at_scale(name: str, weighted: bool) -> None:
     torch.cuda.empty_cache()
     others = torch.cuda.memory_allocated()
     plan = torchcent.explain(graph, sources=sources.numel())
-    held = torchcent._room.held_bytes(graph)
+    held = _room.held_bytes(graph)
     torch.cuda.reset_peak_memory_stats()
     torchcent.betweenness(graph, sources=sources)
     peak = torch.cuda.max_memory_allocated() - others + held
-    assert 0.98 * plan.memory <= peak <= plan.memory
+    assert least * plan.memory <= peak <= plan.memory
 
 
 @pytest.mark.parametrize(("n", "count"), [(1000, 10**6), (10**6, 10**7), (10**6, 10**6)])

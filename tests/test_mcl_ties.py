@@ -1,4 +1,4 @@
-"""Markov clustering of graphs that look alike from many sides: no rounding decides, on any engine."""
+"""Markov clustering of graphs that look alike from many sides: rounding decides nothing."""
 
 import os
 import subprocess
@@ -32,8 +32,12 @@ def cycle(n: int) -> Edges:
 
 
 def grid(rows: int, columns: int) -> Edges:
-    across = [(i * columns + j, i * columns + j + 1) for i in range(rows) for j in range(columns - 1)]
-    down = [(i * columns + j, (i + 1) * columns + j) for i in range(rows - 1) for j in range(columns)]
+    across = [
+        (i * columns + j, i * columns + j + 1) for i in range(rows) for j in range(columns - 1)
+    ]
+    down = [
+        (i * columns + j, (i + 1) * columns + j) for i in range(rows - 1) for j in range(columns)
+    ]
     return edges(across + down, rows * columns)
 
 
@@ -68,7 +72,9 @@ FAMILIES: dict[str, Edges] = {
 }
 
 
-def clustered(graph: Edges, engine: str, inflation: float = 2, **rest: bool) -> torchcent.Clustering:
+def clustered(
+    graph: Edges, engine: str, inflation: float = 2, **rest: bool
+) -> torchcent.Clustering:
     return torchcent.mcl(
         graph[0].to(DEVICE), num_nodes=graph[1], directed=False, engine=engine,
         inflation=inflation, max_iter=70, **rest,

@@ -76,10 +76,10 @@ def core_bytes(core: Core) -> int:
 
 # --- CUDA
 
-# PyTorch's allocator takes memory in pieces of 512 bytes. A tensor of 10 MiB and more comes out of a
-# block of whole 2 MiB, of which up to 1 MiB stays with it.
+# PyTorch's allocator takes memory in pieces of 512 bytes. A tensor of 10 MiB and more comes out of
+# a block of whole 2 MiB, of which up to 1 MiB stays with it.
 _PIECE, _FROM, _BLOCK, _LEFT = 512, 10 * 2**20, 2**21, 2**20
-# What else a run takes: workspace of sorts and scans, and this rounding of single arrays of kernels.
+# What else a run takes: workspace of sorts and scans, and this rounding of the kernels' arrays.
 _SLACK = 2**22
 # Levels of masks that the lanes engine has at first; then half as many again (csrc/cuda/lanes.cuh).
 _FIRST_LEVELS = 8

@@ -143,8 +143,8 @@ class ColumnExpansion {
 
   const FlowProblem problem_;
   FlowColumn& column_;
-  DenseColumn<Sum> dense_;     // the column, expanded
-  Buffer<float> weight_;  // for e > 2: the column so far
+  DenseColumn<Sum> dense_;  // the column, expanded
+  Buffer<float> weight_;    // for e > 2: the column so far
   Buffer<int32_t> from_;
 };
 

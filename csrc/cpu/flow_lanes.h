@@ -1,5 +1,5 @@
-// Expansion of 8 columns side by side (4 in float64). What several of them take of a column of M is read once and added to all with
-// one instruction, where they take it one by one also: columns of one cluster share most of what they take.
+// Expansion of 8 columns side by side (4 in float64). What several of them take of a column of M is read once and added
+// to all with one instruction, where they take it one by one also: columns of one cluster share most of what they take.
 #pragma once
 
 #include "flow_expansion.h"

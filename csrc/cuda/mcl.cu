@@ -197,7 +197,9 @@ class Iteration {
         Table<WarpGroup, kSmallSlots, float>::limit,
         Table<WarpGroup, kLargeSlots, float>::limit,
         job_.rules.products != 1 ? 2 : strategy_.first - 1,
-        small_ ? INT64_MAX : job_.rules.products == 1 ? kExactProducts : -1,
+        small_                     ? INT64_MAX
+        : job_.rules.products == 1 ? kExactProducts
+                                   : -1,
     };
     classify<<<blocks_for(job_.n, 4 * kColumnsOfWarp), 128, 0, stream_>>>(job_.flow, limits, job_.list, job_.count,
                                                                           bound_, job_.products);
@@ -222,7 +224,8 @@ class Iteration {
   template <class Sum>
   void dense() {
     const int64_t marks = mark_count(job_.n);
-    const int bytes = static_cast<int>(sums_in_shared_ ? sum_bytes() * padded_rows(job_.n) : 4 * (mark_words(job_.n) + 1));
+    const int bytes =
+        static_cast<int>(sums_in_shared_ ? sum_bytes() * padded_rows(job_.n) : 4 * (mark_words(job_.n) + 1));
     const unsigned grid = affordable(sums_in_shared_ ? resident(mcl_dense<true, Sum>, kDenseThreads, bytes)
                                                      : resident(mcl_dense<false, Sum>, kDenseThreads, bytes),
                                      block_bytes());

@@ -82,10 +82,10 @@ __device__ inline unsigned long long as_bits(double value) {
 
 // An expanded column, and what is kept of it.
 struct Measure {
-  int32_t all = 0;                 // entries
-  int32_t count = 0;               // of those kept, as all that follows
+  int32_t all = 0;                // entries
+  int32_t count = 0;              // of those kept, as all that follows
   int64_t mass = 0, squares = 0;  // in units
-  unsigned most = 0;               // bits of the largest value
+  unsigned most = 0;              // bits of the largest value
 
   __device__ void merge(const Measure& other) {
     mass += other.mass;

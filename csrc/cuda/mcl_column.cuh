@@ -195,8 +195,8 @@ __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t 
   const double inflation = job.rules.inflation;
   double scale = 0;
   if (kept.count > 0)
-    scale = inflation == 1 ? 1 / from_units(kept.mass)
-                           : scale_of_powers(group, sums, kept, pruned.bar, share, inflation);
+    scale =
+        inflation == 1 ? 1 / from_units(kept.mass) : scale_of_powers(group, sums, kept, pruned.bar, share, inflation);
   sums.order(group, pruned.bar);
   const int64_t begin = job.out.begin[column];
   int length = 0;

@@ -20,7 +20,9 @@ class DenseSums {
     group.sync();
   }
   __device__ bool locate(const Group&, int32_t (&)[kAhead]) const { return true; }
-  __device__ void add(int32_t at, float weight, float value) { value_[at] = multiply_add(Sum{weight}, Sum{value}, value_[at]); }
+  __device__ void add(int32_t at, float weight, float value) {
+    value_[at] = multiply_add(Sum{weight}, Sum{value}, value_[at]);
+  }
   template <class Visit>
   __device__ void each(const Group& group, const Visit& visit) const {
     for (int i = group.rank(); i < (n_ + 3) / 4; i += group.size()) {

@@ -3,8 +3,8 @@
 //
 // - Sums of a column (mass, squares, powers) are integers, for which any order will do.
 // - Entries of an expanded column are sums in the order of the rows of the column that is expanded; in float64, which
-//   holds a product of two float32 exactly, and rounded once, where columns are short or graphs small (kExactNodes); else
-//   in float32 by fused multiply-adds, but for what flow_filter.h leaves out.
+//   holds a product of two float32 exactly, and rounded once, where columns are short or graphs small (kExactNodes);
+//   else in float32 by fused multiply-adds, but for what flow_filter.h leaves out.
 #pragma once
 
 #include "betweenness.h"  // TORCHCENT_HD

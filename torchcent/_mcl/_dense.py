@@ -17,9 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Size up to which products are summed in float64. On CUDA parts are faster above (half the time on
-# an H200); the tensor cores drop bits of what they sum to, so sums of the largest parts are cut into
-# pieces.
+# Size up to which products are summed in float64. Above, parts are faster on CUDA (half the time on
+# an H200); the tensor cores drop bits of what they sum to, so sums of the largest parts are cut.
 _EXACT, _PIECE = 1024, 1024
 
 
