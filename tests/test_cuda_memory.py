@@ -9,8 +9,8 @@ from torchcent import Graph, _device, _ops, _room, _weights, generate
 if not (_ops.cuda and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
-# And the least share of the estimate that is taken: where searches end a level before the deepest of
-# all, the memory for more levels may not be asked for.
+# And the least share of the estimate that is taken: where searches end a level before the deepest
+# of all, the memory for more levels may not be asked for.
 GRAPHS = {
     "R-MAT": (lambda: generate.rmat(17, 16), 0.98),
     "preferential attachment": (lambda: generate.ba(100_000, 4), 0.85),

@@ -7,7 +7,7 @@
 //   else in float32 by fused multiply-adds, but for what flow_filter.h leaves out.
 #pragma once
 
-#include "betweenness.h"  // TORCHCENT_HD
+#include "measures/betweenness.h"  // TORCHCENT_HD
 
 namespace torchcent::TORCHCENT_ISA {
 
