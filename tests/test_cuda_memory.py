@@ -57,3 +57,23 @@ def test_transposes_and_scales(n: int, count: int) -> None:
     some = 2**22  # rounding, and what sorts and sums take besides
     assert peak("_transposed") <= _device.bytes_to_transpose(n, m) + some
     assert peak("scaled_weights") <= _weights.bytes_to_scale(m, False) + some
+
+
+def test_little_memory() -> None:
+    """With 1.5 GiB left: both figures, whatever asks for more."""
+    edges = torch.randint(10**6, (2, 4 * 10**7), device="cuda")
+    graph = Graph.from_edge_index(edges[:, : 10**6], 10**6)
+    torch.cuda.empty_cache()
+    free = torch.cuda.mem_get_info()[0]
+    ballast = torch.empty(free - 3 * 2**29, dtype=torch.uint8, device="cuda")
+    with pytest.raises(MemoryError, match=r"building a Graph .* needs 2\.\d GiB .*memory="):
+        Graph.from_edge_index(edges, 10**6)
+    for call in (torchcent.betweenness, torchcent.mcl, torchcent.closeness):
+        with pytest.raises(MemoryError, match="needs .* GiB"):
+            call(edges, num_nodes=10**6)
+    with pytest.raises(MemoryError, match="GiB"):
+        Graph.from_edge_index(edges, 10**6, memory=2**40)
+    with pytest.raises(MemoryError, match="free on cuda:0"):
+        torchcent.betweenness(graph, sources=4096, engine="lanes", memory=2**40)
+    del ballast
+    torch.cuda.empty_cache()

@@ -1,8 +1,9 @@
 """The arithmetic of memory on CUDA, which needs none: figures of an H200 stand beside it."""
 
 import pytest
+import torch
 
-from torchcent import _device, _room, _weights
+from torchcent import _device, _memory, _room, _weights
 
 MIB = 2**20
 
@@ -44,3 +45,42 @@ def test_transposes() -> None:
     """Two words for each arc that are sorted, pointers; 10^6 vertices took 14.6 bytes per arc and
     16 per vertex."""
     assert _device.bytes_to_transpose(10**6, 10**7) == 16 * 10**7 + 16 * 10**6
+
+
+# Peaks of building on an H200, less the copy of the ids that is made now.
+BUILT = [
+    (1000, 10**6, False, False, 58_755_072), (1000, 10**6, True, True, 125_713_920),
+    (10**6, 10**7, False, True, 662_240_768), (10**6, 10**7, True, False, 1_156_030_464),
+    (5 * 10**6, 5 * 10**6, False, False, 330_001_408),
+    (4 * 10**6, 10**8, True, False, 11_544_841_216), (10**7, 3 * 10**7, True, True, 3_703_350_784),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("nodes", "columns", "symmetric", "weighted", "peak"), BUILT)
+def test_building(nodes: int, columns: int, symmetric: bool, weighted: bool, peak: int) -> None:
+    room = _memory.Building(columns, symmetric, weighted, torch.device("cuda"), None)
+    assert peak <= room.needed(nodes) - 16 * columns <= 1.2 * peak
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "CUDA out of memory. Tried to allocate 310.00 MiB. GPU 1 has a total capacity of "
+            "139.80 GiB of which 213.12 MiB is free.",
+            "did not grant 310.00 MiB, with 213.0 MiB free on cuda:1",
+        ),
+        ("sort: out of memory", "did not grant memory, with 213.0 MiB free on cuda:0"),
+    ],
+)
+def test_a_gpu_that_runs_out(text: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(_memory, "_free", lambda device: 213 * MIB if device.type == "cuda" else 0)
+
+    @_memory.reported
+    def fails() -> None:
+        raise torch.OutOfMemoryError(text) if "CUDA" in text else RuntimeError(text)
+
+    with pytest.raises(MemoryError, match=said):
+        fails()

@@ -22,6 +22,8 @@ _RAN_OUT = re.compile(
     r"|aten::(new_)?empty.*API call failed"  # of tensors that our compiled code asks for
 )
 _TRIED = re.compile(r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate (\S+ \wiB) for")
+_GPU = re.compile(r"\bGPU (\d+)")
+_OF_HOST = re.compile(r"DefaultCPUAllocator|bad_alloc|[Uu]nable to allocate")
 
 # Building that takes less is not held against what is free, which takes longer to find out.
 _SMALL = 2**24
@@ -59,13 +61,23 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
                 raise
             tried = _TRIED.search(text)
             size = next(filter(None, tried.groups())) if tried else "memory"
+            device = _device_that_ran_out(text)
+            where = "the host" if device.type == "cpu" else device
             raise MemoryError(
                 f"{function.__qualname__}: the system did not grant {size}, with "
-                f"{readable(_free(torch.device('cpu')))} free on the host; a smaller memory= "
-                "than that takes less at a time"
+                f"{readable(_free(device))} free on {where}; a smaller memory= than that takes "
+                "less at a time"
             ) from None
 
     return call
+
+
+def _device_that_ran_out(text: str) -> torch.device:
+    """PyTorch names the GPU; what CUDA says of itself is of the current one."""
+    if found := _GPU.search(text):
+        return torch.device("cuda", int(found[1]))
+    on_host = not torch.cuda.is_initialized() or not text or _OF_HOST.search(text)
+    return torch.device("cpu") if on_host else torch.device("cuda", torch.cuda.current_device())
 
 
 @dataclass(frozen=True)
@@ -91,12 +103,14 @@ class Building:
 
         On the CPU (csrc/cpu/graph.cpp): when arcs are sorted, with copies of the ids and weights;
         when weights are brought into the order of the slots, of symmetric graphs by the transpose.
+        On CUDA (_csr.py): when arcs are sorted, measured on an H200: 50 to 59.4 bytes for each.
         """
         columns = self.columns
         arcs = columns * (2 if self.symmetric else 1)
         batch = 8 * num_nodes + 24 * graphs if graphs else 0
         if self.device.type != "cpu":
-            return batch + 131 * arcs + 16 * num_nodes + (24 * arcs if self.weighted else 0)
+            copies = (24 if self.weighted else 16) * columns
+            return batch + 60 * arcs + copies + 16 * num_nodes
         number = 8 if columns < 2**31 - 1 else 16
         sorting = 16 * columns + (4 + number) * arcs + 32 * num_nodes
         if not self.weighted:
