@@ -30,7 +30,7 @@ DENSE_BYTES = 32
 _ENTRY = 8  # bytes of an entry: row and value
 _TENSOR_ENTRY = 36  # of the tensor engine, which holds the new entries in blocks and then as one
 # Of a thread of the fused engine: per vertex, and its chunk of new entries (csrc/cpu/flow_store.h).
-_PER_NODE, _CHUNK = 16, 2**21
+_PER_NODE, _CHUNK = 24, 2**21
 
 
 @dataclass(frozen=True)
