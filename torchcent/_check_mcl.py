@@ -38,7 +38,7 @@ def similarities(edge_index: Tensor | Graph, edge_weight: object) -> Tensor | No
 
 
 def inflation(value: object, name: str = "inflation") -> float:
-    found = number(value, name)
+    found = _number(value, name)
     if not 1 < found < math.inf:
         raise ValueError(
             f"{name} must be > 1 and finite, got {shortened(value)}: 1 leaves the flow as it "
@@ -76,7 +76,7 @@ def loops(value: object) -> str | float | None:
         raise ValueError(
             f"loops must be 'max', 'one', a number > 0 or None, got {shortened(value)}"
         )
-    found = number(value, "loops")
+    found = _number(value, "loops")
     if not 0 < found < math.inf:
         raise ValueError(
             f"loops must be a finite number > 0, got {shortened(value)}; None adds no loops"
@@ -91,7 +91,7 @@ def prune(value: object) -> Prune | None:
 
 
 def chaos(value: object) -> float:
-    found = number(value, "chaos")
+    found = _number(value, "chaos")
     if not 0 < found < math.inf:
         raise ValueError(f"chaos must be a finite number > 0, got {shortened(value)}")
     return found
@@ -122,4 +122,11 @@ def _between(value: object, name: str, least: int, most: int) -> int:
         raise ValueError(f"{name} must be at least {least}, got {shortened(value)}")
     if found > most:
         raise ValueError(f"{name} must be at most {most}, got {shortened(value)}")
+    return found
+
+
+def _number(value: object, name: str) -> float:
+    found = number(value, name)
+    if math.isnan(found):
+        raise ValueError(f"{name} must not be NaN")
     return found

@@ -40,18 +40,15 @@ def integer(value: object, name: str) -> int:
 
 
 def number(value: object, name: str, accepted: str = "") -> float:
-    """An int or a float, NumPy's as well, and no NaN."""
+    """An int or a float, NumPy's as well; NaN is in no range."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         raise TypeError(f"{name} must be a number{accepted}, got {shortened(value)}")
     if isinstance(value, np.complexfloating):
         raise TypeError(f"{name} must be a real number{accepted}, got {shortened(value)}")
     try:
-        found = float(value)
+        return float(value)
     except OverflowError:
-        found = math.inf if value > 0 else -math.inf
-    if math.isnan(found):
-        raise ValueError(f"{name} must not be NaN")
-    return found
+        return math.inf if value > 0 else -math.inf
 
 
 def shortened(value: object) -> str:

@@ -28,9 +28,9 @@ _ROUNDS = 32  # of redrawing; only dense small rings need more
 
 def _whole(name: str, value: object, least: int, most: int = MAX_NODES) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an int, got {shortened(value)}")
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     if value < least or value > most:  # type: ignore[operator]
-        accepted = f"{least} or more" if value < least else f"at most {most}"  # type: ignore[operator]
+        accepted = f"{least} or more" if value < least else f"{least} to {most}"  # type: ignore[operator]
         raise ValueError(f"{name}={shortened(value)}; accepted: {accepted}")
     return int(value)
 
@@ -97,9 +97,9 @@ def rmat(
     """
     scale = _whole("scale", scale, 0, 30)
     count = _whole("edge_factor", edge_factor, 0) << scale
-    a, b, c = _share("a", a), _share("b", b), _share("c", c)
+    a, b, c = number(a, "a"), number(b, "b"), number(c, "c")
     _fits(1 << scale, count, f"scale={scale}, edge_factor={edge_factor}")
-    if min(a, b, c) < 0 or a + b + c > 1:
+    if not (min(a, b, c) >= 0 and a + b + c <= 1):
         raise ValueError(f"a={a}, b={b}, c={c}; accepted: none negative, sum at most 1")
     rng = _random(seed)
     n = 1 << scale
@@ -176,7 +176,9 @@ def er(n: int, p: float | None = None, *, m: int | None = None, seed: int = 0) -
         _fits(n, _share("p", p) * pairs, f"n={n}, p={p}")
         m = int(rng.binomial(pairs, _share("p", p)))
     else:
-        m = _whole("m", m, 0, pairs)
+        m = _whole("m", m, 0, 2**63)
+        if m > pairs:
+            raise ValueError(f"m={m}; accepted: 0 to n(n-1)/2 = {pairs}")
     _fits(n, m, f"n={n}, m={m}")
     low, high = _pair_of(_sample(rng, pairs, m))
     return _symmetric(_pairs(low, high, n), n)
