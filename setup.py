@@ -18,7 +18,16 @@ from torch.utils.cpp_extension import BuildExtension, CppExtension
 CSRC = Path("csrc")
 MACROS = [("TORCH_TARGET_VERSION", "0x020a000000000000")]
 HEADERS = ("csr.h", "multi_search.h", "multi_search.cuh")  # for users (torchcent.include_path())
-FLAGS = ["-O3", "-std=c++20", "-fvisibility=hidden", "-g0", "-pthread", "-Wall"]
+# For tools/sanitize.py: kernels that check themselves, for a folder of their own.
+SANITIZE = {
+    "": ["-O3", "-g0"],
+    "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fsanitize-recover=all"],
+    "thread": ["-fsanitize=thread"],
+}[os.environ.get("TORCHCENT_SANITIZE", "")]
+if SANITIZE[0].startswith("-fsanitize"):
+    # Python's own flags have -fwrapv, with which no overflow would be reported.
+    SANITIZE += ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-wrapv", "-D_GLIBCXX_ASSERTIONS"]
+FLAGS = ["-std=c++20", "-fvisibility=hidden", "-pthread", "-Wall", *SANITIZE]
 if platform.machine() == "x86_64":
     FLAGS.append("-Wno-maybe-uninitialized")  # g++ 12 warns inside of its own AVX-512 header
 
@@ -29,7 +38,7 @@ extensions = [
         include_dirs=[str(CSRC.resolve())],
         define_macros=MACROS,
         extra_compile_args=FLAGS,
-        extra_link_args=["-pthread"],
+        extra_link_args=["-pthread", *(flag for flag in SANITIZE if "sanitize" in flag)],
         py_limited_api=True,
     )
 ]

@@ -34,7 +34,8 @@ def _load(library: Path, *folders: str) -> None:
 
 
 if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
-    _library = Path(__file__).with_name("_C.abi3.so")
+    # Another build of the same sources, such as one that tools/sanitize.py made.
+    _library = Path(os.environ.get("TORCHCENT_LIBRARY") or Path(__file__).with_name("_C.abi3.so"))
     try:
         _load(_library)
         simd = ("portable", "avx2", "avx512")[ops.simd()]

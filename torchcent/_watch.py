@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from _torchcent_command import interrupt
+
 _POLL_SECONDS = 0.1
 
 
@@ -107,18 +109,19 @@ def _noted_interrupt() -> Iterator[list[int]]:
     """Ctrl-C is noted in the list and raised at the end, where nothing is left half done.
 
     Raised at any line, it could hit the start or the join of the thread and leave it running.
-    Handlers other than Python's own are left in place.
+    Handlers other than Python's own, and the command's, are left in place.
     """
     noted: list[int] = []
     main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    handler = signal.getsignal(signal.SIGINT)
+    if not main or handler not in (signal.default_int_handler, interrupt):
         yield noted
         return
     signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
     try:
         yield noted
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, handler)
     if noted:
         raise KeyboardInterrupt
 

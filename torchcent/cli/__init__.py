@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import torchcent
+from _torchcent_command import INTERRUPTED
 from torchcent.cli import _files, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
 
@@ -104,15 +105,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns the exit status: 0, 2 for a wrong input, 130 for Ctrl-C."""
     try:
         args = _parser().parse_args(arguments)
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    try:
         with _plain_warnings():
             args.call(args)
             sys.stdout.flush()
     except KeyboardInterrupt:
         print("torchcent: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
+    except SystemExit as stop:  # argparse's
+        return int(stop.code or 0)
     except BrokenPipeError:  # such as `| head`: whoever reads has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

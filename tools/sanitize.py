@@ -1,0 +1,229 @@
+"""Runs the tests and a soak on kernels that check themselves.
+
+    python tools/sanitize.py             # everything: for hours
+    python tools/sanitize.py --quick     # what CI runs: a few minutes
+
+AddressSanitizer with UndefinedBehaviorSanitizer on each instruction set that the processor has, and
+LeakSanitizer on our library's allocations; ThreadSanitizer on what has threads. Each is a build of
+its own in build/sanitize, g++'s, which TORCHCENT_LIBRARY has the package load. Python, PyTorch and
+OpenMP are not instrumented: of memory that they take, its ends are known, of their own accesses
+nothing. Before a run counts, it must find faults that are planted (tools/sanitizers/planted.cpp).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build" / "sanitize"
+SOURCES = ROOT / "tools" / "sanitizers"
+SIMD = ("avx512", "avx2", "portable")
+RUNTIMES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",)}
+SHIM = {"address": "reports", "thread": "threads"}
+FLAGS = {
+    "address": "-fsanitize=address,undefined,float-cast-overflow -fsanitize-recover=all",
+    "thread": "-fsanitize=thread",
+}
+#: what the tests of engines are called; those of limits on memory and time cannot hold here, for
+#: a sanitizer takes terabytes of addresses and several times the time
+ENGINES = "lanes or queue or bits or relax or dijkstra or tiny or tensor or ops or mcl or closure"
+UNFIT = "memory or room or interrupt or processors or package or cpp or docs or notebooks or wheel"
+OURS = ("/csrc/", "_C.abi3.so", "planted.cpp")  # what a stack of ours goes through
+
+
+@dataclass
+class Task:
+    """One command under a sanitizer, on an instruction set."""
+
+    kind: str
+    simd: str
+    title: str
+    command: list[str]
+    leaks: bool = False
+
+    @property
+    def log(self) -> Path:
+        return BUILD / "logs" / f"{self.kind}-{self.simd}-{self.title}"
+
+
+def compiler() -> str:
+    return os.environ.get("CXX", "g++")
+
+
+def build(kind: str) -> Path:
+    """Our library with the sanitizer in it."""
+    folder = BUILD / kind
+    command = [sys.executable, "setup.py", "--quiet", "build_ext"]
+    command += ["--build-lib", str(folder), "--build-temp", str(folder / "objects")]
+    own = {"TORCHCENT_SANITIZE": kind, "TORCHCENT_CUDA": "0"}
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | own, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stdout + done.stderr)
+    shared = [compiler(), "-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-fPIC", "-shared"]
+    for name, flags in (("planted", FLAGS[kind].split()), (SHIM[kind], ["-ldl"])):
+        source, library = SOURCES / f"{name}.cpp", folder / f"{name}.so"
+        subprocess.run([*shared, str(source), "-pthread", *flags, "-o", str(library)], check=True)
+    return folder / "torchcent" / "_C.abi3.so"
+
+
+def environment(kind: str, simd: str, log: Path, leaks: bool = False) -> dict[str, str]:
+    """What a process needs so that the sanitizer is there first, and writes its reports to files."""
+    names = [*RUNTIMES[kind], "libstdc++.so.6"]  # exceptions are looked up before torch is loaded
+    found = [_runtime(name) for name in names]
+    found.insert(-1, str(BUILD / kind / f"{SHIM[kind]}.so"))
+    options = f"log_path={log}/report:halt_on_error=0:exitcode=0"
+    return os.environ | {
+        "LD_PRELOAD": " ".join(found),
+        "ASAN_OPTIONS": f"{options}:detect_leaks={int(leaks)}",
+        # Python's own blocks are lost to nobody's surprise: only ours are counted (`reports`).
+        "LSAN_OPTIONS": "report_objects=0:print_suppressions=0:exitcode=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "TORCHCENT_REPORTS": f"{log}/report",
+        "TSAN_OPTIONS": f"{options}:second_deadlock_stack=1",
+        "TORCHCENT_LIBRARY": str(BUILD / kind / "torchcent" / "_C.abi3.so"),
+        "TORCHCENT_SIMD": simd,
+        "OMP_WAIT_POLICY": "passive",
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+    }
+
+
+def _runtime(name: str) -> str:
+    said = subprocess.run(
+        [compiler(), f"-print-file-name={name}"], capture_output=True, text=True, check=True
+    )
+    path = said.stdout.strip()
+    if path == name:
+        sys.exit(f"{compiler()} has no {name}; on Debian it comes with g++")
+    return path
+
+
+def reports(log: Path) -> list[str]:
+    """What the sanitizers wrote that is about our library: lost blocks of PyTorch's and Python's
+    are not, nor races between libraries that are not instrumented."""
+    found = []
+    for path in sorted(log.glob("report*")):
+        text = path.read_text(errors="replace")
+        for part in re.split(r"^=+$|\n(?=(?:Direct|Indirect) leak)|(?<=\n)(?=\S+: runtime)", text, flags=re.M):  # fmt: skip
+            if re.search(r"runtime error|CHECK failed|SEGV|ERROR: AddressSanitizer", part) or (
+                re.search(r"^(Direct|Indirect) leak|WARNING: ThreadSanitizer", part, re.M)
+                and any(name in part for name in OURS)
+            ):
+                found.append("\n".join(line[:160] for line in part.splitlines()[:40]))
+    return found
+
+
+def available() -> list[str]:
+    """The instruction sets that this processor has, as the library itself tells."""
+    text = "import torchcent._ops as o; print(o.simd)"
+    known = []
+    for simd in SIMD:
+        env = environment("address", simd, BUILD) | {"ASAN_OPTIONS": "detect_leaks=0"}
+        done = subprocess.run(
+            [sys.executable, "-c", text], cwd=ROOT, env=env, capture_output=True, text=True
+        )
+        if done.returncode:
+            sys.exit(done.stderr)
+        if done.stdout.strip() == simd:
+            known.append(simd)
+        else:
+            print(f"skipped: {simd}, which this processor has not")
+    return known
+
+
+def check_planted(kind: str) -> None:
+    """Every planted fault is found, or no run under this sanitizer means anything."""
+    log = BUILD / "logs" / f"{kind}-planted"
+    _empty(log)
+    faults = {"address": ("address", "undefined", "leak"), "thread": ("thread",)}[kind]
+    for fault in faults:
+        command = [sys.executable, __file__, "--plant", f"{BUILD / kind}/planted.so", fault]
+        env = environment(kind, "portable", log, leaks=fault == "leak")
+        subprocess.run(command, env=env, check=True)
+        words = {"address": "heap-buffer-overflow", "undefined": "outside the range", "leak": "leak of", "thread": "data race"}  # fmt: skip
+        if not any(words[fault] in report for report in reports(log)):
+            sys.exit(f"the planted fault {fault!r} was not found: {kind} does not work here")
+        _empty(log)
+
+
+def plant(library: str, fault: str) -> None:
+    function = getattr(ctypes.CDLL(library), fault)
+    if fault == "undefined":
+        function.argtypes = [ctypes.c_double]
+        function(1.0)
+    else:
+        function(1000 if fault == "thread" else 0)
+
+
+def _empty(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def run(task: Task) -> tuple[bool, float]:
+    _empty(task.log)
+    started = time.monotonic()
+    env = environment(task.kind, task.simd, task.log, task.leaks)
+    done = subprocess.run(task.command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
+    (task.log / "output").write_text(done.stdout)
+    found, seconds = reports(task.log), time.monotonic() - started
+    clean = not found and done.returncode == 0
+    last = done.stdout.strip().splitlines()[-1:]
+    name = f"{task.kind:8} {task.simd:9} {task.title:10}"
+    print(f"{name} {len(found)} reports, {seconds:.0f} s; {' '.join(last)}", flush=True)
+    if not clean:
+        print("\n".join(done.stdout.splitlines()[-40:]), *found[:5], sep="\n", flush=True)
+    return clean, seconds
+
+
+def tasks(quick: bool, simd: Sequence[str], jobs: int) -> list[Task]:
+    soak = [sys.executable, "tools/soak.py", "--seconds"]
+    test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    test += ["--numprocesses", str(jobs)] if jobs > 1 else []
+    chosen = []
+    for one in simd:
+        chosen.append(Task("address", one, "soak", [*soak, "5" if quick else "300"], leaks=True))
+        if not quick:
+            chosen.append(Task("address", one, "tests", [*test, "tests", "-k", f"not ({UNFIT})"]))
+    if quick:
+        bad = ["tests/test_ops.py", "tests/test_mcl_ops.py", "tests/test_bad_input.py"]
+        chosen.append(Task("address", simd[0], "operators", [*test, *bad, "-k", f"not ({UNFIT})"]))
+    for one in simd[:1] if quick else simd:
+        chosen.append(Task("thread", one, "soak", [*soak, "10" if quick else "300"]))
+    if not quick:
+        some = f"({ENGINES}) and not ({UNFIT})"
+        chosen.append(Task("thread", simd[0], "tests", [*test, "tests", "-k", some]))
+    return chosen
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="what fits into a few minutes")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
+    parser.add_argument("--plant", nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.plant:
+        plant(*args.plant)
+        return 0
+    started = time.monotonic()
+    for kind in RUNTIMES:
+        build(kind)
+        check_planted(kind)
+        print(f"built: {kind}, {time.monotonic() - started:.0f} s since the start", flush=True)
+    results = [run(task) for task in tasks(args.quick, available(), args.jobs)]
+    bad = sum(not clean for clean, _ in results)
+    print(f"{len(results)} runs, {bad} not clean, {time.monotonic() - started:.0f} s")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
