@@ -24,7 +24,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/cuda/*.cu)
 
-.PHONY: demo test test-all test-kernels test-scatter test-networkx test-networkx-3.7 lint docs bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-all sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 lint docs bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -84,6 +84,10 @@ test-scatter: $(VENV)/.extra-test
 	$(BIN)/python -c 'import torch_scatter'
 	$(PYTEST) tests -k tensor --part $(KERNELS_PART)
 	$(BIN)/pip uninstall --quiet --yes torch_scatter
+
+# The kernels with the sanitizers of g++ in them (docs/reliability.md).
+sanitize sanitize-quick: $(VENV)/.extra-test
+	$(BIN)/python tools/sanitize.py $(if $(filter sanitize-quick,$@),--quick) --jobs $(JOBS)
 
 # NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
 # that it runs on, with 3.7, in an environment with the wheel.

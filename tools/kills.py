@@ -8,8 +8,8 @@ was before: absent, or the older file. After Ctrl-C, in half of the runs twice, 
 may be left, under a name that tells it: `.NAME.xxxxxxxx.tmp`.
 
 Importing PyTorch takes longer than a run. So most runs are forks of a process that has imported
-everything and has not used a thread; every `--fresh`th is a process of its own, for moments within
-the import. A moment is aimed at a phase: an even share of the runs each for importing, reading,
+everything and has not used a thread, and do not free all that when they end, but for one in ten;
+every `--fresh`th is a process of its own, for moments within the import. A moment is aimed at a phase: an even share of the runs each for importing, reading,
 building, searching, writing, renaming (which is given a millisecond before and after, or it would
 never be hit) and leaving.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
 import json
 import mmap
@@ -42,7 +43,7 @@ PHASES = ("importing", "starting", "reading", "building", "searching", "writing"
 COMMANDS = {
     "betweenness": "betweenness rmat.npz -o out.csv --quiet",
     "edges": "betweenness rmat.npz --edges -o out.npz --quiet",
-    "weights": "betweenness weights.gr --weights --sources 300 -o out.parquet --quiet",
+    "weights": "betweenness weights.gr --weights --sources 200 -o out.parquet --quiet",
     "approx": "betweenness rmat.npz --approx 0.02 -o out.json --quiet",
     "closeness": "closeness grid.txt.gz -o out.csv.gz --quiet",
     "harmonic": "harmonic grid.txt.gz -o out.npy --quiet",
@@ -54,10 +55,11 @@ COMMANDS = {
     "parquet": "convert rmat.npz out.parquet",
     "packed": "convert rmat.npz out.mtx.gz",
     "text": "convert weights.gr out.txt.bz2",
-    "generate": "generate ba --n 30000 --m 4 --seed 1 -o out.npz",
+    "generate": "generate ba --n 3000 --m 4 --seed 1 -o out.npz",
 }
 TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{8}\.tmp")
 OLD = b"as it was before\n"
+ENDS = 10  # one forked run in so many ends as an interpreter does
 PATIENCE = 60.0  # seconds within which a process ends
 
 
@@ -117,9 +119,11 @@ def fork_server() -> int:
 
     The answers are its id and, when it has ended, its status as waitpid has it.
     """
-    for name in ("torchcent.cli", "scipy.sparse"):  # pyarrow would start a thread
+    # Not pyarrow, which starts a thread.
+    for name in ("torchcent.cli", "scipy.sparse", "matplotlib.backends.backend_agg"):
         importlib.import_module(name)
     assert len(os.listdir("/proc/self/task")) == 1, "threads do not survive a fork"
+    gc.freeze()  # or every child would copy all pages
     print("ready", flush=True)
     # Not by iterating: nothing of what comes next may be read ahead and be seen by the child.
     while line := os.read(0, 1 << 16):
@@ -134,7 +138,11 @@ def fork_server() -> int:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             shared = phases_at(asked["phases"])
             mark_phases(shared)
-            return command(asked["arguments"])
+            status = command(asked["arguments"])
+            if asked["ends"]:
+                return status
+            sys.stdout.flush()
+            os._exit(status)  # what takes ten times as long as the rest: freeing what was imported
         print(process, flush=True)
         print(os.waitpid(process, 0)[1], flush=True)
     return 0
@@ -156,7 +164,8 @@ class Run:
 
     @property
     def errors(self) -> str:
-        return Path(f"{self.folder}.stderr").read_text(errors="replace")
+        path = Path(f"{self.folder}.stderr")  # not there if it was killed before that
+        return path.read_text(errors="replace") if path.exists() else ""
 
 
 class Launcher:
@@ -212,6 +221,7 @@ class Launcher:
                 "arguments": arguments,
                 "folder": str(run.folder),
                 "phases": str(self.phases),
+                "ends": self.count % ENDS == 0,
             }
             assert self.server.stdin is not None
             self.server.stdin.write(json.dumps(asked).encode())
@@ -286,7 +296,7 @@ def at_random(
 
     def disturb(process: int, run: Run) -> None:
         while launcher.shared[0] < PHASES.index(phase) and running(process):
-            time.sleep(0.0002)
+            time.sleep(0.0005)
         time.sleep(wait)
         run.phase = PHASES[launcher.shared[0]] if running(process) else "ended"
         for second in (False, again):
@@ -348,12 +358,12 @@ def make_graphs(folder: Path) -> None:
         return index[:, index[0] < index[1]]
 
     folder.mkdir()
-    rmat, grid = once(generate.rmat(11, 8, seed=1)), once(generate.grid(40, 40))
-    road = once(generate.delaunay(1500, seed=2))
+    rmat, grid = once(generate.rmat(9, 8, seed=1)), once(generate.grid(20, 20))
+    road = once(generate.delaunay(500, seed=2))
     length = torch.randint(1, 20, (road.size(1),), generator=torch.Generator().manual_seed(3))
-    write(folder / "rmat.npz", EdgeList(rmat, None, None, 1 << 11, False))
-    write(folder / "grid.txt.gz", EdgeList(grid, None, None, 1600, False))
-    write(folder / "weights.gr", EdgeList(road, length.double(), None, 1500, False))
+    write(folder / "rmat.npz", EdgeList(rmat, None, None, 1 << 9, False))
+    write(folder / "grid.txt.gz", EdgeList(grid, None, None, 400, False))
+    write(folder / "weights.gr", EdgeList(road, length.double(), None, 500, False))
 
 
 def main() -> int:

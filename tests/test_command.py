@@ -1,0 +1,140 @@
+"""The command ``torchcent`` as a process: Ctrl-C and SIGKILL at any moment."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from graphs import edge_index, random_graph
+
+import _torchcent_command
+import torchcent
+from _torchcent_command import interrupt
+from torchcent.io import replacing
+
+ROOT = Path(__file__).resolve().parents[1]
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+
+@pytest.fixture
+def handler() -> Iterator[None]:
+    """The command's handler of Ctrl-C."""
+    usual = signal.signal(signal.SIGINT, interrupt)
+    yield
+    signal.signal(signal.SIGINT, usual)
+
+
+def started(text: str, *arguments: str) -> subprocess.Popen[str]:
+    """A process that says when it has come to its first line."""
+    text = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + text
+    return subprocess.Popen(
+        [sys.executable, "-c", f"print('first line', flush=True)\n{text}", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_interrupt_while_importing():
+    """Within the import of PyTorch it was a traceback, or an ImportError of something half loaded."""
+    with started("import sys, _torchcent_command; sys.exit(_torchcent_command.main())", "config") as run:
+        assert run.stdout is not None and run.stdout.readline() == "first line\n"
+        threading.Event().wait(0.3)
+        run.send_signal(signal.SIGINT)
+        out, errors = run.communicate()
+    assert (run.returncode, out, errors) == (130, "", "torchcent: interrupted\n")
+
+
+def test_interrupt_of_a_background_job_is_ignored():
+    """A shell starts it with SIGINT ignored, and it stays so."""
+    text = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    text += "import os, _torchcent_command; os.kill(os.getpid(), signal.SIGINT)\n"
+    text += "status = _torchcent_command.main(); os.kill(os.getpid(), signal.SIGINT); sys.exit(status)"
+    with started(text, "config") as run:
+        out, errors = run.communicate()
+    assert run.returncode == 0, errors
+    assert torchcent.__version__ in out
+
+
+def test_status_is_that_of_the_command():
+    with started("import sys, _torchcent_command; sys.exit(_torchcent_command.main())", "foo") as run:
+        out, errors = run.communicate()
+    assert run.returncode == 2 and "invalid choice: 'foo'" in errors
+
+
+def test_interrupt_raises(handler):
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_second_interrupt_does_not_cut_the_cleaning_short(handler, tmp_path, monkeypatch):
+    unlink = Path.unlink
+
+    def interrupted_again(path: Path, missing_ok: bool = False) -> None:
+        try:  # within what handles another error, as in a library's clean-up
+            raise OSError
+        except OSError:
+            signal.raise_signal(signal.SIGINT)
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", interrupted_again)
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "out.csv") as file:
+        file.write(b"half")
+        signal.raise_signal(signal.SIGINT)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(KeyboardInterrupt):  # and the next one counts again
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_interrupt_of_a_long_run_ends_its_threads(handler):
+    """The loop over sources knows the command's handler, notes Ctrl-C and stops the kernels first."""
+    n = 3000
+    graph = torchcent.Graph.from_edge_index(edge_index(random_graph(n, 8 * n, seed=1)).cpu(), n)
+    before = threading.active_count()
+    timer = threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            torchcent.betweenness(graph, engine="queue")
+    timer.join()
+    assert threading.active_count() == before
+    assert signal.getsignal(signal.SIGINT) is interrupt
+
+
+def test_main_restores_nothing_and_leaves_in_peace(monkeypatch, handler):
+    """Once the work is done, Ctrl-C no longer changes the status or prints a traceback."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(sys, "argv", ["torchcent", "config"])
+    assert _torchcent_command.main() == 0
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_main_after_an_interrupt(monkeypatch, handler, capsys):
+    def interrupted() -> int:
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("not interrupted")
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr("torchcent.cli.main", interrupted)
+    assert _torchcent_command.main() == 130
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+@POSIX
+def test_random_interrupts_and_kills():
+    """`python tools/kills.py` has a thousand of each."""
+    command = [sys.executable, "tools/kills.py", "--interrupts", "20", "--kills", "20", "--seed", "3"]
+    command += ["--fresh", "7", "--commands", "betweenness", "apsp", "parquet", "text"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == "faults: 0"
+    assert re.search(r"^interrupts: 20;", done.stdout, re.M)
+    assert re.search(r"status 130 [1-9]", done.stdout), "no signal came in time"
+    assert re.search(r"status -9 [1-9]", done.stdout), "no signal came in time"
