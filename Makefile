@@ -2,6 +2,7 @@
 # make test    everything the tests need, then the suite, in a process per core (JOBS=...), with a
 #              random part of the large sweeps (PART=...)
 # make test-all  every test, on every kind of kernel
+# make sanitize  tests and a soak on kernels with sanitizers, for hours; sanitize-quick: minutes
 # make lint    ruff, clang-format, mypy
 # make docs    the documentation in docs/_build
 # make bench   side by side with the peers

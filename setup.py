@@ -92,7 +92,8 @@ class BuildKernels(BuildExtension):
 
     def finalize_options(self) -> None:
         super().finalize_options()
-        self.build_temp = "build/objects"
+        kind = os.environ.get("TORCHCENT_SANITIZE")
+        self.build_temp = f"build/sanitize/{kind}/objects" if kind else "build/objects"
 
 
 class BuildPackage(build_py):

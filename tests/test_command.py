@@ -1,6 +1,5 @@
 """The command ``torchcent`` as a process: Ctrl-C and SIGKILL at any moment."""
 
-import os
 import re
 import signal
 import subprocess
@@ -10,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from graphs import edge_index, random_graph
 
 import _torchcent_command
@@ -43,8 +41,10 @@ def started(text: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def test_interrupt_while_importing():
-    """Within the import of PyTorch it was a traceback, or an ImportError of something half loaded."""
-    with started("import sys, _torchcent_command; sys.exit(_torchcent_command.main())", "config") as run:
+    """Within the import of PyTorch: no traceback, no ImportError of something half loaded."""
+    with started(
+        "import sys, _torchcent_command; sys.exit(_torchcent_command.main())", "config"
+    ) as run:
         assert run.stdout is not None and run.stdout.readline() == "first line\n"
         threading.Event().wait(0.3)
         run.send_signal(signal.SIGINT)
@@ -56,7 +56,9 @@ def test_interrupt_of_a_background_job_is_ignored():
     """A shell starts it with SIGINT ignored, and it stays so."""
     text = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     text += "import os, _torchcent_command; os.kill(os.getpid(), signal.SIGINT)\n"
-    text += "status = _torchcent_command.main(); os.kill(os.getpid(), signal.SIGINT); sys.exit(status)"
+    text += (
+        "status = _torchcent_command.main(); os.kill(os.getpid(), signal.SIGINT); sys.exit(status)"
+    )
     with started(text, "config") as run:
         out, errors = run.communicate()
     assert run.returncode == 0, errors
@@ -64,7 +66,9 @@ def test_interrupt_of_a_background_job_is_ignored():
 
 
 def test_status_is_that_of_the_command():
-    with started("import sys, _torchcent_command; sys.exit(_torchcent_command.main())", "foo") as run:
+    with started(
+        "import sys, _torchcent_command; sys.exit(_torchcent_command.main())", "foo"
+    ) as run:
         out, errors = run.communicate()
     assert run.returncode == 2 and "invalid choice: 'foo'" in errors
 
@@ -94,7 +98,7 @@ def test_second_interrupt_does_not_cut_the_cleaning_short(handler, tmp_path, mon
 
 
 def test_interrupt_of_a_long_run_ends_its_threads(handler):
-    """The loop over sources knows the command's handler, notes Ctrl-C and stops the kernels first."""
+    """The loop over sources notes Ctrl-C under the command's handler, too, and stops kernels."""
     n = 3000
     graph = torchcent.Graph.from_edge_index(edge_index(random_graph(n, 8 * n, seed=1)).cpu(), n)
     before = threading.active_count()
@@ -130,7 +134,16 @@ def test_main_after_an_interrupt(monkeypatch, handler, capsys):
 @POSIX
 def test_random_interrupts_and_kills():
     """`python tools/kills.py` has a thousand of each."""
-    command = [sys.executable, "tools/kills.py", "--interrupts", "20", "--kills", "20", "--seed", "3"]
+    command = [
+        sys.executable,
+        "tools/kills.py",
+        "--interrupts",
+        "20",
+        "--kills",
+        "20",
+        "--seed",
+        "3",
+    ]
     command += ["--fresh", "7", "--commands", "betweenness", "apsp", "parquet", "text"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

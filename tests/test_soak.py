@@ -31,10 +31,16 @@ def tool(name: str) -> ModuleType:
 def test_twenty_seconds():
     command = [sys.executable, "tools/soak.py", "--seconds", "20", "--threads", "8"]
     done = subprocess.run(
-        command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+        command,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    made, kinds = map(int, re.findall(r"^(\d+) calls of (\d+) kinds by 8 threads", done.stdout, re.M)[0])
+    made, kinds = map(
+        int, re.findall(r"^(\d+) calls of (\d+) kinds by 8 threads", done.stdout, re.M)[0]
+    )
     assert made >= 8 and kinds > 250
     assert "other results or errors: 0" in done.stdout
 
@@ -88,11 +94,17 @@ def test_memory_that_grows_is_noticed(monkeypatch):
 
 
 REPORTS = {
-    "ours": ("WARNING: ThreadSanitizer: data race\n    #0 f /a/csrc/cpu/tiny.cpp:8 (_C.abi3.so+1)", 1),
+    "ours": (
+        "WARNING: ThreadSanitizer: data race\n    #0 f /a/csrc/cpu/tiny.cpp:8 (_C.abi3.so+1)",
+        1,
+    ),
     "theirs": ("WARNING: ThreadSanitizer: data race\n    #0 f <null> (libarrow.so.2600+1)", 0),
     "overflow": ("ERROR: AddressSanitizer: heap-buffer-overflow\n    #0 memcpy\n    #1 numpy", 1),
     "undefined": ("/a/csrc/cpu/tiny.cpp:8:9: runtime error: division by zero\n    #0 f", 1),
-    "our leak": ("Direct leak of 8 byte(s)\n    #0 operator new\n    #1 f /a/csrc/cpu/tiny.cpp:8", 1),
+    "our leak": (
+        "Direct leak of 8 byte(s)\n    #0 operator new\n    #1 f /a/csrc/cpu/tiny.cpp:8",
+        1,
+    ),
     "their leak": ("Direct leak of 8 byte(s)\n    #0 malloc\n    #1 _PyObject_Malloc", 0),
 }
 

@@ -8,10 +8,11 @@ was before: absent, or the older file. After Ctrl-C, in half of the runs twice, 
 may be left, under a name that tells it: `.NAME.xxxxxxxx.tmp`.
 
 Importing PyTorch takes longer than a run. So most runs are forks of a process that has imported
-everything and has not used a thread, and do not free all that when they end, but for one in ten;
-every `--fresh`th is a process of its own, for moments within the import. A moment is aimed at a phase: an even share of the runs each for importing, reading,
-building, searching, writing, renaming (which is given a millisecond before and after, or it would
-never be hit) and leaving.
+everything and has not used a thread, and all but one in ten of them end without freeing what was
+imported; every `--fresh`th is a process of its own, for moments within the import. A moment is
+aimed at a phase: an even share of the runs each for starting, reading, building, searching,
+writing, renaming (which is given a millisecond before and after, or it would never be hit) and
+leaving.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PHASES = ("importing", "starting", "reading", "building", "searching", "writing", "renaming", "leaving")  # fmt: skip
+PHASES = (
+    "importing", "starting", "reading", "building", "searching", "writing", "renaming", "leaving",
+)  # fmt: skip
 COMMANDS = {
     "betweenness": "betweenness rmat.npz -o out.csv --quiet",
     "edges": "betweenness rmat.npz --edges -o out.npz --quiet",
@@ -58,6 +61,7 @@ COMMANDS = {
     "generate": "generate ba --n 3000 --m 4 --seed 1 -o out.npz",
 }
 TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{8}\.tmp")
+STATES = {False: "as before", True: "whole"}
 OLD = b"as it was before\n"
 ENDS = 10  # one forked run in so many ends as an interpreter does
 PATIENCE = 60.0  # seconds within which a process ends
@@ -68,6 +72,7 @@ PATIENCE = 60.0  # seconds within which a process ends
 
 def mark_phases(shared: mmap.mmap) -> None:
     """Has the command note in the first byte of `shared` which phase it is in."""
+    from torchcent import cli
     from torchcent.cli import _common
     from torchcent.io import EdgeList, _files
 
@@ -95,6 +100,7 @@ def mark_phases(shared: mmap.mmap) -> None:
         shared[0] = PHASES.index("leaving")
 
     compressing, replace = _files._compressing, os.replace
+    cli.main = enters("starting", "leaving", cli.main)
     _common.read_graph = enters("reading", "building", _common.read_graph)
     EdgeList.graph = enters("building", "searching", EdgeList.graph)  # type: ignore[method-assign]
     _files._compressing = writing  # type: ignore[assignment]
@@ -115,7 +121,7 @@ def command(arguments: list[str]) -> int:
 
 
 def fork_server() -> int:
-    """Forks a process per line of standard input: {"arguments": [...], "folder": ..., "phases": ...}.
+    """Forks a process per request on standard input: what `Launcher.run` asks, as JSON.
 
     The answers are its id and, when it has ended, its status as waitpid has it.
     """
@@ -135,9 +141,8 @@ def fork_server() -> int:
                 mode = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
                 path = os.devnull if number == 0 else f"{asked['folder']}.{name}"
                 os.dup2(os.open(path, mode, 0o644), number)
+            mark_phases(phases_at(asked["phases"]))
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            shared = phases_at(asked["phases"])
-            mark_phases(shared)
             status = command(asked["arguments"])
             if asked["ends"]:
                 return status
@@ -212,7 +217,7 @@ class Launcher:
         """Runs a command; `disturb` gets its process and may send signals as long as it runs."""
         run = Run(name, self.folder(older))
         arguments = COMMANDS[name].split()
-        self.shared[0] = PHASES.index("importing" if fresh else "starting")
+        self.shared[0] = PHASES.index("importing")
         started = time.monotonic()
         if fresh:
             self._run_fresh(run, arguments, disturb)
@@ -402,7 +407,8 @@ def main() -> int:
                 one = chance.choice(args.commands)
                 fresh = args.fresh > 0 and at % args.fresh == 0
                 known = dict(usual[one].entered)
-                phase = "importing" if fresh else chance.choice([p for p in known if p != "end"])
+                aims = [p for p in known if p not in ("importing", "end")]
+                phase = "importing" if fresh else chance.choice(aims)
                 model = usual[one]
                 if fresh:
                     model = Run(one, model.folder, entered={"importing": 0, "end": import_.seconds})
@@ -412,8 +418,8 @@ def main() -> int:
                 run = launcher.run(one, older, disturb, fresh)
                 left = outputs(run.folder, graphs)
                 where["a process of its own" if fresh else run.phase] += 1
-                state = {n: "whole" if left.get(n) == w else "as before" for n, w in whole[one].items()}  # fmt: skip
-                how["outputs " + " and ".join(sorted(set(state.values())))] += 1
+                done = {left.get(n) == content for n, content in whole[one].items()}
+                how["outputs " + " and ".join(STATES[whether] for whether in sorted(done))] += 1
                 how[f"status {run.status}"] += 1
                 how["temporary file left"] += any(TEMPORARY.fullmatch(n) for n in left)
                 if wrong := faults(run, number, left, whole[one], older):

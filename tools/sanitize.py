@@ -29,6 +29,13 @@ BUILD = ROOT / "build" / "sanitize"
 SOURCES = ROOT / "tools" / "sanitizers"
 SIMD = ("avx512", "avx2", "portable")
 RUNTIMES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",)}
+#: functions of planted.cpp, and what is said of each
+PLANTED = {
+    "address": "heap-buffer-overflow",
+    "undefined": "outside the range",
+    "leak": "leak of",
+    "thread": "data race",
+}
 SHIM = {"address": "reports", "thread": "threads"}
 FLAGS = {
     "address": "-fsanitize=address,undefined,float-cast-overflow -fsanitize-recover=all",
@@ -38,6 +45,8 @@ FLAGS = {
 #: a sanitizer takes terabytes of addresses and several times the time
 ENGINES = "lanes or queue or bits or relax or dijkstra or tiny or tensor or ops or mcl or closure"
 UNFIT = "memory or room or interrupt or processors or package or cpp or docs or notebooks or wheel"
+#: where one report ends and the next one begins
+PARTS = re.compile(r"^=+$|\n(?=(?:Direct|Indirect) leak)|(?<=\n)(?=\S+: runtime)", re.M)
 OURS = ("/csrc/", "_C.abi3.so", "planted.cpp")  # what a stack of ours goes through
 
 
@@ -64,7 +73,7 @@ def build(kind: str) -> Path:
     """Our library with the sanitizer in it."""
     folder = BUILD / kind
     command = [sys.executable, "setup.py", "--quiet", "build_ext"]
-    command += ["--build-lib", str(folder), "--build-temp", str(folder / "objects")]
+    command += ["--build-lib", str(folder)]
     own = {"TORCHCENT_SANITIZE": kind, "TORCHCENT_CUDA": "0"}
     done = subprocess.run(command, cwd=ROOT, env=os.environ | own, capture_output=True, text=True)
     if done.returncode:
@@ -77,7 +86,7 @@ def build(kind: str) -> Path:
 
 
 def environment(kind: str, simd: str, log: Path, leaks: bool = False) -> dict[str, str]:
-    """What a process needs so that the sanitizer is there first, and writes its reports to files."""
+    """What a process needs to have the sanitizer loaded first and its reports in files."""
     names = [*RUNTIMES[kind], "libstdc++.so.6"]  # exceptions are looked up before torch is loaded
     found = [_runtime(name) for name in names]
     found.insert(-1, str(BUILD / kind / f"{SHIM[kind]}.so"))
@@ -113,7 +122,7 @@ def reports(log: Path) -> list[str]:
     found = []
     for path in sorted(log.glob("report*")):
         text = path.read_text(errors="replace")
-        for part in re.split(r"^=+$|\n(?=(?:Direct|Indirect) leak)|(?<=\n)(?=\S+: runtime)", text, flags=re.M):  # fmt: skip
+        for part in PARTS.split(text):
             if re.search(r"runtime error|CHECK failed|SEGV|ERROR: AddressSanitizer", part) or (
                 re.search(r"^(Direct|Indirect) leak|WARNING: ThreadSanitizer", part, re.M)
                 and any(name in part for name in OURS)
@@ -144,13 +153,12 @@ def check_planted(kind: str) -> None:
     """Every planted fault is found, or no run under this sanitizer means anything."""
     log = BUILD / "logs" / f"{kind}-planted"
     _empty(log)
-    faults = {"address": ("address", "undefined", "leak"), "thread": ("thread",)}[kind]
+    faults = ("thread",) if kind == "thread" else ("address", "undefined", "leak")
     for fault in faults:
         command = [sys.executable, __file__, "--plant", f"{BUILD / kind}/planted.so", fault]
         env = environment(kind, "portable", log, leaks=fault == "leak")
         subprocess.run(command, env=env, check=True)
-        words = {"address": "heap-buffer-overflow", "undefined": "outside the range", "leak": "leak of", "thread": "data race"}  # fmt: skip
-        if not any(words[fault] in report for report in reports(log)):
+        if not any(PLANTED[fault] in report for report in reports(log)):
             sys.exit(f"the planted fault {fault!r} was not found: {kind} does not work here")
         _empty(log)
 
@@ -173,15 +181,18 @@ def run(task: Task) -> tuple[bool, float]:
     _empty(task.log)
     started = time.monotonic()
     env = environment(task.kind, task.simd, task.log, task.leaks)
-    done = subprocess.run(task.command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
-    (task.log / "output").write_text(done.stdout)
+    with open(task.log / "output", "w") as file:
+        status = subprocess.run(
+            task.command, cwd=ROOT, env=env, stdout=file, stderr=file
+        ).returncode
+    said = (task.log / "output").read_text(errors="replace").splitlines()
     found, seconds = reports(task.log), time.monotonic() - started
-    clean = not found and done.returncode == 0
-    last = done.stdout.strip().splitlines()[-1:]
+    clean = not found and status == 0
+    last = said[-1:]
     name = f"{task.kind:8} {task.simd:9} {task.title:10}"
     print(f"{name} {len(found)} reports, {seconds:.0f} s; {' '.join(last)}", flush=True)
     if not clean:
-        print("\n".join(done.stdout.splitlines()[-40:]), *found[:5], sep="\n", flush=True)
+        print(*said[-40:], *found[:3], sep="\n", flush=True)
     return clean, seconds
 
 

@@ -15,6 +15,7 @@ import contextlib
 import ctypes
 import gc
 import io
+import itertools
 import json
 import os
 import random
@@ -24,10 +25,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-# Idle threads sleep: with eight callers they would spin away the cores. Read when torch is imported.
+# Idle threads sleep: those of eight callers would spin all the time. Read when torch is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
@@ -38,7 +40,9 @@ from torchcent import EdgeList, Graph, generate, read, write
 from torchcent.cli import main as command
 
 Call = Callable[[], Any]
-SUFFIXES = ("txt", "csv.gz", "abc", "mtx", "graph", "gr.bz2", "npz", "npy", "pt", "parquet", "el.xz")  # fmt: skip
+SUFFIXES = (
+    "txt", "csv.gz", "abc", "mtx", "graph", "gr.bz2", "npz", "npy", "pt", "parquet", "el.xz",
+)  # fmt: skip
 #: formats that are read only
 TEXTS = {
     "small.mci": "(mclheader\nmcltype matrix\ndimensions 3x3\n)\n(mclmatrix\nbegin\n"
@@ -83,31 +87,28 @@ def calls(folder: Path) -> dict[str, Call]:
     tc = torchcent
     for name, graph in graphs().items():
         counting = ("relax", "dijkstra") if graph.is_weighted else ("lanes", "queue")
-        counting = (*counting, "tensor", "auto")
-        measuring = counting if graph.is_weighted else ("bits", "tensor", "auto")
-        batch = name == "batch"
-        for engine in (*counting, "tiny") if batch else counting:
-            for measure in (tc.betweenness, tc.edge_betweenness, tc.stress):
-                known[f"{measure.__name__} {name} {engine}"] = lambda m=measure, g=graph, e=engine: m(
-                    g, engine=e
-                )
-        for engine in (*measuring, "tiny") if batch else measuring:
-            for measure in (tc.closeness, tc.harmonic, tc.eccentricity):
-                known[f"{measure.__name__} {name} {engine}"] = lambda m=measure, g=graph, e=engine: m(
-                    g, engine=e
+        measuring = counting if graph.is_weighted else ("bits",)
+        more = ("tensor", "auto", "tiny") if name == "batch" else ("tensor", "auto")
+        for engines, measures in (
+            (counting + more, (tc.betweenness, tc.edge_betweenness, tc.stress)),
+            (measuring + more, (tc.closeness, tc.harmonic, tc.eccentricity)),
+        ):
+            for engine, measure in itertools.product(engines, measures):
+                known[f"{measure.__name__} {name} {engine}"] = partial(
+                    measure, graph, engine=engine
                 )
         known[f"features {name}"] = lambda g=graph: tc.node_features(g)
-        if batch:
+        if name == "batch":
             continue
-        for engine in measuring:
+        for engine in (*measuring, "tensor", "auto"):
             known[f"lengths {name} {engine}"] = lambda g=graph, e=engine: tc.shortest_path_lengths(
                 g, engine=e
             )
         for measure in (tc.diameter, tc.radius, tc.center, tc.periphery):
             known[f"{measure.__name__} {name}"] = lambda m=measure, g=graph: m(g)
-        known[f"approx {name}"] = lambda g=graph: tc.betweenness_approx(
-            g, 0.05, 0.1, generator=torch.Generator().manual_seed(2)
-        ).scores
+        known[f"approx {name}"] = lambda g=graph: (
+            tc.betweenness_approx(g, 0.05, 0.1, generator=torch.Generator().manual_seed(2)).scores
+        )
         known[f"adaptive {name}"] = lambda g=graph: tc.betweenness_adaptive(
             g, [0, 3], generator=torch.Generator().manual_seed(2)
         )
@@ -116,9 +117,9 @@ def calls(folder: Path) -> dict[str, Call]:
             known[f"distribution {name}"] = lambda g=graph: tc.distance_distribution(g)
         index, weight = graph.to_edge_index(), graph.weight
         for engine in ("fused", "dense", "tensor"):
-            known[f"mcl {name} {engine}"] = lambda i=index, w=weight, e=engine, g=graph: tc.mcl(
-                i, w, num_nodes=g.num_nodes, directed=True, engine=e
-            ).labels
+            known[f"mcl {name} {engine}"] = lambda i=index, w=weight, e=engine, g=graph: (
+                tc.mcl(i, w, num_nodes=g.num_nodes, directed=True, engine=e).labels
+            )
         # Prepared anew: sorting, transposing, folding, components.
         known[f"graph {name}"] = lambda i=index, w=weight, g=graph: tc.betweenness(
             Graph.from_edge_index(i, g.num_nodes, g.directed, edge_weight=w)
@@ -247,7 +248,9 @@ def main() -> int:
         soak = Soak(calls(Path(folder)), args.threads, args.seed)
         soak.run(args.seconds)
     total, each = sum(soak.made.values()), soak.made.most_common()
-    print(f"{total} calls of {len(soak.names)} kinds by {args.threads} threads in {args.seconds:g} s")
+    print(
+        f"{total} calls of {len(soak.names)} kinds by {args.threads} threads in {args.seconds:g} s"
+    )
     print(f"  fewest: {each[-1][1]} of {each[-1][0]}; never: {len(soak.names) - len(each)}")
     print(f"  other results or errors: {len(soak.differ)}", *soak.differ[:20], sep="\n    ")
     step = max(1, len(soak.memory) // 20)
