@@ -18,11 +18,7 @@ leaving.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import gc
-import importlib
 import json
-import mmap
 import os
 import random
 import re
@@ -33,16 +29,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import wraps
 from pathlib import Path
-from typing import Any
+
+from forks import PHASES, phases_at
 
 ROOT = Path(__file__).resolve().parents[1]
-PHASES = (
-    "importing", "starting", "reading", "building", "searching", "writing", "renaming", "leaving",
-)  # fmt: skip
 COMMANDS = {
     "betweenness": "betweenness rmat.npz -o out.csv --quiet",
     "edges": "betweenness rmat.npz --edges -o out.npz --quiet",
@@ -60,100 +53,11 @@ COMMANDS = {
     "text": "convert weights.gr out.txt.bz2",
     "generate": "generate ba --n 3000 --m 4 --seed 1 -o out.npz",
 }
+ENDS = 10  # one forked run in so many ends as an interpreter does
 TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{8}\.tmp")
 STATES = {False: "as before", True: "whole"}
 OLD = b"as it was before\n"
-ENDS = 10  # one forked run in so many ends as an interpreter does
 PATIENCE = 60.0  # seconds within which a process ends
-
-
-# ---- in the process that is interrupted
-
-
-def mark_phases(shared: mmap.mmap) -> None:
-    """Has the command note in the first byte of `shared` which phase it is in."""
-    from torchcent import cli
-    from torchcent.cli import _common
-    from torchcent.io import EdgeList, _files
-
-    def enters(phase: str, after: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def marked(*args: Any, **named: Any) -> Any:
-            shared[0] = PHASES.index(phase)
-            result = function(*args, **named)
-            shared[0] = PHASES.index(after)
-            return result
-
-        return marked
-
-    @contextlib.contextmanager
-    def writing(raw: Any, compression: str) -> Iterator[Any]:
-        shared[0] = PHASES.index("writing")
-        with compressing(raw, compression) as file:
-            yield file
-
-    def renamed(*args: Any, **named: Any) -> None:
-        shared[0] = PHASES.index("renaming")
-        time.sleep(0.001)
-        replace(*args, **named)
-        time.sleep(0.001)
-        shared[0] = PHASES.index("leaving")
-
-    compressing, replace = _files._compressing, os.replace
-    cli.main = enters("starting", "leaving", cli.main)
-    _common.read_graph = enters("reading", "building", _common.read_graph)
-    EdgeList.graph = enters("building", "searching", EdgeList.graph)  # type: ignore[method-assign]
-    _files._compressing = writing  # type: ignore[assignment]
-    os.replace = renamed  # type: ignore[assignment]
-
-
-def phases_at(path: str) -> mmap.mmap:
-    with open(path, "r+b") as file:
-        return mmap.mmap(file.fileno(), 1)
-
-
-def command(arguments: list[str]) -> int:
-    """What the console script does."""
-    sys.argv = ["torchcent", *arguments]
-    from _torchcent_command import main
-
-    return main()
-
-
-def fork_server() -> int:
-    """Forks a process per request on standard input: what `Launcher.run` asks, as JSON.
-
-    The answers are its id and, when it has ended, its status as waitpid has it.
-    """
-    # Not pyarrow, which starts a thread.
-    for name in ("torchcent.cli", "scipy.sparse", "matplotlib.backends.backend_agg"):
-        importlib.import_module(name)
-    assert len(os.listdir("/proc/self/task")) == 1, "threads do not survive a fork"
-    gc.freeze()  # or every child would copy all pages
-    print("ready", flush=True)
-    # Not by iterating: nothing of what comes next may be read ahead and be seen by the child.
-    while line := os.read(0, 1 << 16):
-        asked = json.loads(line)
-        process = os.fork()
-        if not process:
-            os.chdir(asked["folder"])
-            for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
-                mode = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-                path = os.devnull if number == 0 else f"{asked['folder']}.{name}"
-                os.dup2(os.open(path, mode, 0o644), number)
-            mark_phases(phases_at(asked["phases"]))
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            status = command(asked["arguments"])
-            if asked["ends"]:
-                return status
-            sys.stdout.flush()
-            os._exit(status)  # what takes ten times as long as the rest: freeing what was imported
-        print(process, flush=True)
-        print(os.waitpid(process, 0)[1], flush=True)
-    return 0
-
-
-# ---- in the process that interrupts
 
 
 @dataclass
@@ -183,7 +87,7 @@ class Launcher:
         self.shared = phases_at(str(self.phases))
         self.count = 0
         self.server = subprocess.Popen(
-            [sys.executable, __file__, "--serve"],
+            [sys.executable, str(ROOT / "tools" / "forks.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment(),
@@ -378,10 +282,7 @@ def main() -> int:
     parser.add_argument("--fresh", type=int, default=10, metavar="K", help="every Kth run (10)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--commands", nargs="*", choices=COMMANDS, default=list(COMMANDS))
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.serve:
-        return fork_server()
     chance = random.Random(args.seed)
     started, bad = time.monotonic(), 0
     with tempfile.TemporaryDirectory() as name:

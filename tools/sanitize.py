@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,7 +94,8 @@ def environment(kind: str, simd: str, log: Path, leaks: bool = False) -> dict[st
     options = f"log_path={log}/report:halt_on_error=0:exitcode=0"
     return os.environ | {
         "LD_PRELOAD": " ".join(found),
-        "ASAN_OPTIONS": f"{options}:detect_leaks={int(leaks)}",
+        # As malloc does for sizes that nobody has: PyTorch makes an error of it.
+        "ASAN_OPTIONS": f"{options}:detect_leaks={int(leaks)}:allocator_may_return_null=1",
         # Python's own blocks are lost to nobody's surprise: only ours are counted (`reports`).
         "LSAN_OPTIONS": "report_objects=0:print_suppressions=0:exitcode=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -177,7 +179,8 @@ def _empty(folder: Path) -> None:
     folder.mkdir(parents=True)
 
 
-def run(task: Task) -> tuple[bool, float]:
+def run(task: Task) -> bool:
+    """Was it clean?"""
     _empty(task.log)
     started = time.monotonic()
     env = environment(task.kind, task.simd, task.log, task.leaks)
@@ -188,38 +191,48 @@ def run(task: Task) -> tuple[bool, float]:
     said = (task.log / "output").read_text(errors="replace").splitlines()
     found, seconds = reports(task.log), time.monotonic() - started
     clean = not found and status == 0
-    last = said[-1:]
     name = f"{task.kind:8} {task.simd:9} {task.title:10}"
-    print(f"{name} {len(found)} reports, {seconds:.0f} s; {' '.join(last)}", flush=True)
+    print(f"{name} {len(found)} reports, {seconds:.0f} s; {' '.join(said[-1:])}", flush=True)
     if not clean:
         print(*said[-40:], *found[:3], sep="\n", flush=True)
-    return clean, seconds
+    return clean
 
 
 def tasks(quick: bool, simd: Sequence[str], jobs: int) -> list[Task]:
-    soak = [sys.executable, "tools/soak.py", "--seconds"]
-    test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    test += ["--numprocesses", str(jobs)] if jobs > 1 else []
+    def soak(seconds: int) -> list[str]:
+        return [sys.executable, "tools/soak.py", "--seconds", str(seconds)]
+
+    def tests(*chosen: str) -> list[str]:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen]
+        return command if quick else [*command, "--numprocesses", str(jobs)]
+
+    def fuzz(seconds: int) -> list[str]:
+        return [sys.executable, "fuzz/arguments.py", "--seconds", str(seconds)]
+
+    if quick:
+        files = [f"tests/test_{name}.py" for name in ("ops", "mcl_ops", "bad_input")]
+        return [
+            *(Task("address", one, "soak", soak(4), leaks=True) for one in simd),
+            Task("thread", simd[0], "soak", soak(4)),
+            Task("address", simd[0], "operators", tests(*files, "-k", f"not ({UNFIT})")),
+        ]
     chosen = []
     for one in simd:
-        chosen.append(Task("address", one, "soak", [*soak, "5" if quick else "300"], leaks=True))
-        if not quick:
-            chosen.append(Task("address", one, "tests", [*test, "tests", "-k", f"not ({UNFIT})"]))
-    if quick:
-        bad = ["tests/test_ops.py", "tests/test_mcl_ops.py", "tests/test_bad_input.py"]
-        chosen.append(Task("address", simd[0], "operators", [*test, *bad, "-k", f"not ({UNFIT})"]))
-    for one in simd[:1] if quick else simd:
-        chosen.append(Task("thread", one, "soak", [*soak, "10" if quick else "300"]))
-    if not quick:
-        some = f"({ENGINES}) and not ({UNFIT})"
-        chosen.append(Task("thread", simd[0], "tests", [*test, "tests", "-k", some]))
-    return chosen
+        chosen += [
+            Task("address", one, "tests", tests("tests", "-k", f"not ({UNFIT})")),
+            Task("address", one, "soak", soak(300), leaks=True),
+            Task("address", one, "arguments", fuzz(300)),
+            Task("thread", one, "soak", soak(300)),
+        ]
+    some = f"({ENGINES}) and not ({UNFIT})"
+    return [*chosen, Task("thread", simd[0], "tests", tests("tests", "-k", some))]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="what fits into a few minutes")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
+    parser.add_argument("--simd", nargs="+", choices=SIMD, help="(all that the processor has)")
     parser.add_argument("--plant", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.plant:
@@ -230,8 +243,11 @@ def main() -> int:
         build(kind)
         check_planted(kind)
         print(f"built: {kind}, {time.monotonic() - started:.0f} s since the start", flush=True)
-    results = [run(task) for task in tasks(args.quick, available(), args.jobs)]
-    bad = sum(not clean for clean, _ in results)
+    chosen = tasks(args.quick, args.simd or available(), args.jobs)
+    # Side by side only where a task has one process.
+    with ThreadPoolExecutor(args.jobs if args.quick else 1) as workers:
+        results = list(workers.map(run, chosen))
+    bad = results.count(False)
     print(f"{len(results)} runs, {bad} not clean, {time.monotonic() - started:.0f} s")
     return int(bad > 0)
 
