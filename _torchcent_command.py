@@ -37,12 +37,22 @@ def main() -> int:
 def interrupt(number: int, frame: FrameType | None) -> None:
     """Raises KeyboardInterrupt, as Python's own handler does, but not a second one while the first
     is on its way out: it would skip what removes temporary files."""
-    error = sys.exception()
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return
-        error = error.__context__
+    if came_of_interrupt(sys.exception()):
+        return
+    sys.unraisablehook = _ignored
     raise KeyboardInterrupt
+
+
+def came_of_interrupt(error: BaseException | None) -> bool:
+    """Is it a KeyboardInterrupt, or what was raised while that was on its way out? A ZipFile, for
+    one, refuses to be closed where the interrupt left an entry open."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+def _ignored(unraisable: object) -> None:
+    """What is freed after an interrupt, half written, may complain in vain."""
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:

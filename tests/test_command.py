@@ -1,10 +1,12 @@
 """The command ``torchcent`` as a process: Ctrl-C and SIGKILL at any moment."""
 
+import gc
 import re
 import signal
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from graphs import edge_index, random_graph
 import _torchcent_command
 import torchcent
 from _torchcent_command import interrupt
+from torchcent import cli
 from torchcent.io import replacing
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,9 +26,10 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.fixture
 def handler() -> Iterator[None]:
     """The command's handler of Ctrl-C."""
-    usual = signal.signal(signal.SIGINT, interrupt)
+    usual, hook = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
     yield
     signal.signal(signal.SIGINT, usual)
+    sys.unraisablehook = hook
 
 
 def started(text: str, *arguments: str) -> subprocess.Popen[str]:
@@ -95,6 +99,21 @@ def test_second_interrupt_does_not_cut_the_cleaning_short(handler, tmp_path, mon
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(KeyboardInterrupt):  # and the next one counts again
         signal.raise_signal(signal.SIGINT)
+
+
+def test_an_error_that_came_of_the_interrupt_is_not_told(handler, tmp_path, monkeypatch, capsys):
+    """A ZipFile cannot be closed where an interrupt has left an entry open, and says so twice."""
+
+    def interrupted(*_: object) -> None:
+        with zipfile.ZipFile(tmp_path / "out.npz", "w") as archive:
+            entry = archive.open("bits.npy", "w")
+            signal.raise_signal(signal.SIGINT)
+            entry.close()
+
+    monkeypatch.setattr("torchcent.cli._files._convert", interrupted)
+    assert cli.main(["convert", "a.txt", "out.npz"]) == 130
+    gc.collect()
+    assert capsys.readouterr().err == "torchcent: interrupted\n"
 
 
 def test_interrupt_of_a_long_run_ends_its_threads(handler):

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import torchcent
-from _torchcent_command import INTERRUPTED
+from _torchcent_command import INTERRUPTED, came_of_interrupt
 from torchcent.cli import _files, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
 
@@ -108,15 +108,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _plain_warnings():
             args.call(args)
             sys.stdout.flush()
-    except KeyboardInterrupt:
-        print("torchcent: interrupted", file=sys.stderr)
-        return INTERRUPTED
     except SystemExit as stop:  # argparse's
         return int(stop.code or 0)
     except BrokenPipeError:  # such as `| head`: whoever reads has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except _TOLD as error:
+    except BaseException as error:
+        if came_of_interrupt(error):
+            print("torchcent: interrupted", file=sys.stderr)
+            return INTERRUPTED
+        if not isinstance(error, _TOLD):
+            raise
         text = " ".join(str(error).split()) or type(error).__name__
         print(f"torchcent: error: {text}", file=sys.stderr)
         return 2
