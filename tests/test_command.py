@@ -1,5 +1,6 @@
 """The command ``torchcent`` as a process: Ctrl-C and SIGKILL at any moment."""
 
+import contextlib
 import gc
 import re
 import signal
@@ -24,8 +25,9 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
 @pytest.fixture
-def handler() -> Iterator[None]:
+def handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The command's handler of Ctrl-C."""
+    monkeypatch.setattr(_torchcent_command, "_raised", False)
     usual, hook = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
     yield
     signal.signal(signal.SIGINT, usual)
@@ -113,6 +115,19 @@ def test_an_error_that_came_of_the_interrupt_is_not_told(handler, tmp_path, monk
     monkeypatch.setattr("torchcent.cli._files._convert", interrupted)
     assert cli.main(["convert", "a.txt", "out.npz"]) == 130
     gc.collect()
+    assert capsys.readouterr().err == "torchcent: interrupted\n"
+
+
+def test_an_interrupt_that_became_another_error(handler, monkeypatch, capsys):
+    """numpy.ndarray.tofile makes a TypeError of one that comes while it looks at its argument."""
+
+    def swallowed(*_: object) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise TypeError("expected str, bytes or os.PathLike object, not BufferedWriter")
+
+    monkeypatch.setattr("torchcent.cli._files._convert", swallowed)
+    assert cli.main(["convert", "a.txt", "out.npz"]) == 130
     assert capsys.readouterr().err == "torchcent: interrupted\n"
 
 

@@ -242,10 +242,16 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600.0, help="(3600)")
     parser.add_argument("--threads", type=int, default=8, help="that call (8)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--without", nargs="*", default=[], metavar="WORD", help="calls to leave out, by name"
+    )
     parser.add_argument("--out", help="a .json for the samples of the memory")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        soak = Soak(calls(Path(folder)), args.threads, args.seed)
+        known = calls(Path(folder))
+        for name in [name for name in known if set(name.split()) & set(args.without)]:
+            del known[name]
+        soak = Soak(known, args.threads, args.seed)
         soak.run(args.seconds)
     total, each = sum(soak.made.values()), soak.made.most_common()
     print(
