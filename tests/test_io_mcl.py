@@ -131,7 +131,7 @@ def test_matrix_with_a_domain(tmp_path):
         ("(mclmatrix", "(mcldata", "'\\(mclheader' or '\\(mclmatrix' is missing"),
         ("1:0.5 $", "1:0.5", "the last vector, 2, does not end with"),
         ("1:0.5 $", "5:0.5 $", "index 5 is not in the domain"),
-        ("1:0.5 $", "1:x $", "could not convert"),
+        ("1:0.5 $", "1:x $", "value .x. is not a number"),
         ("1:0.5 $", "1:inf $", "a value that is not finite"),
     ],
 )

@@ -9,7 +9,7 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_weights, _networkx
+from torchcent import _check, _check_sparse, _check_weights, _networkx
 from torchcent._check_values import shortened
 
 if TYPE_CHECKING:
@@ -34,12 +34,11 @@ def of_scipy(matrix: Any, directed: bool, weighted: bool) -> Arcs:
     _check.flag(weighted, "weighted")
     if not scipy.sparse.issparse(matrix):
         raise TypeError(f"matrix must be a scipy.sparse matrix, got {type(matrix).__name__}")
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"matrix must be square, got shape {matrix.shape}")
-    coo = matrix.tocoo()
-    index = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
-    weight = torch.from_numpy(np.array(coo.data)) if weighted else None
-    return Arcs(index, matrix.shape[0], directed, weight)
+    n = _check_sparse.square("matrix", matrix.shape)
+    entries = _check_sparse.of_matrix("matrix", matrix)
+    index = torch.from_numpy(np.stack([entries.row, entries.col]))
+    weight = _check_sparse.weights("matrix", entries.data) if weighted else None
+    return Arcs(index, n, directed, weight)
 
 
 def of_networkx(graph: networkx.Graph, weight: str | None) -> Arcs:

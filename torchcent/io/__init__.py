@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 
-from torchcent.io._arrays import (
-    from_networkx,
-    read_networkx,
-    read_npy,
-    read_npz,
-    read_parquet,
-    read_pt,
-)
+from torchcent import _check, _check_files
+from torchcent.io._arrays import read_npy, read_npz
+from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import FORMATS, format_of, load_bytes, replacing
 from torchcent.io._matrix import read_gr, read_metis, read_mtx
 from torchcent.io._mcl import read_abc, read_clusters, read_mci, write_clusters
+from torchcent.io._networkx import from_networkx, read_networkx
+from torchcent.io._parquet import read_parquet
+from torchcent.io._pt import read_pt
 from torchcent.io._scores import write_scores
 from torchcent.io._text import read_edges
 from torchcent.io._write import write
@@ -41,6 +39,7 @@ def read(
     num_nodes: int | None = None,
     skip: int = 0,
     text_labels: bool = False,
+    memory: int | None = None,
 ) -> EdgeList:
     """Reads a graph file by its suffix, also ``.gz``, ``.bz2`` and ``.xz``.
 
@@ -79,8 +78,10 @@ def read(
         format: overrides the suffix: edges, abc, mci, mtx, metis, gr, graphml, gml, npz, npy, pt,
             parquet.
         num_nodes: number of vertices, to include isolated ones that no line mentions.
-        skip: lines to pass over at the top of a text file.
+        skip: lines to pass over at the top of an edge list.
         text_labels: take the ids of an edge list for names even if they look like numbers.
+        memory: bytes that reading may take; None means half of what is free. What a file expands
+            to and every size that it claims are compared with it beforehand.
 
     Returns:
         An :class:`EdgeList`; its ``graph()`` is ready for every measure.
@@ -90,6 +91,8 @@ def read(
         ValueError: an unknown suffix, or a file that is empty, truncated, binary, ragged, has
             mixed labels, a weight that is not finite, or contradicts its own header. The message
             names the file and, in text, the line.
+        MemoryError: reading would take more than ``memory``; the message has both figures.
+        TypeError: an argument of another type.
         ImportError: the format needs an extra that is not installed.
 
     Example:
@@ -102,17 +105,25 @@ def read(
         ([[0, 1], [1, 2]], ['Ada', 'Bob', 'Cleo'])
         >>> folder.cleanup()
     """
-    name = os.fspath(path)
+    name = _check_files.path(path)
     kind = format_of(name, format)
-    if num_nodes is not None and num_nodes < 0:
-        raise ValueError(f"num_nodes={num_nodes}; accepted: 0 or more")
-    if skip < 0:
-        raise ValueError(f"skip={skip}; accepted: 0 or more")
-    data = load_bytes(name)
+    directed = _check_files.flag_or_none(directed, "directed")
+    if num_nodes is not None:
+        num_nodes = _check_files.count(num_nodes, "num_nodes")
+    skip = _check_files.count(skip, "skip")
+    text_labels = _check_files.flag(text_labels, "text_labels")
+    if kind != "edges" and (skip or text_labels):
+        given = f"skip={skip}" if skip else "text_labels=True"
+        raise ValueError(f"{name}: {given} is for edge lists in text, not for {kind}")
+    limits = Budget.of(name, _check.byte_budget(memory))
+    if num_nodes is not None:
+        limits.vertices(num_nodes)
+    data = load_bytes(name, limits)
     if kind == "edges":
         return read_edges(
             name,
             data,
+            limits,
             directed=directed,
             num_nodes=num_nodes,
             skip=skip,
@@ -120,14 +131,14 @@ def read(
         )
     if kind in ("npy", "pt", "parquet", "abc"):
         reader = {"npy": read_npy, "pt": read_pt, "parquet": read_parquet, "abc": read_abc}[kind]
-        return reader(name, data, directed, num_nodes)
+        return reader(name, data, directed, num_nodes, limits)
     if kind in ("graphml", "gml"):
-        edges = read_networkx(name, data, directed, kind)
+        edges = read_networkx(name, data, directed, kind, limits)
     else:
         read_matrix = {
             "mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz, "mci": read_mci,
         }[kind]  # fmt: skip
-        edges = read_matrix(name, data, directed)
+        edges = read_matrix(name, data, directed, limits)
     if num_nodes is not None and num_nodes != edges.num_nodes:
         raise ValueError(f"{name}: num_nodes={num_nodes}, but the file has {edges.num_nodes}")
     return edges

@@ -1,19 +1,20 @@
-"""Formats that libraries read: .npz, .npy, .pt, .parquet, GraphML and GML."""
+"""Arrays: .npz and .npy; what the formats that libraries read have in common."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import json
-import pickle
-import re
+import warnings
 import zipfile
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
-from torchcent.io._edge_list import EdgeList, number_names, number_vertices
+from torchcent import _check_sparse
+from torchcent.io._budget import Budget
+from torchcent.io._edge_list import EdgeList, number_vertices
 from torchcent.io._matrix import finite_weight
 
 
@@ -29,189 +30,163 @@ def need(module: str, extra: str, what: str) -> Any:
         ) from error
 
 
-def read_npz(path: str, data: bytes, directed: bool | None) -> EdgeList:
+@contextlib.contextmanager
+def parsing(path: str, what: str) -> Iterator[None]:
+    """Whatever the parser of a library raises on damaged bytes becomes one kind of ValueError."""
+    try:
+        yield
+    except MemoryError:
+        raise MemoryError(f"{path}: not enough memory to read it as {what}") from None
+    except Exception as error:
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise ValueError(f"{path}: not {what} ({reason})") from None
+
+
+def archive_size(path: str, archive: zipfile.ZipFile, limits: Budget) -> None:
+    """Compares what a zip says that it expands to; nothing reads more than it says."""
+    claimed = sum(entry.file_size for entry in archive.infolist())
+    limits.allow(claimed, "what the zip archive expands to")
+
+
+def read_npz(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     """A scipy sparse matrix: a symmetric one is undirected, any other directed."""
     import scipy.sparse
 
-    try:
-        matrix = scipy.sparse.load_npz(io.BytesIO(data))
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: not a scipy sparse matrix in .npz ({error})") from None
-    if matrix.shape[0] != matrix.shape[1]:
-        shape = " x ".join(map(str, matrix.shape))
-        raise ValueError(f"{path}: a {shape} matrix; an adjacency matrix is square")
-    matrix = matrix.tocoo()
-    if directed is None:
-        ones = np.ones(len(matrix.data), bool)  # an entry of 0 is an edge too
-        pattern = scipy.sparse.csr_array((ones, (matrix.row, matrix.col)), matrix.shape)
-        directed = bool((pattern != pattern.T).nnz or (matrix != matrix.T).nnz)
+    layout, shape, arrays = _npz_arrays(path, data, limits)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        sizes = " x ".join(map(str, shape))
+        raise ValueError(f"{path}: a {sizes} matrix; an adjacency matrix is square")
+    n = limits.vertices(_check_sparse.square(path, shape))
+    entries = _check_sparse.of_arrays(path, layout, n, arrays)
     weight = None
-    if matrix.dtype != bool and (matrix.data != 1).any():
-        weight = torch.from_numpy(finite_weight(path, matrix.data))
-    index = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
-    return EdgeList(index, weight, None, matrix.shape[0], directed)
+    if entries.data.dtype != bool and (entries.data != 1).any():
+        weight = torch.from_numpy(np.array(finite_weight(path, entries.data)))
+    if directed is None:
+        ends = (entries.row, entries.col)
+        # an entry of 0 is an edge too
+        pattern = scipy.sparse.csr_array((np.ones(len(entries.row), bool), ends), (n, n))
+        directed = bool((pattern != pattern.T).nnz)
+        if weight is not None and not directed:
+            matrix = scipy.sparse.csr_array((weight.numpy(), ends), (n, n))
+            directed = bool((matrix != matrix.T).nnz)
+    index = torch.from_numpy(np.stack([entries.row, entries.col]))
+    return EdgeList(index, weight, None, n, directed)
 
 
-def read_npy(path: str, data: bytes, directed: bool | None, num_nodes: int | None) -> EdgeList:
+def _npz_arrays(
+    path: str, data: bytes, limits: Budget
+) -> tuple[str, tuple[int, ...], Mapping[str, np.ndarray]]:
+    """Layout, shape and arrays of a file of scipy.sparse.save_npz."""
+    what = "a scipy sparse matrix in .npz"
+    with parsing(path, what):
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        known = set(archive.namelist())
+    archive_size(path, archive, limits)
+
+    def load(name: str) -> np.ndarray:
+        if f"{name}.npy" not in known:
+            raise ValueError(f"{path}: not {what} (it has no array {name!r})")
+        with parsing(path, what):
+            content = archive.read(f"{name}.npy")
+        return npy_array(path, content, what)
+
+    layout = load("format")
+    if layout.ndim or layout.dtype.kind not in "SU":
+        raise ValueError(f"{path}: not {what} (its 'format' is no word)")
+    word = layout.item()
+    word = word.decode("ascii", "replace") if isinstance(word, bytes) else word
+    if word not in _check_sparse.ARRAYS:
+        accepted = ", ".join(_check_sparse.ARRAYS)
+        raise ValueError(f"{path}: not {what} (layout {word!r}; accepted: {accepted})")
+    shape = load("shape")
+    if shape.dtype.kind not in "iu" or shape.ndim != 1:
+        raise ValueError(f"{path}: not {what} (its shape is no list of integers)")
+    if word == "coo" and "coords.npy" in known:  # as some versions name row and col
+        ends = load("coords")
+        arrays = {"row": ends[0], "col": ends[1]} if len(ends) == 2 else {}
+        return word, tuple(shape.tolist()), {**arrays, "data": load("data")}
+    return word, tuple(shape.tolist()), {name: load(name) for name in _check_sparse.ARRAYS[word]}
+
+
+def npy_array(path: str, data: bytes, what: str) -> np.ndarray:
+    """The array of a .npy, read only, whose header must fit the bytes that follow."""
+    file = io.BytesIO(data)
+    with parsing(path, what):
+        version = np.lib.format.read_magic(file)
+        header = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }[version]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers as Python 2 wrote them
+            shape, fortran, dtype = header(file)
+        if dtype.hasobject:
+            raise ValueError("it holds Python objects, which are not read")
+        size = dtype.itemsize
+        for length in shape:
+            size *= int(length)
+        if min(shape, default=0) < 0 or size != len(data) - file.tell():
+            raise ValueError(
+                f"its header says {list(shape)} of {dtype}, {size} bytes, "
+                f"but {len(data) - file.tell()} follow"
+            )
+        array = np.frombuffer(data, dtype, offset=file.tell())
+        return array.reshape(shape, order="F" if fortran else "C")
+
+
+def read_npy(
+    path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
+) -> EdgeList:
     """An integer array ``[2, E]`` or ``[E, 2]`` (``[2, 2]`` is taken for ``[2, E]``)."""
-    try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path}: not a .npy array ({error})") from None
-    return _from_array(path, array, None, None, num_nodes, bool(directed))
+    array = npy_array(path, data, "a .npy array")
+    return from_array(limits, array, None, None, num_nodes, bool(directed))
 
 
-def _from_array(
-    path: str,
+def from_array(
+    limits: Budget,
     array: np.ndarray,
     weight: np.ndarray | None,
     labels: Any,
     num_nodes: int | None,
     directed: bool,
 ) -> EdgeList:
+    path = limits.path
     if array.ndim != 2 or 2 not in array.shape:
         raise ValueError(f"{path}: shape {list(array.shape)}; accepted: [2, E] or [E, 2]")
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"{path}: dtype {array.dtype}; vertex ids are integers")
-    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"{path}: id {array.max()} does not fit into int64")
-    index = (array if array.shape[0] == 2 else array.T).astype(np.int64)
+    limits.allow(8 * 8 * array.size, f"ids of shape {list(array.shape)}")
+    index = as_ids(path, "ids", array if array.shape[0] == 2 else array.T)
+    if weight is not None and weight.shape != (index.shape[1],):
+        raise ValueError(f"{path}: {list(weight.shape)} weights for {index.shape[1]} edges")
     if labels is None:
-        index, labels, num_nodes = number_vertices(path, index, num_nodes=num_nodes)
-    return EdgeList(
-        torch.from_numpy(np.ascontiguousarray(index)),
-        None if weight is None else torch.from_numpy(finite_weight(path, weight)),
-        labels,
-        -1 if num_nodes is None else num_nodes,
-        directed,
-    )
-
-
-def read_pt(path: str, data: bytes, directed: bool | None, num_nodes: int | None) -> EdgeList:
-    """A tensor ``[2, E]``, or a dictionary with ``edge_index`` and, if it has them,
-    ``edge_weight``, ``num_nodes``, ``directed``, ``labels``. Tensors and plain values only: no
-    code in the file is run."""
+        index, labels, num_nodes = number_vertices(limits, index, num_nodes=num_nodes)
+    elif num_nodes is not None:
+        limits.vertices(num_nodes)
     try:
-        content = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
-    except pickle.UnpicklingError:
-        raise ValueError(
-            f"{path}: not tensors and plain values only; save a tensor or a dictionary "
-            "{'edge_index': ..., 'num_nodes': ...} (of a PyG Data: data.to_dict())"
-        ) from None
-    except Exception as error:  # arbitrary bytes make the unpickler fail in any way
-        reason = str(error).split("\n")[0][:80]
-        raise ValueError(f"{path}: not a PyTorch file ({reason})") from None
-    if isinstance(content, torch.Tensor):
-        content = {"edge_index": content}
-    if not isinstance(content, dict) or not isinstance(content.get("edge_index"), torch.Tensor):
-        raise ValueError(f"{path}: holds neither a tensor nor a dictionary with 'edge_index'")
-    weight = content.get("edge_weight")
-    known = content.get("num_nodes")
-    try:
-        return _from_array(
-            path,
-            content["edge_index"].numpy(),
-            None if weight is None else weight.double().numpy(),
-            content.get("labels"),
-            int(known) if num_nodes is None and known is not None else num_nodes,
-            bool(content.get("directed", False) if directed is None else directed),
+        return EdgeList(
+            torch.from_numpy(np.ascontiguousarray(index)),
+            None if weight is None else torch.from_numpy(finite_weight(path, weight)),
+            labels,
+            -1 if num_nodes is None else num_nodes,
+            directed,
         )
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: {error}") from None
+    except (TypeError, ValueError) as error:  # these do not know the file
+        message = str(error)
+        raise ValueError(message if message.startswith(path) else f"{path}: {message}") from None
 
 
-def read_parquet(path: str, data: bytes, directed: bool | None, num_nodes: int | None) -> EdgeList:
-    """Columns ``source`` and ``target`` (else the first two), and ``weight`` if there is one."""
-    pa = need("pyarrow", "io", "reading .parquet")
-    parquet = need("pyarrow.parquet", "io", "reading .parquet")
-    try:
-        table = parquet.read_table(pa.BufferReader(data))
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path}: not a parquet file ({str(error)[:80]})") from None
-    names = table.column_names
-    if len(names) < 2:
-        raise ValueError(f"{path}: {len(names)} column; an edge needs two, source and target")
-    ends = ("source", "target") if {"source", "target"} <= set(names) else names[:2]
-    columns = [table[x].combine_chunks() for x in ends]
-    for name, column in zip(ends, columns, strict=True):
-        if column.null_count:
-            raise ValueError(f"{path}: column {name!r} has {column.null_count} empty entries")
-    own = json.loads((table.schema.metadata or {}).get(b"torchcent", b"{}"))
-    weight = None
-    if "weight" in names:
-        try:
-            weight = torch.from_numpy(np.array(finite_weight(path, table["weight"].to_numpy())))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{path}: column 'weight': {error}") from None
-    labels: np.ndarray | None
-    integers = [pa.types.is_integer(c.type) for c in columns]
-    if all(integers):
-        numbers, labels, n = number_vertices(
-            path,
-            np.stack([c.to_numpy().astype(np.int64) for c in columns]),
-            num_nodes=num_nodes,
-            declared=own.get("num_nodes"),
-            also=np.array(own.get("isolated", []), np.int64),
-        )
-    elif any(integers):
-        raise ValueError(
-            f"{path}: mixed labels: {ends[integers.index(True)]!r} holds numbers, "
-            f"{ends[integers.index(False)]!r} {columns[integers.index(False)].type}"
-        )
-    else:
-        both = pa.concat_arrays([c.cast(pa.string()) for c in columns]).dictionary_encode()
-        known = list(dict.fromkeys(both.dictionary.to_pylist() + own.get("isolated", [])))
-        codes = both.indices.to_numpy(zero_copy_only=False).astype(np.int64).reshape(2, -1)
-        numbers, labels, n = number_names(path, codes, known, num_nodes)
-    if directed is None:
-        directed = bool(own.get("directed", False))
-    return EdgeList(torch.from_numpy(np.array(numbers)), weight, labels, n, directed)
+def as_ids(path: str, what: str, ids: np.ndarray) -> np.ndarray:
+    """Vertex ids as int64, in memory of their own; nothing else than whole numbers that fit."""
+    if ids.dtype.kind not in "iu":
+        raise ValueError(f"{path}: {what} of dtype {ids.dtype}; vertex ids are integers")
+    if ids.dtype.kind == "u" and ids.size and ids.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{path}: id {ids.max()} does not fit into int64")
+    return ids.astype(np.int64)
 
 
-def read_networkx(path: str, data: bytes, directed: bool | None, format: str) -> EdgeList:
-    """GraphML or GML through networkx, direction as the file says."""
-    networkx = need("networkx", "networkx", f"reading {format}")
-    try:
-        if format == "graphml":
-            graph = networkx.read_graphml(io.BytesIO(data))
-        else:
-            graph = _read_gml(networkx, data)
-    except (networkx.NetworkXError, SyntaxError, ValueError, KeyError) as error:
-        raise ValueError(f"{path}: not {format} that networkx reads ({error})") from None
-    return from_networkx(graph, directed)
-
-
-def _read_gml(networkx: Any, data: bytes) -> Any:
-    """GML as found: labels may be missing or repeated, repeated edges not announced."""
-    multigraph = re.sub(rb"\bgraph\s*\[", b"graph [ multigraph 1", data, count=1)
-    for text, label in ((data, "label"), (multigraph, "label"), (multigraph, "id")):
-        with contextlib.suppress(networkx.NetworkXError):
-            return networkx.read_gml(io.BytesIO(text), label=label)
-    return networkx.read_gml(io.BytesIO(data), label="id")  # raises what is really wrong
-
-
-def from_networkx(graph: Any, directed: bool | None = None) -> EdgeList:
-    """The edges of a networkx graph; labels are its nodes, in the graph's own order.
-
-    Weights are taken if every edge has a numeric attribute ``weight``.
-    """
-    nodes = list(graph)
-    number = {v: k for k, v in enumerate(nodes)}
-    ends = [(number[u], number[v]) for u, v in graph.edges()]
-    weights = [w for _, _, w in graph.edges(data="weight")]
-    weighted = bool(weights) and all(
-        isinstance(w, (int, float)) and not isinstance(w, bool) for w in weights
-    )
-    names = [str(v) for v in nodes]
-    labels: Any = names
-    if all(x.isascii() and x.isdecimal() and len(x) < 19 for x in names):
-        labels = np.array([int(x) for x in names], np.int64)
-        if (labels == np.arange(len(labels))).all():
-            labels = None
-    return EdgeList(
-        torch.tensor(ends, dtype=torch.int64, device="cpu").reshape(-1, 2).T.contiguous(),
-        torch.from_numpy(finite_weight("graph", np.array(weights))) if weighted else None,
-        labels,
-        len(nodes),
-        graph.is_directed() if directed is None else directed,
-    )
+def claimed_count(path: str, value: object) -> int:
+    """A number of vertices that a file claims, as an int."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1 and not value.is_floating_point():
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{path}: 'num_nodes' is {value!r:.60}; accepted: an int of 0 or more")
+    return value

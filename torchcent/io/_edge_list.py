@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from torchcent import _check_files
+from torchcent.io._budget import Budget
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -44,15 +49,16 @@ class EdgeList:
         index = self.edge_index
         if not isinstance(index, Tensor):
             raise TypeError(f"edge_index must be a tensor, got {type(index).__name__}")
+        if index.is_nested or index.layout != torch.strided or index.device.type == "meta":
+            raise ValueError(f"edge_index must be a dense tensor with data, got {index.layout}")
         if index.dim() != 2 or index.size(0) != 2:
             raise ValueError(f"edge_index must have shape [2, E], got {list(index.shape)}")
         if index.dtype != torch.int64:
             raise TypeError(f"edge_index must be int64, got {index.dtype}")
-        labels = self.labels
-        if labels is not None and not (isinstance(labels, np.ndarray) and labels.dtype == np.int64):
-            names = list(labels)
-            whole = all(isinstance(x, (int, np.integer)) for x in names)
-            labels = np.array(names, np.int64 if whole and names else object)
+        _check_files.flag(self.directed, "directed")
+        if isinstance(self.num_nodes, bool) or not isinstance(self.num_nodes, Integral):
+            raise TypeError(f"num_nodes must be an int, got {self.num_nodes!r}")
+        labels = None if self.labels is None else _label_array(self.labels)
         object.__setattr__(self, "labels", labels)
         low, high = (int(index.min()), int(index.max())) if index.numel() else (0, -1)
         if self.num_nodes < 0:
@@ -63,6 +69,8 @@ class EdgeList:
             wrong = low if low < 0 else high
             raise ValueError(f"edge_index holds {wrong}, outside 0..{self.num_nodes - 1}")
         weight = self.edge_weight
+        if weight is not None and not isinstance(weight, Tensor):
+            raise TypeError(f"edge_weight must be a tensor or None, got {type(weight).__name__}")
         if weight is not None and weight.shape != (index.size(1),):
             shape = list(weight.shape)
             raise ValueError(f"edge_weight must have shape [{index.size(1)}], got {shape}")
@@ -111,8 +119,27 @@ class EdgeList:
         )
 
 
+def _label_array(labels: Any) -> np.ndarray:
+    """int64 if all are whole numbers, else objects."""
+    if isinstance(labels, np.ndarray) and labels.dtype == np.int64 and labels.ndim == 1:
+        return labels
+    try:
+        names = list(labels)
+    except TypeError:
+        raise TypeError(f"labels must be a sequence or None, got {labels!r}") from None
+    if names and all(isinstance(x, (int, np.integer)) for x in names):
+        try:
+            return np.array(names, np.int64)
+        except OverflowError:
+            wrong = max(names, key=abs)
+            raise ValueError(f"labels holds {wrong}, which is beyond int64; pass strings") from None
+    array = np.empty(len(names), object)
+    array[:] = names
+    return array
+
+
 def number_vertices(
-    where: str,
+    limits: Budget,
     ids: np.ndarray,
     *,
     num_nodes: int | None = None,
@@ -128,7 +155,7 @@ def number_vertices(
     however large an id is.
 
     Args:
-        where: the file, for messages.
+        limits: of the file.
         ids: int64 ``[2, E]``.
         num_nodes: number of vertices that the caller demands.
         declared: number of vertices that the file tells.
@@ -136,32 +163,47 @@ def number_vertices(
         one_based: the format counts from 1 (only asked where n is known).
     """
     known = ids.ravel() if also is None else np.concatenate([ids.ravel(), also])
-    if not known.size:
-        return ids, None, num_nodes or declared or 0
-    low, high = int(known.min()), int(known.max())
     n = declared if num_nodes is None else num_nodes
+    if n is not None:
+        limits.vertices(n)
+    if not known.size:
+        return ids, None, n or 0
+    low, high = int(known.min()), int(known.max())
     if n is not None:
         if low >= 0 and high < n and not (one_based and low >= 1):
             return ids, None, n
         if low >= 1 and high <= n:
             return ids - 1, np.arange(1, n + 1), n
+        if one_based and num_nodes is None:
+            raise ValueError(
+                f"{limits.path}: the file says {n} vertices, but its ids go from {low} to {high}; "
+                f"accepted: 1..{n}"
+            )
         if num_nodes is not None:
             raise ValueError(
-                f"{where}: num_nodes={num_nodes}, but the ids go from {low} to {high}; "
+                f"{limits.path}: num_nodes={num_nodes}, but the ids go from {low} to {high}; "
                 f"accepted: 0..{num_nodes - 1} or 1..{num_nodes}"
             )
     span = high - low + 1
-    if span <= 8 * known.size + 1024:  # a table over the range beats sorting
+    # a table over the range (1 + 8 bytes an entry) beats sorting
+    if span <= 8 * known.size + 1024 and 18 * span <= limits.limit:
         seen = np.zeros(span, bool)
         seen[known - low] = True
         labels = np.flatnonzero(seen) + low
         if len(labels) == span:
             numbers = ids - low if low else ids
         else:
-            numbers = (np.cumsum(seen) - 1)[ids - low]
+            place = np.cumsum(seen)
+            place -= 1
+            numbers = place[ids - low]
     else:
         labels = np.unique(known)
         numbers = np.searchsorted(labels, ids)
+    if n is not None and len(labels) != n:
+        what = f"{limits.path}: the file says {n} vertices, but its edges name {len(labels)}"
+        if len(labels) > n:
+            raise ValueError(what)
+        warnings.warn(f"{what}; only these are taken, others have no ids", stacklevel=4)
     compact = low == 0 and len(labels) == span
     return numbers, None if compact else labels, len(labels)
 

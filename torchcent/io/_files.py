@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import os
 import secrets
@@ -14,7 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from torchcent import _check_files
+from torchcent.io._budget import Budget
+
 COMPRESSIONS = (".gz", ".bz2", ".xz")
+_CHUNK = 1 << 22
 
 #: Suffix to format. A format name or any of its suffixes may be passed as ``format=``.
 FORMATS = {
@@ -54,7 +59,9 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     Raises:
         ValueError: unknown suffix or format; the message lists the known ones.
     """
-    if format is not None:
+    path = _check_files.path(path)
+    if _check_files.text(format, "format") is not None:
+        assert format is not None
         if format in FORMATS.values():
             return format
         known = FORMATS.get("." + format.lower().lstrip("."))
@@ -73,31 +80,74 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     )
 
 
-def load_bytes(path: str | os.PathLike[str]) -> bytes:
+def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> bytes:
     """The whole file, decompressed by its suffix.
 
     Raises:
         FileNotFoundError: there is no such file.
+        MemoryError: it has more bytes, or expands to more, than ``limits`` allow.
         ValueError: a directory, an empty file, a damaged or truncated compressed file.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise ValueError(f"{path}: is a directory, not a graph file")
+    path = _check_files.path(path)
+    limits = limits or Budget.of(path)
+    compression = split_suffix(path)[1]
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as raw:
+            limits.allow(os.fstat(raw.fileno()).st_size, "the size of the file")
+            data = _joined(_chunks(raw, compression, limits), limits) if raw.peek(1) else b""
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file") from None
-    compression = split_suffix(path)[1]
-    if compression and data:
-        unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
-        try:
-            data = unpack[compression](data)
-        # bz2 and lzma report a missing end as ValueError and LZMAError, gzip as EOFError
-        except (EOFError, ValueError, OSError, zlib.error, lzma.LZMAError) as error:
-            raise ValueError(f"{path}: truncated or damaged {compression} file ({error})") from None
+    except IsADirectoryError:
+        raise ValueError(f"{path}: is a directory, not a graph file") from None
+    # bz2 and lzma report a missing end as ValueError and LZMAError, gzip as EOFError
+    except (EOFError, ValueError, OSError, zlib.error, lzma.LZMAError) as error:
+        if getattr(error, "errno", None) is not None:  # the system's word, not the decompressor's
+            raise
+        raise ValueError(f"{path}: truncated or damaged {compression} file ({error})") from None
     if not data:
         raise ValueError(f"{path}: empty file")
     return data
+
+
+def _joined(chunks: Iterator[bytes], limits: Budget) -> bytes:
+    """All chunks; what a small file expands to is compared with the limit while it grows."""
+    whole = io.BytesIO()
+    for chunk in chunks:
+        limits.allow(whole.tell() + len(chunk), "what the file holds, not all of it counted")
+        whole.write(chunk)
+    return whole.getvalue()
+
+
+def _chunks(raw: IO[bytes], compression: str, limits: Budget) -> Iterator[bytes]:
+    if compression == ".xz":
+        yield from _unpack_xz(raw, limits)
+        return
+    file: Any = raw
+    if compression == ".gz":
+        file = gzip.GzipFile(fileobj=raw)
+    elif compression == ".bz2":
+        file = bz2.BZ2File(raw)
+    while chunk := file.read(_CHUNK):
+        yield chunk
+
+
+def _unpack_xz(raw: IO[bytes], limits: Budget) -> Iterator[bytes]:
+    """As LZMAFile, but the dictionary that a file claims (up to 4 GiB) is limited too."""
+    packed = raw.read(_CHUNK)
+    while packed:
+        unpack = lzma.LZMADecompressor(memlimit=limits.limit)
+        while not unpack.eof:
+            if unpack.needs_input and not packed and not (packed := raw.read(_CHUNK)):
+                raise EOFError("it ends before the end-of-stream marker")
+            yield unpack.decompress(packed, _CHUNK)
+            packed = b""
+        rest = unpack.unused_data
+        while not (packed := rest.lstrip(b"\0")) and (rest := raw.read(_CHUNK)):  # padding
+            pass
+        if len(packed) < 6:
+            packed += raw.read(_CHUNK)
+        if not packed.startswith(b"\xfd7zXZ"):  # what follows is none of it, as for LZMAFile
+            return
 
 
 def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
@@ -127,8 +177,18 @@ def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
         ) from None
 
 
+def encodes(text: str) -> bool:
+    """Can this stand in a file in UTF-8? Halves of surrogate pairs cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def check_folder(path: str | os.PathLike[str]) -> None:
     """FileNotFoundError if the directory that ``path`` is to be written to does not exist."""
+    path = _check_files.path(path)
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"{path}: no such directory: {folder}")
@@ -143,6 +203,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     leaves the old one whole. ``.gz``, ``.bz2`` and ``.xz`` compress. Something that is not a
     regular file (``/dev/stdout``, a pipe) is written directly.
     """
+    path = _check_files.path(path)
     target = Path(os.path.realpath(path))
     try:
         mode = target.stat().st_mode

@@ -67,7 +67,7 @@ def declared(path: str, data: bytes) -> Declared:
     for comment in comments:
         words = comment.split()
         if found := re.search(r"\bnodes:\s*(\d+)", comment, re.I):
-            said.num_nodes = int(found[1])
+            said.num_nodes = counted(path, found[1])
         elif found := re.match(r"(un)?directed\b.*\bgraph\b", comment, re.I):
             said.directed = found[1] is None
         elif comment.startswith("vertex "):
@@ -81,15 +81,27 @@ def declared(path: str, data: bytes) -> Declared:
                 )
             said.directed = words[0] == "asym"
         elif konect and len(words) >= 2 and all(word.isdecimal() for word in words):
-            said.num_nodes, said.one_based, konect = int(words[1]), True, False
+            said.num_nodes, said.one_based, konect = counted(path, words[1]), True, False
     return said
+
+
+def counted(path: str, digits: str) -> int:
+    """A number of vertices or edges that a file claims."""
+    if len(digits) > 18:
+        raise ValueError(f"{path}: a count of {digits[:24]}..; accepted: at most 18 digits")
+    return int(digits)
 
 
 def split_line(line: str, separator: str) -> list[str]:
     if not separator:
         return line.split()
     if '"' in line and separator in ",;":
-        return [x.strip() for x in next(csv.reader([line], delimiter=separator))]
+        try:
+            return [x.strip() for x in next(csv.reader([line], delimiter=separator))]
+        except (
+            csv.Error
+        ):  # a field that is too long: a row of no fields, which every reader refuses
+            return []
     return [x.strip() for x in line.split(separator)]
 
 

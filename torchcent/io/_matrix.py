@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 
+from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._tokens import IrregularText, number_rows
 
 
-def read_mtx(path: str, data: bytes, directed: bool | None) -> EdgeList:
+def read_mtx(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     """Matrix Market: entry ``(i, j)`` is the edge i-j; labels are the file's 1..n.
 
-    ``symmetric`` (also skew and hermitian) means undirected, ``general`` directed.
+    ``symmetric`` (also skew) means undirected, ``general`` directed. A symmetric file lists one
+    triangle; an entry and its mirror image in one file are refused.
     """
     import scipy.io
 
@@ -27,35 +31,86 @@ def read_mtx(path: str, data: bytes, directed: bool | None) -> EdgeList:
         raise ValueError(
             f"{path}:1: no '%%MatrixMarket' header; a plain edge list reads with format='edges'"
         )
-    try:
-        rows, columns, _, _, kind, symmetry = scipy.io.mminfo(io.BytesIO(data))
-        matrix = scipy.io.mmread(io.BytesIO(data))
-    except (ValueError, OverflowError, TypeError) as error:
-        line = re.match(r"Line (\d+): (.*)", str(error))
-        where, what = (f"{path}:{line[1]}", line[2]) if line else (path, str(error))
-        raise ValueError(f"{where}: {what}") from None
+    limits.text("mtx", data)
+    with _naming_the_line(path):
+        rows, columns, count, layout, kind, symmetry = scipy.io.mminfo(io.BytesIO(data))
     if rows != columns:
         raise ValueError(f"{path}: a {rows} x {columns} matrix; an adjacency matrix is square")
     if kind == "complex":
         raise ValueError(f"{path}: complex entries; accepted: pattern, integer, real")
+    limits.vertices(rows)
+    if layout == "array":
+        count = rows * columns if symmetry == "general" else rows * (rows - 1) // 2
+    least = 2 if layout == "array" else 4  # "1\n", "1 1\n"
+    if least * count > len(data) + 1:
+        raise ValueError(
+            f"{path}: the header says {count} entries, which take {least * count} bytes or more, "
+            f"but the file has {len(data)}"
+        )
+    mirrored = symmetry != "general" and layout == "coordinate"
+    if mirrored:  # as it stands in the file; _mirrored does the rest
+        data, found = re.subn(rb"(?i)^([^\n]*\s)[a-z-]+(?=[ \t]*\n)", rb"\1general", data, count=1)
+        if not found:
+            raise ValueError(f"{path}:1: the header does not end with a word such as 'symmetric'")
+    with _naming_the_line(path):
+        matrix = scipy.io.mmread(io.BytesIO(data))
     if isinstance(matrix, np.ndarray):
         row, col = np.nonzero(matrix)
         value = matrix[row, col]
     else:
-        matrix = matrix.tocoo()
         row, col, value = matrix.row, matrix.col, matrix.data
     weight = None if kind == "pattern" else finite_weight(path, value)
+    if mirrored:
+        row, col, weight = _mirrored(path, row, col, weight, -1 if "skew" in symmetry else 1)
     if directed is None:
         directed = symmetry == "general"
     return one_based_edges(np.stack([row, col]), weight, rows, directed)
 
 
-def finite_weight(path: str, value: np.ndarray) -> np.ndarray:
-    """``value`` as float64; NaN and infinity raise ValueError naming the entry."""
+def _mirrored(
+    path: str, row: np.ndarray, col: np.ndarray, weight: np.ndarray | None, sign: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Both triangles of a symmetric matrix from the one that the file lists."""
+    below, above = row > col, row < col
+    if below.any() and above.any():
+        n = int(max(row.max(), col.max())) + 1
+        first = row[below].astype(np.int64) * n + col[below]
+        both = np.intersect1d(first, col[above].astype(np.int64) * n + row[above])
+        if len(both):
+            i, j = divmod(int(both[0]), n)
+            raise ValueError(
+                f"{path}: the header says symmetric, but entries ({i + 1}, {j + 1}) and "
+                f"({j + 1}, {i + 1}) are both listed; accepted: one of them, or 'general'"
+            )
+    off = below | above
+    if weight is not None:
+        weight = np.concatenate([weight, sign * weight[off]])
+    return np.concatenate([row, col[off]]), np.concatenate([col, row[off]]), weight
+
+
+@contextlib.contextmanager
+def _naming_the_line(path: str) -> Iterator[None]:
+    """SciPy's errors about a Matrix Market file, with the file's name."""
+    try:
+        yield
+    except MemoryError:
+        raise MemoryError(f"{path}: not enough memory to read it as Matrix Market") from None
+    except Exception as error:
+        line = re.match(r"Line (\d+): (.*)", str(error))
+        where, what = (f"{path}:{line[1]}", line[2]) if line else (path, str(error))
+        raise ValueError(f"{where}: {what}") from None
+
+
+def finite_weight(path: str, value: np.ndarray, what: str = "") -> np.ndarray:
+    """``value`` as float64; NaN, infinity and what is no real number raise ValueError."""
+    if value.dtype.kind not in "biuf":
+        raise ValueError(f"{path}: {what}weights of dtype {value.dtype}; accepted: real numbers")
     weight = np.asarray(value, np.float64)
     wrong = np.flatnonzero(~np.isfinite(weight))
     if len(wrong):
-        raise ValueError(f"{path}: weight {weight[wrong[0]]} of edge {wrong[0]} is not finite")
+        raise ValueError(
+            f"{path}: {what}weight {weight[wrong[0]]} of edge {wrong[0]} is not finite"
+        )
     return weight
 
 
@@ -72,12 +127,14 @@ def one_based_edges(
     )
 
 
-def read_metis(path: str, data: bytes, directed: bool | None) -> EdgeList:
+def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     """METIS (DIMACS10) ``.graph``: a header ``n m [fmt [ncon]]``, then a line for each vertex.
 
-    Undirected, both directions listed; ``fmt`` tells of vertex sizes, vertex weights (both
-    skipped) and edge weights. Labels are the line numbers 1..n. ``m`` counts edges once.
+    Undirected, both directions listed, with the same weight (directed=True takes what is listed
+    for arcs); ``fmt`` tells of vertex sizes, vertex weights (both skipped) and edge weights.
+    Labels are the line numbers 1..n. ``m`` counts edges once.
     """
+    limits.text("metis", data)
     data = text_bytes(path, data)
     if data.startswith(b"%") or b"\n%" in data:
         data, comments = re.subn(rb"(?m)^%[^\n]*\n?", b"", data)
@@ -87,7 +144,7 @@ def read_metis(path: str, data: bytes, directed: bool | None) -> EdgeList:
     end = data.find(b"\n")
     head = text_lines(path, data[: end if end >= 0 else len(data)])[0].split()
     shown = " ".join(head)[:60]
-    if not 2 <= len(head) <= 4 or not all(x.isascii() and x.isdecimal() for x in head):
+    if not 2 <= len(head) <= 4 or not all(re.fullmatch("[0-9]{1,18}", x) for x in head):
         raise ValueError(f"{path}:1: {shown!r} is not a METIS header 'n m [fmt [ncon]]'")
     n, m = int(head[0]), int(head[1])
     form = head[2].zfill(3) if len(head) > 2 else "000"
@@ -97,6 +154,7 @@ def read_metis(path: str, data: bytes, directed: bool | None) -> EdgeList:
     skip = int(form[0]) + (constraints if form[1] == "1" else 0)
     step = 2 if form[2] == "1" else 1
     body = data[end + 1 :] if end >= 0 else b""
+    limits.vertices(n)
 
     values, counts = _numbers(path, body, fractions=step == 2, first_line=2 + comments)
     if len(counts) == n - 1 or n == 0 == len(counts):  # a last vertex alone, without newline
@@ -117,7 +175,7 @@ def read_metis(path: str, data: bytes, directed: bool | None) -> EdgeList:
     is_neighbour = (place >= 0) & (place % step == 0)
     row = owner[is_neighbour]
     neighbour = values[is_neighbour]
-    col = neighbour.astype(np.int64)
+    col = _whole(neighbour)
     wrong = np.flatnonzero((col < 1) | (col > n) | (col != neighbour))
     if len(wrong):
         v = int(row[wrong[0]]) + 1
@@ -132,14 +190,59 @@ def read_metis(path: str, data: bytes, directed: bool | None) -> EdgeList:
             f"which make {len(row) / 2:g}"
         )
     weight = finite_weight(path, values[(place >= 0) & (place % 2 == 1)]) if step == 2 else None
+    if not directed:
+        _check_both_ends(path, row, col - 1, weight, n)
     return one_based_edges(np.stack([row, col - 1]), weight, n, bool(directed))
 
 
-def read_gr(path: str, data: bytes, directed: bool | None) -> EdgeList:
+def _whole(values: np.ndarray) -> np.ndarray:
+    """int64, where what does not fit becomes 0, which no file of these formats may hold."""
+    if values.dtype == np.int64:
+        return values
+    return np.where(np.abs(values) < 2.0**62, values, 0).astype(np.int64)
+
+
+def _check_both_ends(
+    path: str, row: np.ndarray, col: np.ndarray, weight: np.ndarray | None, n: int
+) -> None:
+    """Every entry must stand on the lines of both its ends, with one weight."""
+    forth, back = row * n + col, col * n + row
+    if weight is None:
+        forth.sort()
+        back.sort()
+    else:
+        first, second = np.lexsort((weight, forth)), np.lexsort((weight, back))
+        forth, back = forth[first], back[second]
+    wrong = np.flatnonzero(forth != back)
+    if len(wrong):
+        # the smaller of the two stands in one of the sorted arrays more often than in the other
+        one, other = int(forth[wrong[0]]), int(back[wrong[0]])
+        u, v = divmod(min(one, other), n)
+        if other < one:
+            u, v = v, u
+        raise ValueError(
+            f"{path}: line of vertex {u + 1}: neighbour {v + 1}, but the line of vertex {v + 1} "
+            f"does not list {u + 1} as often; METIS lists an edge at both ends "
+            "(directed=True takes what is listed for arcs)"
+        )
+    if weight is not None:
+        wrong = np.flatnonzero(weight[first] != weight[second])
+        if len(wrong):
+            k = wrong[0]
+            u, v = divmod(int(forth[k]), n)
+            raise ValueError(
+                f"{path}: line of vertex {u + 1}: neighbour {v + 1} has weight "
+                f"{weight[first][k]:g}, but the line of vertex {v + 1} gives {u + 1} weight "
+                f"{weight[second][k]:g}; accepted: one weight"
+            )
+
+
+def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     """DIMACS shortest-path ``.gr``: ``c`` comments, ``p sp n m``, an arc a line ``a u v weight``.
 
     Directed; labels are the file's 1..n.
     """
+    limits.text("gr", data)
     data = text_bytes(path, data)
     lines = re.compile(rb"^(?:c(?:[ \t][^\n]*)?|[ \t]*)(?:\n|\Z)", re.M)
     start = number = 0
@@ -147,11 +250,11 @@ def read_gr(path: str, data: bytes, directed: bool | None) -> EdgeList:
         start, number = found.end(), number + 1
     end = data.find(b"\n", start)
     head = data[start : end if end >= 0 else len(data)]
-    problem = re.fullmatch(rb"p[ \t]+(?:sp|aux)?[ \t]*(\d+)[ \t]+(\d+)[ \t]*", head)
+    problem = re.fullmatch(rb"p[ \t]+(?:sp|aux)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*", head)
     if not problem:
         shown = text_lines(path, head[:60])[0]
         raise ValueError(f"{path}:{number + 1}: {shown!r} where 'p sp n m' is expected")
-    n, m = int(problem[1]), int(problem[2])
+    n, m = limits.vertices(int(problem[1])), int(problem[2])
     body = data[end + 1 :] if end >= 0 else b""
     if b"\nc" in body or body.startswith(b"c"):
         body = re.sub(rb"(?m)^c[^\n]*", b"", body)
@@ -168,7 +271,7 @@ def read_gr(path: str, data: bytes, directed: bool | None) -> EdgeList:
     table = values.reshape(-1, 3)
     if len(table) != m:
         raise ValueError(f"{path}: the line 'p' says {m} arcs, the body has {len(table)}")
-    ends = table[:, :2].astype(np.int64)
+    ends = _whole(table[:, :2])
     wrong = np.flatnonzero(((ends < 1) | (ends > n) | (ends != table[:, :2])).any(1))
     if len(wrong):
         line = at + int(np.flatnonzero(counts)[wrong[0]])

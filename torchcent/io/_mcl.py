@@ -6,14 +6,16 @@ import math
 import os
 import re
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._files import load_bytes, replacing, text_bytes, text_lines
-from torchcent.io._layout import Layout, is_number
+from torchcent.io._files import encodes, load_bytes, replacing, text_bytes, text_lines
+from torchcent.io._layout import INTEGER, Layout, is_number
 from torchcent.io._text import _read_arrow
 from torchcent.io._tokens import IrregularText
 
@@ -24,17 +26,21 @@ _COMMENT = re.compile(rb"^[ ]*#[^\n]*", re.M)
 _SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*)\)")
 
 
-def read_abc(path: str, data: bytes, directed: bool | None, num_nodes: int | None) -> EdgeList:
+def read_abc(
+    path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
+) -> EdgeList:
     """Lines ``A B [weight]``, between tabs where a line has one, else between blanks.
 
     Names are names, even if they look like numbers, and vertices are numbered in the order in which
     the file first mentions them, as mcl does. No weight is 1. Undirected unless told otherwise.
     """
+    limits.text("abc", data)
     data = text_bytes(path, data)
     rows = _COMMENT.sub(b"", data)
     try:
         source, target, weight, names = _regular(rows)
     except IrregularText:
+        limits.lines(rows)
         source, target, weight, names = _by_line(path, rows)
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(f"{path}: num_nodes={num_nodes}, but the file names {len(names)} vertices")
@@ -90,20 +96,21 @@ def _by_line(path: str, rows: bytes) -> _Parts:
     return index[0], index[1], np.array(weights) if weighted else None, list(code)
 
 
-def read_mci(path: str, data: bytes, directed: bool | None) -> EdgeList:
+def read_mci(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     """mcl's native matrix: vectors ``j i:value ... $``; entry i of vector j is the arc j -> i.
 
     A vertex is called what the file's domain calls it: 0..n-1 unless ``mclcols`` says otherwise.
     Undirected if the matrix is symmetric, unless told.
     """
+    limits.text("mci", data)
     text = "\n".join(text_lines(path, text_bytes(path, data)))
     sections = dict(_SECTION.findall(re.sub(r"^#.*", "", text, flags=re.M)))
-    shape = re.search(r"dimensions\s+(\d+)x(\d+)", sections.get("mclheader", ""))
+    shape = re.search(r"dimensions\s+([0-9]{1,18})x([0-9]{1,18})\b", sections.get("mclheader", ""))
     if shape is None or "mclmatrix" not in sections:
         raise ValueError(f"{path}: no matrix of mcl: '(mclheader' or '(mclmatrix' is missing")
     if shape[1] != shape[2]:
         raise ValueError(f"{path}: a {shape[1]} x {shape[2]} matrix; that of a graph is square")
-    n = int(shape[1])
+    n = limits.vertices(int(shape[1]))
     domain = _domain(path, sections, n)
     source, target, weight = _vectors(path, sections["mclmatrix"])
     numbered = [np.searchsorted(domain, part) for part in (source, target)]
@@ -127,7 +134,7 @@ def read_mci(path: str, data: bytes, directed: bool | None) -> EdgeList:
 
 def _domain(path: str, sections: dict[str, str], n: int) -> np.ndarray:
     known = [
-        np.array(_body(sections[name]).replace("$", " ").split(), np.int64)
+        _integers(path, _body(sections[name]).replace("$", " ").split())
         for name in ("mclcols", "mclrows", "mcldoms")
         if name in sections
     ]
@@ -137,7 +144,17 @@ def _domain(path: str, sections: dict[str, str], n: int) -> np.ndarray:
         raise ValueError(f"{path}: columns and rows of different domains; a graph has one")
     if len(known[0]) != n:
         raise ValueError(f"{path}: {len(known[0])} indices for {n} columns")
-    return np.sort(known[0])
+    domain = np.unique(known[0])
+    if len(domain) != n:
+        raise ValueError(f"{path}: an index stands in the domain more than once")
+    return domain
+
+
+def _integers(path: str, words: list[str]) -> np.ndarray:
+    wrong = next((x for x in words if not INTEGER.fullmatch(x) or len(x) > 18), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: {wrong[:60]!r} is not an index")
+    return np.array(words, np.int64)
 
 
 def _body(section: str) -> str:
@@ -151,17 +168,17 @@ def _vectors(path: str, section: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
     if rest.strip():
         raise ValueError(f"{path}: the last vector, {rest.split()[0]}, does not end with '$'")
     for vector in vectors:
-        head, *entry = vector.split()
+        head, *entry = vector.split() or [""]
         columns.append(head.partition(":")[0])
         counts.append(len(entry))
         entries += entry
     parts = [entry.partition(":") for entry in entries]
-    try:
-        column = np.repeat(np.array(columns, np.int64), counts)
-        row = np.array([part[0] for part in parts], np.int64)
-        value = np.array([part[2] or 1 for part in parts], np.float64)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"{path}: {error}") from None
+    column = np.repeat(_integers(path, columns), counts)
+    row = _integers(path, [part[0] for part in parts])
+    wrong = next((part[2] for part in parts if part[2] and not is_number(part[2])), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: value {wrong[:60]!r} is not a number")
+    value = np.array([float(part[2] or 1) for part in parts], np.float64)
     if not np.isfinite(value).all():
         raise ValueError(f"{path}: a value that is not finite")
     return column, row, value
@@ -174,9 +191,13 @@ def read_tab(path: str | os.PathLike[str]) -> dict[int, str]:
         if not line.strip() or line.startswith("#"):
             continue
         number, _, label = line.partition("\t")
-        if not number.strip().isdecimal() or not label:
+        if not re.fullmatch("[0-9]{1,18}", number.strip()) or not label:
             raise ValueError(f"{path}:{at}: no index, tab and label: {line[:60]!r}")
-        known[int(number)] = label
+        if known.setdefault(int(number), label) != label:
+            raise ValueError(
+                f"{path}:{at}: index {number.strip()} is {label[:60]!r}, but before it was "
+                f"{known[int(number)][:60]!r}"
+            )
     return known
 
 
@@ -193,7 +214,8 @@ def write_clusters(
         labels: names ``[num_nodes]``; the vertex numbers if None.
 
     Raises:
-        ValueError: a label that holds a tab or a line end.
+        TypeError, ValueError: something that is no vertex, or has no label; a label that holds a
+            tab or a line end.
 
     Example:
         >>> import pathlib, tempfile
@@ -216,13 +238,32 @@ def cluster_lines(
     clusters: Iterable[Tensor | Sequence[int]], labels: Sequence[Any] | np.ndarray | None = None
 ) -> Iterable[str]:
     """The lines that :func:`write_clusters` writes."""
-    names = None if labels is None else [str(x) for x in labels]
+    names = None if labels is None else [str(x) for x in _sequence(labels, "labels")]
     for name in names or []:
-        if not name or any(x in name for x in "\t\n\r"):
+        if not name or any(x in name for x in "\t\n\r") or not encodes(name):
             raise ValueError(f"label {name!r} cannot stand in a file of clusters")
-    for cluster in clusters:
-        members = torch.as_tensor(cluster).tolist()
+    for at, cluster in enumerate(_sequence(clusters, "clusters")):
+        members = _members(cluster, at)
+        if members and (min(members) < 0 or (names is not None and max(members) >= len(names))):
+            accepted = "0 or more" if names is None else f"0..{len(names) - 1}"
+            wrong = min(members) if min(members) < 0 else max(members)
+            raise ValueError(f"clusters[{at}] holds {wrong}; accepted: {accepted}")
         yield "\t".join(map(str, members) if names is None else (names[v] for v in members)) + "\n"
+
+
+def _sequence(values: Any, name: str) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence, got {type(values).__name__}") from None
+
+
+def _members(cluster: Any, at: int) -> list[int]:
+    members = cluster.tolist() if isinstance(cluster, (torch.Tensor, np.ndarray)) else cluster
+    members = _sequence(members, f"clusters[{at}]")
+    if not all(isinstance(x, Integral) and not isinstance(x, bool) for x in members):
+        raise TypeError(f"clusters[{at}] must hold vertex numbers, got {members!r:.60}")
+    return members
 
 
 def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, number_names, number_vertices
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._layout import (
@@ -42,6 +43,7 @@ class Columns:
 def read_edges(
     path: str,
     data: bytes,
+    limits: Budget,
     *,
     directed: bool | None = None,
     num_nodes: int | None = None,
@@ -49,9 +51,8 @@ def read_edges(
     text_labels: bool = False,
 ) -> EdgeList:
     """An edge list in text; see :func:`torchcent.read`."""
-    data = text_bytes(path, data)
-    for _ in range(skip):
-        data = data[data.find(b"\n") + 1 :] if b"\n" in data else b""
+    limits.text("edges", data)
+    data = _skipped(path, text_bytes(path, data), skip)
     said = declared(path, data)
     body, number = without_comments(data)
     number += skip
@@ -59,13 +60,27 @@ def read_edges(
         columns = Columns(np.empty((2, 0), np.int64), None, None)
     else:
         layout = find_layout(path, body, number)
-        columns = _columns(path, body, layout, number, text_labels)
+        columns = _columns(path, body, layout, number, text_labels, limits)
         if not (skip or layout.header or said.num_nodes is not None):
             _warn_of_counts(path, columns)
-    return _edge_list(path, columns, said, directed, num_nodes)
+    return _edge_list(path, columns, said, directed, num_nodes, limits)
 
 
-def _columns(path: str, body: bytes, layout: Layout, number: int, text_labels: bool) -> Columns:
+def _skipped(path: str, data: bytes, skip: int) -> bytes:
+    """``data`` without its first ``skip`` lines."""
+    start = 0
+    for passed in range(skip):
+        if start == len(data):
+            lines = f"{passed} line{'s' * (passed != 1)}"
+            raise ValueError(f"{path}: skip={skip}, but the file has {lines}")
+        end = data.find(b"\n", start)
+        start = len(data) if end < 0 else end + 1
+    return data[start:] if start else data
+
+
+def _columns(
+    path: str, body: bytes, layout: Layout, number: int, text_labels: bool, limits: Budget
+) -> Columns:
     start = body.find(b"\n") + 1 if layout.header else 0
     rows = body[start:] if start or not layout.header else b""
     for fast in (_read_numbers, _read_arrow):
@@ -73,6 +88,7 @@ def _columns(path: str, body: bytes, layout: Layout, number: int, text_labels: b
             return fast(rows, layout, text_labels)
         except IrregularText:
             continue
+    limits.lines(rows)
     return read_lines(path, rows, layout, number + layout.header, text_labels)
 
 
@@ -140,7 +156,7 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
                 strings_can_be_null=False,
             ),
         )
-    except pa.ArrowInvalid:
+    except pa.ArrowException:
         raise IrregularText from None
     weight = None if layout.weight is None else table[f"f{layout.weight}"].to_numpy()
     both = [table[f"f{k}"] for k in ends]
@@ -227,7 +243,7 @@ def read_lines(
         try:
             ids = np.array([list(map(int, sources)), list(map(int, targets))], np.int64)
             return Columns(ids.reshape(2, -1), None, weight)
-        except OverflowError:  # beyond int64: numbers only in looks
+        except (OverflowError, ValueError):  # beyond int64 or Python's int: numbers only in looks
             pass
     code: dict[str, int] = {}
     codes = [code.setdefault(x, len(code)) for x in sources + targets]
@@ -258,7 +274,12 @@ def _warn_of_counts(path: str, columns: Columns) -> None:
 
 
 def _edge_list(
-    path: str, columns: Columns, said: Declared, directed: bool | None, num_nodes: int | None
+    path: str,
+    columns: Columns,
+    said: Declared,
+    directed: bool | None,
+    num_nodes: int | None,
+    limits: Budget,
 ) -> EdgeList:
     labels: np.ndarray | None
     names_only = not columns.ids.size and not all(map(INTEGER.fullmatch, said.vertices))
@@ -268,7 +289,7 @@ def _edge_list(
         except (ValueError, OverflowError):
             raise ValueError(f"{path}: a '# vertex' comment without an integer") from None
         numbers, labels, n = number_vertices(
-            path,
+            limits,
             columns.ids,
             num_nodes=num_nodes,
             declared=said.num_nodes,

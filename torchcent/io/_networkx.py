@@ -1,0 +1,83 @@
+"""GraphML and GML, and graphs of networkx."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchcent.io._arrays import need, parsing
+from torchcent.io._budget import Budget
+from torchcent.io._edge_list import EdgeList
+from torchcent.io._matrix import finite_weight
+
+
+def read_networkx(
+    path: str, data: bytes, directed: bool | None, format: str, limits: Budget
+) -> EdgeList:
+    """GraphML or GML through networkx, direction as the file says."""
+    networkx = need("networkx", "networkx", f"reading {format}")
+    limits.text(format, data)
+    if format == "graphml" and b"<!ENTITY" in data:
+        raise ValueError(f"{path}: defines XML entities, which are not read")
+    with parsing(path, f"{format} that networkx reads"):
+        if format == "graphml":
+            graph = networkx.read_graphml(io.BytesIO(data))
+        else:
+            graph = _read_gml(networkx, data)
+    with parsing(path, f"{format} that networkx reads"):
+        return from_networkx(graph, directed)
+
+
+def _read_gml(networkx: Any, data: bytes) -> Any:
+    """GML as found: labels may be missing or repeated, repeated edges not announced."""
+    multigraph = re.sub(rb"\bgraph\s*\[", b"graph [ multigraph 1", data, count=1)
+    for text, label in ((data, "label"), (multigraph, "label"), (multigraph, "id")):
+        with contextlib.suppress(networkx.NetworkXError):
+            return networkx.read_gml(io.BytesIO(text), label=label)
+    return networkx.read_gml(io.BytesIO(data), label="id")  # raises what is really wrong
+
+
+def from_networkx(graph: Any, directed: bool | None = None) -> EdgeList:
+    """The edges of a networkx graph; labels are its nodes, in the graph's own order.
+
+    Weights are taken if every edge has a numeric attribute ``weight``; if only some have, they are
+    left, with a warning.
+    """
+    nodes = list(graph)
+    number = {v: k for k, v in enumerate(nodes)}
+    ends = [(number[u], number[v]) for u, v in graph.edges()]
+    weights = [w for _, _, w in graph.edges(data="weight")]
+    numeric = sum(isinstance(w, (int, float)) and not isinstance(w, bool) for w in weights)
+    weighted = bool(weights) and numeric == len(weights)
+    if not weighted and any(w is not None for w in weights):
+        warnings.warn(
+            f"{numeric} of {len(weights)} edges have a number as their weight; "
+            "weights are left out",
+            stacklevel=2,
+        )
+    names = [str(v) for v in nodes]
+    labels: Any = names
+    if all(x.isascii() and x.isdecimal() and len(x) < 19 for x in names):
+        labels = np.array([int(x) for x in names], np.int64)
+        if (labels == np.arange(len(labels))).all():
+            labels = None
+    return EdgeList(
+        torch.tensor(ends, dtype=torch.int64, device="cpu").reshape(-1, 2).T.contiguous(),
+        torch.from_numpy(finite_weight("graph", _floats(weights))) if weighted else None,
+        labels,
+        len(nodes),
+        graph.is_directed() if directed is None else directed,
+    )
+
+
+def _floats(weights: list[Any]) -> np.ndarray:
+    try:
+        return np.array(weights, np.float64)
+    except OverflowError:
+        raise ValueError(f"weight {max(weights, key=abs):.20} is too large for float64") from None

@@ -1,0 +1,123 @@
+"""Tables of edges: .parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchcent.io._arrays import as_ids, claimed_count, need, parsing
+from torchcent.io._budget import Budget
+from torchcent.io._edge_list import EdgeList, number_names, number_vertices
+from torchcent.io._matrix import finite_weight
+
+
+def read_parquet(
+    path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
+) -> EdgeList:
+    """Columns ``source`` and ``target`` (else the first two), and ``weight`` if there is one."""
+    pa = need("pyarrow", "io", "reading .parquet")
+    parquet = need("pyarrow.parquet", "io", "reading .parquet")
+    with parsing(path, "a parquet file"):
+        file = parquet.ParquetFile(pa.BufferReader(data))
+        schema, metadata = file.schema_arrow, file.metadata
+    names = schema.names
+    if len(names) < 2:
+        raise ValueError(f"{path}: {len(names)} column; an edge needs two, source and target")
+    ends = ["source", "target"] if {"source", "target"} <= set(names) else names[:2]
+    wanted = list(dict.fromkeys(ends + ["weight"] * ("weight" in names)))
+    for name in wanted:
+        if names.count(name) > 1:
+            raise ValueError(f"{path}: {names.count(name)} columns {name!r}; accepted: one")
+    limits.allow(8 * 8 * metadata.num_rows, f"{metadata.num_rows} rows")
+    groups = [metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)]
+    limits.allow(2 * sum(groups), "what the row groups expand to")
+    # a string column stays coded by its dictionary: expanded, a name could stand there any time
+    coded = [
+        x
+        for x in wanted
+        if pa.types.is_string(schema.field(x).type)
+        or pa.types.is_large_string(schema.field(x).type)
+    ]
+    with parsing(path, "a parquet file"):
+        file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded)
+        table = file.read(columns=wanted)
+        own = _own_metadata(table.schema.metadata)
+    columns = [_column(path, pa, name, table[name]) for name in ends]
+    isolated = own.get("isolated", [])
+    known = own.get("num_nodes")
+    known = None if known is None else claimed_count(path, known)
+    weight = None
+    if "weight" in names:
+        with parsing(path, "a parquet file"):
+            values = table["weight"].to_numpy()
+        weight = torch.from_numpy(np.array(finite_weight(path, values, "column 'weight': ")))
+    labels: np.ndarray | None
+    integers = [pa.types.is_integer(c.type) for c in columns]
+    if all(integers):
+        with parsing(path, "a parquet file"):
+            ids = [c.to_numpy() for c in columns]
+            also = np.array(isolated, np.int64).reshape(len(isolated))
+        numbers, labels, n = number_vertices(
+            limits,
+            np.stack([as_ids(path, repr(x), c) for x, c in zip(ends, ids, strict=True)]),
+            num_nodes=num_nodes,
+            declared=known,
+            also=also,
+        )
+    elif any(integers):
+        raise ValueError(
+            f"{path}: mixed labels: {ends[integers.index(True)]!r} holds numbers, "
+            f"{ends[integers.index(False)]!r} {columns[integers.index(False)].type}"
+        )
+    else:
+        with parsing(path, "a parquet file"):
+            codes, words = _codes(pa, columns)
+        if not all(isinstance(x, str) for x in isolated):
+            raise ValueError(f"{path}: 'isolated' in its metadata holds other things than names")
+        words = list(dict.fromkeys(words + isolated))
+        numbers, labels, n = number_names(path, codes, words, num_nodes)
+    if directed is None:
+        directed = bool(own.get("directed", False))
+    return EdgeList(torch.from_numpy(np.array(numbers)), weight, labels, n, directed)
+
+
+def _own_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+    """What torchcent.write has left in a schema."""
+    own = json.loads((metadata or {}).get(b"torchcent", b"{}"))
+    if not isinstance(own, dict) or not isinstance(own.get("isolated", []), list):
+        raise ValueError("the metadata 'torchcent' are not those that torchcent.write leaves")
+    return own
+
+
+def _column(path: str, pa: Any, name: str, column: Any) -> Any:
+    """Vertices of a column: integers or names."""
+    if column.null_count:
+        raise ValueError(f"{path}: column {name!r} has {column.null_count} empty entries")
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind)
+    if not text and not pa.types.is_integer(kind):
+        raise ValueError(f"{path}: column {name!r} holds {kind}; accepted: integers or strings")
+    if pa.types.is_dictionary(column.type) and not text:
+        return column.cast(kind)
+    return column
+
+
+def _codes(pa: Any, columns: list[Any]) -> tuple[np.ndarray, list[str]]:
+    """Positions ``[2, E]`` in a list of distinct names."""
+    place: dict[str, int] = {}
+    codes = []
+    for column in columns:
+        for chunk in column.chunks:
+            if not pa.types.is_dictionary(chunk.type):
+                chunk = chunk.cast(pa.large_string()).dictionary_encode()
+            own = [place.setdefault(x, len(place)) for x in chunk.dictionary.to_pylist()]
+            at = np.array(chunk.indices.to_numpy(zero_copy_only=False), np.int64)
+            codes.append(np.array(own, np.int64)[at])
+    if None in place:
+        raise ValueError("a name is missing")
+    both = np.concatenate(codes) if codes else np.empty(0, np.int64)
+    return both.reshape(2, -1), list(place)

@@ -1,0 +1,91 @@
+"""Files of torch.save: .pt."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+import zipfile
+from typing import Any
+
+import numpy as np
+import torch
+
+from torchcent.io._arrays import archive_size, claimed_count, from_array, parsing
+from torchcent.io._budget import Budget
+from torchcent.io._edge_list import EdgeList
+
+#: What the pickle of a .pt may name. PyTorch's own list for weights_only is longer: it has calls
+#: that take memory by a number in the file (bytearray, Tensor) and tensors of other layouts.
+_NAMED = re.compile(
+    rb"collections OrderedDict|torch\._utils _rebuild_(tensor_v2|tensor_v3|parameter)|"
+    rb"torch (Size|device|\w+Storage|u?int\d+|float\d+|double|bool|bfloat16)|"
+    rb"torch\.storage UntypedStorage"
+)
+_GLOBAL = re.compile(rb"c([\w.]+)\n([\w.]+)\n")
+_PLAIN = (
+    "tensors and plain values only; save a tensor or a dictionary "
+    "{'edge_index': ..., 'num_nodes': ...} (of a PyG Data: data.to_dict())"
+)
+
+
+def read_pt(
+    path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
+) -> EdgeList:
+    """A tensor ``[2, E]``, or a dictionary with ``edge_index`` and, if it has them,
+    ``edge_weight``, ``num_nodes``, ``directed``, ``labels``. Tensors and plain values only: no
+    code in the file is run."""
+    _check_pickle(path, data, limits)
+    with parsing(path, f"a PyTorch file of {_PLAIN}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        content = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
+    if isinstance(content, torch.Tensor):
+        content = {"edge_index": content}
+    if not isinstance(content, dict) or not isinstance(content.get("edge_index"), torch.Tensor):
+        raise ValueError(f"{path}: holds neither a tensor nor a dictionary with 'edge_index'")
+    weight = content.get("edge_weight")
+    known, own, labels = (content.get(key) for key in ("num_nodes", "directed", "labels"))
+    if num_nodes is None and known is not None:
+        num_nodes = claimed_count(path, known)
+    if directed is None and own is not None and not isinstance(own, bool):
+        raise ValueError(f"{path}: 'directed' is {own!r:.60}; accepted: True or False")
+    if labels is not None and not isinstance(labels, (list, tuple)):
+        raise ValueError(f"{path}: 'labels' is of type {type(labels).__name__}; accepted: a list")
+    return from_array(
+        limits,
+        _dense(limits, "edge_index", content["edge_index"]),
+        None if weight is None else _dense(limits, "edge_weight", weight),
+        labels,
+        num_nodes,
+        bool(own) if directed is None else directed,
+    )
+
+
+def _check_pickle(path: str, data: bytes, limits: Budget) -> None:
+    """The archive as a whole, and what its pickle would call, before any of it is loaded."""
+    with parsing(path, "a PyTorch file"):
+        if not data.startswith(b"PK"):
+            raise ValueError("no zip archive; files from before PyTorch 1.6 must be saved again")
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        pickles = [x for x in archive.namelist() if x.rpartition("/")[2] == "data.pkl"]
+    archive_size(path, archive, limits)
+    with parsing(path, "a PyTorch file"):
+        contents = [archive.read(name) for name in pickles]
+    for content in contents:
+        for module, name in _GLOBAL.findall(content):
+            if not _NAMED.fullmatch(module + b" " + name):
+                what = f"{module.decode()}.{name.decode()}"
+                raise ValueError(f"{path}: holds {what}; accepted: {_PLAIN}")
+
+
+def _dense(limits: Budget, name: str, tensor: Any) -> np.ndarray:
+    """A tensor of a file as an array; a few stored numbers may claim any size by strides of 0."""
+    if not isinstance(tensor, torch.Tensor):
+        raise ValueError(f"{limits.path}: {name!r} is of type {type(tensor).__name__}, no tensor")
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
+        raise ValueError(f"{limits.path}: {name!r} is no dense tensor")
+    limits.allow(8 * 8 * tensor.numel(), f"{name!r} of shape {list(tensor.shape)}")
+    with parsing(limits.path, "a PyTorch file"):
+        if tensor.dtype == torch.bfloat16:
+            tensor = tensor.float()
+        return tensor.detach().resolve_conj().resolve_neg().numpy()
