@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from torchcent.io._files import text_lines
 
+BLANKS = " \t"  # nothing else separates: neither other control characters nor Unicode's spaces
 INTEGER = re.compile(r"-?[0-9]+")
 _SOURCE = re.compile(
     r"(source|src|from|tail|start)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(1|a)"
@@ -92,17 +93,22 @@ def counted(path: str, digits: str) -> int:
     return int(digits)
 
 
+def split_blanks(line: str) -> list[str]:
+    """The fields between blanks and tabs."""
+    return [x for x in line.replace("\t", " ").split(" ") if x]
+
+
 def split_line(line: str, separator: str) -> list[str]:
     if not separator:
-        return line.split()
+        return split_blanks(line)
     if '"' in line and separator in ",;":
         try:
-            return [x.strip() for x in next(csv.reader([line], delimiter=separator))]
+            return [x.strip(BLANKS) for x in next(csv.reader([line], delimiter=separator))]
         except (
             csv.Error
         ):  # a field that is too long: a row of no fields, which every reader refuses
             return []
-    return [x.strip() for x in line.split(separator)]
+    return [x.strip(BLANKS) for x in line.split(separator)]
 
 
 def is_number(text: str) -> bool:
@@ -117,7 +123,7 @@ def find_layout(path: str, body: bytes, number: int) -> Layout:
     """Separator, width, header and roles of the columns, from the first two rows."""
     first, *rest = _first_rows(path, body)
     separator = next((x for x in "\t,;" if x in first), "")
-    if separator == "\t" and all(map(is_number, first.split())):
+    if separator == "\t" and all(map(is_number, split_blanks(first))):
         separator = ""
     fields = split_line(first, separator)
     if len(fields) < 2:
@@ -144,7 +150,7 @@ def _first_rows(path: str, body: bytes) -> list[str]:
     while len(rows) < 2 and start < len(body):
         end = body.find(b"\n", start)
         end = len(body) if end < 0 else end
-        if body[start:end].strip():
+        if body[start:end].strip(b" \t"):
             rows.append(body[start:end])
         start = end + 1
     return text_lines(path, b"\n".join(rows))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -15,56 +12,128 @@ from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._tokens import IrregularText, number_rows
 
+_HEADER = re.compile(
+    rb"%%?MatrixMarket[ \t]+matrix[ \t]+(coordinate|array)[ \t]+"
+    rb"(pattern|integer|unsigned-integer|real|double|complex)[ \t]+"
+    rb"(general|symmetric|skew-symmetric|hermitian)[ \t]*",
+    re.I,
+)
+
 
 def read_mtx(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     """Matrix Market: entry ``(i, j)`` is the edge i-j; labels are the file's 1..n.
 
-    ``symmetric`` (also skew) means undirected, ``general`` directed. A symmetric file lists one
-    triangle; an entry and its mirror image in one file are refused.
+    ``symmetric`` (also skew and hermitian) means undirected, ``general`` directed. A symmetric
+    file lists one triangle; an entry and its mirror image in one file are refused.
     """
-    import scipy.io
-
+    # not by scipy.io.mmread, which reads beyond the end of some damaged files
+    limits.text("mtx", data)
     data = text_bytes(path, data)
-    if re.match(rb"%MatrixMarket", data):  # a slip that several collections have in common
-        data = b"%" + data
-    if not re.match(rb"%%MatrixMarket\s", data, re.I):
+    first, body, at = _head(data, re.compile(rb"[ \t]*(?:%[^\n]*)?(?:\n|\Z)"))
+    head = data[: max(data.find(b"\n"), 0) or len(data)]
+    if not re.match(rb"%%?MatrixMarket\s", head, re.I):
         raise ValueError(
             f"{path}:1: no '%%MatrixMarket' header; a plain edge list reads with format='edges'"
         )
-    limits.text("mtx", data)
-    with _naming_the_line(path):
-        rows, columns, count, layout, kind, symmetry = scipy.io.mminfo(io.BytesIO(data))
-    if rows != columns:
-        raise ValueError(f"{path}: a {rows} x {columns} matrix; an adjacency matrix is square")
+    header = _HEADER.fullmatch(head)
+    if header is None:
+        shown = text_lines(path, head)[0][:90]
+        raise ValueError(
+            f"{path}:1: {shown!r}; accepted: '%%MatrixMarket matrix', coordinate or array, "
+            "pattern, integer or real, general, symmetric or skew-symmetric"
+        )
+    layout, kind, symmetry = (header[k].decode().lower() for k in (1, 2, 3))
     if kind == "complex":
         raise ValueError(f"{path}: complex entries; accepted: pattern, integer, real")
-    limits.vertices(rows)
-    if layout == "array":
-        count = rows * columns if symmetry == "general" else rows * (rows - 1) // 2
-    least = 2 if layout == "array" else 4  # "1\n", "1 1\n"
-    if least * count > len(data) + 1:
+    fields = text_lines(path, first)[0].split()
+    width = 3 if layout == "coordinate" else 2
+    if len(fields) != width or not all(re.fullmatch("[0-9]{1,18}", x) for x in fields):
         raise ValueError(
-            f"{path}: the header says {count} entries, which take {least * count} bytes or more, "
-            f"but the file has {len(data)}"
+            f"{path}:{at - 1}: {' '.join(fields)[:60]!r} where {width} sizes are expected"
         )
-    mirrored = symmetry != "general" and layout == "coordinate"
-    if mirrored:  # as it stands in the file; _mirrored does the rest
-        data, found = re.subn(rb"(?i)^([^\n]*\s)[a-z-]+(?=[ \t]*\n)", rb"\1general", data, count=1)
-        if not found:
-            raise ValueError(f"{path}:1: the header does not end with a word such as 'symmetric'")
-    with _naming_the_line(path):
-        matrix = scipy.io.mmread(io.BytesIO(data))
-    if isinstance(matrix, np.ndarray):
-        row, col = np.nonzero(matrix)
-        value = matrix[row, col]
+    rows, columns, *_ = sizes = [int(x) for x in fields]
+    if rows != columns:
+        raise ValueError(f"{path}: a {rows} x {columns} matrix; an adjacency matrix is square")
+    limits.vertices(rows)
+    if b"\n%" in body or body.startswith(b"%"):
+        body = re.sub(rb"(?m)^%[^\n]*", b"", body)
+    values, counts = _numbers(path, body, fractions=kind != "pattern", first_line=at)
+    sign = -1 if symmetry == "skew-symmetric" else 1
+    if layout == "array":
+        if kind == "pattern":
+            raise ValueError(f"{path}:1: an array has no pattern; accepted: integer, real")
+        row, col, value = _array_entries(path, values, rows, symmetry, limits)
+        weight: np.ndarray | None = finite_weight(path, value)
     else:
-        row, col, value = matrix.row, matrix.col, matrix.data
-    weight = None if kind == "pattern" else finite_weight(path, value)
-    if mirrored:
-        row, col, weight = _mirrored(path, row, col, weight, -1 if "skew" in symmetry else 1)
+        width = 2 if kind == "pattern" else 3
+        table = _table(path, values, counts, width, at, "i j" if width == 2 else "i j value")
+        if len(table) != sizes[2]:
+            raise ValueError(
+                f"{path}: the header says {sizes[2]} entries, the body has {len(table)}"
+            )
+        row, col = _ends(path, table, counts, rows, at, "entry")
+        weight = None if kind == "pattern" else finite_weight(path, table[:, 2])
+        if symmetry != "general":
+            row, col, weight = _mirrored(path, row, col, weight, sign)
     if directed is None:
         directed = symmetry == "general"
     return one_based_edges(np.stack([row, col]), weight, rows, directed)
+
+
+def _head(data: bytes, comment: re.Pattern[bytes]) -> tuple[bytes, bytes, int]:
+    """The first line that is no comment, what follows it, and the number of the line after it."""
+    start, number = 0, 1
+    while start < len(data) and (found := comment.match(data, start)):
+        start, number = found.end(), number + 1
+    end = data.find(b"\n", start)
+    if end < 0:
+        return data[start:], b"", number + 1
+    return data[start:end], data[end + 1 :], number + 1
+
+
+def _table(
+    path: str, values: np.ndarray, counts: np.ndarray, width: int, first_line: int, what: str
+) -> np.ndarray:
+    """The numbers as rows of ``width``."""
+    wrong = np.flatnonzero((counts != width) & (counts != 0))
+    if len(wrong):
+        raise ValueError(
+            f"{path}:{first_line + wrong[0]}: {counts[wrong[0]]} numbers where {what!r} has {width}"
+        )
+    return values.reshape(-1, width)
+
+
+def _ends(
+    path: str, table: np.ndarray, counts: np.ndarray, n: int, first_line: int, what: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """The first two columns, which count from 1, as numbers from 0."""
+    ends = _whole(table[:, :2])
+    wrong = np.flatnonzero(((ends < 1) | (ends > n) | (ends != table[:, :2])).any(1))
+    if len(wrong):
+        line = first_line + int(np.flatnonzero(counts)[wrong[0]])
+        u, v = table[wrong[0], :2]
+        raise ValueError(f"{path}:{line}: {what} {u:g} {v:g}; accepted: 1..{n}")
+    return ends[:, 0] - 1, ends[:, 1] - 1
+
+
+def _array_entries(
+    path: str, values: np.ndarray, n: int, symmetry: str, limits: Budget
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is not 0 in a dense matrix, listed by columns; of a symmetric one the lower triangle."""
+    skew = symmetry == "skew-symmetric"
+    count = n * n if symmetry == "general" else n * (n - 1) // 2 if skew else n * (n + 1) // 2
+    if len(values) != count:
+        raise ValueError(f"{path}: {count} values make {n} x {n}, the body has {len(values)}")
+    limits.allow(40 * n * n, f"a dense matrix of {n} x {n}")
+    if symmetry == "general":
+        matrix = values.reshape(n, n).T
+    else:
+        col, row = np.triu_indices(n, 1 if skew else 0)
+        matrix = np.zeros((n, n))
+        matrix[row, col] = values
+        matrix[col, row] = -values if skew else values
+    row, col = np.nonzero(matrix)
+    return row, col, matrix[row, col]
 
 
 def _mirrored(
@@ -86,19 +155,6 @@ def _mirrored(
     if weight is not None:
         weight = np.concatenate([weight, sign * weight[off]])
     return np.concatenate([row, col[off]]), np.concatenate([col, row[off]]), weight
-
-
-@contextlib.contextmanager
-def _naming_the_line(path: str) -> Iterator[None]:
-    """SciPy's errors about a Matrix Market file, with the file's name."""
-    try:
-        yield
-    except MemoryError:
-        raise MemoryError(f"{path}: not enough memory to read it as Matrix Market") from None
-    except Exception as error:
-        line = re.match(r"Line (\d+): (.*)", str(error))
-        where, what = (f"{path}:{line[1]}", line[2]) if line else (path, str(error))
-        raise ValueError(f"{where}: {what}") from None
 
 
 def finite_weight(path: str, value: np.ndarray, what: str = "") -> np.ndarray:
@@ -244,41 +300,25 @@ def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> Ed
     """
     limits.text("gr", data)
     data = text_bytes(path, data)
-    lines = re.compile(rb"^(?:c(?:[ \t][^\n]*)?|[ \t]*)(?:\n|\Z)", re.M)
-    start = number = 0
-    while start < len(data) and (found := lines.match(data, start)):
-        start, number = found.end(), number + 1
-    end = data.find(b"\n", start)
-    head = data[start : end if end >= 0 else len(data)]
+    comment = re.compile(rb"(?:c(?:[ \t][^\n]*)?|[ \t]*)(?:\n|\Z)")
+    head, body, at = _head(data, comment)
     problem = re.fullmatch(rb"p[ \t]+(?:sp|aux)?[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*", head)
     if not problem:
         shown = text_lines(path, head[:60])[0]
-        raise ValueError(f"{path}:{number + 1}: {shown!r} where 'p sp n m' is expected")
+        raise ValueError(f"{path}:{at - 1}: {shown!r} where 'p sp n m' is expected")
     n, m = limits.vertices(int(problem[1])), int(problem[2])
-    body = data[end + 1 :] if end >= 0 else b""
     if b"\nc" in body or body.startswith(b"c"):
         body = re.sub(rb"(?m)^c[^\n]*", b"", body)
     plain = body.replace(b"\na", b"\n ")
     if body.startswith(b"a"):
         plain = b" " + plain[1:]
-    at = number + 2
     values, counts = _numbers(path, plain, fractions=True, first_line=at, shown=body)
-    wrong = np.flatnonzero((counts != 3) & (counts != 0))
-    if len(wrong):
-        raise ValueError(
-            f"{path}:{at + wrong[0]}: {counts[wrong[0]]} numbers where 'a u v weight' has three"
-        )
-    table = values.reshape(-1, 3)
+    table = _table(path, values, counts, 3, at, "a u v weight")
     if len(table) != m:
         raise ValueError(f"{path}: the line 'p' says {m} arcs, the body has {len(table)}")
-    ends = _whole(table[:, :2])
-    wrong = np.flatnonzero(((ends < 1) | (ends > n) | (ends != table[:, :2])).any(1))
-    if len(wrong):
-        line = at + int(np.flatnonzero(counts)[wrong[0]])
-        u, v = table[wrong[0], :2]
-        raise ValueError(f"{path}:{line}: arc {u:g} {v:g}; accepted: 1..{n}")
+    row, col = _ends(path, table, counts, n, at, "arc")
     weight = finite_weight(path, table[:, 2])
-    return one_based_edges(ends.T - 1, weight, n, directed is not False)
+    return one_based_edges(np.stack([row, col]), weight, n, directed is not False)
 
 
 def _numbers(

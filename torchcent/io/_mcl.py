@@ -15,7 +15,7 @@ import torch
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import encodes, load_bytes, replacing, text_bytes, text_lines
-from torchcent.io._layout import INTEGER, Layout, is_number
+from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number, split_blanks, split_line
 from torchcent.io._text import _read_arrow
 from torchcent.io._tokens import IrregularText
 
@@ -57,7 +57,7 @@ def _regular(rows: bytes) -> _Parts:
     rows = rows.strip(b"\n") + b"\n"
     first = rows[: rows.find(b"\n")]
     separator = "\t" if b"\t" in first else ""
-    width = len(first.split(b"\t") if separator else first.split())
+    width = len(first.split(b"\t") if separator else [x for x in first.split(b" ") if x])
     if width not in (2, 3):
         raise IrregularText
     layout = Layout(separator, width, 0, 1, 2 if width == 3 else None, False)
@@ -77,9 +77,9 @@ def _by_line(path: str, rows: bytes) -> _Parts:
     weights: list[float] = []
     weighted = False
     for at, line in enumerate(text_lines(path, rows), 1):
-        if not line.strip():
+        if not line.strip(BLANKS):
             continue
-        fields = [x.strip() for x in line.split("\t")] if "\t" in line else line.split()
+        fields = split_line(line, "\t") if "\t" in line else split_blanks(line)
         if len(fields) not in (2, 3) or not all(fields):
             raise ValueError(
                 f"{path}:{at}: {len(fields)} fields; abc has 'A B' or 'A B weight': "
@@ -191,7 +191,7 @@ def read_tab(path: str | os.PathLike[str]) -> dict[int, str]:
         if not line.strip() or line.startswith("#"):
             continue
         number, _, label = line.partition("\t")
-        if not re.fullmatch("[0-9]{1,18}", number.strip()) or not label:
+        if not re.fullmatch(" *[0-9]{1,18} *", number) or not label:
             raise ValueError(f"{path}:{at}: no index, tab and label: {line[:60]!r}")
         if known.setdefault(int(number), label) != label:
             raise ValueError(

@@ -19,6 +19,7 @@ from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, number_names, number_vertices
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._layout import (
+    BLANKS,
     INTEGER,
     Declared,
     Layout,
@@ -134,7 +135,11 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
     separator = layout.separator or ("\t" if b" " not in rows else " ")
     if separator == " ":
         rows = _single_blanks(rows)
-    first = split_line(rows[: max(rows.find(b"\n"), 0) or len(rows)].decode(), layout.separator)
+    end = rows.find(b"\n")
+    try:
+        first = split_line(rows[: end if end >= 0 else len(rows)].decode(), layout.separator)
+    except UnicodeDecodeError:
+        raise IrregularText from None
     ends = (layout.source, layout.target)
     if len(first) != layout.width:
         raise IrregularText
@@ -170,7 +175,9 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
         coded = coded.chunk(0)
     names = coded.dictionary.to_pylist()
     numeric = sum(INTEGER.fullmatch(x) is not None for x in names)
-    if any(not x or x != x.strip() or "\n" in x for x in names):  # a quote that goes on: no row
+    if any(
+        not x or x != x.strip(BLANKS) or "\n" in x for x in names
+    ):  # a quote that goes on: no row
         raise IrregularText
     if numeric and not text_labels:
         raise IrregularText
@@ -212,7 +219,7 @@ def read_lines(
     weights: list[float] = []
     first_of: dict[bool, tuple[int, str]] = {}  # is it a number -> where first seen
     for at, line in enumerate(text_lines(path, rows), number):
-        if not line.strip():
+        if not line.strip(BLANKS):
             continue
         fields = split_line(line, layout.separator)
         if len(fields) != layout.width:

@@ -1,0 +1,240 @@
+"""Fuzz targets for everything in torchcent that reads a file: `make fuzz`.
+
+A target is a format of torchcent.read, `tab` or `clusters`, or `packed` (.gz, .bz2, .xz). Atheris
+(libFuzzer) mutates the files of fuzz/corpus/<target> guided by the coverage of torchcent.io. An
+input fails its target if reading it
+
+- raises anything but ValueError (also UnicodeError), OSError or the MemoryError of the limit,
+- raises one whose message does not name the file,
+- takes more than 10 seconds, or more memory than MEMORY and what Python itself needs,
+- crashes the process, or
+- gives edges of which no graph can be made, or other edges than the reader that goes line by line.
+
+    python fuzz/readers.py TARGET [options of libFuzzer]      such as -max_total_time=30
+    python fuzz/readers.py TARGET FILE                        one input again
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import random
+import resource
+import sys
+import tempfile
+import warnings
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import atheris
+import networkx  # noqa: F401  (everything native before the limit on the address space)
+import pyarrow.parquet  # noqa: F401
+import scipy.io  # noqa: F401
+import scipy.sparse
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+with atheris.instrument_imports(include=["torchcent.io", "torchcent._check_sparse"]):
+    import torchcent
+    from torchcent.io import _mcl, _text, read_clusters
+    from torchcent.io._tokens import IrregularText
+
+HERE = Path(__file__).parent
+SUFFIX = {
+    "edges": ".txt",
+    "abc": ".abc",
+    "mci": ".mci",
+    "mtx": ".mtx",
+    "metis": ".graph",
+    "gr": ".gr",
+    "graphml": ".graphml",
+    "gml": ".gml",
+    "npz": ".npz",
+    "npy": ".npy",
+    "pt": ".pt",
+    "parquet": ".parquet",
+    "tab": ".tab",
+    "clusters": ".txt",
+    "packed": "",
+}
+MEMORY = 1 << 24  # bytes that torchcent.read is told it may take
+ROOM = 1 << 29  # bytes of address space beyond what the libraries take when they are loaded
+UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+
+
+def outcome(read: Any, path: str) -> Any:
+    """What ``read`` gives, or the text of the error that it may raise."""
+    try:
+        return read(path)
+    except (ValueError, MemoryError) as error:
+        if path not in str(error):
+            raise AssertionError(f"an error that does not name the file: {error!r}") from error
+        return str(error)
+
+
+def rows(edges: Any) -> tuple[Any, ...]:
+    weight = None if edges.edge_weight is None else edges.edge_weight.tolist()
+    return edges.edge_index.tolist(), weight, edges.vertex_labels().tolist(), edges.directed
+
+
+def check_graph(edges: Any) -> None:
+    """What is read is a graph, of a size that the data account for."""
+    graph = edges.graph()
+    assert graph.num_nodes == edges.num_nodes == len(edges.vertex_labels())
+    assert 8 * edges.num_nodes <= MEMORY
+
+
+def irregular(*_: object) -> Any:
+    raise IrregularText
+
+
+def check_edges(kind: str, path: str) -> None:
+    edges = outcome(lambda name: torchcent.read(name, format=kind, memory=MEMORY), path)
+    if not isinstance(edges, str):
+        check_graph(edges)
+    if kind not in ("edges", "abc"):
+        return
+    module, fast = (
+        (_text, ("_read_numbers", "_read_arrow")) if kind == "edges" else (_mcl, ("_regular",))
+    )
+    kept = [getattr(module, name) for name in fast]
+    try:
+        for name in fast:
+            setattr(module, name, irregular)
+        slow = outcome(lambda name: torchcent.read(name, format=kind, memory=MEMORY), path)
+    finally:
+        for name, function in zip(fast, kept, strict=True):
+            setattr(module, name, function)
+    if isinstance(edges, str) or isinstance(slow, str):
+        # the one that keeps every field may run into the limit where the other does not
+        both = isinstance(edges, str) and isinstance(slow, str)
+        assert both or "is allowed" in f"{edges}{slow}", (edges, slow)
+    else:
+        assert rows(edges) == rows(slow), (rows(edges), rows(slow))
+
+
+def check_tab(path: str) -> None:
+    known = outcome(_mcl.read_tab, path)
+    assert isinstance(known, str) or all(type(k) is int for k in known)
+
+
+def check_clusters(path: str) -> None:
+    found = outcome(read_clusters, path)
+    assert isinstance(found, str) or all(found)
+
+
+def check_packed(path: str) -> None:
+    """The first byte chooses the compression, the rest is the compressed file."""
+    data = Path(path).read_bytes()
+    suffix = list(UNPACK)[data[0] % 3] if data else ".gz"
+    name = f"{path}.txt{suffix}"
+    Path(name).write_bytes(data[1:])
+    edges = outcome(lambda name: torchcent.read(name, format="edges", memory=MEMORY), name)
+    if not isinstance(edges, str):
+        check_graph(edges)
+
+
+# --- mutations that keep what is around the data whole: the members of a zip, a compressed stream
+
+
+def mutated(data: bytes, size: int) -> bytes:
+    return bytes(atheris.Mutate(data, size))
+
+
+def mutate_zip(data: bytes, max_size: int, seed: int) -> bytes:
+    """One member of an archive is changed, and the archive packed anew."""
+    draw = random.Random(seed)
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        members = [(x.filename, archive.read(x)[: 1 << 16]) for x in archive.infolist()]
+    except Exception:
+        return mutated(data, max_size)
+    if not members or draw.random() < 0.1:
+        return mutated(data, max_size)
+    name, content = members.pop(at := draw.randrange(len(members)))
+    members.insert(at, (name, mutated(content, max(len(content), 64))))
+    packed = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(packed, "w") as out:
+        warnings.simplefilter("ignore")
+        for name, content in members:
+            out.writestr(name, content)
+    return packed.getvalue()[: max(max_size, 4096)]
+
+
+def mutate_packed(data: bytes, max_size: int, seed: int) -> bytes:
+    draw = random.Random(seed)
+    if not data or draw.random() < 0.5:
+        return mutated(data or b"\0", max_size)
+    suffix = list(UNPACK)[data[0] % 3]
+    try:
+        text = mutated(UNPACK[suffix](data[1:])[:4096], 4096)
+    except Exception:
+        return mutated(data, max_size)
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[suffix]
+    return data[:1] + pack(text)
+
+
+def limit_memory() -> None:
+    """A claim that is believed ends in an error of malloc instead of in the machine's memory."""
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, resource.RLIM_INFINITY))
+
+
+def warm_up(folder: str) -> None:
+    """Threads and lazily loaded modules of libraries, before the limit."""
+    matrix = scipy.sparse.coo_array(([1.0], ([0], [1])), shape=(2, 2))
+    edges = torchcent.EdgeList(torch.tensor([[0], [1]]))
+    for suffix in (".txt", ".mtx", ".npz", ".npy", ".pt", ".parquet", ".gr", ".graph"):
+        torchcent.write(f"{folder}/warm{suffix}", edges)
+        torchcent.read(f"{folder}/warm{suffix}").graph()
+    assert matrix.nnz == 1
+
+
+def main() -> None:
+    kind = sys.argv[1] if len(sys.argv) > 1 else ""
+    if kind not in SUFFIX:
+        sys.exit(f"usage: readers.py TARGET [options of libFuzzer]; targets: {' '.join(SUFFIX)}")
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    folder = tempfile.mkdtemp(
+        prefix=f"fuzz-{kind}-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+    )
+    path = f"{folder}/g{SUFFIX[kind]}"
+    special = {"tab": check_tab, "clusters": check_clusters, "packed": check_packed}
+    warm_up(folder)
+    limit_memory()
+
+    def one(data: bytes) -> None:
+        Path(path).write_bytes(data)
+        if kind in special:
+            special[kind](path)
+        else:
+            check_edges(kind, path)
+
+    if len(sys.argv) == 3 and os.path.isfile(sys.argv[2]):
+        one(Path(sys.argv[2]).read_bytes())
+        return
+    mutator = {"npz": mutate_zip, "pt": mutate_zip, "packed": mutate_packed}.get(kind)
+    options = SimpleNamespace(custom_mutator=mutator) if mutator else SimpleNamespace()
+    given = sys.argv[2:]
+    corpus = HERE / "corpus" / kind
+    if not any(os.path.isdir(x) for x in given):
+        # what this run finds goes to a folder of its own; the kept corpus is only read
+        os.makedirs(f"{folder}/found")
+        given = [*given, f"{folder}/found"]
+    standard = ["-timeout=10", "-max_len=4096", "-rss_limit_mb=3000", "-print_final_stats=1"]
+    given = [*standard, *given, str(corpus)]
+    atheris.Setup([sys.argv[0], *given], one, **vars(options))
+    with contextlib.suppress(SystemExit):
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
