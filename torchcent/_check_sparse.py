@@ -129,7 +129,8 @@ def _of_rows(name: str, layout: str, n: int, arrays: Mapping[str, np.ndarray]) -
         )
     minor = _within(name, f"indices ({layout})", indices[:count], n // wide)
     data = data[:count]
-    major = np.repeat(np.arange(rows), np.diff(indptr.astype(np.int64)))
+    ends = indptr.astype(np.int64)
+    major = np.repeat(np.arange(rows), ends[1:] - ends[:-1])
     if layout == "bsr":
         shape = (count, high, wide)
         block, i, j = np.nonzero(data)

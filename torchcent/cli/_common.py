@@ -32,7 +32,7 @@ _NETWORKS = {
 }
 
 
-def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> None:
+def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argparse._ArgumentGroup:
     """The graph, and how to read it; with `weight_options` unless weights are no distances."""
     parser.add_argument("graph", metavar="GRAPH", help="a graph file, or networkx:NAME")
     group = parser.add_argument_group("reading")
@@ -50,6 +50,7 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> None
     )
     if weights:
         weight_options(parser)
+    return group
 
 
 def weight_options(parser: argparse.ArgumentParser) -> None:
@@ -73,8 +74,24 @@ def run_options(parser: argparse.ArgumentParser, engines: str = "") -> argparse.
     if engines:
         group.add_argument("--engine", default="auto", help=engines)
     group.add_argument("--threads", type=int, metavar="T", help="default: all cores")
-    group.add_argument("--memory", type=_size, metavar="SIZE", help="at most, such as 4G")
+    memory_option(group)
     return group
+
+
+def memory_option(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--memory", type=_size, metavar="SIZE",
+        help="at most, such as 4G, for reading and for the run (default: half of what is free)",
+    )  # fmt: skip
+
+
+def escape_option(parser: argparse.ArgumentParser) -> None:
+    """For files of scores."""
+    parser.add_argument(
+        "--escape-formulas", action="store_true",
+        help="in .csv and .tsv, put an apostrophe before names that a spreadsheet would take for "
+        "formulas (=, +, -, @, ...); without, names are written as they are",
+    )  # fmt: skip
 
 
 def seed_option(parser: argparse.ArgumentParser) -> None:
@@ -133,6 +150,7 @@ def read_graph(args: argparse.Namespace) -> EdgeList:
             num_nodes=args.num_nodes,
             skip=args.skip,
             text_labels=args.text_labels,
+            memory=args.memory,
         )
     if name not in _NETWORKS:
         raise ValueError(f"networkx:{name} is unknown; accepted: {', '.join(_NETWORKS)}")

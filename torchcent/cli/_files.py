@@ -72,11 +72,11 @@ _MODELS: dict[str, tuple[str, Callable[..., Tensor], dict[str, tuple[Any, Any]]]
 
 def add_parsers(add: _common.Add) -> None:
     info = add("info", "what a graph is, and how it would run")
-    _common.graph_options(info)
+    _common.memory_option(_common.graph_options(info))
     info.set_defaults(call=_info)
 
     convert = add("convert", "a graph file into another format")
-    _common.graph_options(convert)
+    _common.memory_option(_common.graph_options(convert))
     convert.add_argument("out", metavar="OUT", help="the format goes by its suffix")
     convert.set_defaults(call=_convert)
 

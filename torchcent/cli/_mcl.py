@@ -78,6 +78,7 @@ def add_parsers(add: _common.Add) -> None:
     group.add_argument("--no-pruning", action="store_true", help="keep every entry")
 
     parser.add_argument("-o", "--out", metavar="OUT", help="file to write (default: print)")
+    _common.escape_option(parser)
     parser.add_argument(
         "--plot", metavar="FILE", help="figure of the clusters, or of the sweep: .png .svg .pdf"
     )
@@ -181,7 +182,8 @@ def _write(args: argparse.Namespace, edges: EdgeList, found: list[torchcent.Clus
         if split_suffix(path)[0] in _TABLES:
             label = np.asarray(edges.vertex_labels())
             about = {"graph": args.graph, "inflation": one.inflation}
-            write_scores(path, {"label": label, "cluster": one.labels}, about)
+            columns: dict[str, Any] = {"label": label, "cluster": one.labels}
+            write_scores(path, columns, about, escape_formulas=args.escape_formulas)
         else:
             write_clusters(path, one.clusters(), edges.labels)
         _common.remark(args, f"clusters in {path}")

@@ -205,6 +205,7 @@ def add_parsers(add: _common.Add) -> None:
             "-o", "--out", metavar="OUT",
             help="write the scores: .csv .tsv .npy .npz .parquet .json",
         )  # fmt: skip
+        _common.escape_option(parser)
         parser.add_argument("--plot", metavar="FILE", help="write a figure: .png .svg .pdf")
         parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
         running = _common.run_options(parser, measure.engines)
@@ -258,7 +259,8 @@ def _score(args: argparse.Namespace) -> None:
         if getattr(args, "tie_tolerance", 0):
             about |= {"tie_tolerance": args.tie_tolerance}
     if args.out is not None:
-        write_scores(args.out, {k.replace(" ", "_"): v for k, v in columns.items()}, about)
+        table = {k.replace(" ", "_"): v for k, v in columns.items()}
+        write_scores(args.out, table, about, escape_formulas=args.escape_formulas)
         _common.remark(args, f"scores in {args.out}")
     if args.plot is not None:
         where = os.path.basename(args.graph).removeprefix("networkx:")

@@ -57,6 +57,8 @@ def _regular(rows: bytes) -> _Parts:
     rows = rows.strip(b"\n") + b"\n"
     first = rows[: rows.find(b"\n")]
     separator = "\t" if b"\t" in first else ""
+    if not separator and b"\t" in rows:  # in that line, a blank is part of a name
+        raise IrregularText
     width = len(first.split(b"\t") if separator else [x for x in first.split(b" ") if x])
     if width not in (2, 3):
         raise IrregularText

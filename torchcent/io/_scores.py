@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
+from torchcent import _check_files
 from torchcent.io._arrays import need
 from torchcent.io._files import check_folder, replacing, split_suffix
 from torchcent.io._write import quoted, write_rows
@@ -22,6 +25,8 @@ def write_scores(
     path: str | os.PathLike[str],
     columns: Mapping[str, Tensor | np.ndarray | Sequence[Any]],
     metadata: Mapping[str, Any] | None = None,
+    *,
+    escape_formulas: bool = False,
 ) -> None:
     """Writes scores with their labels by the suffix of ``path``.
 
@@ -30,13 +35,21 @@ def write_scores(
     key (in .parquet, in the schema); ``.npy`` is the columns of real numbers alone, ``[n]`` or
     ``[n, k]``. The old file stays whole until the new one is.
 
+    Names are written as they are. A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``,
+    ``@``, a tab or a carriage return for a formula, and may run what it says
+    (``=cmd|...``): where names come from others and the file is to be opened in a spreadsheet,
+    ``escape_formulas=True`` puts an apostrophe before such names (as OWASP recommends) in .csv,
+    .tsv and .txt. Numbers are never changed, nor are the other formats.
+
     Args:
         path: the file; ``.gz``, ``.bz2`` or ``.xz`` at the end compresses.
         columns: name to values, all of one length.
         metadata: plain values on how the scores came about.
+        escape_formulas: put an apostrophe before names that a spreadsheet takes for formulas.
 
     Raises:
-        ValueError: unknown suffix, or columns of different lengths.
+        ValueError: unknown suffix, columns of different lengths, or a name that is no text.
+        TypeError: an argument of another type.
 
     Example:
         >>> import pathlib, tempfile, torch
@@ -50,17 +63,23 @@ def write_scores(
         >>> folder.cleanup()
     """
     suffix = check_scores_path(path)
-    arrays = {name: _array(values) for name, values in columns.items()}
+    _check_files.flag(escape_formulas, "escape_formulas")
+    if not isinstance(columns, Mapping) or not all(isinstance(x, str) for x in columns):
+        raise TypeError(f"columns must be a mapping of names to values, got {columns!r:.60}")
+    about = _metadata(metadata)
+    arrays = {name: _array(name, values) for name, values in columns.items()}
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns differ in length: {lengths}")
-    with replacing(path) as file:
+    real = [x for x in arrays.values() if x.dtype.kind == "f"]
+    if suffix == ".npy" and not real:
+        raise ValueError(f"{path}: .npy holds columns of real numbers, and there are none")
+    with _naming_the_text(path), replacing(path) as file:
         if suffix in (".csv", ".tsv", ".txt"):
-            _write_table(file, arrays, "," if suffix == ".csv" else "\t")
+            _write_table(file, arrays, "," if suffix == ".csv" else "\t", escape_formulas)
         elif suffix == ".json":
-            _write_json(file, arrays, metadata or {})
+            _write_json(file, arrays, about)
         elif suffix == ".npy":
-            real = [x for x in arrays.values() if x.dtype.kind == "f"]
             np.save(file, real[0] if len(real) == 1 else np.stack(real, axis=1))
         elif suffix == ".npz":
             fixed: dict[str, Any] = {k: fixed_width(v) for k, v in arrays.items()}
@@ -70,12 +89,23 @@ def write_scores(
             from pyarrow import parquet
 
             table = pa.table({k: pa.array(v) for k, v in arrays.items()})
-            own = {"torchcent": json.dumps(dict(metadata or {}))}
+            own = {"torchcent": json.dumps(about)}
             parquet.write_table(table.replace_schema_metadata(own), file)
+
+
+@contextlib.contextmanager
+def _naming_the_text(path: str | os.PathLike[str]) -> Iterator[None]:
+    """A name with half of a surrogate pair cannot be written as UTF-8."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        around = error.object[max(error.start - 20, 0) : error.end + 20]
+        raise ValueError(f"{path}: {around!r} is no text in UTF-8") from None
 
 
 def check_scores_path(path: str | os.PathLike[str]) -> str:
     """The suffix of a table that can be written there; an error where it cannot."""
+    path = _check_files.path(path)
     suffix, _ = split_suffix(path)
     if suffix not in _SUFFIXES:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
@@ -85,10 +115,31 @@ def check_scores_path(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def _array(values: Tensor | np.ndarray | Sequence[Any]) -> np.ndarray:
+def _metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Values that JSON can hold."""
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise TypeError(f"metadata must be a mapping or None, got {metadata!r:.60}")
+    about = dict(metadata or {})
+    try:
+        json.dumps(about)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"metadata must hold plain values: {error}") from None
+    return about
+
+
+def _array(name: str, values: Tensor | np.ndarray | Sequence[Any]) -> np.ndarray:
     if isinstance(values, Tensor):
-        return np.asarray(values.detach().cpu().numpy())
-    array = np.asarray(values)
+        if values.is_nested or values.layout != torch.strided or values.device.type == "meta":
+            raise TypeError(f"column {name!r} must be a dense tensor with data")
+        values = values.detach().cpu()
+        array = (values.float() if values.dtype == torch.bfloat16 else values).numpy()
+    else:
+        try:
+            array = np.asarray(values)
+        except ValueError:  # lists of different lengths
+            raise ValueError(f"column {name!r} must be one-dimensional") from None
+    if array.ndim != 1:
+        raise ValueError(f"column {name!r} must be one-dimensional, got {list(array.shape)}")
     if array.dtype.kind in "iufO":
         return array
     names = np.empty(len(array), object)
@@ -96,17 +147,34 @@ def _array(values: Tensor | np.ndarray | Sequence[Any]) -> np.ndarray:
     return names
 
 
+#: What a spreadsheet takes for the beginning of a formula; also in full width.
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+
+
+def _escaped(names: Iterable[str]) -> np.ndarray:
+    """Names with an apostrophe before what looks like a formula."""
+    shown = [f"'{x}" if x.startswith(_FORMULA) else x for x in names]
+    array = np.empty(len(shown), object)
+    array[:] = shown
+    return array
+
+
 def fixed_width(values: np.ndarray) -> np.ndarray:
     """Strings of fixed width: numpy stores objects only as pickles."""
     return values.astype(str) if values.dtype == object else values
 
 
-def _write_table(file: IO[bytes], arrays: dict[str, np.ndarray], separator: str) -> None:
+def _write_table(
+    file: IO[bytes], arrays: dict[str, np.ndarray], separator: str, escape: bool
+) -> None:
     comma = separator == ","
-    file.write((separator.join(quoted(arrays) if comma else arrays) + "\n").encode())
+    heads = _escaped(arrays) if escape else list(arrays)
+    file.write((separator.join(quoted(heads) if comma else heads) + "\n").encode())
     shown = []
     for values in arrays.values():
         if values.dtype == object:
+            if escape:
+                values = _escaped(x if isinstance(x, str) else str(x) for x in values)
             values = quoted(values) if comma else _unbroken(values)
         elif values.dtype == np.float32:  # as many digits as float32 needs, no more
             values = np.array([str(x) for x in values], object)

@@ -15,9 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent import _check_files
 from torchcent.io._arrays import need
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._files import format_of, replacing, split_suffix
+from torchcent.io._files import encodes, format_of, replacing, split_suffix
 from torchcent.io._layout import is_number
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def write(
 
     Raises:
         ValueError: unknown or read-only format, or something that it cannot hold.
+        TypeError: an argument of another type.
 
     Example:
         >>> import pathlib, tempfile, torch
@@ -70,12 +72,29 @@ def write(
     kind = format_of(path, format)
     if kind not in _WRITERS:
         raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
-    edges = graph if isinstance(graph, EdgeList) else _edges_of(graph)
+    from torchcent.graph import Graph
+
+    if not isinstance(graph, (EdgeList, Graph)):
+        raise TypeError(f"graph must be a Graph or an EdgeList, got {type(graph).__name__}")
+    edges = _on_cpu(graph) if isinstance(graph, EdgeList) else _edges_of(graph)
     if kind in ("edges", "parquet", "abc"):
         edges = _once(edges)
     writer = _WRITERS[kind]
-    with replacing(path) as file:
-        writer(file, edges, os.fspath(path))
+    name = _check_files.path(path)
+    with replacing(name) as file:
+        writer(file, edges, name)
+
+
+def _on_cpu(edges: EdgeList) -> EdgeList:
+    """The same where numpy can take it."""
+    weight = edges.edge_weight
+    if weight is not None and (weight.is_complex() or weight.layout != torch.strided):
+        raise TypeError(f"edge_weight must be a dense tensor of real numbers, got {weight.dtype}")
+    return replace(
+        edges,
+        edge_index=edges.edge_index.detach().cpu(),
+        edge_weight=None if weight is None else weight.detach().cpu(),
+    )
 
 
 def _edges_of(graph: Graph) -> EdgeList:
@@ -203,6 +222,7 @@ def _check_label(path: str, label: str, separator: str) -> None:
         or label != label.strip()
         or label[0] in "#%"
         or any(x in label for x in forbidden)
+        or not encodes(label)
         or looks_like_numbers
     ):
         raise ValueError(f"{path}: label {label!r} cannot stand in this format; try .pt")
@@ -295,7 +315,10 @@ def _write_parquet(file: IO[bytes], edges: EdgeList, path: str) -> None:
     index = edges.edge_index.numpy()
     labels = edges.vertex_labels()
     isolated = [] if edges.labels is None else labels[_isolated(edges)].tolist()
-    columns = {"source": pa.array(labels[index[0]]), "target": pa.array(labels[index[1]])}
+    try:
+        columns = {"source": pa.array(labels[index[0]]), "target": pa.array(labels[index[1]])}
+    except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
+        raise ValueError(f"{path}: labels cannot stand in this format ({error})") from None
     if edges.edge_weight is not None:
         columns["weight"] = pa.array(_numpy(edges.edge_weight))
     own = {"num_nodes": edges.num_nodes, "directed": edges.directed, "isolated": isolated}
