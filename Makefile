@@ -4,6 +4,7 @@
 # make test-all  every test, on every kind of kernel
 # make sanitize  tests and a soak on kernels with sanitizers, for hours; sanitize-quick: minutes
 # make lint    ruff, clang-format, mypy
+# make fuzz    every reader of files against mutated files, FUZZ_SECONDS=30 for each
 # make docs    the documentation in docs/_build
 # make bench   side by side with the peers
 # make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
@@ -25,7 +26,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/cuda/*.cu)
 
-.PHONY: demo test test-all sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 lint docs bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-all sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 fuzz lint docs bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -113,6 +114,20 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/mypy
+
+# Fuzz targets, two at a time. A failure leaves its input in fuzz/failures and its story in the log
+# there; what a target ran is the line that it prints.
+FUZZ_SECONDS ?= 30
+FUZZ ?= edges abc mci mtx metis gr graphml gml npz npy pt parquet tab clusters packed
+
+fuzz: $(VENV)/.extra-fuzz
+	@rm -rf fuzz/failures; mkdir -p fuzz/failures
+	@printf '%s\n' $(FUZZ) | xargs -P 2 -I{} sh -c 'timeout -k 5 $$(($(FUZZ_SECONDS) + 120)) \
+	  $(BIN)/python fuzz/readers.py {} -max_total_time=$(FUZZ_SECONDS) \
+	  -artifact_prefix=fuzz/failures/{}- > fuzz/failures/{}.log 2>&1; status=$$?; \
+	  runs=$$(sed -n "s/^stat::number_of_executed_units: *//p" fuzz/failures/{}.log); \
+	  echo "fuzz {}: $${runs:-no} inputs, exit status $$status"; \
+	  [ $$status -eq 0 ] || { tail -n 40 fuzz/failures/{}.log; exit 1; }'
 
 docs: $(VENV)/.extra-docs
 	rm -rf docs/_build

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import faulthandler
 import gzip
 import io
 import lzma
@@ -34,9 +35,11 @@ from typing import Any
 
 import atheris
 import networkx  # noqa: F401  (everything native before the limit on the address space)
-import pyarrow.parquet  # noqa: F401
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
 import scipy.io  # noqa: F401
-import scipy.sparse
+import scipy.sparse  # noqa: F401
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -189,18 +192,21 @@ def limit_memory() -> None:
 
 def warm_up(folder: str) -> None:
     """Threads and lazily loaded modules of libraries, before the limit."""
-    matrix = scipy.sparse.coo_array(([1.0], ([0], [1])), shape=(2, 2))
+    pyarrow.set_cpu_count(1)  # a pool that cannot start a thread waits for ever
+    pyarrow.set_io_thread_count(1)
+    Path(f"{folder}/names.txt").write_text("a b 1\nb c 2\n")
+    torchcent.read(f"{folder}/names.txt").graph()
     edges = torchcent.EdgeList(torch.tensor([[0], [1]]))
     for suffix in (".txt", ".mtx", ".npz", ".npy", ".pt", ".parquet", ".gr", ".graph"):
         torchcent.write(f"{folder}/warm{suffix}", edges)
         torchcent.read(f"{folder}/warm{suffix}").graph()
-    assert matrix.nnz == 1
 
 
 def main() -> None:
     kind = sys.argv[1] if len(sys.argv) > 1 else ""
     if kind not in SUFFIX:
         sys.exit(f"usage: readers.py TARGET [options of libFuzzer]; targets: {' '.join(SUFFIX)}")
+    faulthandler.dump_traceback_later(120)  # where it hangs, should it hang before the fuzzing
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     folder = tempfile.mkdtemp(
@@ -231,6 +237,7 @@ def main() -> None:
         given = [*given, f"{folder}/found"]
     standard = ["-timeout=10", "-max_len=4096", "-rss_limit_mb=3000", "-print_final_stats=1"]
     given = [*standard, *given, str(corpus)]
+    faulthandler.cancel_dump_traceback_later()
     atheris.Setup([sys.argv[0], *given], one, **vars(options))
     with contextlib.suppress(SystemExit):
         atheris.Fuzz()

@@ -35,7 +35,9 @@ def parsing(path: str, what: str) -> Iterator[None]:
     """Whatever the parser of a library raises on damaged bytes becomes one kind of ValueError."""
     try:
         yield
-    except MemoryError:
+    except MemoryError as error:
+        if str(error).startswith(path):  # that of the budget, which has both figures
+            raise
         raise MemoryError(f"{path}: not enough memory to read it as {what}") from None
     except Exception as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
@@ -57,6 +59,7 @@ def read_npz(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
         sizes = " x ".join(map(str, shape))
         raise ValueError(f"{path}: a {sizes} matrix; an adjacency matrix is square")
     n = limits.vertices(_check_sparse.square(path, shape))
+    limits.allow(160 * arrays["data"].size, f"{arrays['data'].size} stored entries")
     entries = _check_sparse.of_arrays(path, layout, n, arrays)
     weight = None
     if entries.data.dtype != bool and (entries.data != 1).any():

@@ -139,7 +139,15 @@ def _unpack_xz(raw: IO[bytes], limits: Budget) -> Iterator[bytes]:
         while not unpack.eof:
             if unpack.needs_input and not packed and not (packed := raw.read(_CHUNK)):
                 raise EOFError("it ends before the end-of-stream marker")
-            yield unpack.decompress(packed, _CHUNK)
+            try:
+                yield unpack.decompress(packed, _CHUNK)
+            except lzma.LZMAError as error:
+                if "limit" not in str(error):
+                    raise
+                raise MemoryError(
+                    f"{limits.path}: the dictionary of this .xz file does not fit into "
+                    f"memory={limits.limit}"
+                ) from None
             packed = b""
         rest = unpack.unused_data
         while not (packed := rest.lstrip(b"\0")) and (rest := raw.read(_CHUNK)):  # padding

@@ -30,6 +30,7 @@ class Layout:
     target: int
     weight: int | None
     header: bool
+    has_names: bool = False  # the first row has ids that are no integers
 
 
 @dataclass
@@ -140,7 +141,10 @@ def find_layout(path: str, body: bytes, number: int) -> Layout:
         if None not in roles and roles[0] != roles[1]:
             source, target = roles  # type: ignore[assignment]
         weight = _find(names, _WEIGHT, (source, target))
-    return Layout(separator, len(fields), source, target, weight, header)
+    row = below if header else fields
+    ends = row[source : source + 1] + row[target : target + 1]
+    names = not all(map(INTEGER.fullmatch, ends))
+    return Layout(separator, len(fields), source, target, weight, header, names)
 
 
 def _first_rows(path: str, body: bytes) -> list[str]:

@@ -75,7 +75,7 @@ def read_parquet(
         )
     else:
         with parsing(path, "a parquet file"):
-            codes, words = _codes(pa, columns)
+            codes, words = _codes(pa, columns, limits)
         if not all(isinstance(x, str) for x in isolated):
             raise ValueError(f"{path}: 'isolated' in its metadata holds other things than names")
         words = list(dict.fromkeys(words + isolated))
@@ -106,7 +106,7 @@ def _column(path: str, pa: Any, name: str, column: Any) -> Any:
     return column
 
 
-def _codes(pa: Any, columns: list[Any]) -> tuple[np.ndarray, list[str]]:
+def _codes(pa: Any, columns: list[Any], limits: Budget) -> tuple[np.ndarray, list[str]]:
     """Positions ``[2, E]`` in a list of distinct names."""
     place: dict[str, int] = {}
     codes = []
@@ -114,6 +114,7 @@ def _codes(pa: Any, columns: list[Any]) -> tuple[np.ndarray, list[str]]:
         for chunk in column.chunks:
             if not pa.types.is_dictionary(chunk.type):
                 chunk = chunk.cast(pa.large_string()).dictionary_encode()
+            limits.allow(400 * (len(place) + len(chunk.dictionary)), "the names of vertices")
             own = [place.setdefault(x, len(place)) for x in chunk.dictionary.to_pylist()]
             at = np.array(chunk.indices.to_numpy(zero_copy_only=False), np.int64)
             codes.append(np.array(own, np.int64)[at])

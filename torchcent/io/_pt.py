@@ -72,6 +72,7 @@ def _check_pickle(path: str, data: bytes, limits: Budget) -> None:
     with parsing(path, "a PyTorch file"):
         contents = [archive.read(name) for name in pickles]
     for content in contents:
+        limits.allow(40 * len(content), "plain values such as labels")
         for module, name in _GLOBAL.findall(content):
             if not _NAMED.fullmatch(module + b" " + name):
                 what = f"{module.decode()}.{name.decode()}"

@@ -61,6 +61,8 @@ def read_edges(
         columns = Columns(np.empty((2, 0), np.int64), None, None)
     else:
         layout = find_layout(path, body, number)
+        if text_labels or layout.has_names:
+            limits.text("names", data)
         columns = _columns(path, body, layout, number, text_labels, limits)
         if not (skip or layout.header or said.num_nodes is not None):
             _warn_of_counts(path, columns)
