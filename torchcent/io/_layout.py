@@ -143,8 +143,8 @@ def find_layout(path: str, body: bytes, number: int) -> Layout:
         weight = _find(names, _WEIGHT, (source, target))
     row = below if header else fields
     ends = row[source : source + 1] + row[target : target + 1]
-    names = not all(map(INTEGER.fullmatch, ends))
-    return Layout(separator, len(fields), source, target, weight, header, names)
+    has_names = not all(map(INTEGER.fullmatch, ends))
+    return Layout(separator, len(fields), source, target, weight, header, has_names)
 
 
 def _first_rows(path: str, body: bytes) -> list[str]:
