@@ -42,6 +42,7 @@ import scipy.io  # noqa: F401
 import scipy.sparse  # noqa: F401
 import torch
 
+faulthandler.dump_traceback_later(100)  # where it hangs, should it hang before the fuzzing
 sys.path.insert(0, str(Path(__file__).parents[1]))
 with atheris.instrument_imports(include=["torchcent.io", "torchcent._check_sparse"]):
     import torchcent
@@ -206,7 +207,6 @@ def main() -> None:
     kind = sys.argv[1] if len(sys.argv) > 1 else ""
     if kind not in SUFFIX:
         sys.exit(f"usage: readers.py TARGET [options of libFuzzer]; targets: {' '.join(SUFFIX)}")
-    faulthandler.dump_traceback_later(120)  # where it hangs, should it hang before the fuzzing
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     folder = tempfile.mkdtemp(
