@@ -12,7 +12,7 @@ from torch import Tensor
 import torchcent
 from torchcent._mcl import _plan
 
-# Rings go to and fro for ever, as in mcl.
+# Runs end after 70 iterations here, whether they have converged or not.
 pytestmark = pytest.mark.filterwarnings("ignore:mcl has not converged")
 ENGINES = ["dense", "tensor", *(["fused"] if _plan.compiled(DEVICE) else [])]
 EXACT = ["dense", *(["fused"] if _plan.compiled(DEVICE) else [])]
@@ -156,3 +156,27 @@ def test_every_instruction_set_has_the_same_bits() -> None:
         )  # fmt: skip
         found.add(done.stdout)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "auto"])
+@pytest.mark.parametrize("n, reach", [(20, 2), (30, 3), (50, 2)])
+def test_a_flow_at_rest_ends_the_run(engine, n, reach):
+    found = clustered(ring(n, reach), engine)
+    assert found.num_clusters == n  # the clusters that the program mcl finds
+    assert found.converged and found.iterations < 40
+    assert found.chaos_history[-1] == found.chaos_history[-2] > 1e-4
+
+
+def test_a_flow_at_rest_in_a_batch():
+    parts = [ring(20, 2), path(5), ring(30, 3)]
+    first = [0, 20, 25, 55]
+    index = torch.cat([part[0] + begin for part, begin in zip(parts, first, strict=False)], 1)
+    ptr = torch.tensor(first, device=DEVICE)
+    found = torchcent.mcl(index.to(DEVICE), ptr=ptr, directed=False)
+    assert found.converged and found.iterations < 40
+    alone = [clustered(part, "auto").labels for part in parts]
+    count = found.cluster_ptr
+    assert count is not None
+    for number, labels in enumerate(alone):
+        own = found.labels[first[number] : first[number + 1]] - count[number]
+        assert torch.equal(own, labels)

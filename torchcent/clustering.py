@@ -25,7 +25,7 @@ class Clustering:
         overlaps: int64; the vertices that flow to several clusters alike (mostly none), ascending.
         iterations: of expansion and inflation.
         chaos_history: the chaos of every iteration.
-        converged: whether the last chaos is below the limit.
+        converged: whether the last chaos is below the limit, or the last iteration changed nothing.
         inflation: as asked for.
         engine: what ran, such as "fused", or "dense, fused from iteration 4".
         flow: the last flow with return_flow=True, a sparse CSC tensor [n, n]; else None.

@@ -126,9 +126,11 @@ def _run_block(
 ) -> None:  # fmt: skip
     rows, spare = _block(packed, ptr, graphs, side)
     done.engines["dense"] = None
+    last = torch.full((graphs.numel(),), torch.inf, dtype=torch.float64, device="cpu")
     for iteration in range(limits.max_iter):
         if control[0]:
             return
+        before = rows
         rows, told = _dense.iterate(rows, *rules.arguments(inflation))
         told[:, 1] -= spare  # loops of 1 that no graph has: products, entries, shares
         told[:, 2] -= spare
@@ -136,10 +138,16 @@ def _run_block(
         told = told.cpu()
         done.tell(iteration, told)
         still = told[:, 0] >= limits.chaos
+        alike = torch.nonzero(still & (told[:, 0] == last)).flatten()
+        if alike.numel():  # a flow that is at rest, as in _run
+            some = alike.to(rows.device)
+            still[alike] = (rows[some] != before[some]).flatten(1).any(1).cpu()
+        last = told[:, 0]
         if not bool(still.all()):
             stays = still.to(rows.device)
             _take(done, ptr, graphs[~stays], rows[~stays])
             graphs, rows, spare = graphs[stays], rows[stays], spare[stays]
+            last = last[still]
             control[1] += int((~still).sum())
         if graphs.numel() == 0:
             return

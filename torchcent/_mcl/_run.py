@@ -33,7 +33,7 @@ class Run:
     Attributes:
         flow: the last one, inflated.
         summaries: of every iteration.
-        converged: did chaos fall below the limit?
+        converged: did chaos fall below the limit, or the flow come to rest above it?
         engines: (engine, first iteration) for every change of engine.
     """
 
@@ -135,15 +135,23 @@ class _Loop:
             if not result.engines or result.engines[-1][0] != engine.name:
                 result.engines.append((engine.name, len(result.summaries) + 1))
             started = time.perf_counter()
+            before = engine.state() if self.repeats() else None
             summary = engine.step()
             if self.control[0]:
                 break
             self.seconds = time.perf_counter() - started
             result.summaries.append(summary)
-            result.converged = summary.chaos < self.limits.chaos
+            result.converged = summary.chaos < self.limits.chaos or (
+                before is not None and engine.is_at(before)
+            )
             self.tell()
             engine = engine.better() or engine
         result.flow = engine.flow()
+
+    def repeats(self) -> bool:
+        """Do the last two iterations look alike? Then the flow may be at rest, as it is on graphs
+        that look alike from many sides, with chaos above the limit."""
+        return self.result.summaries[-1:] == self.result.summaries[-2:-1] != []
 
     def arguments(self) -> tuple[int, float, float, int, int, float]:
         return self.rules.arguments(self.inflation)
@@ -183,6 +191,14 @@ class _Sparse:
 
     def flow(self) -> Flow:
         return self._flow
+
+    def state(self) -> Flow:
+        return self._flow
+
+    def is_at(self, before: Flow | Tensor) -> bool:
+        """Is the flow, to the last bit, what it was before an iteration?"""
+        assert isinstance(before, Flow)
+        return all(map(torch.equal, self._flow.packed(), before.packed()))
 
     def better(self) -> _Dense | None:
         """The dense engine, once the flow is so dense that it is faster."""
@@ -256,6 +272,13 @@ class _Dense:
 
     def flow(self) -> Flow:
         return from_dense(self.rows)
+
+    def state(self) -> Tensor:
+        return self.rows
+
+    def is_at(self, before: Flow | Tensor) -> bool:
+        assert isinstance(before, Tensor)
+        return torch.equal(self.rows, before)
 
     def better(self) -> _Fused | _Tensor | None:
         """The engine for sparse columns, once the flow is so sparse that it is faster."""
