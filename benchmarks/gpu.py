@@ -46,6 +46,7 @@ KERNELS = [
     "test_cuda_approx",
     "test_cuda_features",
 ]
+MEMORY = ["test_cuda_memory"]  # by itself: it takes nearly all memory of the device
 SUITES = [
     "test_betweenness",
     "test_betweenness_relations",
@@ -64,6 +65,7 @@ SUITES = [
     "test_weighted_ties",
     "test_weighted_distances",
     "test_mcl",
+    "test_mcl_ties",
     "test_batch",
     "test_tiny",
     "test_sampling",
@@ -122,11 +124,9 @@ def tests() -> dict[str, int]:
     counts = {name: 0 for name in ("passed", "failed", "skipped")}
     workers = str(max(1, (os.cpu_count() or 2) - 2))
     spread = ["-n", workers] if importlib.util.find_spec("xdist") else []
-    for device, suites in (
-        ("cpu", KERNELS),
-        ("cuda", SUITES),
-    ):
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *spread]
+    for device, suites in (("cpu", MEMORY), ("cpu", KERNELS), ("cuda", SUITES)):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += [] if suites is MEMORY else spread
         command += [*(str(ROOT / "tests" / f"{suite}.py") for suite in suites), "-k", CHOSEN]
         environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
