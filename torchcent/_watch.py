@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from _torchcent_command import interrupt
+from torchcent._interrupt import interrupt
 
 _POLL_SECONDS = 0.1
 

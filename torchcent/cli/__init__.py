@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import torchcent
-from _torchcent_command import INTERRUPTED, came_of_interrupt
+from torchcent._interrupt import INTERRUPTED, came_of_interrupt
 from torchcent.cli import _files, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
 
