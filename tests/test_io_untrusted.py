@@ -147,6 +147,8 @@ def test_one_dimension_and_complex_are_refused():
         Graph.from_scipy(scipy.sparse.coo_array(np.ones(3)))
     with pytest.raises(TypeError, match="dtype complex128; weights are real numbers"):
         Graph.from_scipy(scipy.sparse.csr_array(DENSE * 1j), weighted=True)
+    with pytest.raises(TypeError, match="directed must be True, False or None, got 'x'"):
+        Graph.from_scipy(scipy.sparse.csr_array(DENSE), "x")
 
 
 def test_zeros_inside_of_blocks_are_no_arcs():

@@ -292,3 +292,59 @@ def test_replacing_keeps_mode_and_link(tmp_path):
     with replacing("/dev/null") as file:
         file.write(b"gone")
     assert not Path("/dev/null").is_file()
+
+
+# ---- tables for spreadsheets
+
+FORMULAS = ["=cmd|'/c calc'!A1", "+1", "-2", "@sum", "\uff1d1"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_names_that_look_like_formulas(tmp_path, suffix):
+    names = [*FORMULAS, "plain", "a=b"]
+    columns = {"label": names, "=score": torch.arange(len(names), dtype=torch.float64) - 1}
+    separator = "," if suffix == ".csv" else "\t"
+    for escape in (False, True):
+        path = tmp_path / f"{escape}{suffix}"
+        write_scores(path, columns, escape_formulas=escape)
+        with open(path, newline="", encoding="utf-8") as file:
+            head, *table = csv.reader(file, delimiter=separator)
+        mark = "'" if escape else ""
+        assert head == ["label", f"{mark}=score"]
+        expected = [mark + name for name in FORMULAS] + ["plain", "a=b"]
+        assert [row[0] for row in table] == expected
+        assert [float(row[1]) for row in table] == [-1, 0, 1, 2, 3, 4, 5]  # numbers stay
+
+
+@pytest.mark.parametrize(
+    "options, error, said",
+    [
+        ({"escape_formulas": 1}, TypeError, "escape_formulas must be True or False, got 1"),
+        ({"path": b"scores.csv"}, TypeError, "path must be a str or os.PathLike, got b'scores.csv'"),
+        ({"path": ""}, ValueError, "path='' is no path"),
+        ({"columns": [1.0]}, TypeError, "columns must be a mapping"),
+        ({"columns": {1: [0.5]}}, TypeError, "columns must be a mapping"),
+    ],
+)
+def test_arguments_of_write_scores(tmp_path, options, error, said):
+    arguments = {"path": tmp_path / "scores.csv", "columns": {"score": [0.5]}} | options
+    with pytest.raises(error, match=said):
+        write_scores(**arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "options, error, said",
+    [
+        ({"path": None}, TypeError, "path must be a str or os.PathLike, got None"),
+        ({"path": "a\0b.txt"}, ValueError, "NUL"),
+        ({"graph": [[0, 1]]}, TypeError, "graph must be"),
+        ({"format": 3}, TypeError, "format must be a str or None, got 3"),
+    ],
+)
+def test_arguments_of_write(tmp_path, options, error, said):
+    edges = EdgeList(torch.tensor([[0, 1], [1, 2]]))
+    arguments = {"path": tmp_path / "edges.txt", "graph": edges} | options
+    with pytest.raises(error, match=said):
+        write(**arguments)
+    assert list(tmp_path.iterdir()) == []

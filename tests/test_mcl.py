@@ -16,6 +16,7 @@ from torch import Tensor
 import torchcent
 from torchcent import Clustering, Prune, clustering_distance
 from torchcent._mcl import _dense, _flow, _plan, _run, _tensor
+from torchcent._mcl._rules import Rules
 
 pytestmark = pytest.mark.sweep
 
@@ -324,7 +325,7 @@ def test_memory_is_obeyed_during_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
         plan = torchcent.explain_mcl(index, weight, engine=how)
         flow = _flow.build(torchcent.Graph.from_edge_index(index), weight, "max", None)
         small = _plan.MclPlan(**{**vars(plan), "memory_limit": plan.overhead + flow.nbytes + 1000})
-        rules = torchcent.mcl.__globals__["Rules"](2, Prune())
+        rules = Rules(2, Prune())
         with pytest.raises(MemoryError, match="mcl, iteration 1, needs more than memory="):
             _run.run(flow, rules, 2.0, _run.Limits(1e-4, 100), small, False)
 

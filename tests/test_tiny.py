@@ -230,8 +230,9 @@ def test_too_large():
     assert torchcent.diameter(edge_index(path(_tiny.MOST_NODES)), engine="tiny") == float("inf")
     with pytest.raises(ValueError, match="engine must be one of auto, bits, tensor; got 'tiny'"):
         torchcent.shortest_path_lengths(edge_index(path(3)), engine="tiny")
+    graph = Graph.from_edge_index(edge_index(path(300)))
     with pytest.raises(MemoryError, match="engine='tiny' needs .* but memory=1000"):
-        torchcent.betweenness(edge_index(path(300)), engine="tiny", memory=1000)
+        torchcent.betweenness(graph, engine="tiny", memory=1000)
 
 
 def mixed() -> tuple[Graph, torch.Tensor, torch.Tensor]:

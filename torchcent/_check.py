@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from torchcent._check_values import choice, dense, integer, number, shortened
+from torchcent._check_values import flag as flag  # for those who call it as one of these
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -116,12 +117,6 @@ def directed_for_graph(directed: object, graph: Graph) -> None:
             f"directed={shortened(directed)} contradicts the Graph given, which has "
             f"directed={graph.directed}; leave it out, or build the Graph anew"
         )
-
-
-def flag(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {shortened(value)}")
-    return value
 
 
 def no_weight(edge_weight: object, measure: str) -> None:

@@ -16,18 +16,6 @@ def path(value: object, name: str = "path") -> str:
     return text
 
 
-def flag(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-    return value
-
-
-def flag_or_none(value: object, name: str) -> bool | None:
-    if value is not None and not isinstance(value, bool):
-        raise TypeError(f"{name} must be True, False or None, got {value!r}")
-    return value
-
-
 def count(value: object, name: str) -> int:
     """An int of at least 0, NumPy's as well."""
     if isinstance(value, bool) or not isinstance(value, Integral):

@@ -62,6 +62,18 @@ def shortened(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
+def flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {shortened(value)}")
+    return value
+
+
+def flag_or_none(value: object, name: str) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise TypeError(f"{name} must be True, False or None, got {shortened(value)}")
+    return value
+
+
 def choice(value: object, name: str, known: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}; got {shortened(value)}")

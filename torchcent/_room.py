@@ -189,7 +189,7 @@ def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, 
     """Memory of the lanes engine on CUDA (csrc/cuda/lanes.cuh), batches in flight, lanes."""
     n, m = core.num_nodes, core.num_slots
     tasks, chunks = _tasks(core)
-    deep = levels(core.depth)
+    deep = levels(core.depth + 1)  # some sources see a level more than those that the depth is of
 
     def parts(lanes: int) -> list[int]:  # of a batch: rows of floats, masks
         row, mask = 4 * lanes, lanes // 8

@@ -13,6 +13,7 @@ from torch import Tensor
 from torchcent import (
     _check,
     _check_batch,
+    _check_values,
     _check_weights,
     _csr,
     _device,
@@ -167,6 +168,7 @@ class Graph:
             >>> torchcent.Graph.from_scipy(matrix, weighted=True).weight
             tensor([2.5000, 2.5000, 1.0000, 1.0000], dtype=torch.float64)
         """
+        _check_values.flag_or_none(directed, "directed")
         arcs = _foreign.of_scipy(matrix, directed is not False, weighted)
         graph = Graph.from_edge_index(*arcs, memory=memory)
         if directed is None and graph.is_symmetric:

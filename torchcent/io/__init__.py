@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from torchcent import _check, _check_files
+from torchcent import _check, _check_files, _check_values
 from torchcent.io._arrays import read_npy, read_npz
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
@@ -107,11 +107,11 @@ def read(
     """
     name = _check_files.path(path)
     kind = format_of(name, format)
-    directed = _check_files.flag_or_none(directed, "directed")
+    directed = _check_values.flag_or_none(directed, "directed")
     if num_nodes is not None:
         num_nodes = _check_files.count(num_nodes, "num_nodes")
     skip = _check_files.count(skip, "skip")
-    text_labels = _check_files.flag(text_labels, "text_labels")
+    text_labels = _check_values.flag(text_labels, "text_labels")
     if kind != "edges" and (skip or text_labels):
         given = f"skip={skip}" if skip else "text_labels=True"
         raise ValueError(f"{name}: {given} is for edge lists in text, not for {kind}")

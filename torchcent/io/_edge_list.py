@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _check_files
+from torchcent import _check_values
 from torchcent.io._budget import Budget
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class EdgeList:
             raise ValueError(f"edge_index must have shape [2, E], got {list(index.shape)}")
         if index.dtype != torch.int64:
             raise TypeError(f"edge_index must be int64, got {index.dtype}")
-        _check_files.flag(self.directed, "directed")
+        _check_values.flag(self.directed, "directed")
         if isinstance(self.num_nodes, bool) or not isinstance(self.num_nodes, Integral):
             raise TypeError(f"num_nodes must be an int, got {self.num_nodes!r}")
         labels = None if self.labels is None else _label_array(self.labels)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _check_files
+from torchcent import _check_files, _check_values
 from torchcent.io._arrays import need
 from torchcent.io._files import check_folder, replacing, split_suffix
 from torchcent.io._write import quoted, write_rows
@@ -63,7 +63,7 @@ def write_scores(
         >>> folder.cleanup()
     """
     suffix = check_scores_path(path)
-    _check_files.flag(escape_formulas, "escape_formulas")
+    _check_values.flag(escape_formulas, "escape_formulas")
     if not isinstance(columns, Mapping) or not all(isinstance(x, str) for x in columns):
         raise TypeError(f"columns must be a mapping of names to values, got {columns!r:.60}")
     about = _metadata(metadata)
