@@ -119,14 +119,16 @@ GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], int, float]] = {
 }
 
 
-def tests() -> dict[str, int]:
-    """Counts of the tests that need a device, and of the measures' own with their graphs on it."""
+def tests(part: float) -> dict[str, Any]:
+    """Counts of the tests that need a device, and of the measures' own with their graphs on it, of
+    whose sweeps a part is run (tests/parts.py)."""
     counts = {name: 0 for name in ("passed", "failed", "skipped")}
     workers = str(max(1, (os.cpu_count() or 2) - 2))
     spread = ["-n", workers] if importlib.util.find_spec("xdist") else []
     for device, suites in (("cpu", MEMORY), ("cpu", KERNELS), ("cuda", SUITES)):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += [] if suites is MEMORY else spread
+        command += ["--part", str(part)] if suites is SUITES else []
         command += [*(str(ROOT / "tests" / f"{suite}.py") for suite in suites), "-k", CHOSEN]
         environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
@@ -259,6 +261,7 @@ def main() -> int:
     parser.add_argument(
         "--part", nargs="+", help="only these: times, or single tables; the output keeps its others"
     )
+    parser.add_argument("--tests-part", type=float, default=1.0, help="how much of large sweeps")
     parser.add_argument("--lanes", action="store_true", help="compare the lanes engine's widths")
     given = parser.parse_args()
     if given.lanes:
@@ -282,7 +285,7 @@ def main() -> int:
         "rows": lambda: rows(given.graphs),
         "distances": lambda: gpu_distances.rows(rmat),
         "sanitizer": lambda: Sanitizer().found(),
-        "tests": tests,
+        "tests": lambda: tests(given.tests_part) | {"part": given.tests_part},
     }
     apart = ["sanitizer", "tests"]
     groups = {"times": [name for name in tables if name not in apart]}

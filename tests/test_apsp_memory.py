@@ -92,11 +92,11 @@ def test_memory_decides_the_blocks(engine):
 
 def test_a_result_that_does_not_fit_is_refused_before_the_run():
     """10^14 distances, 91 TiB."""
-    n = 10**7
+    graph = Graph.from_edge_index(edge_index([(0, 1)]), 10**7)
     with pytest.raises(
         MemoryError, match=r"result of 90\.9 TiB.*blocks=True.*TiB.*memory=10000000"
     ):
-        shortest_path_lengths(edge_index([(0, 1)]), num_nodes=n, memory=10**7)
+        shortest_path_lengths(graph, memory=10**7)
 
 
 def test_widening_is_refused_beyond_the_memory():

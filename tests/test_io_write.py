@@ -320,7 +320,11 @@ def test_names_that_look_like_formulas(tmp_path, suffix):
     "options, error, said",
     [
         ({"escape_formulas": 1}, TypeError, "escape_formulas must be True or False, got 1"),
-        ({"path": b"scores.csv"}, TypeError, "path must be a str or os.PathLike, got b'scores.csv'"),
+        (
+            {"path": b"scores.csv"},
+            TypeError,
+            "path must be a str or os.PathLike, got b'scores.csv'",
+        ),
         ({"path": ""}, ValueError, "path='' is no path"),
         ({"columns": [1.0]}, TypeError, "columns must be a mapping"),
         ({"columns": {1: [0.5]}}, TypeError, "columns must be a mapping"),
