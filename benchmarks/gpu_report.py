@@ -139,11 +139,16 @@ def weighted_strategies(result: dict[str, Any]) -> str:
 
 
 def tests(result: dict[str, Any]) -> str:
-    counts = ", ".join(f"{count:,} {name}" for name, count in result["tests"].items())
+    names = ("passed", "failed", "skipped")
+    counts = ", ".join(f"{result['tests'][name]:,} {name}" for name in names)
+    part = result["tests"].get("part", 1)
+    counts += f" ({part:.0%} of each large sweep)" if part < 1 else ""
     tools = "; ".join(f"{tool}: {clean(runs)}" for tool, runs in result["sanitizer"].items())
+    digests = result["digests"]
+    older = "" if digests["sanitizer"] == digests["tests"] else ", with the sources before these"
     faster = sum(row["auto_is_right"] for row in result["rows"])
     return (
-        f"Tests on the device: {counts}. compute-sanitizer on small graphs of every kind: {tools}. "
+        f"Tests on the device: {counts}. compute-sanitizer on small graphs of every kind{older}: {tools}. "
         f"`auto` took the faster of `lanes` and `queue` on {faster} of these "
         f"{len(result['rows'])} graphs. {result['date']}, torch {result['versions']['torch']}."
     )
