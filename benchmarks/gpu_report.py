@@ -145,10 +145,10 @@ def tests(result: dict[str, Any]) -> str:
     counts += f" ({part:.0%} of each large sweep)" if part < 1 else ""
     tools = "; ".join(f"{tool}: {clean(runs)}" for tool, runs in result["sanitizer"].items())
     digests = result["digests"]
-    older = "" if digests["sanitizer"] == digests["tests"] else ", with the sources before these"
+    tools += "" if digests["sanitizer"] == digests["tests"] else " (of older sources)"
     faster = sum(row["auto_is_right"] for row in result["rows"])
     return (
-        f"Tests on the device: {counts}. compute-sanitizer on small graphs of every kind{older}: {tools}. "
+        f"Tests on the device: {counts}. compute-sanitizer on small graphs of every kind: {tools}. "
         f"`auto` took the faster of `lanes` and `queue` on {faster} of these "
         f"{len(result['rows'])} graphs. {result['date']}, torch {result['versions']['torch']}."
     )
