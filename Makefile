@@ -116,14 +116,17 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 # Fuzz targets, two at a time. A failure leaves its input in fuzz/failures and its story in the log
-# there; what a target ran is the line that it prints.
+# there; what a target ran is the line that it prints. FUZZ_SEED=0
+# draws another seed every time; FUZZ_RUNS=-1 sets no limit but the time.
 FUZZ_SECONDS ?= 30
+FUZZ_SEED ?= 0
+FUZZ_RUNS ?= -1
 FUZZ ?= edges abc mci mtx metis gr graphml gml npz npy pt parquet tab clusters packed
 
 fuzz: $(VENV)/.extra-fuzz
 	@rm -rf fuzz/failures; mkdir -p fuzz/failures
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I{} sh -c 'timeout -k 5 $$(($(FUZZ_SECONDS) + 120)) \
-	  $(BIN)/python fuzz/readers.py {} -max_total_time=$(FUZZ_SECONDS) \
+	  $(BIN)/python fuzz/readers.py {} -max_total_time=$(FUZZ_SECONDS) -seed=$(FUZZ_SEED) -runs=$(FUZZ_RUNS) \
 	  -artifact_prefix=fuzz/failures/{}- > fuzz/failures/{}.log 2>&1; status=$$?; \
 	  runs=$$(sed -n "s/^stat::number_of_executed_units: *//p" fuzz/failures/{}.log); \
 	  echo "fuzz {}: $${runs:-no} inputs, exit status $$status"; \

@@ -542,3 +542,12 @@ def test_metadata_of_our_own_parquet_comes_back(tmp_path):
     torchcent.write(tmp_path / "g.parquet", edges)
     back = read(tmp_path / "g.parquet")
     assert (back.num_nodes, back.directed, back.labels.tolist()) == (3, True, ["a", "b", "lonely"])
+
+
+def test_a_column_that_is_not_taken_is_text_too(tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_bytes(b"1 2 7 a\n2 7 2 b\n1 1 8 7\x859\n")
+    with pytest.raises(ValueError, match=r"g\.txt:3: byte 0x85 is not UTF-8"):
+        read(path)
+    path.write_bytes("1 2 7 ä\n2 7 2 b\n".encode())
+    assert read(path).edge_weight.tolist() == [7, 2]

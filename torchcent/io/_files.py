@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import contextlib
 import gzip
 import io
@@ -183,6 +184,21 @@ def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
         raise ValueError(
             f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8 text; is this binary data?"
         ) from None
+
+
+def is_text(data: bytes) -> bool:
+    """Is it UTF-8? Decodes a part at a time, and only what is not ASCII."""
+    if data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    try:
+        for start in range(0, len(data), _CHUNK):
+            decoder.decode(view[start : start + _CHUNK])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def encodes(text: str) -> bool:

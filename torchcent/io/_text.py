@@ -17,7 +17,7 @@ import torch
 
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, number_names, number_vertices
-from torchcent.io._files import text_bytes, text_lines
+from torchcent.io._files import is_text, text_bytes, text_lines
 from torchcent.io._layout import (
     BLANKS,
     INTEGER,
@@ -143,7 +143,7 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
     except UnicodeDecodeError:
         raise IrregularText from None
     ends = (layout.source, layout.target)
-    if len(first) != layout.width:
+    if len(first) != layout.width or not is_text(rows):  # pyarrow skips columns without a look
         raise IrregularText
     integers = not text_labels and all(INTEGER.fullmatch(first[k]) for k in ends)
     types = dict.fromkeys((f"f{k}" for k in ends), pa.int64() if integers else pa.string())
