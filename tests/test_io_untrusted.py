@@ -551,3 +551,9 @@ def test_a_column_that_is_not_taken_is_text_too(tmp_path):
         read(path)
     path.write_bytes("1 2 7 ä\n2 7 2 b\n".encode())
     assert read(path).edge_weight.tolist() == [7, 2]
+
+
+def test_names_of_control_characters_are_names(tmp_path):
+    path = tmp_path / "g.txt"
+    path.write_bytes(b"\x1f \x08\x1f\n")
+    assert read(path).vertex_labels().tolist() == ["\x08\x1f", "\x1f"]

@@ -51,10 +51,10 @@ def _number_rows(text: bytes, dtype: type[np.generic]) -> tuple[np.ndarray, np.n
     if raw[-1] != 10:
         newlines = np.append(newlines, len(raw))
     counts = np.diff(np.searchsorted(starts, newlines), prepend=0)
-    if not len(starts):
-        return np.empty(0, dtype), counts
     if ((raw < 32) & (raw != 9) & (raw != 10)).any():  # control characters separate nothing
         raise IrregularText
+    if not len(starts):
+        return np.empty(0, dtype), counts
     other = text.translate(None, b"0123456789-" + _SPACE)
     # 18 digits fit int64 (numpy would clip a longer one in silence)
     if dtype is np.int64 and (other or lengths.max() > 18):
