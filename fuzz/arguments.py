@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import doors
 import networkx as nx
 import numpy as np
 import scipy.sparse
@@ -29,7 +30,7 @@ from torch._subclasses import FakeTensorMode
 import torchcent
 from torchcent import Graph, functional, generate
 
-ALLOWED = (TypeError, ValueError, MemoryError, NotImplementedError, ImportError, FileNotFoundError)
+ALLOWED = (TypeError, ValueError, MemoryError, NotImplementedError, ImportError, OSError)
 # What only PyTorch, NumPy or Python would say.
 RAW = (
     "API call failed", "DefaultCPUAllocator", "bad_alloc", "dispatch", "object has no attribute",
@@ -44,6 +45,7 @@ BOUND = 2**28  # bytes: what a spoiled size asks for beyond it is refused
 class Target(NamedTuple):
     call: Callable[..., object]
     good: dict[str, Any]
+    slow: bool = False
 
 
 def targets() -> dict[str, Target]:
@@ -86,6 +88,9 @@ def targets() -> dict[str, Target]:
     }  # fmt: skip
     for name, good in sizes.items():
         made[f"generate.{name}"] = Target(getattr(generate, name), good)
+    for door in (doors.files(), doors.transforms(), doors.networkx()):
+        for name, (call, good) in door.items():
+            made[name] = Target(call, good, slow=name.startswith("plot"))
     return made
 
 
@@ -212,7 +217,7 @@ def fault(name: str, target: Target, wrong: dict[str, Any]) -> str | None:
         said = str(error)
         if any(part in said for part in RAW):
             return f"raw {type(error).__name__}: {said[:200]}"
-        if len(said) > 1500:
+        if len(said) > 1500 and "path" not in wrong:
             return f"{len(said)} characters of {type(error).__name__}: {said[:80]}"
         if not any(word in said for word in words(wrong)):
             return f"{type(error).__name__} that names no argument: {said[:200]}"
@@ -230,10 +235,14 @@ def words(wrong: dict[str, Any]) -> set[str]:
         found |= {"Graph", "vert", "edge_weight", "column"}  # what does not fit to it is named
     if {"batch", "ptr", "num_nodes", "memory", "sources"} & set(wrong):
         found |= {"vertices", "graphs", "Graph", "memory"}
+    if {"back", "x"} & set(wrong):  # of a HeteroData
+        found |= {"edge_index", "data["}
     if {"first", "second"} & set(wrong):
         found |= {"clustering"}
     if "edge_weight" in wrong:
         found |= {"weight"}
+    if isinstance(wrong.get("path"), str):  # what a file holds, and where it would go
+        found |= {wrong["path"], repr(wrong["path"])}
     return found
 
 

@@ -21,5 +21,15 @@ int main() {
     for (int i = 1; i < 5; ++i)
       if (factor > 1e-303 && number[sorted[i - 1]] > number[sorted[i]]) return 2;
   }
+  const double largest = 1.7e308, infinite = HUGE_VAL;
+  double number[5] = {infinite, 1, largest, NAN, 0};
+  SortedVertices sorted(5);
+  if (sorted.sort(5, number, [](int64_t) { return true; }) != 5) return 3;
+  bool seen[5] = {};
+  for (int i = 0; i < 5; ++i) seen[sorted[i]] = true;
+  for (bool one : seen)
+    if (!one) return 4;
+  for (int i = 0; i < 3; ++i)
+    if (sorted[i] == 0 || sorted[i] == 3) return 5;  // what is no number comes last
   return 0;
 }

@@ -158,7 +158,7 @@ def test_edge_list_checks():
         EdgeList(good.ravel())
     with pytest.raises(ValueError, match="holds -1"):
         EdgeList(good - 1)
-    with pytest.raises(ValueError, match=r"holds 2, outside 0..1"):
+    with pytest.raises(ValueError, match=r"holds 2; num_nodes=2 allows less"):
         EdgeList(good, num_nodes=2)
     with pytest.raises(ValueError, match="3 labels for num_nodes=5"):
         EdgeList(good, labels=["a", "b", "c"], num_nodes=5)

@@ -239,3 +239,12 @@ def test_subgraph_views():
     view = graph.subgraph(list(graph)[3:40])
     same("betweenness_centrality", view, weight="weight")
     same("closeness_centrality", nx.reverse_view(nx.DiGraph(graph)), distance="weight")
+
+
+@pytest.mark.parametrize("cutoff", [2**31, 2**63, 10**400, 1e300, math.inf, -math.inf, -1, 0, 1.5])
+def test_cutoffs_of_any_size(cutoff):
+    """Rows of hops are int32, which a cutoff may exceed."""
+    graph = nx.path_graph(4)
+    same("single_source_shortest_path_length", graph, 0, cutoff)
+    same("all_pairs_dijkstra_path_length", graph, cutoff, None, ties=False)
+    same("single_source_dijkstra_path_length", graph, 1, cutoff, None, ties=False)

@@ -30,6 +30,9 @@ REFUSED = {
     "must be a collection": (
         "betweenness_centrality_subset", {"sources": iter([0]), "targets": [2]}
     ),
+    "holds what is no node": (
+        "betweenness_centrality_subset", {"sources": [0], "targets": torch.tensor(2)}
+    ),
     "reflexive must be": ("transitive_closure", {"reflexive": 1}),
     "cutoff must be": ("all_pairs_shortest_path_length", {"cutoff": "far"}),
     "unexpected keyword": ("diameter", {"speed": 1}),

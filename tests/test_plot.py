@@ -100,7 +100,7 @@ def test_errors(tmp_path, monkeypatch):
     one = torch.ones(1)
     with pytest.raises(ValueError, match=r"unknown suffix '.bmp'; accepted: .png .svg .pdf"):
         plot_scores(one, one, path=tmp_path / "s.bmp")
-    with pytest.raises(ValueError, match="differ in length: 1, 1, 2"):
+    with pytest.raises(ValueError, match="labels has 2 entries, but scores has 1"):
         plot_scores(one, one, ["a", "b"], path=tmp_path / "s.png")
     with pytest.raises(FileNotFoundError, match="no such directory"):
         plot_scores(one, one, path=tmp_path / "nowhere" / "s.png")

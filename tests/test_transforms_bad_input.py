@@ -1,5 +1,6 @@
 """torchcent.transforms: names and data that are refused."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -45,7 +46,7 @@ def test_why_names_are_refused() -> None:
 
 def test_names_of_edges() -> None:
     for name in ("score", "centrality"):
-        with pytest.raises(ValueError, match=f"accepted is 'edge_{name}'"):
+        with pytest.raises(ValueError, match="put 'edge_' before it"):
             AddEdgeCentrality(name)
     with pytest.raises(ValueError, match="'index'"):
         AddEdgeCentrality("edge_index")
@@ -116,6 +117,26 @@ def test_whole_numbers_are_no_place_for_scores() -> None:
     data.edge_attr = torch.ones(2, 1, 1)
     with pytest.raises(ValueError, match="data.edge_attr must be"):
         AddEdgeCentrality(attr_name=None)(data)
+
+
+@pytest.mark.parametrize("arc", [[2, 0], [0, 3], [-1, 0]])
+def test_ids_of_another_type_of_vertices(arc: list[int]) -> None:
+    """Vertex 2 of two of type a would be the first one of type b."""
+    data = HeteroData()
+    data["a"].num_nodes, data["b"].num_nodes = 2, 3
+    data["a", "to", "b"].edge_index = torch.tensor(arc)[:, None]
+    wrong = [x for x, size in zip(arc, (2, 3), strict=True) if not 0 <= x < size]
+    with pytest.raises(ValueError, match=rf"data\[.*contains vertex id {wrong[0]}; ids must be"):
+        AddCentrality()(data)
+
+
+@pytest.mark.parametrize("x", [torch.tensor(2.0), np.array("a")])
+def test_features_that_count_nothing(x) -> None:
+    data = HeteroData()
+    data["a"].x, data["b"].num_nodes = x, 3
+    data["a", "to", "b"].edge_index = torch.tensor([[0], [0]])
+    with pytest.raises(ValueError, match="set num_nodes"):
+        AddCentrality()(data)
 
 
 def test_uncounted_vertices() -> None:

@@ -1,7 +1,8 @@
 """Runs the tests and a soak on kernels that check themselves.
 
-    python tools/sanitize.py             # everything: for hours
-    python tools/sanitize.py --quick     # what CI runs: a few minutes
+    python tools/sanitize.py               # everything, the sweeps of the tests whole: for hours
+    python tools/sanitize.py --part 0.25   # the tests with a random part of each sweep
+    python tools/sanitize.py --quick       # what CI runs: a few minutes
 
 AddressSanitizer with UndefinedBehaviorSanitizer on each instruction set that the processor has, and
 LeakSanitizer on our library's allocations; ThreadSanitizer on what has threads. Each is a build of
@@ -46,7 +47,10 @@ FLAGS = {
 #: a sanitizer takes terabytes of addresses and several times the time
 ENGINES = "lanes or queue or bits or relax or dijkstra or tiny or tensor or ops or mcl or closure"
 PLAIN = ("tensor", "dense")  # engines without kernels of ours
-UNFIT = "memory or room or interrupt or processors or package or cpp or docs or notebooks or wheel"
+UNFIT = (
+    "memory or room or interrupt or processors or package or cpp or docs or notebooks or wheel"
+    " or grants or takes_what_is_said"
+)
 #: where one report ends and the next one begins
 PARTS = re.compile(r"^=+$|\n(?=(?:Direct|Indirect) leak)|(?<=\n)(?=\S+: runtime)", re.M)
 OURS = ("/csrc/", "_C.abi3.so", "planted")  # what a stack of ours goes through
@@ -199,14 +203,16 @@ def run(task: Task) -> bool:
     return clean
 
 
-def tasks(quick: bool, simd: Sequence[str], jobs: int) -> list[Task]:
+def tasks(quick: bool, simd: Sequence[str], jobs: int, part: float, seconds: int) -> list[Task]:
     def soak(seconds: int) -> list[str]:
         command = [sys.executable, "tools/soak.py", "--seconds", str(seconds)]
         return [*command, "--without", *PLAIN] if quick else command
 
     def tests(*chosen: str) -> list[str]:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen]
-        return command if quick else [*command, "--numprocesses", str(jobs)]
+        if quick:
+            return command
+        return [*command, "-v", "--part", str(part), "--numprocesses", str(jobs)]
 
     def fuzz(seconds: int) -> list[str]:
         return [sys.executable, "fuzz/arguments.py", "--seconds", str(seconds)]
@@ -222,9 +228,9 @@ def tasks(quick: bool, simd: Sequence[str], jobs: int) -> list[Task]:
     for one in simd:
         chosen += [
             Task("address", one, "tests", tests("tests", "-k", f"not ({UNFIT})")),
-            Task("address", one, "soak", soak(300), leaks=True),
-            Task("address", one, "arguments", fuzz(300)),
-            Task("thread", one, "soak", soak(300)),
+            Task("address", one, "soak", soak(seconds), leaks=True),
+            Task("address", one, "arguments", fuzz(seconds)),
+            Task("thread", one, "soak", soak(seconds)),
         ]
     some = f"({ENGINES}) and not ({UNFIT})"
     return [*chosen, Task("thread", simd[0], "tests", tests("tests", "-k", some))]
@@ -234,6 +240,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="what fits into a few minutes")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
+    parser.add_argument("--part", type=float, default=1.0, help="of the tests' sweeps (1)")
+    parser.add_argument("--seconds", type=int, default=300, help="of soak and fuzzers, each (300)")
     parser.add_argument("--simd", nargs="+", choices=SIMD, help="(all that the processor has)")
     parser.add_argument("--plant", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -245,7 +253,7 @@ def main() -> int:
         build(kind)
         check_planted(kind)
         print(f"built: {kind}, {time.monotonic() - started:.0f} s since the start", flush=True)
-    chosen = tasks(args.quick, args.simd or available(), args.jobs)
+    chosen = tasks(args.quick, args.simd or available(), args.jobs, args.part, args.seconds)
     # Side by side only where a task has one process.
     with ThreadPoolExecutor(args.jobs if args.quick else 1) as workers:
         results = list(workers.map(run, chosen))

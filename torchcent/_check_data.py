@@ -25,8 +25,8 @@ def node_attribute(value: object) -> str | None:
     name = _attribute(value)
     if "edge" in name:
         raise ValueError(
-            f"attr_name={name!r} contains 'edge': in a graph with as many edges as vertices "
-            "torch_geometric would take it for an attribute of edges; choose another name"
+            f"attr_name={shortened(name)} contains 'edge': in a graph with as many edges as "
+            "vertices torch_geometric would take it for an attribute of edges; choose another name"
         )
     return name
 
@@ -38,8 +38,8 @@ def edge_attribute(value: object) -> str | None:
     name = _attribute(value)
     if "edge" not in name:
         raise ValueError(
-            f"attr_name={name!r} lacks 'edge': in a graph with as many edges as vertices "
-            f"torch_geometric would take it for an attribute of vertices; accepted is 'edge_{name}'"
+            f"attr_name={shortened(name)} lacks 'edge': in a graph with as many edges as vertices "
+            f"torch_geometric would take it for an attribute of vertices; put 'edge_' before it"
         )
     return name
 
@@ -119,7 +119,10 @@ def store_edges(store: Any, what: str) -> Tensor:
 
 
 def store_size(store: Any, what: str) -> int:
-    size = store.num_nodes
+    try:
+        size = store.num_nodes
+    except IndexError as error:  # torch_geometric takes it from the first attribute of vertices
+        raise ValueError(f"{what} {_UNCOUNTED}: {error}") from None
     if size is None:
         raise ValueError(f"{what} {_UNCOUNTED}")
     return int(size)
@@ -154,7 +157,7 @@ def store_weight(store: Any, name: str, what: str) -> Tensor:
     value = store.get(name)
     if not isinstance(value, Tensor):
         raise ValueError(
-            f"weight={name!r}: {what} has no such tensor, only {', '.join(store.keys())}; "
+            f"weight={shortened(name)}: {what} has no such tensor, only {', '.join(store.keys())}; "
             "weight=None takes none"
         )
     return value[:, 0] if value.dim() == 2 and value.shape[1] == 1 else value
@@ -193,7 +196,7 @@ def _attribute(value: object) -> str:
     for part in _COUNTED:
         if part in value:
             raise ValueError(
-                f"attr_name={value!r} contains {part!r}: torch_geometric treats such "
+                f"attr_name={shortened(value)} contains {part!r}: torch_geometric treats such "
                 "attributes as ids and adds offsets to them when it makes batches; choose another "
                 "name"
             )

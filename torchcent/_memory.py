@@ -25,8 +25,9 @@ _TRIED = re.compile(r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate 
 _GPU = re.compile(r"\bGPU (\d+)")
 _OF_HOST = re.compile(r"DefaultCPUAllocator|bad_alloc|[Uu]nable to allocate")
 
-# Building that takes less is not held against what is free, which takes longer to find out.
-_SMALL = 2**24
+# Building that takes less is not held against what is free, which takes longer to find out: on
+# CUDA up to a millisecond.
+_SMALL = {"cpu": 2**24, "cuda": 2**28}
 
 
 def budget(memory: int | None, device: torch.device) -> int:
@@ -123,7 +124,7 @@ class Building:
     def allow(self, num_nodes: int, graphs: int = 0) -> None:
         """Refuses what takes more than is allowed."""
         needed = self.needed(num_nodes, graphs)
-        if self.memory is None and needed < _SMALL:
+        if self.memory is None and needed < _SMALL.get(self.device.type, 0):
             return
         limit = budget(self.memory, self.device)
         if needed > limit:

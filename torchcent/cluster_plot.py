@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent import _check_plot
 from torchcent.clustering import Clustering
 from torchcent.io import replacing
 from torchcent.mcl import clustering_quality
@@ -62,9 +63,12 @@ def plot_clusterings(
         >>> folder.cleanup()
     """
     suffix = check_plot_path(path)
-    several = [clusterings] if isinstance(clusterings, Clustering) else list(clusterings)
-    if not several:
-        raise ValueError("there is no clustering to plot")
+    several = _check_plot.clusterings(clusterings)
+    where = _check_plot.text(where, "where")
+    # The same errors for one clustering as for several, whose quality is computed.
+    clustering_quality(
+        several[0], edge_index, edge_weight, num_nodes=several[0].num_nodes, directed=directed
+    )
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
+from torchcent import _check_files, _check_plot, _check_values
 from torchcent.io import replacing
 from torchcent.io._arrays import need
 from torchcent.io._files import check_folder
@@ -84,14 +85,14 @@ def plot_scores(
         >>> folder.cleanup()
     """
     suffix = check_plot_path(path)
-    values = _array(scores).astype(np.float64)
-    degree = _array(getattr(graph, "degree", graph)).astype(np.float64)
-    names = np.arange(len(values)) if labels is None else labels
-    if not len(values) == len(degree) == len(names):
-        raise ValueError(
-            f"scores, degrees and labels differ in length: {len(values)}, {len(degree)}, "
-            f"{len(names)}"
-        )
+    values = _check_plot.numbers(scores, "scores")
+    of_graph = getattr(graph, "degree", graph)
+    degree = _check_plot.numbers(of_graph, "graph", len(values), finite=True)
+    names = _check_plot.labels(labels, len(values))
+    ends = _check_plot.interval(interval, len(values))
+    measure = _check_plot.text(measure, "measure")
+    title = title if title is None else _check_plot.text(title, "title")
+    share, lowest = _check_values.flag(share, "share"), _check_values.flag(lowest, "lowest")
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -109,7 +110,6 @@ def plot_scores(
         _draw_spread(spread, values, measure)
         best = _best(values, lowest)
         _draw_against_degree(against, figure, degree, values, names, measure, best)
-        ends = None if interval is None else np.stack([_array(end) for end in interval])
         _draw_top(top, values, names, measure, best, share, lowest, ends)
         with replacing(path) as file:
             figure.savefig(file, format=suffix[1:], dpi=160)
@@ -117,16 +117,13 @@ def plot_scores(
 
 def check_plot_path(path: str | os.PathLike[str]) -> str:
     """The suffix of a figure that can be written; ValueError or ImportError where it cannot."""
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    path = _check_files.path(path)
+    suffix = os.path.splitext(path)[1].lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(SUFFIXES)}")
     need("matplotlib", "plot", "plotting")
     check_folder(path)
     return suffix
-
-
-def _array(values: Any) -> np.ndarray:
-    return np.asarray(values.detach().cpu().numpy() if isinstance(values, Tensor) else values)
 
 
 def _draw_spread(axes: Any, values: np.ndarray, measure: str) -> None:

@@ -26,7 +26,11 @@ class SortedVertices {
     constexpr double kMost = 0x1p1023;
     const double wide = largest > 0 ? (kBuckets - 1) / largest : 0;
     const double scale = wide < kMost ? wide : kMost;
-    const auto bucket = [&](int64_t v) { return static_cast<int64_t>(number[v] * scale); };
+    // A mean of distances near 1e308 may be infinite, and times 0 is no number: last of all.
+    const auto bucket = [&](int64_t v) {
+      const double step = number[v] * scale;
+      return step < kBuckets - 1 ? static_cast<int64_t>(step) : kBuckets - 1;
+    };
     for (int64_t b = 0; b <= kBuckets; ++b) bucket_[b] = 0;
     for (int64_t v = 0; v < n; ++v)
       if (wanted(v)) ++bucket_[bucket(v) + 1];

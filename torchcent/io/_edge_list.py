@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _check_values
+from torchcent import _check_files, _check_values
+from torchcent._check_values import shortened
 from torchcent.io._budget import Budget
 
 if TYPE_CHECKING:
@@ -49,15 +50,16 @@ class EdgeList:
         index = self.edge_index
         if not isinstance(index, Tensor):
             raise TypeError(f"edge_index must be a tensor, got {type(index).__name__}")
-        if index.is_nested or index.layout != torch.strided or index.device.type == "meta":
-            raise ValueError(f"edge_index must be a dense tensor with data, got {index.layout}")
+        _check_values.dense(index, "edge_index")
         if index.dim() != 2 or index.size(0) != 2:
             raise ValueError(f"edge_index must have shape [2, E], got {list(index.shape)}")
         if index.dtype != torch.int64:
             raise TypeError(f"edge_index must be int64, got {index.dtype}")
         _check_values.flag(self.directed, "directed")
         if isinstance(self.num_nodes, bool) or not isinstance(self.num_nodes, Integral):
-            raise TypeError(f"num_nodes must be an int, got {self.num_nodes!r}")
+            raise TypeError(f"num_nodes must be an int, got {shortened(self.num_nodes)}")
+        if self.num_nodes >= 2**31:
+            raise ValueError(f"num_nodes={shortened(self.num_nodes)}; accepted: below 2^31")
         labels = None if self.labels is None else _label_array(self.labels)
         object.__setattr__(self, "labels", labels)
         low, high = (int(index.min()), int(index.max())) if index.numel() else (0, -1)
@@ -67,10 +69,12 @@ class EdgeList:
             raise ValueError(f"{len(labels)} labels for num_nodes={self.num_nodes} vertices")
         if low < 0 or high >= self.num_nodes:
             wrong = low if low < 0 else high
-            raise ValueError(f"edge_index holds {wrong}, outside 0..{self.num_nodes - 1}")
+            raise ValueError(f"edge_index holds {wrong}; num_nodes={self.num_nodes} allows less")
         weight = self.edge_weight
         if weight is not None and not isinstance(weight, Tensor):
             raise TypeError(f"edge_weight must be a tensor or None, got {type(weight).__name__}")
+        if weight is not None:
+            _check_values.dense(weight, "edge_weight")
         if weight is not None and weight.shape != (index.size(1),):
             shape = list(weight.shape)
             raise ValueError(f"edge_weight must have shape [{index.size(1)}], got {shape}")
@@ -123,10 +127,7 @@ def _label_array(labels: Any) -> np.ndarray:
     """int64 if all are whole numbers, else objects."""
     if isinstance(labels, np.ndarray) and labels.dtype == np.int64 and labels.ndim == 1:
         return labels
-    try:
-        names = list(labels)
-    except TypeError:
-        raise TypeError(f"labels must be a sequence or None, got {labels!r}") from None
+    names = _check_files.sequence(labels, "labels")
     if names and all(isinstance(x, (int, np.integer)) for x in names):
         try:
             return np.array(names, np.int64)

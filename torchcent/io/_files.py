@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from torchcent import _check_files
+from torchcent._check_values import shortened
 from torchcent.io._budget import Budget
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
@@ -68,7 +69,7 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
         known = FORMATS.get("." + format.lower().lstrip("."))
         if known is None:
             accepted = ", ".join(sorted(set(FORMATS.values())))
-            raise ValueError(f"format={format!r} is unknown; accepted: {accepted}")
+            raise ValueError(f"format={shortened(format)} is unknown; accepted: {accepted}")
         return known
     suffix, _ = split_suffix(path)
     if suffix in FORMATS:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from torchcent import _check_files
+from torchcent._check_values import dense, shortened
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import encodes, load_bytes, replacing, text_bytes, text_lines
@@ -240,29 +242,30 @@ def cluster_lines(
     clusters: Iterable[Tensor | Sequence[int]], labels: Sequence[Any] | np.ndarray | None = None
 ) -> Iterable[str]:
     """The lines that :func:`write_clusters` writes."""
-    names = None if labels is None else [str(x) for x in _sequence(labels, "labels")]
+    names = None if labels is None else [str(x) for x in _check_files.sequence(labels, "labels")]
     for name in names or []:
         if not name or any(x in name for x in "\t\n\r") or not encodes(name):
-            raise ValueError(f"label {name!r} cannot stand in a file of clusters")
-    for at, cluster in enumerate(_sequence(clusters, "clusters")):
+            raise ValueError(f"labels holds {name!r}, which cannot stand in a file of clusters")
+    for at, cluster in enumerate(_clusters(clusters)):
         members = _members(cluster, at)
         if members and (min(members) < 0 or (names is not None and max(members) >= len(names))):
-            accepted = "0 or more" if names is None else f"0..{len(names) - 1}"
+            accepted = "0 or more" if names is None else f"below the {len(names)} of labels"
             wrong = min(members) if min(members) < 0 else max(members)
             raise ValueError(f"clusters[{at}] holds {wrong}; accepted: {accepted}")
         yield "\t".join(map(str, members) if names is None else (names[v] for v in members)) + "\n"
 
 
-def _sequence(values: Any, name: str) -> list[Any]:
+def _clusters(clusters: Any) -> list[Any]:
+    if isinstance(clusters, torch.Tensor):
+        dense(clusters, "clusters")
     try:
-        return list(values)
+        return list(clusters)
     except TypeError:
-        raise TypeError(f"{name} must be a sequence, got {type(values).__name__}") from None
+        raise TypeError(f"clusters must be a sequence, got {shortened(clusters)}") from None
 
 
 def _members(cluster: Any, at: int) -> list[int]:
-    members = cluster.tolist() if isinstance(cluster, (torch.Tensor, np.ndarray)) else cluster
-    members = _sequence(members, f"clusters[{at}]")
+    members = _check_files.sequence(cluster, f"clusters[{at}]")
     if not all(isinstance(x, Integral) and not isinstance(x, bool) for x in members):
         raise TypeError(f"clusters[{at}] must hold vertex numbers, got {members!r:.60}")
     return members

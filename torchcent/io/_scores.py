@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from torchcent import _check_files, _check_values
+from torchcent._check_values import shortened
 from torchcent.io._arrays import need
 from torchcent.io._files import check_folder, replacing, split_suffix
 from torchcent.io._write import quoted, write_rows
@@ -65,7 +66,7 @@ def write_scores(
     suffix = check_scores_path(path)
     _check_values.flag(escape_formulas, "escape_formulas")
     if not isinstance(columns, Mapping) or not all(isinstance(x, str) for x in columns):
-        raise TypeError(f"columns must be a mapping of names to values, got {columns!r:.60}")
+        raise TypeError(f"columns must be a mapping of names to values, got {shortened(columns)}")
     about = _metadata(metadata)
     arrays = {name: _array(name, values) for name, values in columns.items()}
     lengths = {name: len(values) for name, values in arrays.items()}
@@ -118,7 +119,7 @@ def check_scores_path(path: str | os.PathLike[str]) -> str:
 def _metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """Values that JSON can hold."""
     if metadata is not None and not isinstance(metadata, Mapping):
-        raise TypeError(f"metadata must be a mapping or None, got {metadata!r:.60}")
+        raise TypeError(f"metadata must be a mapping or None, got {shortened(metadata)}")
     about = dict(metadata or {})
     try:
         json.dumps(about)

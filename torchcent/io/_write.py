@@ -172,21 +172,21 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
     suffix = split_suffix(path)[0]
     separator = {".csv": ",", ".edges": " ", ".el": " ", ".edgelist": " "}.get(suffix, "\t")
     index = edges.edge_index.numpy()
-    labels = edges.vertex_labels()
-    names = labels.dtype == object
+    labels = edges.labels
+    names = labels is not None and labels.dtype == object
     if names:
         for label in labels:
             _check_label(path, str(label), separator)
     shown = quoted(labels) if names and separator == "," else labels
     heads = ["source", "target"]
-    columns = [shown[index[0]], shown[index[1]]]
+    columns = list(index) if shown is None else [shown[index[0]], shown[index[1]]]
     if edges.edge_weight is not None:
         heads.append("weight")
         columns.append(edges.edge_weight.double().numpy())
     if separator != ",":
         kind = "Directed" if edges.directed else "Undirected"
         comments = [f"{kind} graph", f"Nodes: {edges.num_nodes} Edges: {edges.num_edges}"]
-        if edges.labels is not None:
+        if labels is not None:
             comments += [f"vertex {labels[v]}" for v in _isolated(edges)]
         file.write("".join(f"# {line}\n" for line in comments).encode())
     if separator == "," or names:  # so that no name in the first row is taken for a header
@@ -195,11 +195,11 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
 
 
 def _write_abc(file: IO[bytes], edges: EdgeList, path: str) -> None:
-    labels = edges.vertex_labels()
-    if labels.dtype == object:
+    labels = edges.labels
+    if labels is not None and labels.dtype == object:
         for label in labels:
             _check_label(path, str(label), "\t")
-    columns = [labels[end] for end in edges.edge_index.numpy()]
+    columns = [end if labels is None else labels[end] for end in edges.edge_index.numpy()]
     if edges.edge_weight is not None:
         columns.append(edges.edge_weight.double().numpy())
     write_rows(file, columns, "\t")

@@ -109,12 +109,12 @@ def _ends(given: dict[str, Any]) -> str | None:
     for name in ("sources", "targets"):
         if not isinstance(given[name], Collection):
             return f"{name} must be a collection, got {type(given[name]).__name__}"
-    sources = list(given["sources"])
     try:
+        sources, _ = list(given["sources"]), list(given["targets"])
         if len(set(sources)) < len(sources):
             return "sources names a node more than once"
     except TypeError:
-        return "sources holds what is no node"
+        return "sources or targets holds what is no node"
     return None
 
 

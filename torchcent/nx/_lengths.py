@@ -19,6 +19,7 @@ from torchcent.nx._config import row_engine, running
 from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
 
+_FARTHEST = 1e308  # what no path is longer than, and int is: any number of digits
 _ROWS, _ENTRIES, _WORK = 512, 2**24, 10**8  # sources, vertices, arcs searched before others look in
 
 
@@ -87,7 +88,7 @@ def _hops(
         graph = colptr.cpu(), row.cpu()
     limit = n
     if cutoff is not None and cutoff < n:  # NetworkX goes on while cutoff > level
-        limit = max(0, math.ceil(cutoff))
+        limit = math.ceil(max(cutoff, 0))
     at_once = max(1, min(_ROWS, _ENTRIES // n, _WORK // max(graph[1].numel(), 1)))
     for part in sources.split(at_once):
         order = torch.full((part.numel(), n), -1, dtype=torch.int32, device="cpu")
@@ -140,7 +141,8 @@ def _reached(
     """The nodes that are reached, the nearest first."""
     there = (row >= 0) & torch.isfinite(row)
     if cutoff is not None:
-        there &= row <= max(cutoff, 0)  # the node itself is always among them
+        # The node itself is always among them. As float64: hops are int32, which cutoff may exceed.
+        there &= row.double() <= float(min(max(cutoff, 0), _FARTHEST))
     vertex = torch.nonzero(there).flatten()
     distance, order = torch.sort(row[vertex], stable=True)
     names = map(G.nodes.__getitem__, vertex[order].tolist())
