@@ -153,7 +153,7 @@ def expansions(n: int, edges: torch.Tensor) -> list[dict[str, Any]]:
     flow, found = first_flow(n, edges), []
     rules = Rules(2, torchcent.Prune()).arguments(2.0)
     for _ in range(ITERATIONS):
-        control = torch.zeros(3, dtype=torch.int64)
+        control = torch.zeros(4, dtype=torch.int64)
         arguments = (flow.begin, flow.length, flow.row, flow.value, control, *rules, 1)
         (*new, summary), seconds = timed(partial(torch.ops.torchcent.mcl_iterate, *arguments))
         colptr, row, value = flow.packed()

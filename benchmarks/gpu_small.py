@@ -135,15 +135,14 @@ def clustering(graph: Graph) -> Questions:
     there only the sums of the columns are compared.
     """
     first = _flow.build(graph, _flow.similarities(graph, None), "max", None)
-    for kernel in (0, -1, -2, -3, -8, -11, -16):  # csrc/cuda/mcl.cu
+    for kernel in (0, 1, 2, 3, 8, 11, 16):  # csrc/cuda/mcl.cu
         for rules in (torchcent.Prune(select=0, recover=0), torchcent.Prune(select=60, recover=70)):
             flow = first
             for _ in range(2):
-                control = torch.zeros(3, dtype=torch.int64)
-                how = kernel if graph.device.type == "cuda" else 1
+                control = torch.zeros(4, dtype=torch.int64)
                 *parts, _ = torch.ops.torchcent.mcl_iterate(
                     flow.begin, flow.length, flow.row, flow.value, control,
-                    *Rules(2, rules).arguments(2.0), how,
+                    *Rules(2, rules).arguments(2.0), 1, kernel,
                 )  # fmt: skip
                 flow = _flow.Flow(*parts)
             made = flow.to_dense()

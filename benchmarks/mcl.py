@@ -102,7 +102,7 @@ def run_torchcent(matrix: sp.csc_matrix, inflation: float, threads: int) -> dict
     chaos = 1.0
     while chaos >= 1e-4 and len(iterations) < 1000:
         before = time.perf_counter()
-        control = torch.zeros(3, dtype=torch.int64)
+        control = torch.zeros(4, dtype=torch.int64)
         out = torch.ops.torchcent.mcl_iterate(*flow, control, 2, inflation, *RULES, threads)
         flow, chaos = out[:4], out[4][0].item()
         iterations.append(

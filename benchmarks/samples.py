@@ -18,6 +18,7 @@ import torch
 
 from torchcent import Graph, generate
 from torchcent._approx._sampler import Sampler
+from torchcent._codes import DONE, WORK
 
 SAMPLES = {"cpu": {"R-MAT": 3000, "road-like": 150}, "cuda": {"R-MAT": 60_000, "road-like": 8000}}
 
@@ -48,7 +49,7 @@ def main() -> None:
                 begin = time.perf_counter()
                 sampler.draw(count)  # waits for the device
                 seconds.append(time.perf_counter() - begin)
-            arcs = int(sampler.control[2]) / int(sampler.control[1])
+            arcs = int(sampler.control[WORK]) / int(sampler.control[DONE])
             print(
                 f"{name:9} {graph.num_nodes:9,} vertices, {kind:13} {arcs:9,.0f} arcs a sample, "
                 f"{count / statistics.median(seconds):11,.0f} samples a second",

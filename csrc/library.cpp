@@ -4,7 +4,9 @@
 #include <torch/csrc/stable/library.h>
 
 STABLE_TORCH_LIBRARY(torchcent, m) {
-  m.def("simd() -> int");  // instruction set of the CPU kernels in use: an index into Simd (cpu/search.h)
+  // codes.h says what they mean: the instruction set of the CPU kernels in use, and all codes and limits, float64.
+  m.def("simd() -> int");
+  m.def("codes(Tensor like) -> Tensor");
   // Preparation of graphs. slot: for every input column (row) of the result, the slot it came from.
   // vertex_ids: int32 copies of the ids and [smallest, largest] of them; csr takes such copies, within [0, num_nodes).
   m.def("vertex_ids(Tensor edge_index) -> (Tensor ids, Tensor range)");
@@ -15,7 +17,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
-  // Distances, by the bits engine (measures/distances.h). control is [cancel, sources done]. sums are
+  // Distances, by the bits engine (measures/distances.h). sums are
   // [n, 4] or [sources, 4]: d, 1/d, 1/(d + 1), pairs. distances writes the row of sources[i] to row place[i] (CPU
   // only), or i, and returns [1] if one did not fit out's dtype.
   m.def(
@@ -34,33 +36,36 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "search_order(Tensor rowptr, Tensor col, Tensor sources, int limit, Tensor(a!) order, Tensor(b!) depth, "
       "Tensor(c!) control, int threads) -> ()");
-  // Path counting: adds what a run of sources contributes to scores; control is [cancel, sources done].
+  // Path counting: adds what a run of sources contributes to scores.
   // Returns the rung of the overflow ladder that was needed. Of weighted engines only dijkstra has Measure::linear.
   m.def(
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
-      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads) -> Tensor");
+      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> Tensor");
   // The same with weights: int32 or float64, finite and > 0, aligned with col and row. engine is a WeightedEngine
   // (cpu/weighted_search.h). sums are [sources, 3]: d, 1/d, 1 over the vertices at a distance > 0, farthest is the
   // largest d; out is [sources, n] of the type of the weights, where unreached -1 or inf.
   m.def(
       "weighted_dependency(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
-      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance) "
-      "-> Tensor");
+      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance, "
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> Tensor");
   m.def(
       "weighted_source_sums(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
-      "Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, int engine, int threads) -> ()");
+      "Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, int engine, int threads, "
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> ()");
   m.def(
       "weighted_distances(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
-      "Tensor sources, Tensor(a!) out, Tensor(b!) control, int engine, int threads) -> ()");
+      "Tensor sources, Tensor(a!) out, Tensor(b!) control, int engine, int threads, "
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> ()");
   // Small graphs of a batch, all measures in one traversal, by the tiny engine (cpu/tiny_search.h): the `graphs` of
   // the union that ptr describes, in the order in which they are taken; classes is int64 on the host, for each run of
   // graphs of about one size [how many, most vertices, most slots]. weight is float64, or empty: hops. source and
   // target are float64 [n], 1 where paths begin and end, or empty: everywhere. Results that are not asked for are
   // empty, the others zeros that are added to: betweenness, stress [n], edges [slots], distances [n, 6]
   // (cpu/tiny_search.h), levels int64 [n]. overflow int8 [graphs of the union] is set for those whose path counts
-  // outgrow float64; their results are of no use. control is [cancel, sources done, bytes that may be taken].
+  // outgrow float64; their results are of no use.
   m.def(
       "tiny(Tensor rowptr, Tensor col, Tensor weight, Tensor ptr, Tensor graphs, Tensor classes, Tensor source, "
       "Tensor target, "
@@ -68,7 +73,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor(f!) overflow, Tensor(g!) control, bool endpoints, float tie_tolerance, int threads) -> ()");
   // Random shortest paths (draws.h): samples number first, ..., first + count - 1 of a seed. Each draws a pair of
   // vertices and one of the shortest paths between them, and adds 1 to counts, int64 [n], at its inner vertices.
-  // control is int64 on the host: [cancel, samples done, arcs looked at]. exact: sums of weights are. Both
+  // exact: sums of weights are. Both
   // return the numbers, on the host, of samples that are left to the CPU (cuda/sample_draws.cuh).
   m.def(
       "sample_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
@@ -77,7 +82,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "weighted_sample_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "bool exact, int seed, int first, int count, Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers: words [base of a block + 8 row + word]
-  // gets its bits, reached the sizes of what each vertex reaches; control is [cancel, columns done].
+  // gets its bits, reached the sizes of what each vertex reaches.
   m.def(
       "closure(Tensor rowptr, Tensor col, Tensor size, Tensor base, int sinks, int columns, Tensor(a!) words, "
       "Tensor(b!) reached, Tensor(c!) control, int threads) -> ()");
@@ -88,6 +93,6 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // columns with less than `mass` left, recovered, selected; the least share of a column that is left; their sum.
   m.def(
       "mcl_iterate(Tensor begin, Tensor length, Tensor row, Tensor value, Tensor(a!) control, int expansion, "
-      "float inflation, float threshold, int select, int recover, float mass, int threads) "
+      "float inflation, float threshold, int select, int recover, float mass, int threads, int strategy=0) "
       "-> (Tensor begin, Tensor length, Tensor row, Tensor value, Tensor summary)");
 }

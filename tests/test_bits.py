@@ -54,7 +54,7 @@ class Case:
         self.rows = [[-1 if d is None else d for d in rows[s]] for s in sources]
 
     def control(self) -> Tensor:
-        return torch.tensor([0, 0, 1 << 30])
+        return torch.tensor([0, 0, 1 << 30, 0])
 
     def arrays(self) -> tuple[Tensor, ...]:
         return (self.graph.rowptr, self.graph.col, *self.graph.transpose, self.sources)
@@ -142,7 +142,7 @@ def test_the_bits_do_not_depend_on_the_threads():
 
 def test_a_cancelled_run_stops():
     case = Case(*GRAPHS["grid"], False, [0, 7])
-    control = torch.tensor([1, 0, 1 << 30])
+    control = torch.tensor([1, 0, 1 << 30, 0])
     sums = case.new(2, 4)
     ops.source_sums(*case.arrays(), sums, case.new(2, dtype=I32), control, 2)
     assert control[1] == 0

@@ -185,7 +185,7 @@ def test_tensors_of_two_devices_are_refused():
     with pytest.raises((ValueError, RuntimeError), match="one device"):
         torch.ops.torchcent.path_dependency(
             graph.rowptr, graph.col, graph.rowptr, graph.col, torch.arange(9), weight, weight,
-            weight, weight, torch.zeros_like(weight), torch.zeros(3, dtype=torch.int64),
+            weight, weight, torch.zeros_like(weight), torch.zeros(4, dtype=torch.int64),
             0, 0, 0, 0,
         )  # fmt: skip
 
@@ -242,7 +242,7 @@ def test_fake_result_is_on_the_host():
     with torch._subclasses.FakeTensorMode():
         like = torch.empty(10, dtype=torch.int64, device="cuda")
         args = [like] * 9 + [torch.empty(9, dtype=torch.float64, device="cuda")]
-        control = torch.empty(3, dtype=torch.int64)
+        control = torch.empty(4, dtype=torch.int64)
         rung = torch.ops.torchcent.path_dependency(*args, control, 0, 0, 0, 0)
     assert rung.device.type == "cpu"
 
@@ -341,7 +341,7 @@ def test_inside_a_compiled_function(backend):
     def doubled(rowptr, col, sources):
         one = torch.ones(n, dtype=torch.float64, device=col.device)
         scores, zero = torch.zeros_like(one), torch.zeros_like(one)
-        control = torch.tensor([0, 0, 1 << 30])
+        control = torch.tensor([0, 0, 1 << 30, 0])
         torch.ops.torchcent.path_dependency(
             rowptr, col, rowptr, col, sources, one, zero, one, zero, scores, control, 0, 0, 0, 0
         )

@@ -144,7 +144,7 @@ def test_a_cancelled_run_stops(weighted):
     sampler = Sampler(Graph.from_edge_index(edges, edge_weight=length), None)
     sampler.control[0] = 1
     assert sampler.draw(1000) is None
-    assert sampler.control.tolist() == [1, 0, 0]
+    assert sampler.control.tolist() == [1, 0, 0, 0]
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -19,18 +19,18 @@ if not (_ops.cuda and torch.cuda.is_available()):
 
 Flow = tuple[Tensor, ...]
 Result = tuple[Flow, list[float]]
-# `threads` of csrc/cuda/mcl.cu: the kernel that columns start in, + 8: as if there were too many
+# `strategy` of csrc/cuda/mcl.cu: the kernel that columns start in, + 8: as if there were too many
 # rows for shared memory, + 16: lengths are counted before the new flow is written.
 pytestmark = pytest.mark.filterwarnings("ignore:mcl has not converged")
 KERNELS = {
     "auto": 0,
-    "small tables": -1,
-    "large tables": -2,
-    "dense": -3,
-    "auto, too many rows": -8,
-    "dense in device memory": -11,
-    "auto, counted first": -16,
-    "dense in device memory, counted first": -27,
+    "small tables": 1,
+    "large tables": 2,
+    "dense": 3,
+    "auto, too many rows": 8,
+    "dense in device memory": 11,
+    "auto, counted first": 16,
+    "dense in device memory, counted first": 27,
 }
 MCL = oracle.Rules()
 
@@ -44,7 +44,7 @@ def iterate(
     memory: int = 0,
 ) -> Result:
     """One iteration on the device; the new flow stays there."""
-    control = torch.tensor([0, 0, memory])
+    control = torch.tensor([0, 0, memory, 0])
     on_device = [part.cuda() for part in flow]
     *new, summary = torch.ops.torchcent.mcl_iterate(
         *on_device,
@@ -52,9 +52,10 @@ def iterate(
         expansion,
         inflation,
         *(rules.threshold, rules.select, rules.recover, rules.mass),
+        1,
         KERNELS[kernel],
     )
-    assert control.tolist() == [0, flow[0].numel(), memory]
+    assert control.tolist() == [0, flow[0].numel(), memory, 0]
     assert [part.device.type for part in new] == ["cuda"] * 4 and summary.device.type == "cpu"
     return tuple(new), summary.tolist()
 
@@ -85,7 +86,7 @@ def same_bits(first: Result, second: Result) -> bool:
 
 
 def on_cpu(flow: Flow, inflation: float, rules: oracle.Rules) -> Result:
-    control = torch.zeros(3, dtype=torch.int64)
+    control = torch.zeros(4, dtype=torch.int64)
     *new, summary = torch.ops.torchcent.mcl_iterate(
         *(part.cpu() for part in flow),
         control,
@@ -237,23 +238,23 @@ def test_little_memory(rules):
     for kernel in ("auto", "dense in device memory"):
         memory = 8 * entries + 100_000
         assert same_bits(iterate(flow, 1.7, 2, rules, kernel, memory), want)
-    control = torch.tensor([0, 0, 8 * entries])
+    control = torch.tensor([0, 0, 8 * entries, 0])
     new = torch.ops.torchcent.mcl_iterate(
         *(part.cuda() for part in flow),
         control,
         *(2, 1.7, rules.threshold, rules.select, rules.recover, rules.mass, 0),
     )
     assert new[1].sum() == 0 and new[2].numel() == 0
-    assert control.tolist() == [0, 0, -1]
+    assert control.tolist() == [0, 0, -1, 0]
 
 
 def test_a_cancelled_run_stops():
     flow = to_flow(oracle.start(similarity(50, 0.5, 1)))
-    control = torch.tensor([1, 0, 0])
+    control = torch.tensor([1, 0, 0, 0])
     new = torch.ops.torchcent.mcl_iterate(
         *(part.cuda() for part in flow), control, 2, 2.0, 0.0, 0, 0, 0.0, 0
     )
-    assert new[2].numel() == 0 and control.tolist() == [1, 0, 0]
+    assert new[2].numel() == 0 and control.tolist() == [1, 0, 0, 0]
 
 
 def test_nothing_to_do():
@@ -274,7 +275,7 @@ def test_threads_of_a_cpu_change_nothing():
     flow = [part.cuda() for part in to_flow(oracle.start(similarity(50, 0.5, 1)))]
     for threads in (1, 16, 4096):
         *new, _ = torch.ops.torchcent.mcl_iterate(
-            *flow, torch.zeros(3, dtype=torch.int64), 2, 2.0, 0.0, 0, 0, 0.0, threads
+            *flow, torch.zeros(4, dtype=torch.int64), 2, 2.0, 0.0, 0, 0, 0.0, threads
         )
         want, _ = iterate(tuple(flow))
         assert all(torch.equal(a, b) for a, b in zip(packed(tuple(new)), packed(want), strict=True))
@@ -282,18 +283,19 @@ def test_threads_of_a_cpu_change_nothing():
 
 def test_strategies_that_there_are_not():
     flow = [part.cuda() for part in to_flow(np.eye(5))]
-    for threads, expansion, inflation in ((-5, 2, 2.0), (-32, 2, 2.0), (0, 0, 2.0), (0, 2, 0.0)):
+    for strategy, expansion, inflation in ((5, 2, 2.0), (32, 2, 2.0), (0, 0, 2.0), (0, 2, 0.0)):
         with pytest.raises((RuntimeError, ValueError)):
             torch.ops.torchcent.mcl_iterate(
                 *flow,
-                torch.zeros(3, dtype=torch.int64),
+                torch.zeros(4, dtype=torch.int64),
                 expansion,
                 inflation,
                 0.0,
                 0,
                 0,
                 0.0,
-                threads,
+                1,
+                strategy,
             )
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent import _check, _ops
+from torchcent._codes import Launch
 
 if not (_ops.cuda and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
@@ -21,26 +22,25 @@ if not (_ops.cuda and torch.cuda.is_available()):
 F64 = torch.float64
 MEMORY = 1 << 30
 LOCKED = 16
-# csrc/cuda/dijkstra.cuh
 STRATEGIES = {
     "auto": 0,
     "NP": 1,
     "WE": 3,
     **{f"WE+warp{4 << i}": 4 + i for i in range(4)},
     **{f"NP+warp{4 << i}": 10 + i for i in range(4)},
-    "one block per multiprocessor": 1000,
-    "four blocks per multiprocessor": 4000,
 }
-# engine and `threads`
+RELAX, DIJKSTRA = 0, 1
+# engine, and how it is launched
 EXACT = {
-    "relax": (0, 0),
-    "relax, one batch at a time": (0, 1),
-    **{f"dijkstra {name}": (1, code) for name, code in STRATEGIES.items()},
+    "relax": (RELAX, Launch()),
+    "relax, one batch at a time": (RELAX, Launch(flight=1)),
+    **{f"dijkstra {name}": (DIJKSTRA, Launch(strategy=x)) for name, x in STRATEGIES.items()},
+    "dijkstra, one block per multiprocessor": (DIJKSTRA, Launch(blocks=1)),
+    "dijkstra, four blocks per multiprocessor": (DIJKSTRA, Launch(blocks=4)),
 }
 KERNELS = EXACT | {
-    f"dijkstra locked {name}": (1, code + LOCKED)
-    for name, code in STRATEGIES.items()
-    if code < 1000
+    f"dijkstra locked {name}": (DIJKSTRA, Launch(strategy=x + LOCKED))
+    for name, x in STRATEGIES.items()
 }
 # Pairs have float32 mantissas.
 PRECISION = {1: 1e-9, 2: 1e-5}
@@ -71,13 +71,13 @@ def weighted(n: int, arcs: list, weight: Callable, dtype: torch.dtype, directed:
 
 
 def control() -> Tensor:
-    return torch.tensor([0, 0, MEMORY])
+    return torch.tensor([0, 0, MEMORY, 0])
 
 
 def scores(
     graph: Weighted,
     measure: str,
-    kernel: tuple[int, int],
+    kernel: tuple[int, Launch],
     *,
     rung: int = 0,
     sources: list[int] | None = None,
@@ -98,9 +98,9 @@ def scores(
         *(torch.tensor(w, dtype=F64, device="cuda") for w in (b, h)),
         result,
         state,
-        *(MEASURES.index(measure), kernel[0], rung, kernel[1], tolerance),
+        *(MEASURES.index(measure), kernel[0], rung, 1, tolerance, *kernel[1][1:]),
     )
-    assert state.tolist() == [0, len(chosen), MEMORY]
+    assert state.tolist() == [0, len(chosen), MEMORY, 0]
     return result.cpu(), int(used)
 
 
@@ -228,13 +228,13 @@ def test_hubs(kernel, directed):
                 assert torch.equal(first, second)
 
 
-def distances(graph: Weighted, kernel: tuple[int, int], sources: list[int]) -> Tensor:
+def distances(graph: Weighted, kernel: tuple[int, Launch], sources: list[int]) -> Tensor:
     out = torch.full((len(sources), graph.n), 7, dtype=graph.weight.dtype, device="cuda")
     state = control()
     torch.ops.torchcent.weighted_distances(
-        *on_cuda(graph), torch.tensor(sources, device="cuda"), out, state, *kernel
+        *on_cuda(graph), torch.tensor(sources, device="cuda"), out, state, kernel[0], *kernel[1]
     )
-    assert state.tolist() == [0, len(sources), MEMORY]
+    assert state.tolist() == [0, len(sources), MEMORY, 0]
     return out.cpu()
 
 
@@ -253,9 +253,16 @@ def test_distances(kernel, directed):
             state = control()
             torch.ops.torchcent.weighted_source_sums(
                 *on_cuda(graph),
-                *(torch.tensor(sources, device="cuda"), sums, farthest, state, *EXACT[kernel]),
+                *(
+                    torch.tensor(sources, device="cuda"),
+                    sums,
+                    farthest,
+                    state,
+                    EXACT[kernel][0],
+                    *EXACT[kernel][1],
+                ),
             )
-            assert state.tolist() == [0, len(sources), MEMORY]
+            assert state.tolist() == [0, len(sources), MEMORY, 0]
             expected, most = graph.sums(1, sources)
             torch.testing.assert_close(sums.cpu(), expected, rtol=1e-12, atol=0)
             assert torch.equal(farthest.cpu(), most)
@@ -265,14 +272,14 @@ def test_distances(kernel, directed):
 def test_a_cancelled_run_stops(engine):
     n, arcs = 400, random_graph(400, 3000, seed=10)
     graph = Weighted(n, drawn(n, arcs, lambda rng: rng.randint(1, 9)), torch.int32)
-    state = torch.tensor([1, 0, MEMORY])
+    state = torch.tensor([1, 0, MEMORY, 0])
     total, one = (torch.full((n,), x, dtype=F64, device="cuda") for x in (0.0, 1.0))
     torch.ops.torchcent.weighted_dependency(
         *on_cuda(graph),
         *(torch.arange(n, device="cuda"), one, total.clone(), one, total.clone(), total, state),
-        *(0, engine, 0, 0, 0.0),
+        *(0, engine, 0, 1, 0.0),
     )
-    assert state.tolist() == [1, 0, MEMORY] and not total.any()
+    assert state.tolist() == [1, 0, MEMORY, 0] and not total.any()
 
 
 @pytest.mark.parametrize("engine", [0, 1])
@@ -282,11 +289,11 @@ def test_little_memory(engine):
     graph = Weighted(n, drawn(n, arcs, lambda rng: rng.randint(1, 9)), torch.int32)
     expected, _ = graph.scores("betweenness", 1, 1)
     total, one = (torch.full((n,), x, dtype=F64, device="cuda") for x in (0.0, 1.0))
-    state = torch.tensor([0, 0, 1 << 16])
+    state = torch.tensor([0, 0, 1 << 16, 0])
     torch.ops.torchcent.weighted_dependency(
         *on_cuda(graph),
         *(torch.arange(n, device="cuda"), one, total.clone(), one, total.clone(), total, state),
-        *(0, engine, 0, 0, 0.0),
+        *(0, engine, 0, 1, 0.0),
     )
     assert_scores(total.cpu(), expected.tolist())
 

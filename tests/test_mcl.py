@@ -412,7 +412,7 @@ def test_flow_with_gaps() -> None:
     padded = _flow.Flow(begin, flow.length, row, value)
     assert torch.equal(padded.to_dense(), flow.to_dense())
     assert all(map(torch.equal, padded.packed(), flow.packed()))
-    control = torch.zeros(3, dtype=torch.int64)
+    control = torch.zeros(4, dtype=torch.int64)
     assert torch.equal(
         _tensor.iterate(padded, control, 2, 2.0, 0, 0, 0, 0)[0].to_dense(),
         _tensor.iterate(flow, control, 2, 2.0, 0, 0, 0, 0)[0].to_dense(),

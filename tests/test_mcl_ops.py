@@ -83,7 +83,7 @@ def iterate(
     control: Tensor | None = None,
 ) -> tuple[Flow, list[float]]:
     if control is None:
-        control = torch.zeros(3, dtype=torch.int64)
+        control = torch.zeros(4, dtype=torch.int64)
     out = ops.mcl_iterate(
         *flow,
         control,
@@ -263,10 +263,10 @@ def test_threads_do_not_change_a_bit(rules: oracle.Rules) -> None:
 
 def test_progress_and_cancellation() -> None:
     start = to_flow(oracle.start(similarity(50, 0.5, 1)))
-    control = torch.zeros(3, dtype=torch.int64)
+    control = torch.zeros(4, dtype=torch.int64)
     iterate(start, control=control)
-    assert control.tolist() == [0, 50, 0]
-    control = torch.tensor([1, 0, 0])
+    assert control.tolist() == [0, 50, 0, 0]
+    control = torch.tensor([1, 0, 0, 0])
     flow, _ = iterate(start, control=control)
     assert flow[2].numel() == 0
     assert control[1] == 0
@@ -274,11 +274,11 @@ def test_progress_and_cancellation() -> None:
 
 def test_memory_limit() -> None:
     start = to_flow(oracle.start(similarity(600, 0.9, 1)))
-    control = torch.tensor([0, 0, 600 * 600 * 4])
+    control = torch.tensor([0, 0, 600 * 600 * 4, 0])
     flow, _ = iterate(start, control=control, threads=2)
     assert flow[2].numel() == 0
     assert control[2] == -1
-    control = torch.tensor([0, 0, 600 * 600 * 32])
+    control = torch.tensor([0, 0, 600 * 600 * 32, 0])
     flow, _ = iterate(start, control=control, threads=2)
     assert flow[2].numel() == 600 * 600
     assert control[2] == 600 * 600 * 32

@@ -64,14 +64,14 @@ def test_search_summary(data, directed, threads):
     n, arcs = data.draw(arc_lists(12).filter(lambda graph: graph[0] > 0))
     sources = data.draw(st.lists(st.integers(0, n - 1), max_size=2 * n))  # repeated ones as well
     graph = on_cpu(n, arcs, directed)
-    control = torch.zeros(3, dtype=torch.int64)
+    control = torch.zeros(4, dtype=torch.int64)
     rows = torch.ops.torchcent.search_summary(
         graph.rowptr, graph.col, torch.tensor(sources, dtype=torch.int64), control, threads
     )
     distance = oracles.shortest_paths(n, arcs if directed else oracles.both_ways(arcs))[0]
     assert rows.tolist() == [summary(distance[source]) for source in sources]
     assert rows.shape == (len(sources), 3) and rows.dtype == torch.int64
-    assert control.tolist() == [0, len(sources), 0]
+    assert control.tolist() == [0, len(sources), 0, 0]
 
 
 def reached(neighbours: list[list[int]], source: int, limit: int) -> dict[int, int]:
@@ -94,11 +94,11 @@ def test_search_order(data, limit, threads):
     rowptr = torch.tensor([0, *map(len, neighbours)]).cumsum(0)
     col = torch.tensor([v for row in neighbours for v in row], dtype=torch.int32)
     order = torch.full((len(sources), n), -2, dtype=torch.int32)
-    depth, control = order.clone(), torch.zeros(3, dtype=torch.int64)
+    depth, control = order.clone(), torch.zeros(4, dtype=torch.int64)
     torch.ops.torchcent.search_order(
         rowptr, col, torch.tensor(sources, dtype=torch.int64), limit, order, depth, control, threads
     )
-    assert control.tolist() == [0, len(sources), 0]
+    assert control.tolist() == [0, len(sources), 0, 0]
     for source, vertices, depths in zip(sources, order.tolist(), depth.tolist(), strict=True):
         expected = reached(neighbours, source, limit)
         size = len(expected)
@@ -111,7 +111,7 @@ def test_search_order(data, limit, threads):
 def test_search_summary_of_networkx(name):
     n, arcs = ASSORTED[name]
     graph = on_cpu(n, arcs, directed=False)
-    control = torch.zeros(3, dtype=torch.int64)
+    control = torch.zeros(4, dtype=torch.int64)
     rows = torch.ops.torchcent.search_summary(
         graph.rowptr, graph.col, torch.arange(n), control, 2
     ).tolist()
@@ -139,9 +139,9 @@ def test_depths(data):
 @needs_operators
 def test_a_cancelled_search_stops():
     graph = on_cpu(50, random_graph(50, 200, seed=2))
-    control = torch.tensor([1, 0, 0])
+    control = torch.tensor([1, 0, 0, 0])
     rows = torch.ops.torchcent.search_summary(graph.rowptr, graph.col, torch.arange(50), control, 2)
-    assert control.tolist() == [1, 0, 0]
+    assert control.tolist() == [1, 0, 0, 0]
     assert not rows.any()
 
 

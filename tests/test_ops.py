@@ -42,7 +42,7 @@ def samples() -> dict[str, list[tuple]]:
             *(torch.ones(3, dtype=F64), torch.zeros(3, dtype=F64)),
             *(torch.ones(15, dtype=F64), torch.zeros(15, dtype=F64)),
             torch.zeros(col.numel() if measure == 1 else 15, dtype=F64),
-            torch.zeros(2, dtype=torch.int64),
+            torch.zeros(4, dtype=torch.int64),
             *(measure, engine, rung, 2),
         )
         for measure in range(3)
@@ -54,7 +54,7 @@ def samples() -> dict[str, list[tuple]]:
         ones = torch.ones_like(col, dtype=dtype)
         graph, sources = (rowptr, col, ones, colptr, row, ones.clone()), torch.tensor([0, 3, 5])
         for engine in range(2):
-            control = torch.zeros(3, dtype=torch.int64)
+            control = torch.zeros(4, dtype=torch.int64)
             plan = (control, engine, 2)
             for name, results in {
                 "weighted_source_sums": (torch.zeros(3, 3, dtype=F64), torch.zeros(3, dtype=F64)),
@@ -62,7 +62,7 @@ def samples() -> dict[str, list[tuple]]:
             }.items():
                 weighted.setdefault(name, []).append((*graph, sources, *results, *plan))
         counts = torch.zeros(15, dtype=torch.int64)
-        drawn = (*graph, True, 5, 3, 40, counts, torch.zeros(3, dtype=torch.int64), 2)
+        drawn = (*graph, True, 5, 3, 40, counts, torch.zeros(4, dtype=torch.int64), 2)
         weighted.setdefault("weighted_sample_paths", []).append(drawn)
         for plan in counted:
             name, arguments = "weighted_dependency", (*graph, *plan[4:-3], 1, *plan[-2:], 0.0)
@@ -74,13 +74,14 @@ def samples() -> dict[str, list[tuple]]:
             (
                 *(rowptr, col, colptr, row, sources),
                 *(result(sources.numel()) for result in results),
-                *(torch.zeros(3, dtype=torch.int64), 2),
+                *(torch.zeros(4, dtype=torch.int64), 2),
             )
             for sources in (torch.tensor([0, 3, 5]), torch.arange(150) % 15, none[0])
         ]
 
     return {
         "simd": [()],
+        "codes": [(torch.empty(0, dtype=F64),)],
         "vertex_ids": [(columns,), (columns.int(),), (columns.T.contiguous().T,)],
         "csr": [
             (columns.int(), 15, False),
@@ -93,7 +94,7 @@ def samples() -> dict[str, list[tuple]]:
         "tree_sum": [(order, parent, torch.ones(15, dtype=F64))],
         "depths": [(rowptr, col, 3)],
         "search_summary": [
-            (rowptr, col, sources, torch.zeros(3, dtype=torch.int64), 2)
+            (rowptr, col, sources, torch.zeros(4, dtype=torch.int64), 2)
             for sources in (torch.tensor([3, 0, 14]), none[0])
         ],
         "search_order": [
@@ -103,7 +104,7 @@ def samples() -> dict[str, list[tuple]]:
                 sources,
                 limit,
                 *(torch.zeros(3, 15, dtype=torch.int32) for _ in range(2)),
-                torch.zeros(3, dtype=torch.int64),
+                torch.zeros(4, dtype=torch.int64),
                 2,
             )
             for sources, limit in ((torch.tensor([3, 0, 14]), 15), (none[0], 0))
@@ -126,7 +127,7 @@ def samples() -> dict[str, list[tuple]]:
         "sample_paths": [
             (
                 *(rowptr, col, colptr, row, 5, 3, 40),
-                *(torch.zeros(15, dtype=torch.int64), torch.zeros(3, dtype=torch.int64), 2),
+                *(torch.zeros(15, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
             )
         ],
         "path_dependency": counted,
@@ -137,7 +138,7 @@ def samples() -> dict[str, list[tuple]]:
                 *(torch.tensor([[2, 15, col.numel()]]), mark, weight[:0]),
                 *(torch.zeros(size, dtype=F64) for size in (15, 15, col.numel())),
                 *(torch.zeros(15, 6, dtype=F64), torch.zeros(levels, dtype=torch.int64)),
-                *(torch.zeros(2, dtype=torch.int8), torch.zeros(3, dtype=torch.int64)),
+                *(torch.zeros(2, dtype=torch.int8), torch.zeros(4, dtype=torch.int64)),
                 *(False, 0.0, 2),
             )
             for weight, mark, levels in (
@@ -146,13 +147,13 @@ def samples() -> dict[str, list[tuple]]:
             )
         ],
         "closure": [
-            (*closed, *(torch.zeros(k, dtype=torch.int64) for k in (24, 4, 2)), 2),
+            (*closed, *(torch.zeros(k, dtype=torch.int64) for k in (24, 4, 4)), 2),
         ],
         "mcl_iterate": [
             (
                 *(torch.arange(n), torch.ones(n, dtype=torch.int32)),
                 *(torch.arange(n, dtype=torch.int32), torch.ones(n)),
-                *(torch.zeros(3, dtype=torch.int64), 2, 2.0, 1e-4, 1100, 1400, 0.9, 2),
+                *(torch.zeros(4, dtype=torch.int64), 2, 2.0, 1e-4, 1100, 1400, 0.9, 2),
             )
             for n in (4, 0)
         ],
@@ -204,7 +205,7 @@ def test_weights(kernel, threads, data, measure):
     a, c, b, h = (data.draw(weight, label=name) for name in "acbh")
     expected = oracles.weighted_sums(measure, n, arcs, slots, sources, a, c, b, h)
     scores = torch.full((len(expected),), 7.0, dtype=F64)
-    control = torch.zeros(2, dtype=torch.int64)
+    control = torch.zeros(4, dtype=torch.int64)
     engine, rung = KERNELS[kernel]
     used = ops.path_dependency(
         graph.rowptr,
@@ -223,7 +224,7 @@ def test_weights(kernel, threads, data, measure):
         threads,
     )
     assert used.tolist() == [rung]
-    assert control.tolist() == [0, len(sources)]
+    assert control.tolist() == [0, len(sources), 0, 0]
     torch.testing.assert_close(
         scores,
         torch.tensor([float(7 + score) for score in expected], dtype=F64),
@@ -240,11 +241,11 @@ def test_a_cancelled_run_stops(kernel):
     n = 50
     rowptr, col, _ = ops.csr(edge_index(random_graph(n, 200, seed=2)).int(), n, True)
     scores = torch.zeros(n, dtype=F64)
-    control = torch.tensor([1, 0])
+    control = torch.tensor([1, 0, 0, 0])
     one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
     arguments = (rowptr, col, rowptr, col, torch.arange(n), one, zero, one, zero, scores, control)
     ops.path_dependency(*arguments, 0, *KERNELS[kernel], 2)
-    assert control.tolist() == [1, 0]
+    assert control.tolist() == [1, 0, 0, 0]
     assert scores.tolist() == [0.0] * n
 
 
@@ -253,9 +254,9 @@ def test_a_cancelled_closure_stops():
         torch.stack([torch.arange(1, 1000), torch.arange(999)]).int(), 1000, False
     )
     words, reached = torch.zeros(8 * 1500, dtype=torch.int64), torch.zeros(1000, dtype=torch.int64)
-    control, base = torch.tensor([1, 0]), torch.tensor([-8, 8 * (999 - 512)])
+    control, base = torch.tensor([1, 0, 0, 0]), torch.tensor([-8, 8 * (999 - 512)])
     ops.closure(rowptr, col, torch.ones_like(reached), base, 1, 999, words, reached, control, 2)
-    assert control.tolist() == [1, 0]
+    assert control.tolist() == [1, 0, 0, 0]
     assert not reached.any() and not words.any()
 
 

@@ -174,7 +174,7 @@ def test_a_cancelled_run_stops(way):
     cancelled = sampler(made("grid", "hops", False))
     cancelled.control[0] = 1
     assert cancelled.draw(1000) is None
-    assert cancelled.control.tolist() == [1, 0, 0]
+    assert cancelled.control.tolist() == [1, 0, 0, 0]
 
 
 def test_graphs_without_pairs():
@@ -183,6 +183,6 @@ def test_graphs_without_pairs():
         graph = torchcent.Graph.from_edge_index(torch.stack([none, none]), n)
         assert sampler(graph).draw(10).tolist() == [0] * n
         counts = torch.zeros(n, dtype=torch.int64, device=DEVICE)
-        control = torch.zeros(3, dtype=torch.int64)
+        control = torch.zeros(4, dtype=torch.int64)
         _tensor_sampler.sample_paths(graph, 1, 0, 10, counts, control)
         assert counts.tolist() == [0] * n

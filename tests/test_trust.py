@@ -215,7 +215,7 @@ def test_work_is_done_here_where_no_thread_starts(monkeypatch, start):
 @pytest.mark.parametrize("start", [no_thread, stillborn, start_new_thread])
 def test_errors_come_from_either_thread(monkeypatch, start):
     monkeypatch.setattr(_watch, "start_new_thread", start)
-    control = torch.zeros(2, dtype=torch.int64)
+    control = torch.zeros(4, dtype=torch.int64)
     here, worked = threading.get_ident(), []
 
     def work():
@@ -238,7 +238,7 @@ def test_a_thread_that_dies_at_work(monkeypatch):
         _watch.progress_bar(1, "test", False, False) as bar,
         pytest.raises(MemoryError, match="thread that computes"),
     ):
-        _watch.watched(lambda: None, torch.zeros(2, dtype=torch.int64), bar)
+        _watch.watched(lambda: None, torch.zeros(4, dtype=torch.int64), bar)
 
 
 @compiled

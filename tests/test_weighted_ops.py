@@ -62,7 +62,7 @@ class Weighted:
         one, zero = [1] * self.n, [0] * self.n
         a, b, c, h = abch or (one, one, zero, zero)
         scores = torch.zeros(len(self.slots) if measure == MEASURES[1] else self.n, dtype=F64)
-        control = torch.zeros(3, dtype=torch.int64)
+        control = torch.zeros(4, dtype=torch.int64)
         used = ops.weighted_dependency(
             *self.graph,
             torch.tensor(chosen, dtype=torch.int64),
@@ -72,23 +72,23 @@ class Weighted:
             control,
             *(MEASURES.index(measure), engine, rung, threads, tolerance),
         )
-        assert control.tolist() == [0, len(chosen), 0]
+        assert control.tolist() == [0, len(chosen), 0, 0]
         return scores, int(used)
 
     def distances(self, engine: int, sources: list[int], threads: int = 2) -> Tensor:
         out = torch.full((len(sources), self.n), 7, dtype=self.weight.dtype)
-        control = torch.zeros(3, dtype=torch.int64)
+        control = torch.zeros(4, dtype=torch.int64)
         ops.weighted_distances(*self.graph, torch.tensor(sources), out, control, engine, threads)
-        assert control.tolist() == [0, len(sources), 0]
+        assert control.tolist() == [0, len(sources), 0, 0]
         return out
 
     def sums(self, engine: int, sources: list[int], threads: int = 2) -> tuple[Tensor, Tensor]:
         sums = torch.full((len(sources), 3), 7.0, dtype=F64)
         farthest = torch.full((len(sources),), 7.0, dtype=F64)
-        control = torch.zeros(3, dtype=torch.int64)
+        control = torch.zeros(4, dtype=torch.int64)
         arguments = (torch.tensor(sources), sums, farthest, control, engine, threads)
         ops.weighted_source_sums(*self.graph, *arguments)
-        assert control.tolist() == [0, len(sources), 0]
+        assert control.tolist() == [0, len(sources), 0, 0]
         return sums, farthest
 
 
@@ -194,7 +194,7 @@ def test_equal_weights_are_hops(kernel, dtype, measure):
         hops = torch.zeros_like(scores)
         ops.path_dependency(
             *(graph.rowptr, graph.col, graph.colptr, graph.row, torch.arange(n)),
-            *(one, zero, one, zero, hops, torch.zeros(3, dtype=torch.int64)),
+            *(one, zero, one, zero, hops, torch.zeros(4, dtype=torch.int64)),
             *(MEASURES.index(measure), 1, 1, 1),
         )
         torch.testing.assert_close(scores, hops, rtol=PRECISION.get(kernel, 1e-9), atol=1e-9)
@@ -304,7 +304,7 @@ def test_path_counts_never_overflow(engine, dtype, count):
         ops.path_dependency(
             *(graph.rowptr, graph.col, graph.colptr, graph.row, torch.tensor(few)),
             *(one[:4].contiguous(), zero[:4].contiguous(), one, zero, hops),
-            *(torch.zeros(3, dtype=torch.int64), MEASURES.index(measure), 1, 2, 1),
+            *(torch.zeros(4, dtype=torch.int64), MEASURES.index(measure), 1, 2, 1),
         )
         torch.testing.assert_close(scores, hops, rtol=1e-5 if rung == 0 else 1e-9, atol=1e-9)
     stress, rung = graph.scores("stress", ENGINES[engine], 0, sources=[0])
@@ -414,14 +414,14 @@ def test_bits_do_not_depend_on_threads(engine, dtype):
 def test_a_cancelled_run_stops(engine, dtype):
     n, arcs = 400, random_graph(400, 3000, seed=10)
     graph = Weighted(n, drawn(n, arcs, lambda rng: rng.randint(1, 9)), dtype)
-    control, scores = torch.tensor([1, 0, 0]), torch.zeros(n, dtype=F64)
+    control, scores = torch.tensor([1, 0, 0, 0]), torch.zeros(n, dtype=F64)
     one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
     arguments = (*graph.graph, torch.arange(n), one, zero, one, zero, scores, control)
     ops.weighted_dependency(*arguments, 0, ENGINES[engine], 0, 2, 0.0)
-    assert control.tolist() == [1, 0, 0] and not scores.any()
+    assert control.tolist() == [1, 0, 0, 0] and not scores.any()
     out, sums = torch.zeros(n, n, dtype=dtype), torch.zeros(n, 3, dtype=F64)
     ops.weighted_distances(*graph.graph, torch.arange(n), out, control, ENGINES[engine], 2)
     ops.weighted_source_sums(
         *graph.graph, torch.arange(n), sums, one.clone(), control, ENGINES[engine], 2
     )
-    assert control.tolist() == [1, 0, 0]
+    assert control.tolist() == [1, 0, 0, 0]

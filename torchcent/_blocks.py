@@ -12,7 +12,18 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _check, _csr, _memory, _npy, _ops, _plan, _reduce, _room, _weighted_rows
+from torchcent import (
+    _check,
+    _codes,
+    _csr,
+    _memory,
+    _npy,
+    _ops,
+    _plan,
+    _reduce,
+    _room,
+    _weighted_rows,
+)
 from torchcent._tensor import _rows
 from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph
@@ -137,7 +148,7 @@ class Blocks:
             large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
             most = min(total, max(1, large // row // full) * full)
         elif self._block_size is None and self.engine != "tensor":
-            full = _room.BATCH[self.engine] * self._threads(total) if host else LANES
+            full = _codes.BATCH[self.engine] * self._threads(total) if host else LANES
             large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
             most = min(total, max(1, large // (n * 8 or 1) // full) * full)
         elif self._block_size is None:
@@ -167,7 +178,7 @@ class Blocks:
         if self.engine == "tensor" or self.graph.device.type != "cpu":
             return 1
         if self.graph.is_weighted:
-            batches = -(-rows // _room.BATCH[self.engine])
+            batches = -(-rows // _codes.BATCH[self.engine])
             return max(1, min(torch.get_num_threads(), batches))
         return max(1, min(torch.get_num_threads(), -(-rows // self._lanes(rows))))
 
@@ -206,7 +217,7 @@ class Blocks:
             out = out[first : first + count]
         elif placed:
             place = self.rows(first, count)
-        control = torch.tensor([0, first, self._workspace], device="cpu")
+        control = _codes.control(self._workspace, first)
         overflow = False
 
         def work() -> None:
@@ -237,11 +248,11 @@ class Blocks:
     def _weighted(self, sources: Tensor, out: Tensor, control: Tensor) -> None:
         """The rows of these sources by weights, and in the dtype that they are to have."""
         graph = self.graph
-        threads = self._threads(sources.numel()) if graph.device.type == "cpu" else 0
+        launch = _codes.Launch(self._threads(sources.numel()))
         scale, floating = graph.scale, self.dtype.is_floating_point
         plain = self.dtype == scale.dtype and (scale.whole or floating)
         found = out if plain else _weighted_rows.empty(graph, sources.numel())
-        _weighted_rows.fill(graph, self.engine, sources, found, control, threads)
+        _weighted_rows.fill(graph, self.engine, sources, found, control, launch)
         if plain:
             return
         found = _weighted_rows.lengths(graph, found)

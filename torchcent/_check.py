@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from torchcent._check_values import choice, dense, integer, number, shortened
 from torchcent._check_values import flag as flag  # for those who call it as one of these
+from torchcent._codes import Strategy
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -31,28 +32,26 @@ DISTANCE_MEASURES = (
     "effective_diameter",
 )
 DISCONNECTED = ("inf", "component")
-# Codes of csrc/cuda/strategies.cuh; the widths of virtual warps come one after the other.
 STRATEGIES = {
-    "auto": 0,
-    "node_parallel": 1,
-    "edge_parallel": 2,
-    "work_efficient": 3,
-    "warp_centric": 4,
-    "cooperative": 8,
+    "auto": Strategy.AUTO,
+    "node_parallel": Strategy.NODE_PARALLEL,
+    "edge_parallel": Strategy.EDGE_PARALLEL,
+    "work_efficient": Strategy.WORK_EFFICIENT,
+    "warp_centric": Strategy.WARP_CENTRIC,
+    "cooperative": Strategy.COOPERATIVE,
 }
-# Those of the dijkstra engine, csrc/cuda/dijkstra.cuh. "+" combines what can be combined.
-_LOCKED = 16
+# Those of the dijkstra engine. "+" combines what can be combined.
 _UNLOCKED = {
-    "node_parallel": 1,
-    "work_efficient": 3,
-    "warp_centric": 4,
-    "node_parallel+warp_centric": 10,
+    "node_parallel": Strategy.NODE_PARALLEL,
+    "work_efficient": Strategy.WORK_EFFICIENT,
+    "warp_centric": Strategy.WARP_CENTRIC,
+    "node_parallel+warp_centric": Strategy.NODE_PARALLEL_WARP_CENTRIC,
 }
-WEIGHTED_STRATEGIES = {
-    "auto": 0,
+WEIGHTED_STRATEGIES: dict[str, int] = {
+    "auto": Strategy.AUTO,
     **_UNLOCKED,
-    "locked": _LOCKED,
-    **{f"{name}+locked": code + _LOCKED for name, code in _UNLOCKED.items()},
+    "locked": Strategy.LOCKED,
+    **{f"{name}+locked": code + Strategy.LOCKED for name, code in _UNLOCKED.items()},
 }
 WARP_SIZES = (4, 8, 16, 32)
 DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
@@ -130,7 +129,7 @@ def strategy(
     value: object, warp_size: object, engine: str, graph: Graph, tie_tolerance: float
 ) -> int:
     """The code of a traversal strategy, which only queue and dijkstra on CUDA have."""
-    known = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
+    known: Mapping[str, int] = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
     single = "dijkstra" if graph.is_weighted else "queue"
     name = choice(value, "strategy", tuple(known))
     if name != "auto" and (engine not in ("auto", single) or graph.device.type != "cuda"):

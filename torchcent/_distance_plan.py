@@ -7,12 +7,14 @@ import math
 import torch
 
 from torchcent import _memory, _ops, _reduce, _room, _tensor
+from torchcent._codes import BATCH
+from torchcent._codes import NARROW_BITS as NARROW
+from torchcent._codes import WIDE_BITS as WIDE
+from torchcent._codes import WIDE_BITS_FROM as WIDE_FROM
 from torchcent._plan import Plan, Preparation, choose, on_cuda, threads_that_fit, weights_in_words
 from torchcent.graph import Graph
 
-# Sources side by side: WIDE from WIDE_FROM of them on, else NARROW (csrc/cpu/distances.cpp); always
-# WIDE on CUDA, with batches in flight that have so many rows together (csrc/cuda/distances.cu).
-WIDE, NARROW, WIDE_FROM = 512, 64, 129
+# On CUDA batches in flight have so many rows together (csrc/cuda/distances.cu).
 BUSY_ROWS, MOST_IN_FLIGHT = 2**22, 256
 # Depth over log2(n) from which sources by neighbourhood win: 1.5 to 6 times at 6 and more (meshes,
 # roads); at 2.6 and less (social and web graphs) the order from the hub wins, up to 2.5 times.
@@ -56,7 +58,7 @@ def plan(
         needed, flight, lanes = on_cuda(engine, core, 0, sources, limit - fixed)
         needed += fixed
     elif core.weight is not None:
-        batch, width = _room.BATCH[engine], core.weight.itemsize
+        batch, width = BATCH[engine], core.weight.itemsize
         lanes = batch if engine == "relax" else 1
         each = _room.weighted_bytes_per_thread(engine, n, core.num_slots, width, False, False)
         threads, needed = threads_that_fit(-(-sources // batch), each, fixed, limit)

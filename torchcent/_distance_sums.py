@@ -22,10 +22,10 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _batch, _check, _check_weights, _distance_plan, _ops, _reduce, _tiny
+from torchcent import _batch, _check, _check_weights, _codes, _distance_plan, _ops, _reduce, _tiny
 from torchcent import _weighted_rows as _rows
+from torchcent._codes import BATCH
 from torchcent._plan import Plan
-from torchcent._room import BATCH
 from torchcent._tensor import _distances as tensor_engine
 from torchcent._tensor import _weighted
 from torchcent._watch import on_device, progress_bar, watched
@@ -253,7 +253,7 @@ def _weighted_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: boo
 
     def compiled(control: Tensor) -> None:
         _ops.ops.weighted_source_sums(
-            *csr, start, sums, farthest, control, _rows.ENGINE[made.engine], made.spread
+            *csr, start, sums, farthest, control, _codes.ENGINE[made.engine], *made.launch
         )
 
     def tensor(part: slice) -> None:
@@ -289,9 +289,9 @@ def distance_rows(
         done = 0
         for part in sources.split(max(size, 1)):
             rows = _rows.empty(graph, part.numel())
-            control = torch.tensor([0, done, made.workspace], dtype=torch.int64, device="cpu")
+            control = _codes.control(made.workspace, done)
             work = partial(
-                _rows.fill, graph, made.engine, part, rows, control, made.spread, backward
+                _rows.fill, graph, made.engine, part, rows, control, made.launch, backward
             )
             if quick or made.engine == "tensor":
                 work()
@@ -358,8 +358,7 @@ def _run(
 def _run_compiled(
     call: Callable[[Tensor], None], workspace: int, device: torch.device, quick: bool, bar: tqdm
 ) -> None:
-    # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
-    control = torch.tensor([0, 0, workspace], dtype=torch.int64, device="cpu")
+    control = _codes.control(workspace)
     if quick:
         call(control)
     else:

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _ops, _tensor
+from torchcent import _codes, _ops, _tensor
+from torchcent._codes import CANCEL, Rung, Visitor
 from torchcent._plan import Plan, is_deep
 from torchcent._reduce import Problem
 from torchcent._room import calls_on_cuda
@@ -22,9 +23,12 @@ _DEEP = 1000
 # Sources x slots below which a thread and a bar cost more than they give. A thread's first call of
 # CUDA costs 0.7 ms; the devices do this much in 50.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
-# Numbers of the operators (csrc/cpu/search.h).
-_MEASURE = {"betweenness": 0, "edge_betweenness": 1, "stress": 2, "linear": 3}
-_ENGINE = {"lanes": 0, "queue": 1, "relax": 0, "dijkstra": 1}
+_VISITOR = {
+    "betweenness": Visitor.BETWEENNESS,
+    "edge_betweenness": Visitor.EDGE_BETWEENNESS,
+    "stress": Visitor.STRESS,
+    "linear": Visitor.LINEAR,
+}
 _in_float64: ContextVar[bool] = ContextVar("_in_float64", default=False)
 
 
@@ -86,9 +90,9 @@ def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None
 
 def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
     core, total = problem.core, problem.sources.numel()
-    first = 0 if plan.engine in ("lanes", "relax") and not _in_float64.get() else 1
-    # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
-    control = torch.tensor([0, 0, plan.workspace], dtype=torch.int64, device="cpu")
+    narrow = plan.engine in ("lanes", "relax") and not _in_float64.get()
+    first = Rung.FLOAT32 if narrow else Rung.FLOAT64
+    control, launch = _codes.control(plan.workspace), plan.launch
     on_cuda = core.rowptr.is_cuda
 
     def call(part: slice, rung: int) -> int:
@@ -100,28 +104,29 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
             problem.through_weight,
             scores,
             control,
-            _MEASURE[problem.measure],
-            _ENGINE[plan.engine],
+            _VISITOR[problem.measure],
+            _codes.ENGINE[plan.engine],
             rung,
-            plan.spread,
         )
         if core.weight is None:
             return int(
-                _ops.ops.path_dependency(core.rowptr, core.col, core.colptr, core.row, *counted)
+                _ops.ops.path_dependency(
+                    core.rowptr, core.col, core.colptr, core.row, *counted, *launch
+                )
             )
         return int(
             _ops.ops.weighted_dependency(
                 core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight,
-                *counted, problem.tie_tolerance,
+                *counted, launch.threads, problem.tie_tolerance, *launch[1:],
             )
         )  # fmt: skip
 
     def work() -> None:
-        rung, begin = first, 0
+        rung, begin = int(first), 0
         if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
-            rung = 2
+            rung = Rung.WIDE
         for size in calls_on_cuda(plan.engine, total) if on_cuda else [total]:
-            if not control[0]:
+            if not control[CANCEL]:
                 rung = call(slice(begin, begin + size), rung)
                 begin += size
 

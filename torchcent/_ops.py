@@ -14,17 +14,20 @@ simd: str | None = None
 """Instruction set of the CPU kernels in use; None without the compiled extension."""
 
 
-def is_stale(library: Path, sources: Path, folders: tuple[str, ...]) -> bool:
+def is_stale(library: Path, sources: Path) -> bool:
     """Is one of its sources newer than the library? Only an installation in place has them, and
-    only there the Python part can move on without it."""
-    compiled = library.stat().st_mtime
-    files = (path for folder in folders for path in (sources / folder).glob("*.*"))
-    return any(path.stat().st_mtime > compiled for path in files)
+    only there the Python part can move on without it. CUDA's are of the library for CUDA alone."""
+    compiled, cuda = library.stat().st_mtime, "CUDA" in library.name
+    return any(
+        path.stat().st_mtime > compiled
+        for path in sources.rglob("*.*")
+        if cuda or not ("cuda" in path.parts or path.suffix in (".cu", ".cuh"))
+    )
 
 
-def _load(library: Path, *folders: str) -> None:
+def _load(library: Path) -> None:
     torch.ops.load_library(library)
-    if is_stale(library, Path(__file__).parents[1] / "csrc", ("", "cpu", "measures", *folders)):
+    if is_stale(library, Path(__file__).parents[1] / "csrc"):
         warnings.warn(
             f"torchcent's compiled library {library.name} is older than its sources: results may "
             "be wrong. Compile it again with `pip install -e .`.",
@@ -55,7 +58,7 @@ cuda = False
 _cuda_library = Path(__file__).with_name("_CUDA.abi3.so")
 if available and torch.version.cuda is not None and _cuda_library.exists():
     try:
-        _load(_cuda_library, "cuda")
+        _load(_cuda_library)
         cuda = True
     except OSError as error:
         warnings.warn(
@@ -155,8 +158,13 @@ def _fake_mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor
     )
 
 
+def _fake_codes(like: Tensor) -> Tensor:
+    return like.new_empty(_unknown_size(), dtype=torch.float64)  # type: ignore[call-overload]
+
+
 if available:
     for _name, _fake in {
+        "codes": _fake_codes,
         "vertex_ids": _fake_vertex_ids,
         "csr": _fake_csr,
         "transpose": _fake_transpose,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import torch
 
-from torchcent import _memory, _ops, _reduce, _room, _tensor
+from torchcent import _codes, _memory, _ops, _reduce, _room, _tensor
+from torchcent._codes import BATCH
 from torchcent._memory import readable
-from torchcent._room import BATCH, LANES
+from torchcent._room import LANES
 from torchcent.graph import Graph
 
 ORDER = {
@@ -45,7 +46,7 @@ class Plan:
     batches: int
     threads: int  # on the CPU
     flight: int  # batches at a time, on CUDA; 0 leaves it to the kernels
-    strategy: int  # of the queue and dijkstra engines on CUDA (_check.py)
+    strategy: int  # of the queue and dijkstra engines on CUDA (_codes.Strategy)
     workspace: int  # bytes that CUDA kernels may take
     memory: int  # bytes: of the run, or of what is still to be prepared where that is more
     memory_limit: int
@@ -53,12 +54,10 @@ class Plan:
     graphs: str = ""  # of a batch: how many by which engine
 
     @property
-    def spread(self) -> int:
-        """What the operator takes as `threads`; on CUDA flight and lanes, or the strategy."""
-        if self.device.type != "cuda":
-            return self.threads
-        wide = _room.PER_LANE * self.lanes if self.engine == "lanes" else 0
-        return self.strategy if self.engine in ("queue", "dijkstra") else self.flight + wide
+    def launch(self) -> _codes.Launch:
+        """What the operators take."""
+        lanes = self.lanes if self.engine == "lanes" else 0
+        return _codes.Launch(self.threads, self.flight, lanes, self.strategy)
 
     def __str__(self) -> str:
         rows = {

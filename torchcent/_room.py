@@ -7,20 +7,18 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from torchcent._codes import BATCH
+from torchcent._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 from torchcent._reduce import Core
 from torchcent.graph import Graph
 
 # Sources side by side in one batch of the lanes and relax engines (on CUDA: WIDTHS, RELAX_LANES)
-LANES = 64
-# Sources that share a private sum; fixed in csrc/cpu/path_batches.h.
-BATCH = {"lanes": LANES, "queue": 16, "relax": LANES, "dijkstra": 16}
+LANES = BATCH["lanes"]
 
 # Slots to work on at a time on CUDA, so that no level leaves the chip idle; batches at most.
 BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
 CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
 WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
-RELAX_LANES = 32  # those of the relax engine there
-PER_LANE = 1000  # in what the operator takes; csrc/cuda/path_dependency.cu
 # Slots of all batches from which those of 64 and of 128 lanes keep a large device busy, and sources
 # from which 128 pay (measured: docs/performance-cuda.md).
 FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256

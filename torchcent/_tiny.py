@@ -11,19 +11,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent import _batch, _memory, _ops, _resolution
+from torchcent import _batch, _codes, _memory, _ops, _resolution
+from torchcent._codes import TINY_LANES as _LANES
+from torchcent._codes import TINY_NODES as MOST_NODES
 from torchcent._watch import on_device, progress_bar, watched
 from torchcent.graph import Graph
 
-MOST_NODES = 2048  # of one graph; fixed by the numbers of 16 bits in csrc/measures/tiny.h
 # What `auto` leaves to it: graphs of so many vertices, and sources x slots, at most; fewer by
 # weights, where a heap per thread stands against 64 sources side by side. On CUDA a graph alone is
 # one block and leaves the device idle, while a batch fills it (docs/performance-batches.md).
 AUTO_NODES, AUTO_WORK, AUTO_WEIGHTED_WORK = 512, 2**19, 2**17
 AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
 _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
-# Sources side by side on the CPU, and bytes of each per vertex (csrc/cpu/tiny_lanes.h).
-_LANES, _PER_LANE = 64, 28
+_PER_LANE = 28  # bytes per vertex of each source side by side on the CPU (csrc/cpu/tiny_lanes.h)
 # Graphs of about one size: on CUDA each class is a launch; a thread of the CPU takes those of a
 # class one after the other as they lie in memory.
 _SIZES = {
@@ -124,8 +124,7 @@ def run(
     overflow = torch.zeros(graph.num_graphs, dtype=torch.int8, device=device)
     none = found[OUTPUTS[0]].new_empty(0)
     ptr = torch.tensor([0, n], device=device) if graph.ptr is None else graph.ptr
-    # Cancel, sources done, bytes that may be taken: shared with the kernels, on the host.
-    control = torch.tensor([0, 0, _memory.budget(memory, device)], dtype=torch.int64, device="cpu")
+    control = _codes.control(_memory.budget(memory, device))
 
     def call() -> None:
         _ops.ops.tiny(

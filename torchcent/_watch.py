@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from torchcent._codes import CANCEL, DONE
 from torchcent._interrupt import interrupt
 
 _POLL_SECONDS = 0.1
@@ -23,25 +24,25 @@ _POLL_SECONDS = 0.1
 def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
     """Works in a thread, so that this one can move the bar and hear Ctrl-C at once.
 
-    `control` is an int64 tensor [cancel, sources done, ...] on the host, which the operators share:
-    they stop soon after the first entry is set, and count in the second. Where the system grants no
-    thread the work is done in this one, and Ctrl-C is heard when the operator at work has ended.
+    `control` is the record that the operators share (`_codes.control`): they stop soon after CANCEL
+    is set, and count in DONE. Where the system grants no thread the work is done in this one, and
+    Ctrl-C is heard when the operator at work has ended.
     """
     with _noted_interrupt() as interrupted:
         thread = _Thread(work)
         try:
             while thread.works():
-                bar.update(int(control[1]) - bar.n)
+                bar.update(int(control[DONE]) - bar.n)
                 if interrupted:
-                    control[0] = 1
+                    control[CANCEL] = 1
         except BaseException:
-            control[0] = 1
+            control[CANCEL] = 1
             raise
         finally:
             thread.join()
     if not thread.begun:
         work()
-    bar.update(int(control[1]) - bar.n)
+    bar.update(int(control[DONE]) - bar.n)
     if thread.errors:
         raise thread.errors[0]
 

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from torchcent import _ops, _reduce
+from torchcent._codes import ENGINE, Launch, control
 from torchcent._tensor import _weighted
 from torchcent.graph import Graph
 
-ENGINE = {"relax": 0, "dijkstra": 1}  # as csrc/cpu/weighted.cpp numbers them
 Arcs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
@@ -29,11 +29,10 @@ def empty(graph: Graph, rows: int) -> Tensor:
 
 
 def fill(
-    graph: Graph, engine: str, sources: Tensor, out: Tensor, control: Tensor, threads: int,
+    graph: Graph, engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch,
     backward: bool = False,
 ) -> None:  # fmt: skip
-    """Distances from each source, or to it. `threads` as in Plan.spread; on CUDA 0 leaves it to the
-    kernels."""
+    """Distances from each source, or to it."""
     arcs = direction(_reduce.core(graph, "given", "no"), backward)
     if engine == "tensor":
         found = _weighted.distances(*arcs[:3], sources)
@@ -41,7 +40,7 @@ def fill(
             found = torch.where(torch.isfinite(found), found, -1)
         out.copy_(found)
     else:
-        _ops.ops.weighted_distances(*arcs, sources, out, control, ENGINE[engine], threads)
+        _ops.ops.weighted_distances(*arcs, sources, out, shared, ENGINE[engine], *launch)
 
 
 def lengths(graph: Graph, rows: Tensor) -> Tensor:
@@ -57,8 +56,5 @@ def single(graph: Graph, engine: str, vertex: int, backward: bool = False) -> Te
     source = torch.tensor([vertex], device=graph.device)
     compiled = _ops.has_kernel("weighted_distances", graph.device) and engine != "tensor"
     way = "dijkstra" if compiled and engine != "relax" else engine if compiled else "tensor"
-    threads = 1 if graph.device.type == "cpu" else 0
-    fill(
-        graph, way, source, out, torch.zeros(3, dtype=torch.int64, device="cpu"), threads, backward
-    )
+    fill(graph, way, source, out, control(), Launch(threads=1), backward)
     return lengths(graph, out)[0]

@@ -9,7 +9,7 @@ import scipy.sparse.csgraph
 import torch
 from torch import Tensor
 
-from torchcent import _check, _csr, _memory, _ops
+from torchcent import _check, _codes, _csr, _memory, _ops
 from torchcent._arguments import as_graph
 from torchcent._tensor import _closure
 from torchcent._watch import progress_bar, watched
@@ -307,7 +307,7 @@ def _fill(
 ) -> None:  # fmt: skip
     rowptr, col = acyclic
     quick = float(col.numel()) * columns < _INLINE_WORK
-    control = torch.zeros(2, dtype=torch.int64, device="cpu")
+    control = _codes.control()
 
     def work() -> None:
         _ops.ops.closure(

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cpu/batches.h"
+#include "control.h"
 #include "cpu/view.h"
 
 namespace torchcent {
@@ -74,18 +75,15 @@ bool fill(const Closure& c, int64_t block, int64_t* reached) {
 
 }  // namespace
 
-// Fills words, and adds to reached [vertices] the sizes of what each vertex reaches. control: [cancel, columns done].
+// Fills words, and adds to reached [vertices] the sizes of what each vertex reaches.
 void closure(const Tensor& rowptr, const Tensor& col, const Tensor& size, const Tensor& base, int64_t sinks,
              int64_t columns, Tensor& words, Tensor& reached, Tensor& control, int64_t threads) {
-  int64_t* const cancel = control.mutable_data_ptr<int64_t>();
+  Control& shared = control_of(control);
   const int64_t n = rowptr.numel() - 1, blocks = base.numel();
-  const Closure problem = {view(rowptr, col),
-                           size.const_data_ptr<int64_t>(),
-                           sinks,
-                           columns,
-                           base.const_data_ptr<int64_t>(),
-                           reinterpret_cast<uint64_t*>(words.mutable_data_ptr<int64_t>()),
-                           cancel};
+  const Closure problem = {
+      view(rowptr, col), size.const_data_ptr<int64_t>(), sinks,
+      columns,           base.const_data_ptr<int64_t>(), reinterpret_cast<uint64_t*>(words.mutable_data_ptr<int64_t>()),
+      &shared.cancel};
   int64_t* const total = reached.mutable_data_ptr<int64_t>();
   std::atomic<int64_t> next = 0;  // the first blocks have the most rows
   std::mutex mutex;
@@ -93,7 +91,7 @@ void closure(const Tensor& rowptr, const Tensor& col, const Tensor& size, const 
     std::vector<int64_t> own(n);
     for (int64_t block; (block = next++) < blocks;) {
       if (!fill(problem, block, own.data())) return;
-      __atomic_fetch_add(cancel + 1, std::min(kBits, columns - block * kBits), __ATOMIC_RELAXED);
+      finish(shared, std::min(kBits, columns - block * kBits));
     }
     std::lock_guard lock(mutex);  // whole numbers: their order does not matter
     for (int64_t p = 0; p < n; ++p) total[p] += own[p];

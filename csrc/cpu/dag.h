@@ -19,7 +19,7 @@ struct Dag {
   const int32_t* vertex;  // of every id, if ids are not vertices themselves
   int32_t ids;
   int32_t source;                    // an id
-  const double* distance = nullptr;  // of every id, for Measure::linear
+  const double* distance = nullptr;  // of every id, for visitors by depth
 };
 
 template <class Count, class Visitor>
@@ -49,8 +49,6 @@ class DagPass {
   struct Share {
     Count own, sum;
   };
-  // Above this a double's reciprocal or a product with a count of vertices would leave the normal range.
-  static constexpr double kLimit = 1e290;
   static constexpr int64_t kArcs = 1 << 16;  // between two looks at the cancel flag
   static constexpr int32_t kAhead = 8;
 
@@ -74,12 +72,13 @@ class DagPass {
     double largest = 0;
     for (int32_t p = 0; p < dag.ids; ++p) {
       const double weight = Plain ? 1.0 : problem_.target_weight[Mapped ? dag.vertex[p] : p];
-      const Count target(dag.distance == nullptr || p == dag.source ? weight : weight / dag.distance[p]);
+      const bool scaled = Visitor::by_depth && p != dag.source;
+      const Count target(scaled ? weight * Visitor::target_factor(dag.distance[p]) : weight);
       share[p].own = Visitor::template passed_up<Count>(target, sigma[p], Count(0.0));  // unread where sigma is 0
       share[p].sum = Count(0.0);
       if constexpr (__is_same(Count, double)) largest = sigma[p] > largest ? sigma[p] : largest;
     }
-    return largest < kLimit;
+    return largest < kLargestCount;
   }
 
   [[gnu::noinline]] bool backward(const Dag& dag, double source_weight, double* scores) {
@@ -110,14 +109,15 @@ class DagPass {
       if constexpr (Mapped) __builtin_prefetch(scores + dag.vertex[p + kAhead < dag.ids ? p + kAhead : p], 1);
       if (p == dag.source || double(sigma[p]) == 0) continue;
       const Count through(Plain || !problem_.through ? 0.0 : problem_.through_weight[v]);
-      const double weight = dag.distance == nullptr ? source_weight : source_weight * dag.distance[p];
+      double weight = source_weight;
+      if constexpr (Visitor::by_depth) weight *= Visitor::score_factor(dag.distance[p]);
       scores[v] += weight * double(Visitor::template score<Count>(sigma[p], share[p].sum, through));
       if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
         largest = share[p].sum > largest ? share[p].sum : largest;
     }
     const int32_t s = Mapped ? dag.vertex[dag.source] : dag.source;
     if (own_weight != 0) scores[s] += own_weight * double(share[dag.source].sum);
-    return largest < kLimit;
+    return largest < kLargestCount;
   }
 
   PathProblem problem_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "control.h"
 #include "cpu/view.h"
 #include "multi_search.h"
 
@@ -75,7 +76,7 @@ Tensor search_summary(const Tensor& rowptr, const Tensor& col, const Tensor& sou
   int64_t* const row = result.mutable_data_ptr<int64_t>();
   std::fill(row, row + 3 * count, 0);
   multi_search(view(rowptr, col), sources.const_data_ptr<int64_t>(), count, Summary{{}, row}, threads,
-               control.mutable_data_ptr<int64_t>());
+               &control_of(control).cancel);
   return result;
 }
 
@@ -84,7 +85,7 @@ void search_order(const Tensor& rowptr, const Tensor& col, const Tensor& sources
                   Tensor& depth, Tensor& control, int64_t threads) {
   const Order visitor = {{}, limit, order.mutable_data_ptr<int32_t>(), depth.mutable_data_ptr<int32_t>()};
   multi_search(view(rowptr, col), sources.const_data_ptr<int64_t>(), sources.numel(), visitor, threads,
-               control.mutable_data_ptr<int64_t>());
+               &control_of(control).cancel);
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {

@@ -31,7 +31,7 @@ struct Unreached<double> {
 template <class T>
 class Dijkstra {
  public:
-  Dijkstra(const WeightedProblem<T>& problem, bool arcs, bool slots)
+  Dijkstra(const WeightedProblem<T>& problem, bool arcs, bool slots, bool by_depth)
       : problem_(problem),
         queue_(problem.lightest, problem.heaviest, problem.num_arcs() + 2, problem.tie_tolerance > 0),
         distance_(problem.num_nodes()),
@@ -41,7 +41,8 @@ class Dijkstra {
         candidate_slot_(slots ? problem.num_arcs() + 1 : 0),
         arc_(arcs ? problem.num_arcs() + 1 : 0),
         slot_(slots ? problem.num_arcs() + 1 : 0),
-        far_(arcs && problem.paths.linear ? problem.num_nodes() : 0) {
+        by_depth_(by_depth),
+        far_(by_depth ? problem.num_nodes() : 0) {
     forget_all();
   }
 
@@ -121,10 +122,10 @@ class Dijkstra {
       if (tolerance == 0) arcs += (c.length == known) & (q > c.tail);
       else arcs += within(c.length, known, tolerance) && distance[settled_[c.tail]] < known;
     }
-    if (problem_.paths.linear) {
+    if (by_depth_) {
       for (int32_t p = 0; p < reached_; ++p) far_[p] = static_cast<double>(distance[settled_[p]]);
     }
-    return {arc, slot_.data(), arcs, settled_.data(), reached_, 0, problem_.paths.linear ? far_.data() : nullptr};
+    return {arc, slot_.data(), arcs, settled_.data(), reached_, 0, by_depth_ ? far_.data() : nullptr};
   }
 
   void forget() {
@@ -159,7 +160,8 @@ class Dijkstra {
   Buffer<int64_t> candidate_slot_;
   Buffer<DagArc> arc_;
   Buffer<int64_t> slot_;
-  Buffer<double> far_;  // [n] distances by place
+  bool by_depth_;
+  Buffer<double> far_;  // [n] distances by place, for visitors by depth
   int32_t reached_ = 0;
   int64_t candidates_ = 0;
 };
@@ -168,7 +170,7 @@ template <class T, class Count, class Visitor>
 class DijkstraSearch final : public Search {
  public:
   explicit DijkstraSearch(const WeightedProblem<T>& problem)
-      : dijkstra_(problem, true, Visitor::edges), pass_(problem.paths) {}
+      : dijkstra_(problem, true, Visitor::edges, Visitor::by_depth), pass_(problem.paths) {}
 
   Status run(const PathBatch& batch) override {
     for (int64_t lane = 0; lane < batch.count; ++lane) {
@@ -191,7 +193,7 @@ template <class T>
 class DijkstraDistances final : public WeightedDistances {
  public:
   explicit DijkstraDistances(const WeightedProblem<T>& problem)
-      : num_nodes_(problem.num_nodes()), dijkstra_(problem, false, false) {}
+      : num_nodes_(problem.num_nodes()), dijkstra_(problem, false, false, false) {}
 
   bool run(const WeightedDistanceBatch& batch) override {
     for (int64_t lane = 0; lane < batch.count; ++lane) {

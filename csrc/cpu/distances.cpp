@@ -11,6 +11,7 @@
 
 #include "cpu/batches.h"
 #include "cpu/distance_search.h"
+#include "control.h"
 #include "cpu/view.h"
 
 namespace torchcent {
@@ -27,24 +28,21 @@ std::unique_ptr<DistanceSearch> make_search(const DistanceProblem& problem, Dist
   return portable::make_distance_search(problem, output, lanes);
 }
 
-constexpr int64_t kWide = 512, kNarrow = 64;
-
 struct Run {
   DistanceProblem problem;
-  int64_t* done;
+  Control& shared;
   int64_t num_nodes, count, lanes, batches;
   int workers;
   const int64_t* sources;
 
   Run(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, const Tensor& all,
-      Tensor& control, int64_t threads, int64_t wide_from) {
+      Tensor& control, int64_t threads, int64_t wide_from)
+      : shared(control_of(control)) {
     num_nodes = rowptr.numel() - 1;
-    int64_t* const cancel = control.mutable_data_ptr<int64_t>();
-    problem = {view(rowptr, col), view(colptr, row), cancel};
-    done = cancel + 1;
+    problem = {view(rowptr, col), view(colptr, row), &shared.cancel};
     count = num_nodes > 0 ? all.numel() : 0;
     sources = all.const_data_ptr<int64_t>();
-    lanes = count >= wide_from ? kWide : kNarrow;
+    lanes = count >= wide_from ? kWideBits : kNarrowBits;
     batches = (count + lanes - 1) / lanes;
     workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
   }
@@ -54,18 +52,15 @@ struct Run {
     batch.sources = sources + b * lanes;
     return batch;
   }
-  void finished(const DistanceBatch& batch) const { __atomic_fetch_add(done, batch.count, __ATOMIC_RELAXED); }
+  void finished(const DistanceBatch& batch) const { finish(shared, batch.count); }
 };
-
-// Sources from which 512 lanes beat 64, even if most of them stay empty.
-constexpr int64_t kWideFrom = 129;
 
 }  // namespace
 
 void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                    const Tensor& sources, const Tensor& leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
                    Tensor& control, int64_t threads) {
-  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideFrom);
+  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom);
   if (run.count == 0) return;
   OrderedBatches ordered(sums.mutable_data_ptr<double>(), sums.numel(), run.batches, 2 * run.workers, kNoLadder);
   int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();
@@ -96,7 +91,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
 
 void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                  const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t threads) {
-  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideFrom);
+  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom);
   if (run.count == 0) return;
   double* const all_sums = sums.mutable_data_ptr<double>();
   int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();
@@ -118,8 +113,8 @@ Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
                  const Tensor& sources, Tensor& out, Tensor& control, int64_t threads, std::optional<Tensor> place) {
   // The table of a wide batch is turned over while it is in the cache, if it is small enough.
   const int64_t element = out.element_size();
-  const bool wide = (rowptr.numel() - 1) * kWide * element <= int64_t{1} << 28;
-  const Run run(rowptr, col, colptr, row, sources, control, threads, wide ? kWideFrom : sources.numel() + 1);
+  const bool wide = (rowptr.numel() - 1) * kWideBits * element <= int64_t{1} << 28;
+  const Run run(rowptr, col, colptr, row, sources, control, threads, wide ? kWideBitsFrom : sources.numel() + 1);
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const failed = result.mutable_data_ptr<int64_t>();
   *failed = 0;

@@ -25,8 +25,8 @@ std::unique_ptr<Search> make(const PathProblem& problem, Engine engine, Rung run
 
 std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure, Engine engine, Rung rung) {
   switch (measure) {
-    case Measure::betweenness:
-    case Measure::linear: return make<Betweenness>(problem, engine, rung);
+    case Measure::betweenness: return make<Betweenness>(problem, engine, rung);
+    case Measure::linear: return make<LinearBetweenness>(problem, engine, rung);
     case Measure::edge_betweenness: return make<EdgeBetweenness>(problem, engine, rung);
     case Measure::stress: return make<Stress>(problem, engine, rung);
   }
@@ -53,16 +53,19 @@ std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem& prob
 template <class T, class Visitor>
 std::unique_ptr<Search> make(const WeightedProblem<T>& problem, WeightedEngine engine, Rung rung) {
   if (rung == Rung::wide) return std::make_unique<DijkstraSearch<T, Wide, Visitor>>(problem);
-  if (engine == WeightedEngine::dijkstra) return std::make_unique<DijkstraSearch<T, double, Visitor>>(problem);
-  if (rung == Rung::float64) return std::make_unique<RelaxSearch<T, double, Visitor>>(problem);
-  return std::make_unique<RelaxSearch<T, float, Visitor>>(problem);
+  if constexpr (!Visitor::by_depth) {  // the relax engine does not look up the depths of a vertex in its lanes
+    if (engine == WeightedEngine::relax && rung == Rung::float32)
+      return std::make_unique<RelaxSearch<T, float, Visitor>>(problem);
+    if (engine == WeightedEngine::relax) return std::make_unique<RelaxSearch<T, double, Visitor>>(problem);
+  }
+  return std::make_unique<DijkstraSearch<T, double, Visitor>>(problem);
 }
 
 template <class T>
 std::unique_ptr<Search> make(const WeightedProblem<T>& problem, Measure measure, WeightedEngine engine, Rung rung) {
   switch (measure) {
-    case Measure::betweenness:
-    case Measure::linear: return make<T, Betweenness>(problem, engine, rung);
+    case Measure::betweenness: return make<T, Betweenness>(problem, engine, rung);
+    case Measure::linear: return make<T, LinearBetweenness>(problem, engine, rung);
     case Measure::edge_betweenness: return make<T, EdgeBetweenness>(problem, engine, rung);
     case Measure::stress: return make<T, Stress>(problem, engine, rung);
   }

@@ -199,10 +199,10 @@ class LaneSearch final : public Search {
     for (int64_t level = levels_ - 1; level >= (own ? 0 : 1); --level) {
       if (cancelled(problem_.cancel)) return Status::cancelled;
       const int64_t begin = level_[level], end = level_[level + 1];
-      const T distance = problem_.linear ? static_cast<T>(level) : T(1);
+      const double depth = static_cast<double>(level);
       alignas(64) T weight[kLanes];
-      for (int l = 0; l < kLanes; ++l) weight[l] = source_weight[l] * distance;
-      target_share_ = 1 / distance;
+      for (int l = 0; l < kLanes; ++l) weight[l] = source_weight[l] * static_cast<T>(Visitor::score_factor(depth));
+      target_share_ = static_cast<T>(Visitor::target_factor(depth));
       const bool deepest = level == levels_ - 1;
       const int64_t below = deepest ? end : level_[level + 2];
       for (int64_t i = end; i < below; ++i) front_[entry_[i]] = entry_mask_[i];

@@ -15,6 +15,7 @@
 #include <immintrin.h>
 #endif
 
+#include "control.h"
 #include "cpu/flow_index.h"
 #include "cpu/flow_store.h"
 
@@ -106,17 +107,17 @@ bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
 
 }  // namespace
 
-// The next flow, packed. control: [cancel, columns done, bytes that the new flow may take (<= 0: no limit)]; the
-// latter becomes -1 if that was too little. After that, or when cancelled, the flow returned is empty.
+// The next flow, packed. control.bytes is what the new flow may take. If that was too little, or when cancelled, the
+// flow returned is empty.
 // summary, float64: chaos; products that expansion is the sum of; entries kept; columns of which less than `mass` is
 // left, recovered, selected; the least share of a column that pruning left; the sum of these shares.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& begin, const Tensor& length,
                                                                const Tensor& row, const Tensor& value, Tensor& control,
                                                                int64_t expansion, double inflation, double threshold,
                                                                int64_t select, int64_t recover, double mass,
-                                                               int64_t threads) {
+                                                               int64_t threads, int64_t) {
   const int64_t n = begin.numel();
-  int64_t* const cancel = control.mutable_data_ptr<int64_t>();
+  Control& shared = control_of(control);
   const Flow flow = {n, begin.const_data_ptr<int64_t>(), length.const_data_ptr<int32_t>(),
                      row.const_data_ptr<int32_t>(), value.const_data_ptr<float>()};
   const int64_t batches = (n + kBatch - 1) / kBatch;
@@ -132,11 +133,17 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   } else {
     order = longest_first(flow);
   }
-  const FlowProblem problem = {
-      flow,  orders ? &index : nullptr, expansion, inflation, static_cast<float>(threshold), select, recover, mass,
-      cancel};
+  const FlowProblem problem = {flow,
+                               orders ? &index : nullptr,
+                               expansion,
+                               inflation,
+                               static_cast<float>(threshold),
+                               select,
+                               recover,
+                               mass,
+                               &shared.cancel};
   std::vector<ColumnSummary> columns(n);
-  FlowBudget budget(cancel[2]);
+  FlowBudget budget(shared.bytes);
   std::deque<FlowChunks> chunks;
   for (int w = 0; w < workers; ++w) chunks.emplace_back(budget);
   std::atomic<int64_t> next = 0;
@@ -152,12 +159,12 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
         complete = false;
         next = batches;
       } else {
-        __atomic_fetch_add(cancel + 1, count, __ATOMIC_RELAXED);
+        finish(shared, count);
       }
     }
   };
   in_threads(workers, work, [&] { next = batches; });
-  if (budget.exceeded()) cancel[2] = -1;
+  if (budget.exceeded()) shared.bytes = -1;
   if (!complete) {
     chunks.clear();
     std::fill(columns.begin(), columns.end(), ColumnSummary{});

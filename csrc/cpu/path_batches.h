@@ -10,6 +10,7 @@
 
 #include "cpu/batches.h"
 #include "cpu/search.h"
+#include "control.h"
 #include "cpu/view.h"
 
 namespace torchcent {
@@ -25,13 +26,12 @@ inline bool all_equal(const double* values, int64_t count, double value) {
   return true;
 }
 
-inline PathProblem path_problem(const Csr& out, const Csr& in, const PathWeights& weights, Measure measure,
-                                const int64_t* cancel) {
+inline PathProblem path_problem(const Csr& out, const Csr& in, const PathWeights& weights, const int64_t* cancel) {
   const double* const target = weights.target.const_data_ptr<double>();
   const double* const through = weights.through.const_data_ptr<double>();
   const bool passed = !all_equal(through, out.num_nodes, 0);
   const bool plain = !passed && all_equal(target, out.num_nodes, 1);
-  return {out, in, target, through, passed, plain, cancel, measure == Measure::linear};
+  return {out, in, target, through, passed, plain, cancel};
 }
 
 // Batches of `size` sources that share one private sum; fixed, so that results do not depend on the number of
@@ -41,7 +41,7 @@ torch::stable::Tensor run_batches(const torch::stable::Tensor& sources, const Pa
                                   torch::stable::Tensor& scores, torch::stable::Tensor& control, int64_t size,
                                   int64_t rung, int64_t threads, Make make) {
   const int64_t count = sources.numel();
-  int64_t* const finished = control.mutable_data_ptr<int64_t>() + 1;
+  Control& shared = control_of(control);
   const PathBatch all = {count, sources.const_data_ptr<int64_t>(), weights.source.const_data_ptr<double>(),
                          weights.own.const_data_ptr<double>(), nullptr};
   const int64_t batches = (count + size - 1) / size;
@@ -72,7 +72,7 @@ torch::stable::Tensor run_batches(const torch::stable::Tensor& sources, const Pa
       }
       if (status == Status::cancelled) return ordered.stop();
       ordered.give(b, std::move(buffer), search_rung);
-      __atomic_fetch_add(finished, batch.count, __ATOMIC_RELAXED);
+      finish(shared, batch.count);
     }
   };
   if (count > 0) in_threads(workers, work, [&] { ordered.stop(); });

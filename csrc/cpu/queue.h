@@ -46,8 +46,6 @@ class QueueSearch final : public Search {
   struct Arc {
     int32_t tail, head;  // places of the upper and of the deeper end
   };
-  // Above this a double's reciprocal or a product with a count of vertices would leave the normal range.
-  static constexpr double kLimit = 1e290;
   // Vertices fetched ahead of their turn: those of one level lie all over the graph. Beyond the tail the
   // queue holds vertices of an earlier source, which do no harm.
   static constexpr int32_t kAhead = 8;
@@ -103,7 +101,7 @@ class QueueSearch final : public Search {
     if constexpr (__is_same(Count, double)) {
       double largest = 0;
       for (int32_t p = 0; p < reached; ++p) largest = sigma[p] > largest ? sigma[p] : largest;
-      return largest < kLimit;
+      return largest < kLargestCount;
     }
     return true;
   }
@@ -133,7 +131,7 @@ class QueueSearch final : public Search {
         if constexpr (Visitor::edges) scores[slot_[i]] += source_weight * double(sigma[p] * passed_up);
       }
       if (level == 0) break;
-      const double distance = problem_.linear ? level : 1, share = 1 / distance, weight = source_weight * distance;
+      const double share = Visitor::target_factor(level), weight = source_weight * Visitor::score_factor(level);
       for (int32_t p = begin; p < end; ++p) {
         const int32_t v = queue[p];
         if constexpr (!Visitor::edges) {
@@ -152,7 +150,7 @@ class QueueSearch final : public Search {
     if constexpr (!Visitor::edges) {
       if (own_weight != 0) scores[queue[0]] += own_weight * double(sum[0]);
     }
-    return largest < kLimit;
+    return largest < kLargestCount;
   }
 
   void forget() {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cpu/batches.h"
+#include "control.h"
 #include "cpu/view.h"
 
 #define TORCHCENT_ISA portable
@@ -21,7 +22,7 @@ namespace {
 
 // Runs samples first, ..., first + count - 1 in any order: counts are whole numbers.
 template <class MakeSampler>
-void run_samples(int64_t first, int64_t count, int64_t* counts, int64_t* control, int64_t threads, MakeSampler make) {
+void run_samples(int64_t first, int64_t count, int64_t* counts, Control& control, int64_t threads, MakeSampler make) {
   constexpr int64_t kTogether = 8;  // samples that a thread takes at a time
   std::atomic<int64_t> next{0};
   const auto work = [&] {
@@ -30,8 +31,8 @@ void run_samples(int64_t first, int64_t count, int64_t* counts, int64_t* control
       const int64_t end = std::min(begin + kTogether, count), before = sampler.arcs();
       for (int64_t i = begin; i < end; ++i)
         if (!sampler.run(static_cast<uint64_t>(first + i), counts)) return;
-      __atomic_fetch_add(control + 1, end - begin, __ATOMIC_RELAXED);
-      __atomic_fetch_add(control + 2, sampler.arcs() - before, __ATOMIC_RELAXED);
+      finish(control, end - begin);
+      __atomic_fetch_add(&control.work, sampler.arcs() - before, __ATOMIC_RELAXED);
     }
   };
   const int64_t workers = std::min(threads, (count + kTogether - 1) / kTogether);
@@ -40,7 +41,7 @@ void run_samples(int64_t first, int64_t count, int64_t* counts, int64_t* control
 
 template <class T>
 void run_weighted(const Csr& out, const Csr& in, const Tensor& weight, const Tensor& back_weight, bool exact,
-                  uint64_t seed, int64_t first, int64_t count, int64_t* counts, int64_t* control, int64_t threads) {
+                  uint64_t seed, int64_t first, int64_t count, int64_t* counts, Control& control, int64_t threads) {
   const portable::WeightedCsr<T> onward = {out, weight.const_data_ptr<T>()};
   const portable::WeightedCsr<T> backward = {in, back_weight.const_data_ptr<T>()};
   T lightest = 1, heaviest = 1;
@@ -49,8 +50,9 @@ void run_weighted(const Csr& out, const Csr& in, const Tensor& weight, const Ten
     lightest = *least;
     heaviest = *most;
   }
-  run_samples(first, count, counts, control, threads,
-              [&] { return portable::WeightSampler<T>(onward, backward, lightest, heaviest, exact, seed, control); });
+  run_samples(first, count, counts, control, threads, [&] {
+    return portable::WeightSampler<T>(onward, backward, lightest, heaviest, exact, seed, &control.cancel);
+  });
 }
 
 }  // namespace
@@ -58,10 +60,10 @@ void run_weighted(const Csr& out, const Csr& in, const Tensor& weight, const Ten
 Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
                     int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   const Csr out = view(rowptr, col), in = view(colptr, row);
-  int64_t* const shared = control.mutable_data_ptr<int64_t>();
+  Control& shared = control_of(control);
   if (out.num_nodes >= 2)
     run_samples(first, count, counts.mutable_data_ptr<int64_t>(), shared, threads,
-                [&] { return portable::HopSampler(out, in, static_cast<uint64_t>(seed), shared); });
+                [&] { return portable::HopSampler(out, in, static_cast<uint64_t>(seed), &shared.cancel); });
   return torch::stable::new_empty(control, {0});
 }
 
@@ -73,7 +75,7 @@ Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tens
   if (out.num_nodes < 2) return left;
   const auto run = weight.element_size() == 4 ? run_weighted<int32_t> : run_weighted<double>;
   run(out, in, weight, back_weight, exact, static_cast<uint64_t>(seed), first, count,
-      counts.mutable_data_ptr<int64_t>(), control.mutable_data_ptr<int64_t>(), threads);
+      counts.mutable_data_ptr<int64_t>(), control_of(control), threads);
   return left;
 }
 

@@ -4,16 +4,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "codes.h"
 #include "cpu/simd_level.h"
 #include "csr.h"
 
 namespace torchcent {
 
-// linear: betweenness in which a path from s to t counts for v with d(s, v) / d(s, t) (Geisberger et al. 2008).
-enum class Measure : int64_t { betweenness = 0, edge_betweenness = 1, stress = 2, linear = 3 };
-enum class Engine : int64_t { lanes = 0, queue = 1 };
-// The ladder of number types for path counts: each rung is tried when the one before overflows.
-enum class Rung : int64_t { float32 = 0, float64 = 1, wide = 2 };
 enum class Status { done, overflow, cancelled };
 
 struct PathProblem {
@@ -24,7 +20,6 @@ struct PathProblem {
   bool through;                  // is h anywhere but 0?
   bool plain;                    // b = 1 and h = 0 everywhere
   const int64_t* cancel;         // read now and then; non-zero: stop
-  bool linear;                   // Measure::linear: targets count b / d(s, t), and scores d(s, v) times
 };
 
 struct PathBatch {

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace torchcent {
+#include "codes.h"
 
-enum class Simd : int64_t { portable = 0, avx2 = 1, avx512 = 2 };
+namespace torchcent {
 
 // The best that the processor has, or at most what TORCHCENT_SIMD names.
 inline Simd simd_in_use() {

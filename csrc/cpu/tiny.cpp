@@ -10,6 +10,7 @@
 #include <exception>
 #include <mutex>
 
+#include "control.h"
 #include "cpu/batches.h"
 #include "cpu/tiny_search.h"
 
@@ -52,7 +53,7 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
           double tie_tolerance, int64_t threads) {
   const int64_t count = graphs.numel();
   const int64_t* const number = graphs.const_data_ptr<int64_t>();
-  int64_t* const cancel = control.mutable_data_ptr<int64_t>();
+  Control& shared = control_of(control);
   char* const overflowed = static_cast<char*>(overflow.data_ptr());
   TinyProblem problem = {};
   problem.rowptr = rowptr.const_data_ptr<int64_t>();
@@ -68,7 +69,7 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
   problem.edges = write(edges);
   problem.distances = write(distances);
   problem.levels = levels.numel() > 0 ? levels.mutable_data_ptr<int64_t>() : nullptr;
-  problem.cancel = cancel;
+  problem.cancel = &shared.cancel;
   const int64_t* const size = classes.const_data_ptr<int64_t>();
   for (int64_t c = 0; c < classes.size(0); ++c) {
     problem.most_nodes = std::max(problem.most_nodes, size[3 * c + 1]);
@@ -92,7 +93,7 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
         if (status == TinyStatus::overflow) overflowed[number[i]] = 1;
         nodes += problem.ptr[number[i] + 1] - problem.ptr[number[i]];
       }
-      __atomic_fetch_add(cancel + 1, nodes, __ATOMIC_RELAXED);
+      finish(shared, nodes);
     }
   };
   // In torch's own threads: between the operators of a short call they wait awake, and others would share the

@@ -164,7 +164,7 @@ class TinyLanes final : public TinySearch {
     }
     TinyRow<lanes> largest = TinyRow<lanes>::zero();
     for (int32_t v = 0; v < n_; ++v) largest.raise(sigma + v * lanes);
-    if (!largest.within(kTinyLimit)) return false;
+    if (!largest.within(kLargestCount)) return false;
     if (problem_.betweenness != nullptr || problem_.edges != nullptr) backward<lanes, false>(source);
     return problem_.stress == nullptr || backward<lanes, true>(source);
   }
@@ -230,7 +230,7 @@ class TinyLanes final : public TinySearch {
       }
       leave(d + 1);
     }
-    return largest.within(kTinyLimit);
+    return largest.within(kLargestCount);
   }
 
   // Lanes so few that one after the other takes less time than a row.

@@ -6,9 +6,6 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Above this a double's reciprocal or a product with a count of vertices would leave the normal range.
-constexpr double kTinyLimit = 1e290;
-
 // A row of `lanes` doubles in memory, in registers.
 template <int lanes>
 struct TinyRow {

@@ -75,7 +75,7 @@ Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Te
                   int64_t rung, int64_t threads, double tie_tolerance) {
   const Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
                              threads);
-  const int64_t size = engine == WeightedEngine::relax ? 64 : 16;
+  const int64_t size = engine == WeightedEngine::relax ? kRelaxBatch : kDijkstraBatch;
   const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // it has no float32
   return run_batches(sources, weights, scores, control, size, first, threads,
                      [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, measure, engine, r)); });
@@ -85,11 +85,11 @@ Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Te
 template <class T, class Batch>
 void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& control, WeightedEngine engine,
                int64_t threads, Batch batch_of) {
-  int64_t* const cancel = control.mutable_data_ptr<int64_t>();
+  Control& shared = control_of(control);
   PathProblem paths = {};
   paths.out = view(graph.rowptr, graph.col);
   paths.in = view(graph.colptr, graph.row);
-  paths.cancel = cancel;
+  paths.cancel = &shared.cancel;
   const int64_t count = sources.numel();
   if (count == 0) return;
   const Prepared<T> prepared(graph, paths, engine, count, false, 0, threads);
@@ -104,7 +104,7 @@ void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& contro
       batch.count = std::min(size, count - b * size);
       batch.sources = sources.const_data_ptr<int64_t>() + b * size;
       if (!search->run(batch)) next = batches;
-      else __atomic_fetch_add(cancel + 1, batch.count, __ATOMIC_RELAXED);
+      else finish(shared, batch.count);
     }
   };
   in_threads(workers, work, [&] { next = batches; });
@@ -116,11 +116,11 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
                            const Tensor& row, const Tensor& back_weight, const Tensor& sources,
                            const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
                            const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
-                           int64_t engine, int64_t rung, int64_t threads, double tie_tolerance) {
+                           int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t, int64_t,
+                           int64_t, int64_t) {
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  const PathProblem paths =
-      path_problem(view(rowptr, col), view(colptr, row), weights, Measure{measure}, control.const_data_ptr<int64_t>());
+  const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
   return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
              tie_tolerance);
@@ -128,7 +128,8 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
 
 void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
                           const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& sums,
-                          Tensor& farthest, Tensor& control, int64_t engine, int64_t threads) {
+                          Tensor& farthest, Tensor& control, int64_t engine, int64_t threads, int64_t, int64_t, int64_t,
+                          int64_t) {
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   double* const all_sums = sums.mutable_data_ptr<double>();
   double* const all_farthest = farthest.mutable_data_ptr<double>();
@@ -141,7 +142,7 @@ void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor&
 
 void weighted_distances(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
                         const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& out,
-                        Tensor& control, int64_t engine, int64_t threads) {
+                        Tensor& control, int64_t engine, int64_t threads, int64_t, int64_t, int64_t, int64_t) {
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   char* const rows = static_cast<char*>(out.data_ptr());
   const int64_t bytes = (rowptr.numel() - 1) * out.element_size();

@@ -8,8 +8,6 @@
 
 namespace torchcent {
 
-enum class WeightedEngine : int64_t { relax = 0, dijkstra = 1 };
-
 // Arcs by one of their ends, lightest first; T is int32_t or double.
 template <class T>
 struct WeightedArcs {

@@ -320,7 +320,7 @@ class BitWaves {
         after(wave_, l);
       }
       if (!more(level + kLook - 1)) return true;
-      if (cancelled(run_.cancel)) return false;
+      if (run_.cancelled()) return false;
     }
   }
 

@@ -8,43 +8,26 @@
 
 namespace torchcent::cuda {
 
-// Codes of Python's strategy= for weights, passed through the operator's `threads`; kLocked may be added to all but the
-// piles. Those of 1 to 7 mean what they do for the queue engine (strategies.cuh).
-enum class WeightedStrategy : int {
-  automatic = 0,       // near and far pile, dynamic assignment, threads per vertex by mean degree
-  node_parallel = 1,   // "NP": a thread per vertex of the graph
-  work_efficient = 3,  // "WE": a thread per vertex of the level
-  warp_4 = 4,          // "WE+warp4": 4, 8, 16, 32 threads per vertex of the level
-  warp_8 = 5,
-  warp_16 = 6,
-  warp_32 = 7,
-  cooperative = 8,            // as automatic
-  node_parallel_warp_4 = 10,  // "NP+warp4": 4, 8, 16, 32 threads per vertex of the graph
-  node_parallel_warp_8 = 11,
-  node_parallel_warp_16 = 12,
-  node_parallel_warp_32 = 13,
-};
-constexpr int kLocked = 16;         // a lock per vertex; alone it goes with work_efficient
-constexpr int kPerStrategy = 1000;  // `threads` = code + kPerStrategy x blocks per multiprocessor, 0: by the sources
-
-inline Traversal traversal(int code, int64_t n, int64_t m, bool exact) {
+// The code of a strategy for weights: kLocked may be added to all but the piles.
+inline Traversal traversal(int64_t code, int64_t n, int64_t m, bool exact) {
   const int64_t degree = m / std::max<int64_t>(n, 1);
   const int by_degree = m <= 4 * n ? 0 : degree < 8 ? 1 : degree < 16 ? 2 : degree < 32 ? 3 : degree < 64 ? 4 : 5;
   const bool locked = (code & kLocked) != 0;
   if (locked && !exact) throw std::invalid_argument("the strategy with locks has no tolerance for ties");
-  switch (WeightedStrategy{code & ~kLocked}) {
-    case WeightedStrategy::automatic:
-    case WeightedStrategy::cooperative: return {locked, false, !locked, locked, by_degree};
-    case WeightedStrategy::node_parallel: return {true, true, false, locked, 0};
-    case WeightedStrategy::work_efficient: return {true, false, false, locked, 0};
-    case WeightedStrategy::warp_4: return {true, false, false, locked, 2};
-    case WeightedStrategy::warp_8: return {true, false, false, locked, 3};
-    case WeightedStrategy::warp_16: return {true, false, false, locked, 4};
-    case WeightedStrategy::warp_32: return {true, false, false, locked, 5};
-    case WeightedStrategy::node_parallel_warp_4: return {true, true, false, locked, 2};
-    case WeightedStrategy::node_parallel_warp_8: return {true, true, false, locked, 3};
-    case WeightedStrategy::node_parallel_warp_16: return {true, true, false, locked, 4};
-    case WeightedStrategy::node_parallel_warp_32: return {true, true, false, locked, 5};
+  switch (Strategy{code & ~kLocked}) {
+    case Strategy::automatic:  // near and far pile, dynamic assignment, threads per vertex by mean degree
+    case Strategy::cooperative: return {locked, false, !locked, locked, by_degree};
+    case Strategy::node_parallel: return {true, true, false, locked, 0};
+    case Strategy::work_efficient: return {true, false, false, locked, 0};
+    case Strategy::warp_4: return {true, false, false, locked, 2};
+    case Strategy::warp_8: return {true, false, false, locked, 3};
+    case Strategy::warp_16: return {true, false, false, locked, 4};
+    case Strategy::warp_32: return {true, false, false, locked, 5};
+    case Strategy::node_parallel_warp_4: return {true, true, false, locked, 2};
+    case Strategy::node_parallel_warp_8: return {true, true, false, locked, 3};
+    case Strategy::node_parallel_warp_16: return {true, true, false, locked, 4};
+    case Strategy::node_parallel_warp_32: return {true, true, false, locked, 5};
+    case Strategy::edge_parallel: break;
   }
   throw std::invalid_argument("no such strategy for weights");
 }
@@ -75,7 +58,7 @@ DijkstraProblem<T> dijkstra_problem(const WeightedGraph<T>& graph, const Run& ru
   const int64_t n = problem.n = paths.n, m = problem.m = paths.m;
   if (m > UINT32_MAX) throw std::runtime_error("dijkstra: more than 2^32 - 1 slots");
   problem.ties = {1 + graph.tie_tolerance};
-  problem.how = traversal(run.strategy % kPerStrategy, n, m, problem.ties.factor == 1);
+  problem.how = traversal(run.launch.strategy, n, m, problem.ties.factor == 1);
   problem.out_span = spans(run, paths.out, n);
   problem.out = packed_arcs(run, paths.out.col, graph.out_weight, m);
   problem.in_span = graph.symmetric() ? problem.out_span : spans(run, paths.in, n);
@@ -107,7 +90,6 @@ class DijkstraRun {
       : sources_(sources), run_(run), n_(graph.paths.n), m_(graph.paths.m), problem_(dijkstra_problem(graph, run)) {
     problem_.target_weight = graph.paths.target_weight;
     problem_.through_weight = graph.paths.through_weight;
-    problem_.linear = graph.paths.linear;
     problem_.score_stride = stride;
     allocate();
   }
@@ -119,7 +101,7 @@ class DijkstraRun {
     check_launch("weights_kernel");
     if (first != Rung::wide) {
       if (attempt<Visitor, double>(scores)) return Rung::float64;
-      if (cancelled(run_.cancel)) return Rung::float64;
+      if (run_.cancelled()) return Rung::float64;
     }
     attempt<Visitor, Pair>(scores);
     return Rung::wide;
@@ -147,11 +129,11 @@ class DijkstraRun {
     const int64_t fixed =
         sides * (m_ * static_cast<int64_t>(sizeof(Arc<T>)) + 8 * n_) + n_ * static_cast<int64_t>(sizeof(T));
     const int64_t each = n_ * (static_cast<int64_t>(sizeof(T)) + 4 * 5 + count) + 8 + stride * 8;
-    int64_t share = run_.strategy / kPerStrategy;
+    int64_t share = run_.launch.blocks;
     if (share == 0) share = std::min<int64_t>(4, (sources_.count + run_.processors - 1) / run_.processors);
     threads_ = share <= 2 ? kDijkstraThreads : kDijkstraThreads / 2;
     const int64_t most = std::min<int64_t>(sources_.count, run_.processors * share);
-    blocks_ = static_cast<int>(std::max<int64_t>(1, std::min(most, (run_.budget - fixed) / each)));
+    blocks_ = static_cast<int>(std::max<int64_t>(1, std::min(most, (run_.control.bytes - fixed) / each)));
     dijkstra_workspace(problem_, run_, blocks_, count);
     problem_.scores = stride > 0 ? run_.scratch.template array<double>(blocks_ * stride) : nullptr;
   }
@@ -173,7 +155,7 @@ class DijkstraRun {
     const int64_t rounds = kWork / std::max<int64_t>(1, blocks_ * m_);
     const int64_t step = blocks_ * std::clamp<int64_t>(rounds, 1, kMostRounds);
     for (int64_t first = 0; first < sources_.count; first += step) {
-      if (cancelled(run_.cancel)) return false;
+      if (run_.cancelled()) return false;
       problem_.count = std::min(step, sources_.count - first);
       problem_.vertex = sources_.vertex + first;
       problem_.weight = sources_.weight + first;

@@ -31,7 +31,6 @@ struct DijkstraProblem {
   const double* total;    // of all weights
   int64_t m;
   const double *target_weight, *through_weight;
-  bool linear;  // Measure::linear
   Ties ties;
   Traversal how;
   int64_t count;

@@ -113,17 +113,19 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         sum = total(sum);
         if (!valid || lane != 0) return;
         if (double(sigma) == 0) return;  // its arcs' weights are lost in rounding: it counts no paths
-        const double distance = p_.linear && l > 0 ? static_cast<double>(d) : 1;
         if constexpr (!Visitor::edges) {
           if (l == 0) {
             if (own != 0) atomicAdd(scores_ + v, own * double(sum));
           } else {
             const Count h(through ? p_.through_weight[v] : 0.0);
-            const double score = double(Visitor::template score<Count>(sigma, sum, h));
-            if (score != 0) atomicAdd(scores_ + v, weight * distance * score);
+            double score = double(Visitor::template score<Count>(sigma, sum, h));
+            if constexpr (Visitor::by_depth) score *= Visitor::score_factor(static_cast<double>(d));
+            if (score != 0) atomicAdd(scores_ + v, weight * score);
           }
         }
-        const Count b((targets ? p_.target_weight[v] : 1.0) / distance);
+        double target = targets ? p_.target_weight[v] : 1.0;
+        if constexpr (Visitor::by_depth) target *= l > 0 ? Visitor::target_factor(static_cast<double>(d)) : 1;
+        const Count b(target);
         const Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[v] = passed;
@@ -132,7 +134,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
       __syncthreads();
     }
     if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) {
-      if (!(largest < kCountLimit)) p_.flags->overflow = 1;
+      if (!(largest < kLargestCount)) p_.flags->overflow = 1;
     }
   }
 
@@ -252,7 +254,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
       if (pull) sigma_[v] = sum = d == T(0) ? Count(1.0) : stored(sum);
       else sum = sigma_[v];
       if constexpr (__is_same(Count, double)) {
-        if (!(sum < kCountLimit)) state_.stop = p_.flags->overflow = 1;
+        if (!(sum < kLargestCount)) state_.stop = p_.flags->overflow = 1;
       }
     }
   }

@@ -27,18 +27,11 @@ class Search {
         sources_(sources.const_data_ptr<int64_t>()),
         guard_(rowptr.get_device_index()),
         scratch_(rowptr),
-        flags_(control.mutable_data_ptr<int64_t>()),
-        run_{current_stream(rowptr.get_device_index()),
-             scratch_,
-             flags_[2],
-             multiprocessors(rowptr.get_device_index()),
-             0,
-             flags_,
-             flags_ + 1} {
+        run_(run_on(rowptr.get_device_index(), scratch_, control)) {
     if (count_ == 0) return;
     tasks_ = make_tasks({colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()}, n_, row.numel(), run_);
     const int64_t bytes = 3 * 64 * n_ + each, batches = (count_ + kBitLanes - 1) / kBitLanes;
-    const int64_t busy = (kBusyRows + n_ - 1) / n_, fit = std::max<int64_t>(1, run_.budget / bytes);
+    const int64_t busy = (kBusyRows + n_ - 1) / n_, fit = std::max<int64_t>(1, run_.control.bytes / bytes);
     flight_ = static_cast<int>(std::min({busy, batches, kMostInFlight, fit}));
   }
 
@@ -65,7 +58,7 @@ class Search {
     const int64_t size = int64_t{flight_} * kBitLanes;
     for (int64_t first = 0; first < count_; first += size) {
       const int64_t count = std::min(size, count_ - first);
-      if (cancelled(run_.cancel) || !wave(waves, first, count)) return;
+      if (run_.cancelled() || !wave(waves, first, count)) return;
       finish(run_, count);
     }
   }
@@ -76,7 +69,6 @@ class Search {
   const int64_t* sources_;
   torch::stable::accelerator::DeviceGuard guard_;
   TensorScratch scratch_;
-  int64_t* flags_;
   Run run_;
   Tasks tasks_ = {};
   int flight_ = 1;

@@ -30,12 +30,13 @@ class LaneWaves {
     wave_.scored = Visitor::edges ? graph.m : graph.n;
     wave_.chunks = std::max(in.chunks, out.chunks);
     const int64_t fixed = batch_bytes(graph, wave_.chunks), level = graph.n * sizeof(Mask);
-    const int64_t wish = run.flight > 0 ? run.flight : (kBusySlots + graph.m - 1) / std::max<int64_t>(graph.m, 1);
-    const int64_t fit = run.budget / (fixed + kFirstLevels * level);
+    const int64_t wish =
+        run.launch.flight > 0 ? run.launch.flight : (kBusySlots + graph.m - 1) / std::max<int64_t>(graph.m, 1);
+    const int64_t fit = run.control.bytes / (fixed + kFirstLevels * level);
     flight_ = static_cast<int>(std::max<int64_t>(1, std::min({wish, fit, batches, int64_t{kMostInFlight}})));
     const int64_t waves = (batches + flight_ - 1) / flight_;
     flight_ = static_cast<int>((batches + waves - 1) / waves);  // waves of one size
-    most_levels_ = std::max<int64_t>(kFirstLevels, (run.budget - flight_ * fixed) / (level * flight_));
+    most_levels_ = std::max<int64_t>(kFirstLevels, (run.control.bytes - flight_ * fixed) / (level * flight_));
     Scratch& scratch = run.scratch;
     wave_.rows = scratch.array<T>(flight_ * graph.n * kLanes);
     wave_.seen = scratch.array<Mask>(flight_ * graph.n);
@@ -57,7 +58,8 @@ class LaneWaves {
     return graph.n * (row + mask) + scored * 8 + chunks * (row + mask + 4) + kLanes * 16;
   }
   static bool fits(const Graph& graph, int64_t chunks, const Run& run) {
-    return batch_bytes(graph, chunks) + kFirstLevels * graph.n * static_cast<int64_t>(sizeof(Mask)) <= run.budget;
+    return batch_bytes(graph, chunks) + kFirstLevels * graph.n * static_cast<int64_t>(sizeof(Mask)) <=
+           run.control.bytes;
   }
 
   int64_t sources_per_wave() const { return int64_t{flight_} * kLanes; }
@@ -131,11 +133,10 @@ class LaneWaves {
   }
 
   void push_back(int level) {
-    const double hops = graph_.linear && level > 0 ? level : 1;
     const dim3 grid(blocks(out_.warps(), kWarps), wave_.batches);
     backward<Row, Visitor><<<grid, 32 * kWarps, 0, run_.stream>>>(
         out_, BackwardLevel<Row, Visitor>{wave_, graph_.target_weight, graph_.through_weight, level_[level],
-                                          level_[level + 1], level, hops, 1 / hops});
+                                          level_[level + 1], level});
     check_launch("backward");
   }
 
@@ -183,7 +184,7 @@ Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const 
     int* const device_failed = run.scratch.template array<int>(batches);
     check(cudaMemsetAsync(device_failed, 0, batches * sizeof(int), run.stream), "memset");
     for (int64_t begin = first; begin < last; begin += waves.sources_per_wave()) {
-      if (cancelled(run.cancel)) return {};
+      if (run.cancelled()) return {};
       const int64_t end = std::min(last, begin + waves.sources_per_wave());
       waves.run(part(all, begin, end), scores, device_failed + (begin - first) / lanes);
       finish(run, end - begin);
@@ -217,7 +218,7 @@ Rung lanes_run(const Graph& graph, const Sources& sources, double* scores, Rung 
   Ranges left = {{0, sources.count}};
   Rung highest = first;
   if (first == Rung::float32) {
-    left = run_floats<Visitor>(run.lanes, graph, sources, scores, in, out, run, left);
+    left = run_floats<Visitor>(run.launch.lanes, graph, sources, scores, in, out, run, left);
     if (!left.empty()) highest = Rung::float64;
   }
   // Where there is just room for 32 floats, doubles are left to the queue, which needs less.

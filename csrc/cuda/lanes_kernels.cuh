@@ -209,13 +209,14 @@ struct BackwardLevel {
   const Mask* lanes;  // of this level
   const Mask* below;  // of the next deeper one
   int level;
-  double hops, share;  // for Measure::linear the level and 1 over it, else 1
 
   __device__ Vertex<Row> vertex(int batch, const Arcs& out, int32_t id) const {
     Vertex<Row> v = vertex_of<Row>(out, id);
     v.mask = lanes[batch * wave.n + id];
     if (level == 0 && !Visitor::edges) v.mask &= wave.owners[batch];
-    v.target = static_cast<T>(target_weight[id] * share);
+    double target = target_weight[id];
+    if constexpr (Visitor::by_depth) target *= level > 0 ? Visitor::target_factor(level) : 1;
+    v.target = static_cast<T>(target);
     v.through = static_cast<T>(through_weight[id]);
     return v;
   }
@@ -255,7 +256,9 @@ struct BackwardLevel {
     if (first_lane<Row>() == 0 && writer) {
       // Nobody else adds to it in this launch: the order stays fixed, and nobody waits for the old value.
       if constexpr (!Visitor::edges) {
-        atomicAdd(&wave.scores[batch * wave.scored + v.id], static_cast<double>(total) * hops);
+        double score = total;
+        if constexpr (Visitor::by_depth) score *= level > 0 ? Visitor::score_factor(level) : 1;
+        atomicAdd(&wave.scores[batch * wave.scored + v.id], score);
       }
       fits &= total <= Row::limit;
     }

@@ -21,19 +21,17 @@ using torch::stable::Tensor;
 
 namespace {
 
-// `threads` of the operator counts those of a CPU and says nothing here, unless it is negative: for tests and
-// measurements.
+// For tests and measurements, else 0.
 struct Strategy {
   int first;         // stage that all columns start in, + 1
   bool device_sums;  // as if there were too many rows for shared memory
   bool count_first;
 
-  explicit Strategy(int64_t threads) {
-    const int64_t code = threads < 0 ? -threads : 0;
+  explicit Strategy(int64_t code) {
     first = static_cast<int>(code & 3);
     device_sums = (code & 8) != 0;
     count_first = (code & 16) != 0;
-    if (code > 31 || (code & 4) != 0) throw std::invalid_argument("mcl_iterate: no such strategy");
+    if (code < 0 || code > 31 || (code & 4) != 0) throw std::invalid_argument("mcl_iterate: no such strategy");
   }
 };
 
@@ -110,9 +108,9 @@ constexpr int64_t kSomeTies = 64;
 // The state of an iteration on the device, and the launches.
 class Iteration {
  public:
-  Iteration(const Flow& flow, int64_t n, const Rules& rules, int64_t threads, const int64_t* cancel, int64_t budget,
+  Iteration(const Flow& flow, int64_t n, const Rules& rules, int64_t strategy, const int64_t* cancel, int64_t budget,
             Scratch& scratch, int32_t device, cudaStream_t stream)
-      : strategy_(threads),
+      : strategy_(strategy),
         cancel_(cancel),
         budget_(budget > 0 ? budget : int64_t{1} << 60),
         scratch_(scratch),
@@ -320,15 +318,15 @@ Rules rules_of(int64_t expansion, double inflation, double threshold, int64_t se
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& begin, const Tensor& length,
                                                                const Tensor& row, const Tensor& value, Tensor& control,
                                                                int64_t expansion, double inflation, double threshold,
-                                                               int64_t select, int64_t recover, double mass,
-                                                               int64_t threads) {
+                                                               int64_t select, int64_t recover, double mass, int64_t,
+                                                               int64_t strategy) {
   const int32_t device = begin.get_device_index();
   same_device("mcl_iterate", device, {&begin, &length, &row, &value});
   if (expansion < 1 || !(inflation > 0)) throw std::invalid_argument("mcl_iterate: expansion >= 1 and inflation > 0");
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
   const int64_t n = length.numel();
-  int64_t* const flags = control.mutable_data_ptr<int64_t>();
+  Control& shared = control_of(control);
   Tensor new_begin = torch::stable::new_empty(begin, {n});
   Tensor new_length = torch::stable::new_empty(length, {n});
   Tensor new_row = torch::stable::new_empty(row, {0}), new_value = torch::stable::new_empty(value, {0});
@@ -352,14 +350,14 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   TensorScratch scratch(begin);
   const Flow flow = {begin.const_data_ptr<int64_t>(), length.const_data_ptr<int32_t>(), row.const_data_ptr<int32_t>(),
                      value.const_data_ptr<float>()};
-  Iteration iteration(flow, n, rules_of(expansion, inflation, threshold, select, recover, mass), threads, flags,
-                      flags[2], scratch, device, stream);
+  Iteration iteration(flow, n, rules_of(expansion, inflation, threshold, select, recover, mass), strategy,
+                      &shared.cancel, shared.bytes, scratch, device, stream);
   int64_t room = iteration.width(), count = n * room;
   // Twice: the next iteration reads what this one leaves unused, too, and has to fit beside it.
   if (iteration.count_first() || !iteration.fits(2 * 8 * count)) room = count = 0;
   const auto run = [&] {
     if (!iteration.fits(8 * count)) {
-      flags[2] = -1;
+      shared.bytes = -1;
       return false;
     }
     new_row = torch::stable::new_empty(row, {count});
@@ -391,7 +389,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
                          totals.least_mass == ~0ull ? 1 : std::min(1.0, real(totals.least_mass)),
                          static_cast<double>(totals.mass) * 0x1p-32};
   std::copy_n(all, 8, figures);
-  __atomic_fetch_add(flags + 1, n, __ATOMIC_RELAXED);
+  finish(shared, n);
   return {new_begin, new_length, new_row, new_value, summary};
 }
 

@@ -12,8 +12,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int kPerLane = 1000;  // PER_LANE of _plan.py
-
 template <class Visitor>
 Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, double* scores, Rung rung, const Run& run) {
   return engine == Engine::lanes ? lanes_run<Visitor>(graph, sources, scores, rung, run)
@@ -22,13 +20,12 @@ Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, doubl
 
 }  // namespace
 
-// control, on the host: [cancel, sources done, bytes of memory that may be taken]. threads: the queue engine's
-// strategy, for lanes the batches in flight + kPerLane x lanes; 0 leaves the choice here. Waits for the device, since
-// the rung is returned.
+// Waits for the device, since the rung is returned.
 Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
-                       int64_t measure, int64_t engine, int64_t rung, int64_t threads) {
+                       int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t flight, int64_t lanes,
+                       int64_t strategy, int64_t blocks) {
   const int32_t device = rowptr.get_device_index();
   same_device("path_dependency", device,
               {&col, &colptr, &row, &sources, &source_weight, &own_weight, &target_weight, &through_weight, &scores});
@@ -41,26 +38,21 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
                        {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
                        target_weight.const_data_ptr<double>(),
-                       through_weight.const_data_ptr<double>(),
-                       Measure{measure} == Measure::linear};
+                       through_weight.const_data_ptr<double>()};
   const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
                        own_weight.const_data_ptr<double>()};
   if (graph.n == 0 || all.count == 0) return result;
-  int64_t* const flags = control.mutable_data_ptr<int64_t>();
   TensorScratch scratch(rowptr);
-  Run run = {current_stream(device), scratch, flags[2], multiprocessors(device), 0, flags, flags + 1};
-  const int how = static_cast<int>(threads);
-  if (Engine{engine} == Engine::queue) {
-    run.strategy = how;
-  } else {
-    run.flight = how % kPerLane;
-    run.lanes = how / kPerLane;
-  }
+  const Run run = run_on(device, scratch, control, {threads, flight, lanes, strategy, blocks});
   double* const target = scores.mutable_data_ptr<double>();
   Rung used{};
   switch (Measure{measure}) {
     case Measure::betweenness:
-    case Measure::linear: used = run_engine<Betweenness>(Engine{engine}, graph, all, target, Rung{rung}, run); break;
+      used = run_engine<Betweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
+      break;
+    case Measure::linear:
+      used = run_engine<LinearBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
+      break;
     case Measure::edge_betweenness:
       used = run_engine<EdgeBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
       break;

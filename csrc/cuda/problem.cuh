@@ -8,6 +8,7 @@
 #include <string>
 
 #define TORCHCENT_ISA cuda
+#include "control.h"
 #include "cpu/search.h"
 #include "measures/betweenness.h"
 
@@ -24,7 +25,6 @@ struct Graph {
   Arcs in;                       // predecessors; the same pointers as out in a symmetric graph
   const double* target_weight;   // b [n]
   const double* through_weight;  // h [n]
-  bool linear = false;           // Measure::linear (cpu/search.h)
 
   bool symmetric() const { return out.col == in.col; }
 };
@@ -52,18 +52,14 @@ class Scratch {
 struct Run {
   cudaStream_t stream;
   Scratch& scratch;
-  int64_t budget;  // bytes of scratch memory that may be taken in all
-  int processors;  // multiprocessors of the device
-  int strategy;    // of the queue engine; 0: auto
-  // On the host, shared with Python's other thread:
-  const int64_t* cancel;  // read between batches with cancelled(); non-zero: return early
-  int64_t* finished;      // sources done so far, to be added to with finish()
-  // Of the lanes engine; 0 leaves the choice to it:
-  int flight = 0;  // batches at a time
-  int lanes = 0;   // sources of a batch in float32: 32, 64, 128
+  int processors;    // multiprocessors of the device
+  Control& control;  // on the host; `bytes` of scratch memory may be taken in all
+  Launch launch;
+
+  bool cancelled() const { return torchcent::cancelled(&control.cancel); }  // asked between batches: return early
 };
 
-inline void finish(const Run& run, int64_t sources) { __atomic_fetch_add(run.finished, sources, __ATOMIC_RELAXED); }
+inline void finish(const Run& run, int64_t sources) { torchcent::finish(run.control, sources); }
 
 inline void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
@@ -74,7 +70,7 @@ inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel)
 // An engine is
 //   template <class Visitor> Rung lanes_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
 //   template <class Visitor> Rung queue_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
-// with Visitor one of Betweenness, EdgeBetweenness, Stress (namespace torchcent::cuda): adds to scores ([n], or
+// with Visitor one of those of measures/betweenness.h (namespace torchcent::cuda): adds to scores ([n], or
 // [m] by slot of `out`) what the sources contribute, starting the ladder at rung `first`, and returns the highest
 // rung that was needed. The lanes engine hands sources that overflow float64 to queue_run with Rung::wide.
 

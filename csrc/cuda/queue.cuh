@@ -51,7 +51,7 @@ template <class Visitor>
 class QueueRun {
  public:
   QueueRun(const Graph& graph, const Sources& sources, double* scores, const Run& run)
-      : graph_(graph), sources_(sources), scores_(scores), run_(run), strategy_(Strategy{run.strategy}) {
+      : graph_(graph), sources_(sources), scores_(scores), run_(run), strategy_(Strategy{run.launch.strategy}) {
     if (graph.m > UINT32_MAX) throw std::runtime_error("queue: more than 2^32 - 1 slots");
     problem_.n = graph.n;
     problem_.m = graph.m;
@@ -59,7 +59,6 @@ class QueueRun {
     problem_.row = graph.in.col;
     problem_.target_weight = graph.target_weight;
     problem_.through_weight = graph.through_weight;
-    problem_.linear = graph.linear;
     problem_.vertex = sources.vertex;
     problem_.weight = sources.weight;
     problem_.own = sources.own;
@@ -85,7 +84,7 @@ class QueueRun {
   Rung operator()(Rung first) {
     if (first != Rung::wide) {
       if (attempt<double>()) return Rung::float64;
-      if (cancelled(run_.cancel)) return Rung::float64;
+      if (run_.cancelled()) return Rung::float64;
     }
     attempt<Pair>();
     return Rung::wide;
@@ -145,7 +144,7 @@ class QueueRun {
     const int64_t n = graph_.n;
     const int64_t each = n * (4 + 8 + 4 + 1) + 8 + (n + 2) * 4 + problem_.score_stride * 8;
     int64_t most = std::min<int64_t>(sources_.count, int64_t{run_.processors} * kPerProcessor);
-    most = std::max<int64_t>(1, std::min(most, run_.budget / std::max<int64_t>(each, 1)));
+    most = std::max<int64_t>(1, std::min(most, run_.control.bytes / std::max<int64_t>(each, 1)));
     // No more than what ends in as many rounds: the others have more of the cache.
     const int64_t rounds = (sources_.count + most - 1) / most;
     blocks_ = static_cast<int>((sources_.count + rounds - 1) / rounds);
@@ -241,7 +240,7 @@ class QueueRun {
                             run_.stream),
             "outcome");
       check(cudaStreamSynchronize(run_.stream), "queue_kernel");
-      if (flags.overflow || cancelled(run_.cancel)) return false;
+      if (flags.overflow || run_.cancelled()) return false;
       const size_t before = full.size();
       for (size_t i = begin; i < end; ++i)
         if (outcome[left[i]] == Outcome::pending) full.push_back(left[i]);

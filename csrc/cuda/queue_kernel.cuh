@@ -11,9 +11,8 @@
 
 namespace torchcent::cuda {
 
-constexpr int kThreads = 768;          // of a block: 42 registers each with two blocks; 1024 would spill
-constexpr int kPerProcessor = 2;       // blocks of a multiprocessor
-constexpr double kCountLimit = 1e290;  // see cpu/queue.h
+constexpr int kThreads = 768;     // of a block: 42 registers each with two blocks; 1024 would spill
+constexpr int kPerProcessor = 2;  // blocks of a multiprocessor
 
 // Slots of a vertex: one 8-byte load instead of two.
 struct __align__(8) Span {
@@ -38,7 +37,6 @@ struct QueueProblem {
   const int4* rows;  // the first slots of every vertex
   uint32_t packed;   // how many: 0, or 4 per lane of a vertex
   const double *target_weight, *through_weight;
-  bool linear;
   // Sources: `chosen` are indices into the others.
   const int32_t* chosen;
   int count;
@@ -104,7 +102,7 @@ class BlockSearch {
           sum = p == 0 ? Count(1.0) : stored(sum);
           sigma_[p] = sum;
           if constexpr (__is_same(Count, double)) {
-            if (!(sum < kCountLimit)) counters_.full = p_.flags->overflow = 1;
+            if (!(sum < kLargestCount)) counters_.full = p_.flags->overflow = 1;
           }
         }
       });
@@ -132,7 +130,6 @@ class BlockSearch {
     for (int l = levels_ - 1; l >= 0; --l) {
       const int upper = l > 0 ? level_[l - 1] : 0;  // asked for early
       const int turn = l % 3, later = turn == 0 ? 2 : turn - 1;
-      const double distance = p_.linear && l > 0 ? l : 1;
       if (threadIdx.x == 0) counters_.taken[later] = 0;
       map_.ascend_begin();
       const Level level = {begin, end, counters_.taken + turn};
@@ -149,11 +146,16 @@ class BlockSearch {
             if (own != 0) atomicAdd(scores_ + v, own * double(sum));
           } else {
             const Count h(through ? p_.through_weight[v] : 0.0);
-            if (through || end < below_end)
-              atomicAdd(scores_ + v, weight * distance * double(Visitor::template score<Count>(sigma, sum, h)));
+            if (through || end < below_end) {
+              double score = weight * double(Visitor::template score<Count>(sigma, sum, h));
+              if constexpr (Visitor::by_depth) score *= Visitor::score_factor(l);
+              atomicAdd(scores_ + v, score);
+            }
           }
         }
-        const Count b((targets ? p_.target_weight[v] : 1.0) / distance);
+        double target = targets ? p_.target_weight[v] : 1.0;
+        if constexpr (Visitor::by_depth) target *= l > 0 ? Visitor::target_factor(l) : 1;
+        const Count b(target);
         const Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[p] = passed;
@@ -164,7 +166,7 @@ class BlockSearch {
       map_.ascend();
     }
     if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) {
-      if (!(largest < kCountLimit)) p_.flags->overflow = 1;
+      if (!(largest < kLargestCount)) p_.flags->overflow = 1;
     }
     map_.forget(reached_);
     __syncthreads();

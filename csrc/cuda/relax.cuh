@@ -22,8 +22,8 @@ class RelaxWaves {
       : graph_(graph), in_(in), out_(out), run_(run), edges_(edges) {
     const int64_t n = graph.paths.n, m = graph.paths.m, chunks = std::max(in.chunks, out.chunks);
     const int64_t batches = (sources + kRelaxLanes - 1) / kRelaxLanes;
-    const int64_t wish = run.flight > 0 ? run.flight : (kBusySlots + m - 1) / std::max<int64_t>(m, 1);
-    const int64_t fit = run.budget / batch_bytes(graph, chunks, scored, edges);
+    const int64_t wish = run.launch.flight > 0 ? run.launch.flight : (kBusySlots + m - 1) / std::max<int64_t>(m, 1);
+    const int64_t fit = run.control.bytes / batch_bytes(graph, chunks, scored, edges);
     const int64_t f = std::max<int64_t>(1, std::min({wish, fit, batches, int64_t{kMostInFlight}}));
     flight_ = static_cast<int>((batches + (batches + f - 1) / f - 1) / ((batches + f - 1) / f));  // waves of one size
     Scratch& scratch = run.scratch;
@@ -148,7 +148,7 @@ class RelaxWaves {
     std::vector<int> host;
     int step = std::min(std::max(expected, 1), kMostLaunches);
     for (int total = 0;;) {
-      if (cancelled(run_.cancel)) return 0;
+      if (run_.cancelled()) return 0;
       zero(flags_ + batches_, int64_t{step} * batches_);
       for (int k = 0; k < step; ++k) launch(total + k, flags_ + k * batches_, flags_ + (k + 1) * batches_);
       host.resize(static_cast<size_t>((step + 1) * batches_));
@@ -196,9 +196,9 @@ template <class T, class Wave>
 void each_relax_wave(const Sources& sources, const Run& run, RelaxWaves<T>& waves, Wave wave) {
   for (int64_t first = 0; first < sources.count; first += waves.sources_per_wave()) {
     const int64_t count = std::min(waves.sources_per_wave(), sources.count - first);
-    if (cancelled(run.cancel) || !wave(first, Sources{count, sources.vertex + first,
-                                                      sources.weight == nullptr ? nullptr : sources.weight + first,
-                                                      sources.own == nullptr ? nullptr : sources.own + first}))
+    if (run.cancelled() || !wave(first, Sources{count, sources.vertex + first,
+                                                sources.weight == nullptr ? nullptr : sources.weight + first,
+                                                sources.own == nullptr ? nullptr : sources.own + first}))
       return;
   }
 }
@@ -207,14 +207,14 @@ void each_relax_wave(const Sources& sources, const Run& run, RelaxWaves<T>& wave
 template <class T, class Visitor>
 Rung relax_run(const WeightedGraph<T>& graph, const Sources& sources, double* scores, Rung first, const Run& run) {
   const int64_t scored = Visitor::edges ? graph.paths.m : graph.paths.n;
-  const Run dijkstra = {run.stream, run.scratch, run.budget, run.processors, 0, run.cancel, run.finished};
+  const Run dijkstra = {run.stream, run.scratch, run.processors, run.control, {}};
   const auto rest = [&](const Sources& part, Rung rung) {
     return dijkstra_run<T, Visitor>(graph, part, scores, rung, dijkstra);
   };
   if (first == Rung::wide || scored == 0) return rest(sources, first);
   const int64_t mark = run.scratch.mark();
   const RelaxTasks<T> tasks(graph, run);
-  if (RelaxWaves<T>::batch_bytes(graph, tasks.chunks(), scored, Visitor::edges) > run.budget) {
+  if (RelaxWaves<T>::batch_bytes(graph, tasks.chunks(), scored, Visitor::edges) > run.control.bytes) {
     run.scratch.release(mark);
     return rest(sources, first);
   }
@@ -243,7 +243,7 @@ Rung relax_run(const WeightedGraph<T>& graph, const Sources& sources, double* sc
   check(cudaStreamSynchronize(run.stream), "relax");
   run.scratch.release(mark);
   for (const Sources& part : left) {
-    if (cancelled(run.cancel)) break;
+    if (run.cancelled()) break;
     rest(part, Rung::wide);
   }
   return left.empty() ? std::max(first, Rung::float64) : Rung::wide;

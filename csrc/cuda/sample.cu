@@ -31,7 +31,7 @@ T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
 template <class Launch>
 Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_t blocks, Tensor& counts,
                    Tensor& control, Scratch& scratch, cudaStream_t stream, Launch launch) {
-  int64_t* const shared = control.mutable_data_ptr<int64_t>();
+  Control& shared = control_of(control);
   Samples samples = {};
   samples.n = n;
   samples.seed = static_cast<uint64_t>(seed);
@@ -43,7 +43,7 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
   samples.num_left = numbers + 2;
   unsigned long long host[3] = {};
   int64_t together = blocks;  // of the next launch: it takes as long as a sample does, or kLaunch
-  for (int64_t begin = 0; begin < count && !cancelled(shared); begin += samples.count) {
+  for (int64_t begin = 0; begin < count && !cancelled(&shared.cancel); begin += samples.count) {
     const auto before = std::chrono::steady_clock::now();
     samples.first = first + begin;
     samples.count = std::min(together, count - begin);
@@ -52,12 +52,12 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
     check_launch("sample_kernel");
     check(cudaMemcpyAsync(host, numbers, sizeof host, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream), "sample_kernel");
-    __atomic_fetch_add(shared + 1, samples.count, __ATOMIC_RELAXED);
+    finish(shared, samples.count);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
     if (taken.count() < kLaunch / 2) together = std::min(2 * together, std::max(blocks, kMostTogether));
     else if (taken.count() > 2 * kLaunch) together = std::max(together / 2, blocks);
   }
-  __atomic_fetch_add(shared + 2, static_cast<int64_t>(host[1]), __ATOMIC_RELAXED);
+  __atomic_fetch_add(&shared.work, static_cast<int64_t>(host[1]), __ATOMIC_RELAXED);
   Tensor left = torch::stable::new_empty(control, {static_cast<int64_t>(host[2])});
   check(cudaMemcpyAsync(left.mutable_data_ptr<int64_t>(), samples.left, host[2] * sizeof(int64_t),
                         cudaMemcpyDeviceToHost, stream),
@@ -128,7 +128,7 @@ Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tens
   const int64_t n = rowptr.numel() - 1;
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
   TensorScratch scratch(rowptr);
-  const Run run = run_of(tensors, scratch, control);
+  const Run run = run_on(tensors.device(), scratch, control);
   const int64_t blocks = std::min({threads, kWeightBlocks * run.processors, count});
   const auto draw = [&]<class T>(const WeightedGraph<T>& graph) {
     const WeightSampling<T> sampling = weight_sampling(graph, exact, blocks, run);

@@ -6,8 +6,7 @@
 
 namespace torchcent::cuda {
 
-constexpr int kSampleThreads = 128;     // of a block
-constexpr double kSampleLimit = 1e290;  // path counts that the CPU, which has an exponent for them, is left with
+constexpr int kSampleThreads = 128;  // of a block
 
 struct Samples {
   int64_t n;

@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(kSampleThreads, kHopBlocks<kByThread>)
       const auto own = [&](int p) { return entry(s, p); };
       each_entry<kByThread>(arcs, side.begin, side.end, shared.taken, own, [&](int32_t u, int width) {
         const double paths = sigma[u];
-        if (paths > kSampleLimit) shared.overflow = 1;
+        if (paths > kLargestCount) shared.overflow = 1;
         each_neighbour(arcs, u, width, depth, [&](int32_t v, int32_t known) {
           if (known == 0) {  // it may be stale: the exchange tells who is first
             known = atomicCAS(depth + v, 0, next);
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kSampleThreads, kHopBlocks<kByThread>)
         });
         for (int step = width / 2; step > 0; step /= 2) reach += __shfl_xor_sync(~0u, reach, step);
         if ((threadIdx.x & (width - 1)) != 0 || reach == 0) return;
-        if (reach > kSampleLimit) shared.overflow = 1;
+        if (reach > kLargestCount) shared.overflow = 1;
         mine.enter(samples, sample, u, sigma[u], reach);
       });
       const Crossing crossing = first_of_block(mine, shared.part);

@@ -141,7 +141,7 @@ class WeightSampler {
         });
       sum = side.total(sum);
       if (lane != 0 || sum == 0 || ways[u] == 0) return;
-      if (sum > kSampleLimit) shared_.overflow = 1;
+      if (sum > kLargestCount) shared_.overflow = 1;
       mine.enter(samples_, sample, u, ways[u], sum);
     });
     const Crossing crossing = first_of_block(mine, shared_.part);

@@ -31,7 +31,7 @@ class TensorScratch final : public Scratch {
 
 inline cudaStream_t current_stream(int32_t device) {
   void* stream = nullptr;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(device, &stream));
+  if (aoti_torch_get_current_cuda_stream(device, &stream) != 0) throw std::runtime_error("no current CUDA stream");
   return static_cast<cudaStream_t>(stream);
 }
 
@@ -39,6 +39,10 @@ inline int multiprocessors(int32_t device) {
   int count = 0;
   check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "device");
   return count;
+}
+
+inline Run run_on(int32_t device, Scratch& scratch, torch::stable::Tensor& control, const Launch& launch = {}) {
+  return {current_stream(device), scratch, multiprocessors(device), control_of(control), launch};
 }
 
 inline void same_device(const char* op, int32_t device, std::initializer_list<const torch::stable::Tensor*> tensors) {

@@ -7,19 +7,6 @@
 
 namespace torchcent::cuda {
 
-// Codes of Python's strategy=, passed through the operator's `threads`.
-enum class Strategy : int {
-  automatic = 0,
-  node_parallel = 1,
-  edge_parallel = 2,
-  work_efficient = 3,  // a thread per entry of the queue
-  warp_4 = 4,          // 4, 8, 16, 32 threads per entry
-  warp_8 = 5,
-  warp_16 = 6,
-  warp_32 = 7,
-  cooperative = 8,
-};
-
 struct Level {
   int begin, end;  // places
   int* taken;      // shared counter, 0 when the level begins

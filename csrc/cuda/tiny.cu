@@ -54,8 +54,8 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
       "tiny", device,
       {&col, &weight, &ptr, &graphs, &source, &target, &betweenness, &stress, &edges, &distances, &levels, &overflow});
   const torch::stable::accelerator::DeviceGuard guard(device);
-  int64_t* const shared_with_host = control.mutable_data_ptr<int64_t>();
-  Place place = {current_stream(device), multiprocessors(device), 0, shared_with_host[2]};
+  Control& shared = control_of(control);
+  Place place = {current_stream(device), multiprocessors(device), 0, shared.bytes};
   check(cudaDeviceGetAttribute(&place.shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "device");
   TinyBatch batch = {};
   batch.rowptr = rowptr.const_data_ptr<int64_t>();
@@ -74,7 +74,7 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
   batch.levels = levels.numel() > 0 ? levels.mutable_data_ptr<int64_t>() : nullptr;
   batch.overflow = static_cast<int8_t*>(overflow.data_ptr());
   const int64_t* const size = classes.const_data_ptr<int64_t>();
-  for (int64_t c = 0; c < classes.size(0) && !cancelled(shared_with_host); ++c) {
+  for (int64_t c = 0; c < classes.size(0) && !cancelled(&shared.cancel); ++c) {
     TensorScratch scratch(rowptr);
     batch.count = size[3 * c];
     batch.nodes = size[3 * c + 1];

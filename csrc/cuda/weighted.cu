@@ -12,13 +12,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-// threads: batches in flight of relax, for dijkstra a WeightedStrategy (dijkstra.cuh); 0 leaves the choice here.
-Run run_of(const WeightedTensors& tensors, Scratch& scratch, Tensor& control, WeightedEngine engine, int64_t threads) {
-  Run run = run_of(tensors, scratch, control);
-  (engine == WeightedEngine::relax ? run.flight : run.strategy) = static_cast<int>(threads);
-  return run;
-}
-
 template <class T, class Visitor>
 Rung measured(const WeightedGraph<T>& graph, const Sources& sources, double* scores, WeightedEngine engine, Rung rung,
               const Run& run) {
@@ -30,8 +23,8 @@ template <class T>
 Rung dependency(const WeightedGraph<T>& graph, const Sources& sources, double* scores, Measure measure,
                 WeightedEngine engine, Rung rung, const Run& run) {
   switch (measure) {
-    case Measure::betweenness:
-    case Measure::linear: return measured<T, Betweenness>(graph, sources, scores, engine, rung, run);
+    case Measure::betweenness: return measured<T, Betweenness>(graph, sources, scores, engine, rung, run);
+    case Measure::linear: return dijkstra_run<T, LinearBetweenness>(graph, sources, scores, rung, run);
     case Measure::edge_betweenness: return measured<T, EdgeBetweenness>(graph, sources, scores, engine, rung, run);
     default: return measured<T, Stress>(graph, sources, scores, engine, rung, run);
   }
@@ -46,12 +39,12 @@ void distances(const WeightedGraph<T>& graph, const Sources& sources, T* rows, d
 
 // Of `out` if that is one, else of the others.
 void any_distances(const WeightedTensors& tensors, const Tensor& sources, void* rows, double* sums, double* farthest,
-                   Tensor& control, int64_t engine, int64_t threads) {
+                   Tensor& control, int64_t engine, const Launch& launch) {
   const torch::stable::accelerator::DeviceGuard guard(tensors.device());
   const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), nullptr, nullptr};
   if (all.count == 0 || tensors.rowptr.numel() <= 1) return;
   TensorScratch scratch(tensors.rowptr);
-  const Run run = run_of(tensors, scratch, control, WeightedEngine{engine}, threads);
+  const Run run = run_on(tensors.device(), scratch, control, launch);
   if (tensors.whole())
     distances(tensors.graph<uint32_t>(nullptr, nullptr, 0), all, static_cast<uint32_t*>(rows), sums, farthest,
               WeightedEngine{engine}, run);
@@ -62,12 +55,14 @@ void any_distances(const WeightedTensors& tensors, const Tensor& sources, void* 
 
 }  // namespace
 
-// control, on the host: [cancel, sources done, bytes of memory that may be taken]. Waits for the device.
+// Waits for the device.
 Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
                            const Tensor& row, const Tensor& back_weight, const Tensor& sources,
                            const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
                            const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
-                           int64_t engine, int64_t rung, int64_t threads, double tie_tolerance) {
+                           int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t flight,
+                           int64_t lanes, int64_t strategy, int64_t blocks) {
+  const Launch launch = {threads, flight, lanes, strategy, blocks};
   const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
   same_device("weighted_dependency", tensors.device(),
               {&col, &weight, &colptr, &row, &back_weight, &sources, &source_weight, &own_weight, &target_weight,
@@ -80,14 +75,13 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
                        own_weight.const_data_ptr<double>()};
   if (all.count == 0 || rowptr.numel() <= 1) return result;
   TensorScratch scratch(rowptr);
-  const Run run = run_of(tensors, scratch, control, WeightedEngine{engine}, threads);
+  const Run run = run_on(tensors.device(), scratch, control, launch);
   const double *const b = target_weight.const_data_ptr<double>(), *const h = through_weight.const_data_ptr<double>();
   double* const target = scores.mutable_data_ptr<double>();
   const Rung first = Rung{*highest};
-  const bool linear = Measure{measure} == Measure::linear;
-  const Rung used = tensors.whole() ? dependency(tensors.graph<uint32_t>(b, h, tie_tolerance, linear), all, target,
+  const Rung used = tensors.whole() ? dependency(tensors.graph<uint32_t>(b, h, tie_tolerance), all, target,
                                                  Measure{measure}, WeightedEngine{engine}, first, run)
-                                    : dependency(tensors.graph<double>(b, h, tie_tolerance, linear), all, target,
+                                    : dependency(tensors.graph<double>(b, h, tie_tolerance), all, target,
                                                  Measure{measure}, WeightedEngine{engine}, first, run);
   *highest = static_cast<int64_t>(used);
   return result;
@@ -95,20 +89,23 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
 
 void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
                           const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& sums,
-                          Tensor& farthest, Tensor& control, int64_t engine, int64_t threads) {
+                          Tensor& farthest, Tensor& control, int64_t engine, int64_t threads, int64_t flight,
+                          int64_t lanes, int64_t strategy, int64_t blocks) {
   const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
   same_device("weighted_source_sums", tensors.device(),
               {&col, &weight, &colptr, &row, &back_weight, &sources, &sums, &farthest});
   any_distances(tensors, sources, nullptr, sums.mutable_data_ptr<double>(), farthest.mutable_data_ptr<double>(),
-                control, engine, threads);
+                control, engine, {threads, flight, lanes, strategy, blocks});
 }
 
 void weighted_distances(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
                         const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& out,
-                        Tensor& control, int64_t engine, int64_t threads) {
+                        Tensor& control, int64_t engine, int64_t threads, int64_t flight, int64_t lanes,
+                        int64_t strategy, int64_t blocks) {
   const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
   same_device("weighted_distances", tensors.device(), {&col, &weight, &colptr, &row, &back_weight, &sources, &out});
-  any_distances(tensors, sources, out.mutable_data_ptr(), nullptr, nullptr, control, engine, threads);
+  any_distances(tensors, sources, out.mutable_data_ptr(), nullptr, nullptr, control, engine,
+                {threads, flight, lanes, strategy, blocks});
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {

@@ -19,26 +19,17 @@ struct WeightedTensors {
     else return reinterpret_cast<const T*>(tensor.const_data_ptr<int32_t>());
   }
   template <class T>
-  WeightedGraph<T> graph(const double* target_weight, const double* through_weight, double tie_tolerance,
-                         bool linear = false) const {
+  WeightedGraph<T> graph(const double* target_weight, const double* through_weight, double tie_tolerance) const {
     return {{rowptr.numel() - 1,
              col.numel(),
              {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
              {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
              target_weight,
-             through_weight,
-             linear},
+             through_weight},
             values<T>(weight),
             values<T>(back_weight),
             tie_tolerance};
   }
 };
-
-// control, on the host: [cancel, done, bytes of memory that may be taken].
-inline Run run_of(const WeightedTensors& tensors, Scratch& scratch, torch::stable::Tensor& control) {
-  int64_t* const flags = control.mutable_data_ptr<int64_t>();
-  const int32_t device = tensors.device();
-  return {current_stream(device), scratch, flags[2], multiprocessors(device), 0, flags, flags + 1};
-}
 
 }  // namespace torchcent::cuda

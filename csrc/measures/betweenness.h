@@ -2,6 +2,9 @@
 // deepest level first, with sigma (its number of shortest paths) and `sum`, the total over its
 // successors of what they passed up. The same text is compiled for scalars, SIMD registers and
 // mantissa-exponent pairs.
+//
+// A visitor that is by_depth says what a path counts at its ends: the weight of a target at the depth d (its distance
+// from the source) is multiplied by target_factor(d), the score of a vertex by score_factor(d). Engines ask no others.
 #pragma once
 
 #ifdef __CUDACC__
@@ -15,7 +18,9 @@ namespace torchcent::TORCHCENT_ISA {
 // Brandes' dependency in rho form (Brandes 2001, eq. 6, divided by sigma):
 // rho_v = b_v / sigma_v + sum rho_w and delta_v = sigma_v * sum rho_w, where b is the target weight.
 struct Betweenness {
-  static constexpr bool edges = false;
+  static constexpr bool edges = false, by_depth = false;
+  TORCHCENT_HD static double target_factor(double) { return 1; }
+  TORCHCENT_HD static double score_factor(double) { return 1; }
 
   template <class Value>
   TORCHCENT_HD static Value passed_up(Value target_weight, Value sigma, Value sum) {
@@ -32,9 +37,18 @@ struct EdgeBetweenness : Betweenness {
   static constexpr bool edges = true;
 };
 
+// A path from s to t counts for v with d(s, v) / d(s, t) (Geisberger et al. 2008, linear scaling).
+struct LinearBetweenness : Betweenness {
+  static constexpr bool by_depth = true;
+  TORCHCENT_HD static double target_factor(double depth) { return 1 / depth; }
+  TORCHCENT_HD static double score_factor(double depth) { return depth; }
+};
+
 // Stress (Shimbel 1953; Brandes 2008, sec. 3.7) counts paths: lambda_v = sum (b_w + lambda_w).
 struct Stress {
-  static constexpr bool edges = false;
+  static constexpr bool edges = false, by_depth = false;
+  TORCHCENT_HD static double target_factor(double) { return 1; }
+  TORCHCENT_HD static double score_factor(double) { return 1; }
 
   template <class Value>
   TORCHCENT_HD static Value passed_up(Value target_weight, Value, Value sum) {

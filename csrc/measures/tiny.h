@@ -3,6 +3,7 @@
 // v * stride.
 #pragma once
 
+#include "codes.h"
 #include "measures/betweenness.h"
 
 namespace torchcent::TORCHCENT_ISA {
@@ -29,7 +30,6 @@ struct TinyArray {
 template <class Depth, int stride>
 struct TinyPaths {
   static constexpr bool weighted = sizeof(Depth) == 8;
-  static constexpr double kLimit = 1e290;  // as in csrc/cpu/queue.h
 
   TinyGraph graph;
   double tie_tolerance;
@@ -83,7 +83,7 @@ struct TinyPaths {
         if (tight(u, i, v)) sigma[v] += own;
       }
     }
-    return largest < kLimit;
+    return largest < kLargestCount;
   }
 
   // target [n] or null: 1 everywhere. The gain of the source is the sum over its successors.
@@ -103,7 +103,7 @@ struct TinyPaths {
       gain[u] = Visitor::template score<double>(own, sum, 0);
       largest = up > largest ? up : largest;
     }
-    return largest < kLimit;
+    return largest < kLargestCount;
   }
 
  private:

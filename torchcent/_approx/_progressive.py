@@ -32,6 +32,7 @@ from torchcent._approx._bounds import (
     vc_samples,
 )
 from torchcent._approx._sampler import Sampler
+from torchcent._codes import CANCEL
 from torchcent._watch import on_device, watched
 
 # The first phase, from which the shares come, has so many samples times 1 / epsilon, and then a
@@ -123,7 +124,7 @@ class Run:
         timer = None
         if self.deadline is not None:
             left = max(self.deadline - time.perf_counter(), 0.0)
-            timer = threading.Timer(left, lambda: control.__setitem__(0, 1))
+            timer = threading.Timer(left, lambda: control.__setitem__(CANCEL, 1))
             timer.daemon = True
             timer.start()
         try:

@@ -7,8 +7,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from torchcent import _memory, _ops, _resolution
+from torchcent import _codes, _memory, _ops, _resolution
 from torchcent._approx import _tensor_sampler
+from torchcent._codes import CANCEL
 from torchcent.graph import Graph
 
 # Bytes of a search at most, per vertex and per slot. By hops: depths, queues, what lies on shortest
@@ -28,8 +29,7 @@ _MOST_PACKED_SLOTS = 2**32 - 1
 class Sampler:
     """Samples 0, 1, 2, ... of a seed; what they are depends on nothing else.
 
-    `control` is an int64 tensor on the host that the operators share: [cancel, samples done, arcs
-    looked at].
+    `control` is the record that the operators share (`_codes.control`).
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Sampler:
     ) -> None:  # fmt: skip
         self.graph, self._tie_tolerance = graph, tie_tolerance
         self.drawn = 0
-        self.control = torch.zeros(3, dtype=torch.int64, device="cpu")
+        self.control = _codes.control()
         where = generator.device if generator is not None else torch.device("cpu")
         self.seed = int(torch.randint(2**62, (1,), generator=generator, device=where))
         if graph.is_weighted:
@@ -94,9 +94,9 @@ class Sampler:
             _tensor_sampler.sample_paths(graph, *number, self._tie_tolerance)
         else:
             left = self._call(graph, *number, searches)
-            if left.numel() and not self.control[0]:
+            if left.numel() and not self.control[CANCEL]:
                 counts += self._on_host(left)
-        if self.control[0]:
+        if self.control[CANCEL]:
             return None
         self.drawn += count
         return counts.to(self.graph.device)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from torchcent import _tensor
+from torchcent._codes import CANCEL, DONE
 from torchcent._tensor import _weighted
 from torchcent._tensor._scaled import ZERO, Scaled
 from torchcent._tensor._search import Levels, out_arcs, shortest_path_levels
@@ -26,7 +27,7 @@ def sample_paths(
         return
     lanes = _lanes(graph)
     for begin in range(first - first % lanes, first + count, lanes):
-        if control[0]:
+        if control[CANCEL]:
             return
         chance = torch.Generator("cpu").manual_seed((seed + begin) % 2**63)
         source = torch.randint(n, (lanes,), generator=chance, device="cpu")
@@ -37,7 +38,7 @@ def sample_paths(
         part = (source[wanted].to(graph.device), target[wanted].to(graph.device))
         chance.manual_seed(hash((seed, begin, wanted.start)) % 2**63)
         _walk_back(graph, *part, chance, counts, tie_tolerance)
-        control[1] += part[0].numel()
+        control[DONE] += part[0].numel()
 
 
 def _lanes(graph: Graph) -> int:

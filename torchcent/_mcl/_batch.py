@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _memory
+from torchcent import _codes, _memory
+from torchcent._codes import CANCEL, DONE
 from torchcent._mcl import _dense, _plan
 from torchcent._mcl._flow import Flow, from_packed, pointers
 from torchcent._mcl._rules import Rules, Summary
@@ -53,7 +54,7 @@ def run(
     with progress_bar(
         int((size > 0).sum()), f"mcl -I {inflation:g}", progress, quick, "graphs"
     ) as bar:
-        control = torch.tensor([0, 0, 0], dtype=torch.int64, device="cpu")
+        control = _codes.control()
 
         def work() -> None:
             for graphs, side in blocks:
@@ -128,7 +129,7 @@ def _run_block(
     done.engines["dense"] = None
     last = torch.full((graphs.numel(),), torch.inf, dtype=torch.float64, device="cpu")
     for iteration in range(limits.max_iter):
-        if control[0]:
+        if control[CANCEL]:
             return
         before = rows
         rows, told = _dense.iterate(rows, *rules.arguments(inflation))
@@ -148,7 +149,7 @@ def _run_block(
             _take(done, ptr, graphs[~stays], rows[~stays])
             graphs, rows, spare = graphs[stays], rows[stays], spare[stays]
             last = last[still]
-            control[1] += int((~still).sum())
+            control[DONE] += int((~still).sum())
         if graphs.numel() == 0:
             return
     done.converged = False

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent import _memory, _ops
+from torchcent import _codes, _memory, _ops
+from torchcent._codes import BYTES, CANCEL, DONE
 from torchcent._mcl import _dense, _plan, _tensor
 from torchcent._mcl._flow import Flow, columns_as_rows, from_dense
 from torchcent._mcl._rules import Rules, Summary
@@ -63,7 +64,7 @@ def run(
     result = Run(flow)
     if flow.num_nodes == 0:
         return Run(flow, [Summary.of(torch.zeros(8, device="cpu"))], True, [(plan.engine, 1)])
-    control = torch.tensor([0, 0, 0], dtype=torch.int64, device="cpu")
+    control = _codes.control()
     quick = inline(plan.products, flow.device)
     bar = progress_bar(
         max(flow.num_nodes, 1), f"mcl -I {inflation:g}", progress, quick, "columns",
@@ -137,7 +138,7 @@ class _Loop:
             started = time.perf_counter()
             before = engine.state() if self.repeats() else None
             summary = engine.step()
-            if self.control[0]:
+            if self.control[CANCEL]:
                 break
             self.seconds = time.perf_counter() - started
             result.summaries.append(summary)
@@ -166,7 +167,7 @@ class _Loop:
         if left is not None:
             text += f", about {left:.0f} s left" if left >= 1 else ", nearly done"
         self.bar.set_postfix_str(text, refresh=False)
-        self.control[1] = 0
+        self.control[DONE] = 0
 
 
 def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | None:
@@ -233,12 +234,12 @@ class _Fused(_Sparse):
 
     def step(self) -> Summary:
         held, control = self._flow, self.loop.control
-        control[2] = self.room()
+        control[BYTES] = self.room()
         *new, summary = _ops.ops.mcl_iterate(
             held.begin, held.length, held.row, held.value, control, *self.loop.arguments(),
-            torch.get_num_threads(),
+            torch.get_num_threads(), 0,
         )  # fmt: skip
-        if control[2] < 0:
+        if control[BYTES] < 0:
             raise self.refuse()
         self._flow = Flow(*new)
         return Summary.of(summary)
@@ -249,7 +250,7 @@ class _Tensor(_Sparse):
 
     def step(self) -> Summary:
         room = self.room()
-        self.loop.control[2] = room
+        self.loop.control[BYTES] = room
         new, summary = _tensor.iterate(self._flow, self.loop.control, *self.loop.arguments())
         if new.nbytes > room:
             raise self.refuse()

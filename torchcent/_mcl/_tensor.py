@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from torchcent._codes import BYTES, CANCEL, DONE
 from torchcent._mcl._flow import Flow, from_packed, pointers
 from torchcent._tensor._scatter import scatter_sum
 
@@ -28,8 +29,8 @@ def iterate(
     matrix = _csr(colptr, row, value.double(), n)
     made, told = [], []
     length = colptr.diff()
-    for begin, end in _blocks(colptr, row, expansion, int(control[2])):
-        if control[0]:
+    for begin, end in _blocks(colptr, row, expansion, int(control[BYTES])):
+        if control[CANCEL]:
             break
         part = slice(int(colptr[begin]), int(colptr[end]))
         block = _csr(colptr[begin : end + 1] - colptr[begin], row[part], value[part].double(), n)
@@ -42,7 +43,7 @@ def iterate(
         pruned, summary = prune(entries, threshold, select, recover, mass)
         made.append(inflate(pruned, inflation))
         told.append(torch.cat([summary[:1], products.double(), summary[1:]]))
-        control[1] += end - begin
+        control[DONE] += end - begin
     if not made:
         empty = torch.zeros(8, dtype=torch.float64, device="cpu")
         return flow, empty

@@ -5,10 +5,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ._scaled import Number, sum_by
+from torchcent._codes import LARGEST_COUNT
 
-# Float64 ends at 1.8e308; the room left is for sums and products with these counts.
-LARGEST_COUNT = 1e290
+from ._scaled import Number, sum_by
 
 
 class Step(NamedTuple):

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from . import _search
 from ._rows import _parts
 from ._scaled import Number, Scaled, sum_by
-from ._search import LARGEST_COUNT, Level, Levels, out_arcs
+from ._search import Level, Levels, out_arcs
 
 # Slots of all lanes looked at together, when tight arcs are picked.
 TOGETHER, TOGETHER_ON_ACCELERATOR = 2**20, 2**24
@@ -158,7 +159,7 @@ def shortest_path_levels(
         else:
             arc = up[arriving[level] : arriving[level + 1]]
             count = sum_by(sigma[place[arcs.tail[arc]]], place[arcs.head[arc]] - low, high - low)
-            if isinstance(count, Tensor) and count.max() > LARGEST_COUNT:
+            if isinstance(count, Tensor) and count.max() > _search.LARGEST_COUNT:
                 return None
         _put(sigma, slice(low, high), count)
         arc = down[leaving[level] : leaving[level + 1]]

@@ -14,7 +14,7 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from torchcent import Graph, _ops, shortest_path_lengths
+from torchcent import Graph, _codes, _ops, shortest_path_lengths
 from torchcent.nx._config import row_engine, running
 from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
@@ -94,7 +94,7 @@ def _hops(
         order = torch.full((part.numel(), n), -1, dtype=torch.int32, device="cpu")
         depth = torch.empty_like(order)
         with running():
-            control = torch.zeros(2, dtype=torch.int64, device="cpu")
+            control = _codes.control()
             threads = torch.get_num_threads()
             _ops.ops.search_order(*graph, part, limit, order, depth, control, threads)
         reached = (order >= 0).sum(1).tolist()

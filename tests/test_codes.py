@@ -1,0 +1,61 @@
+"""Codes and limits that Python and the compiled library share (csrc/codes.h), and launches."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+import torchcent
+from torchcent import _check, _codes, _ops
+
+compiled = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+SOURCES = Path(__file__).resolve().parents[1] / "csrc"
+
+
+@compiled
+def test_codes_are_those_of_the_library():
+    found = _ops.ops.codes(torch.empty(0, dtype=torch.float64)).tolist()
+    assert dict(zip(_codes.ALL, found, strict=True)) == _codes.ALL
+
+
+def test_all_codes_are_compared():
+    """Every number of _codes.py is in the table that the test above holds against the library."""
+    named = {name for name in vars(_codes) if re.fullmatch("[A-Z_]+", name)} - {"ALL"}
+    entries = {name.partition("[")[0].partition(".")[0] for name in _codes.ALL}
+    assert named - entries == {"CANCEL", "DONE", "BYTES", "WORK"}  # places in the record
+
+
+@pytest.mark.skipif(not SOURCES.is_dir(), reason="an installed package has no sources")
+def test_limits_are_written_once():
+    for number in ("1e290", "1e-290"):
+        files = [x for x in SOURCES.rglob("*.*") if number in x.read_text()]
+        assert [x.name for x in files] == (["codes.h"] if number == "1e290" else [])
+    text = "".join(x.read_text() for x in SOURCES.rglob("*.*"))
+    assert text.count("enum class Strategy") == text.count("enum class Measure") == 1
+
+
+@compiled
+def test_a_record_that_is_too_short_is_refused():
+    graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 1], [1, 0]]))
+    with pytest.raises((RuntimeError, ValueError)):
+        _ops.ops.search_summary(
+            graph.rowptr, graph.col, torch.arange(2), torch.zeros(3, dtype=torch.int64), 1
+        )
+
+
+def test_strategies_have_codes():
+    assert set(_check.STRATEGIES.values()) <= set(_codes.Strategy)
+    for name, code in _check.WEIGHTED_STRATEGIES.items():
+        assert bool(code & _codes.Strategy.LOCKED) == ("locked" in name)
+        assert code & ~_codes.Strategy.LOCKED in set(_codes.Strategy)
+
+
+@compiled
+def test_launches_are_fields_of_the_operators():
+    for name in ("path_dependency", "weighted_dependency", "weighted_distances"):
+        schema = str(getattr(_ops.ops, name).default._schema)
+        found = [field for field in _codes.Launch._fields if f"int {field}" in schema]
+        assert tuple(found) == _codes.Launch._fields
+    assert inspect.signature(_codes.Launch).parameters.keys() == set(_codes.Launch._fields)
