@@ -94,3 +94,5 @@ def test_figure_of_clusterings(tmp_path):
     with pytest.raises(ValueError, match="edge_index"):
         plot_clusterings(one, torch.tensor([[0], [9]]), path=path)
     assert not path.exists()
+    plot_clusterings(one, torchcent.Graph.from_edge_index(ARCS), path=path)
+    assert path.stat().st_size > 10_000

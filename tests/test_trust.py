@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import types
 from _thread import start_new_thread
 from pathlib import Path
 
@@ -232,7 +233,14 @@ def test_errors_come_from_either_thread(monkeypatch, start):
 
 def test_a_thread_that_dies_at_work(monkeypatch):
     """As one does that has no memory left to say so."""
-    monkeypatch.setattr(_watch.threading.Event, "set", lambda self: [][1])
+
+    class Dead(threading.Event):
+        def set(self):
+            return [][1]
+
+    # Of this module alone: the test runner's own threads have events too.
+    monkeypatch.setattr(_watch, "threading", types.SimpleNamespace(**vars(threading)))
+    monkeypatch.setattr(_watch.threading, "Event", Dead)
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     with (
         _watch.progress_bar(1, "test", False, False) as bar,

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from torchcent import _check_plot
 from torchcent.clustering import Clustering
+from torchcent.graph import Graph
 from torchcent.io import replacing
 from torchcent.mcl import clustering_quality
 from torchcent.plot import (
@@ -31,7 +32,7 @@ _BINS = 320  # of the matrix, in either direction
 
 def plot_clusterings(
     clusterings: Clustering | Sequence[Clustering],
-    edge_index: Tensor,
+    edge_index: Tensor | Graph,
     edge_weight: Tensor | None = None,
     *,
     directed: bool | None = None,
@@ -128,7 +129,7 @@ def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
         axes.text(0.96, 0.95, note, transform=axes.transAxes, ha="right", va="top", color=_MUTED)
 
 
-def _draw_matrix(axes: Any, found: Clustering, edge_index: Tensor) -> None:
+def _draw_matrix(axes: Any, found: Clustering, edge_index: Tensor | Graph) -> None:
     """Density of the adjacency matrix, clusters side by side."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
@@ -138,7 +139,8 @@ def _draw_matrix(axes: Any, found: Clustering, edge_index: Tensor) -> None:
     order = torch.argsort(found.labels.cpu(), stable=True)
     place = torch.empty_like(order)
     place[order] = torch.arange(order.numel(), device="cpu")
-    tail, head = (place[end.cpu().long()].numpy() for end in edge_index)
+    arcs = edge_index.to_edge_index() if isinstance(edge_index, Graph) else edge_index
+    tail, head = (place[end.cpu().long()].numpy() for end in arcs)
     bins = min(n, _BINS)
     count, *_ = np.histogram2d(
         np.concatenate([tail, head]), np.concatenate([head, tail]), bins, [[0, n], [0, n]]

@@ -110,10 +110,10 @@ def _ends(given: dict[str, Any]) -> str | None:
         if not isinstance(given[name], Collection):
             return f"{name} must be a collection, got {type(given[name]).__name__}"
     try:
-        sources, _ = list(given["sources"]), list(given["targets"])
-        if len(set(sources)) < len(sources):
+        (count, sources), _ = ((len(x), {*x}) for x in (given["sources"], given["targets"]))
+        if len(sources) < count:
             return "sources names a node more than once"
-    except TypeError:
+    except Exception:  # whatever a collection says that cannot be listed, such as a nested tensor
         return "sources or targets holds what is no node"
     return None
 
