@@ -23,6 +23,7 @@ from machine import conditions
 import torchcent
 from torchcent import Graph, _plan, generate
 from torchcent._approx import _cost
+from torchcent._request import Request
 
 RESULTS = Path(__file__).parent / "results" / "approx_cost.json"
 GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], bool]] = {
@@ -55,7 +56,7 @@ def row(name: str, epsilon: float, repeat: int) -> dict[str, Any]:
     edges = make()
     length = (1 + edges.sum(0) % 10).double() if weighted else None
     graph = Graph.from_edge_index(edges, directed=False, edge_weight=length)
-    plan, core = _plan.plan(graph, "betweenness", "auto", None, None)
+    plan, core = _plan.plan(graph, Request("betweenness"))
     foreseen = _cost.exact_seconds(graph, None)
     torchcent.betweenness(graph, sources=64)
     exact, _ = best_of(repeat, lambda: torchcent.betweenness(graph))

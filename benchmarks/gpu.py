@@ -38,6 +38,7 @@ from gpu_status import ROOT, digest
 
 import torchcent
 from torchcent import Graph, _check, _driver, _plan, _reduce, _room, generate
+from torchcent._request import Request
 
 KERNELS = [
     "test_cuda",
@@ -151,7 +152,7 @@ def seconds(
     flight: int = 0,
     repeat: int = REPEAT,
 ) -> tuple[float, _plan.Plan]:
-    plan, core = _plan.plan(graph, measure, engine, sources.numel(), None, strategy)
+    plan, core = _plan.plan(graph, Request(measure, engine, strategy, sources))
     if lanes:
         plan = dataclasses.replace(plan, lanes=lanes, flight=flight)
     problem = _reduce.problem(graph, core, measure, sources, None, False)
@@ -191,7 +192,7 @@ def widths(name: str) -> None:
         return
     for count in sorted({min(count, sources.numel()) for count in (32, 64, 256, 1024, 10**9)}):
         for measure in ("betweenness", "edge_betweenness"):
-            chosen = torchcent.explain(graph, measure, sources=sources[:count]).lanes
+            chosen = torchcent.explain(graph, measure=measure, sources=sources[:count]).lanes
             speeds = []
             for lanes in _room.WIDTHS:
                 taken, _ = seconds(graph, measure, "lanes", sources[:count], lanes=lanes)

@@ -190,7 +190,7 @@ def test_run_that_cannot_fit(measure, engine):
 
 def test_explain_refuses_what_the_measures_refuse():
     with pytest.raises(ValueError, match="measure.*betweenness, edge_betweenness, stress"):
-        torchcent.explain(ARCS, "pagerank")
+        torchcent.explain(ARCS, measure="pagerank")
     with pytest.raises(ValueError, match="engine"):
         torchcent.explain(ARCS, engine="gpu")
     with pytest.raises(ValueError, match="edge_index"):

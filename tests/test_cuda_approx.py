@@ -18,6 +18,7 @@ from torchcent import (
 )
 from torchcent._approx._pivots import dependency_sums
 from torchcent._approx._sampler import Sampler
+from torchcent._request import Request
 
 if not torch.cuda.is_available():
     pytest.skip("no CUDA device", allow_module_level=True)
@@ -158,7 +159,7 @@ def test_linear_scaling(name, directed, weighted):
     expected = dependency_sums(graph, pivots, None, False, "linear")
     for engine in ("dijkstra", "tensor") if weighted else ("lanes", "queue"):
         there = graph.to("cuda")
-        plan, core = _plan.plan(there, "linear", engine, pivots.numel(), None)
+        plan, core = _plan.plan(there, Request("linear", engine), pivots.numel())
         problem = _reduce.problem(there, core, "linear", pivots.cuda(), None, False)
         found = _driver.run(problem, plan, False).cpu()
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)

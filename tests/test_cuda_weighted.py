@@ -359,7 +359,7 @@ def test_memory_is_predicted_and_obeyed(engine, weights):
     assert peak <= 1.2 * torchcent.explain(weighted_graph(index, lengths), engine=engine).memory
     for measure in ("betweenness", "edge_betweenness"):
         for share in (1.0, 0.5):
-            plan = torchcent.explain(graph, measure, engine=engine)
+            plan = torchcent.explain(graph, measure=measure, engine=engine)
             memory = int(plan.memory * share)
             torch.cuda.reset_peak_memory_stats()
             getattr(torchcent, measure)(graph, engine=engine, memory=memory)

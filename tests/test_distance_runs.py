@@ -31,7 +31,7 @@ arcs = torch.randint(0, n, (2, 6 * n), generator=torch.Generator().manual_seed(0
 arcs[:, :n] = torch.stack([torch.arange(n), (torch.arange(n) + 1) % n])  # connected
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
 torchcent.closeness(graph, vertices=torch.arange(3), engine="bits")
-torchcent.explain(graph, "closeness")  # all that is prepared once
+torchcent.explain(graph, measure="closeness")  # all that is prepared once
 """
 
 
@@ -57,7 +57,7 @@ getattr(torchcent, measure)(star, engine=engine)
 arcs = torch.randint(0, n, (2, 3 * n), generator=torch.Generator().manual_seed(0))
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)
 options = {"engine": engine, "sources": torch.arange(1100 if engine == "bits" else 3)}
-plan = torchcent.explain(graph, measure, **options)
+plan = torchcent.explain(graph, measure=measure, **options)
 open("/proc/self/clear_refs", "w").write("5")  # the high-water mark starts anew
 before = status("VmRSS")
 getattr(torchcent, measure)(graph, **options)
@@ -79,4 +79,4 @@ def test_memory_stays_within_the_forecast(measure, engine):
     taken, forecast = map(int, run.stdout.split())
     assert forecast / 8 < taken < forecast
     small = Graph.from_edge_index(torch.tensor([[0], [1]]))
-    assert torchcent.explain(small, measure, engine=engine).memory < 2**20
+    assert torchcent.explain(small, measure=measure, engine=engine).memory < 2**20

@@ -95,7 +95,7 @@ def test_lanes_follow_the_memory():
     n = 2000
     graph = Graph.from_edge_index(edge_index(random_graph(n, 6000, seed=2)), n, directed=False)
     memory = graph.nbytes * 2 + 100 * n + 3 * _tensor.memory_needed(n, graph.num_slots, 1)
-    plan = torchcent.explain(graph, "distance_profile", engine="tensor", memory=memory)
+    plan = torchcent.explain(graph, measure="distance_profile", engine="tensor", memory=memory)
     assert 1 <= plan.lanes <= 4 and plan.memory <= memory
     options = {"engine": "tensor", "dtype": F64, "sources": torch.arange(20)}
     few = torchcent.distance_profile(graph, memory=memory, **options)

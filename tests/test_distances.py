@@ -318,9 +318,9 @@ def test_reversed():
 def test_explain():
     columns = edge_index(random_graph(2000, 9000, seed=7))
     for measure in ("closeness", "harmonic", "eccentricity", "distance_profile"):
-        plan = torchcent.explain(columns, measure)
+        plan = torchcent.explain(columns, measure=measure)
         assert plan.measure == measure and plan.engine in ("bits", "tensor")
         assert plan.memory <= plan.memory_limit
         assert plan.engine in str(plan)
-    assert torchcent.explain(columns, "closeness", sources=5).sources <= 5
-    assert torchcent.explain(columns, "closeness", engine="tensor").engine == "tensor"
+    assert torchcent.explain(columns, measure="closeness", sources=5).sources <= 5
+    assert torchcent.explain(columns, measure="closeness", engine="tensor").engine == "tensor"

@@ -143,13 +143,13 @@ def test_run_that_cannot_fit(measure, distance_engine):
 
 def test_explain():
     with pytest.raises(ValueError, match="measure.*closeness.*'pagerank'"):
-        torchcent.explain(ARCS, "pagerank")
+        torchcent.explain(ARCS, measure="pagerank")
     with pytest.raises(ValueError, match="engine.*auto, bits, tensor.*'queue'"):
-        torchcent.explain(ARCS, "closeness", engine="queue")
+        torchcent.explain(ARCS, measure="closeness", engine="queue")
     with pytest.raises(ValueError, match="engine.*auto, lanes, queue, tensor.*'bits'"):
-        torchcent.explain(ARCS, "betweenness", engine="bits")
+        torchcent.explain(ARCS, measure="betweenness", engine="bits")
     with pytest.raises(MemoryError):
-        torchcent.explain(ARCS, "harmonic", memory=10)
+        torchcent.explain(ARCS, measure="harmonic", memory=10)
 
 
 def test_int32_and_strided_input_is_welcome(measure, distance_engine):

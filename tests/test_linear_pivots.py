@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from torchcent import Graph, _driver, _plan, _reduce, betweenness_approx
 from torchcent._approx._pivots import Pivots, dependency_sums
+from torchcent._request import Request
 
 pytestmark = pytest.mark.sweep
 
@@ -70,7 +71,7 @@ def listed(graph: Graph, pivots: list[int], weights: list[float] | None = None) 
 
 
 def by_engine(graph: Graph, pivots: torch.Tensor, engine: str) -> torch.Tensor:
-    plan, core = _plan.plan(graph, "linear", engine, pivots.numel(), None)
+    plan, core = _plan.plan(graph, Request("linear", engine), pivots.numel())
     assert plan.engine == engine
     return _driver.run(_reduce.problem(graph, core, "linear", pivots, None, False), plan, False)
 

@@ -1,5 +1,7 @@
 """What is decided before anything runs: engine, order of sources, lanes."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from graphs import DEVICE, edge_index, grid, path
@@ -110,3 +112,16 @@ def test_calls_take_each_source_once(sources):
 )
 def test_waves_are_of_one_size(batches, most, wave):
     assert _room.wave(batches, most) == wave
+
+
+def test_measure_as_second_argument_is_deprecated():
+    graph = torchcent.Graph.from_edge_index(torchcent.generate.grid(60, 60))
+    with pytest.warns(DeprecationWarning, match="measure='stress'") as found:
+        plan = torchcent.explain(graph, "stress")
+    assert plan.measure == "stress" and Path(found[0].filename) == Path(__file__)
+
+
+def test_weights_come_second():
+    arcs = torchcent.generate.grid(60, 60)
+    plan = torchcent.explain(arcs, torch.rand(arcs.shape[1]) + 1)
+    assert plan.weights and plan.engine in ("relax", "dijkstra")

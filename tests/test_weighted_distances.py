@@ -34,6 +34,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent import Graph, _distance_plan, _longest, extremes, shortest_path_lengths
+from torchcent._request import Request
 
 pytestmark = pytest.mark.sweep
 
@@ -432,7 +433,7 @@ def test_explain(weighted_engine):
     arcs = random_graph(200, 800, seed=8)
     graph = weighted(200, arcs, [0.25] * len(arcs))
     for measure in ("betweenness", "closeness", "eccentricity"):
-        plan = torchcent.explain(graph, measure, engine=weighted_engine)
+        plan = torchcent.explain(graph, measure=measure, engine=weighted_engine)
         assert weighted_engine in ("auto", plan.engine)
         assert "weights   int32, in units of 1/4" in str(plan)
     plan = torchcent.explain(graph, tie_tolerance=1e-9, engine=weighted_engine)
@@ -448,8 +449,8 @@ def test_auto_goes_by_depth():
     assert names in ({"relax", "dijkstra"}, {"tensor"})
     if "relax" in names:
         assert torchcent.explain(shallow).engine == "relax"
-        assert torchcent.explain(shallow, "closeness").engine == "relax"
-        assert torchcent.explain(deep, "closeness").engine == "dijkstra"
+        assert torchcent.explain(shallow, measure="closeness").engine == "relax"
+        assert torchcent.explain(deep, measure="closeness").engine == "dijkstra"
         assert torchcent.explain(shallow, sources=3).engine == "dijkstra"
 
 
@@ -458,6 +459,7 @@ def test_plans_hold_to_the_memory_they_are_given(weighted_engine):
     arcs = random_graph(4000, 16000, seed=random.Random(1).randrange(9))
     graph = weighted(4000, arcs, seeded(arcs, "uniform"))
     for measure in ("closeness", "betweenness"):
-        plan = torchcent.explain(graph, measure, memory=2**26, engine=weighted_engine)
+        plan = torchcent.explain(graph, measure=measure, memory=2**26, engine=weighted_engine)
         assert plan.memory <= 2**26
-    assert _distance_plan.plan(graph, "closeness", weighted_engine, None, 2**26)[0].memory <= 2**26
+    request = Request("closeness", weighted_engine, memory=2**26)
+    assert _distance_plan.plan(graph, request, None)[0].memory <= 2**26

@@ -10,38 +10,30 @@ import torch
 from torch import Tensor
 
 from torchcent import _batch, _memory, _tiny
+from torchcent._measures import MEASURES
 from torchcent._plan import Plan, weights_in_words
+from torchcent._request import Request
 from torchcent.graph import Graph
 
-_OUTPUT = {"betweenness": "betweenness", "stress": "stress", "edge_betweenness": "edge_betweenness"}
 _SOME = 3  # graphs named when they take different engines
 
 
-def plan(
-    graph: Graph,
-    measure: str,
-    engine: str,
-    pivots: Tensor | None,
-    memory: int | None,
-    tie_tolerance: float,
-    of_one: Callable[[Graph, int | None], Plan],
-) -> Plan:
+def plan(graph: Graph, request: Request, of_one: Callable[[Graph, Tensor | None], Plan]) -> Plan:
     """The plan of all graphs together; `of_one` makes that of one which is not small."""
-    small, large = _tiny.split(graph, engine)
+    measure, pivots, memory = request.measure, request.sources, request.memory
+    small, large = _tiny.split(graph, request.engine)
     own = _batch.chosen(graph, pivots)
     if graph.ptr is None and large:
-        return of_one(graph, None if pivots is None else pivots.numel())
+        return of_one(graph, pivots)
     plans = []
     for number in large:
         start = own(number)
         if start is None or start.numel():
-            plans.append(
-                of_one(_batch.part(graph, number), None if start is None else start.numel())
-            )
+            plans.append(of_one(_batch.part(graph, number), start))
     size = np.diff(_batch.bounds(graph)[0])
     engines = Counter({"tiny": int(small.size)}) if small.size else Counter()
     engines.update(made.engine for made in plans)
-    wanted = [_OUTPUT.get(measure, "distances")]
+    wanted = [MEASURES[measure].tiny]
     needed = _tiny.room_for(graph, small, wanted, measure, memory) if small.size else graph.nbytes
     lanes = _tiny.lanes(graph.device)
     if pivots is None:
@@ -63,7 +55,7 @@ def plan(
         max([made.flight for made in plans], default=0), 0,
         max([made.workspace for made in plans], default=0),
         max([needed, *(made.memory for made in plans)]),
-        _memory.budget(memory, graph.device), weights_in_words(graph, tie_tolerance),
+        _memory.budget(memory, graph.device), weights_in_words(graph, request.tie_tolerance),
         ", ".join(f"{count:,} by {name}" for name, count in engines.items())
         if graph.ptr is not None else "",
     )  # fmt: skip

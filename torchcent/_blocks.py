@@ -40,11 +40,11 @@ _INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more t
 CPU = torch.device("cpu")
 
 
-def engine_for(asked: str, graph: Graph, sources: int) -> str:
+def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
     """bits where it is compiled for the device, else tensor; by weights, what suits their depth."""
     if graph.is_weighted:
-        limit = _memory.budget(None, graph.device)
-        cores = _plan.Preparation(graph, "shortest_path_lengths", limit, None)
+        limit = _memory.budget(memory, graph.device)
+        cores = _plan.Preparation(graph, "shortest_path_lengths", limit, memory)
         return _plan.choose(cores, "no", asked, sources)[0]
     compiled = _ops.runs_on(graph.device)
     if asked == "bits" and not compiled:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent import _csr, _ops, _weighted_rows
-from torchcent._distance_sums import How, farthest, source_sums
+from torchcent._distance_sums import farthest, source_sums
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 Vector = NDArray[Any]  # distances: int32 hops, or float64 by weights
@@ -38,7 +39,7 @@ class Bounds:
     graph `back` is `out`.
     """
 
-    def __init__(self, graph: Graph, how: How, root: int) -> None:
+    def __init__(self, graph: Graph, how: Request, root: int) -> None:
         self.graph, self.how = graph, how
         out, back = self._distances(root)
         inside = (out >= 0) & (back >= 0)
@@ -116,7 +117,7 @@ def worth(row: Vector) -> int:
     return int(256 / min(1 + 2 * row.std(), 64.0))
 
 
-def distances_from(graph: Graph, how: How, vertex: int, backward: bool = False) -> Vector:
+def distances_from(graph: Graph, how: Request, vertex: int, backward: bool = False) -> Vector:
     """[n]: distances from the vertex, or to it; -1 where there is no path."""
     if graph.is_weighted:
         row = _weighted_rows.single(graph, how.engine, vertex, backward)

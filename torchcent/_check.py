@@ -1,4 +1,8 @@
-"""Every TypeError and ValueError about arguments, in one place, before anything runs."""
+"""Errors about arguments that functions of several families have, raised before anything runs.
+
+Those of one family are in the modules beside this one (`_check_*.py`); errors about what a file
+holds are raised by its reader, and those about what an engine can do by the plan.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +23,8 @@ if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 ENGINES = ("auto", "lanes", "queue", "tensor", "tiny")
-MEASURES = ("betweenness", "edge_betweenness", "stress")
 DISTANCE_ENGINES = ("auto", "bits", "tensor", "tiny")
 ROW_ENGINES = ("auto", "bits", "tensor")
-DISTANCE_MEASURES = (
-    "distance_profile",
-    "closeness",
-    "harmonic",
-    "eccentricity",
-    "average_shortest_path_length",
-    "distance_distribution",
-    "effective_diameter",
-)
 DISCONNECTED = ("inf", "component")
 STRATEGIES = {
     "auto": Strategy.AUTO,

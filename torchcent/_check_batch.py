@@ -10,13 +10,10 @@ from torch import Tensor
 
 from torchcent._check import MAX_NODES
 from torchcent._check_values import choice, dense, shortened
+from torchcent._measures import FEATURES
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
-
-FEATURES = (
-    "betweenness", "stress", "closeness", "harmonic", "eccentricity", "degree", "reach", "farness",
-)  # fmt: skip
 
 
 def size(batch: object, ptr: object, num_nodes: int | None) -> int | None:
@@ -102,7 +99,7 @@ def one_graph(graph: Graph, name: str, instead: str) -> None:
 def measures(value: object) -> list[str]:
     if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
         raise TypeError(f"measures must be a list of names, got {shortened(value)}")
-    return [choice(name, "measures", FEATURES) for name in value]
+    return [choice(name, "measures", tuple(FEATURES)) for name in value]
 
 
 def _vector(value: object, name: str, index: Tensor) -> Tensor:

@@ -11,7 +11,9 @@ from torchcent._codes import BATCH
 from torchcent._codes import NARROW_BITS as NARROW
 from torchcent._codes import WIDE_BITS as WIDE
 from torchcent._codes import WIDE_BITS_FROM as WIDE_FROM
+from torchcent._measures import MEASURES
 from torchcent._plan import Plan, Preparation, choose, on_cuda, threads_that_fit, weights_in_words
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 # On CUDA batches in flight have so many rows together (csrc/cuda/distances.cu).
@@ -21,26 +23,24 @@ BUSY_ROWS, MOST_IN_FLIGHT = 2**22, 256
 DEEP_PER_LOG = 4
 INLINE_WORK = {"bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7}  # as _driver._INLINE_WORK
 _BOUNDS = 200  # bytes per vertex
-_FOLDING = {"distance_profile", "closeness", "harmonic", "eccentricity"}
-_FOLDING |= {"average_shortest_path_length"}
 
 
-def plan(
-    graph: Graph, measure: str, engine: str, num_sources: int | None, memory: int | None
-) -> tuple[Plan, _reduce.Core]:
-    """The plan and the reduced graph that it will search; num_sources None stands for all.
+def plan(graph: Graph, request: Request, num_sources: int | None) -> tuple[Plan, _reduce.Core]:
+    """The plan and the reduced graph that it will search, from so many sources; None stands for
+    all.
 
     Raises:
         MemoryError: with the need and the limit, if not even one batch at a time fits.
         ValueError: if the engine cannot run here.
     """
+    measure, engine, memory = request.measure, request.engine, request.memory
     limit = _memory.budget(memory, graph.device)
     cores = Preparation(graph, measure, limit, memory)
     if graph.is_weighted:
         engine, reason, core = choose(cores, "no", engine, num_sources)
     else:
-        fold = measure in _FOLDING and num_sources is None
-        engine, reason, core = _choose(cores, engine, num_sources, "one" if fold else "no")
+        fold = MEASURES[measure].folds if num_sources is None else "no"
+        engine, reason, core = _choose(cores, engine, num_sources, fold)
     n = core.num_nodes
     searched = int((core.rowptr.diff() > 0).sum())
     sources = searched if num_sources is None else min(num_sources, searched)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,6 +26,7 @@ from torchcent import _batch, _check, _check_weights, _codes, _distance_plan, _o
 from torchcent import _weighted_rows as _rows
 from torchcent._codes import BATCH
 from torchcent._plan import Plan
+from torchcent._request import Request
 from torchcent._tensor import _distances as tensor_engine
 from torchcent._tensor import _weighted
 from torchcent._watch import on_device, progress_bar, watched
@@ -35,16 +36,6 @@ from torchcent.graph import Graph
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
 _ROWS_ON_CUDA = 512  # keep every device busy, a block of threads each
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
-
-
-class How(NamedTuple):
-    """How a measure was asked to run."""
-
-    measure: str
-    engine: str
-    memory: int | None
-    progress: bool | None
-    dtype: torch.dtype
 
 
 @dataclass(frozen=True)
@@ -70,17 +61,18 @@ class Sums:
 
 def asked(
     measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any
-) -> How:
+) -> Request:
     """The arguments that all distance measures have, checked."""
     _check_weights.engine(engine, graph, _check.DISTANCE_ENGINES)
     if progress is not None:
         _check.flag(progress, "progress")
     dtype = _check.float_dtype(dtype)
-    return How(measure, engine, _check.byte_budget(memory), progress, dtype)
+    budget = _check.byte_budget(memory)
+    return Request(measure, engine, memory=budget, progress=progress, dtype=dtype)
 
 
 def vertex_sums(
-    graph: Graph, how: How, *, sources: Tensor | None = None, outgoing: bool = False,
+    graph: Graph, how: Request, *, sources: Tensor | None = None, outgoing: bool = False,
     levels: bool = False,
 ) -> Sums:  # fmt: skip
     """Per vertex v over the sources u (None: all): d(u, v), or d(v, u) if outgoing.
@@ -95,7 +87,7 @@ def vertex_sums(
     if graph.is_weighted:
         return _weighted_sums(graph, how, sources, outgoing)
     count = None if sources is None else sources.numel()
-    made, core = _distance_plan.plan(graph, how.measure, how.engine, count, how.memory)
+    made, core = _distance_plan.plan(graph, how, count)
     n, device = core.num_nodes, graph.device
     hanging = torch.bincount(core.parent[core.order], minlength=graph.num_nodes)
     start, _ = _in_order(core, sources, outgoing)
@@ -124,13 +116,13 @@ def vertex_sums(
     return _unfolded(graph, core, hanging, found)
 
 
-def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False) -> Sums:
+def source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool = False) -> Sums:
     """Per source s over all vertices v: d(v, s), or d(s, v) if outgoing."""
     if graph.ptr is not None or _tiny.split(graph, how.engine)[0].size:
         return _batch_source_sums(graph, how, sources, outgoing)
     if graph.is_weighted:
         return _weighted_source_sums(graph, how, sources, outgoing)
-    made, core = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
+    made, core = _distance_plan.plan(graph, how, sources.numel())
     start, place = _in_order(core, sources, not outgoing)
     size, device = sources.numel(), graph.device
     found = Sums(
@@ -157,7 +149,7 @@ def source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool = False)
 
 
 def _batch_sums(
-    graph: Graph, how: How, sources: Tensor | None, outgoing: bool, levels: bool,
+    graph: Graph, how: Request, sources: Tensor | None, outgoing: bool, levels: bool,
     small: _tiny.Numbers, large: list[int],
 ) -> Sums:  # fmt: skip
     """What :func:`vertex_sums` tells, of each graph of a batch; zeros where one has no sources."""
@@ -187,7 +179,7 @@ def _batch_sums(
 
 
 def small_sums(
-    graph: Graph, how: How, small: _tiny.Numbers, sources: Tensor | None = None,
+    graph: Graph, how: Request, small: _tiny.Numbers, sources: Tensor | None = None,
     outgoing: bool = False, levels: bool = False,
 ) -> Sums:  # fmt: skip
     """The same of these graphs alone, by the tiny engine; zeros elsewhere."""
@@ -207,7 +199,7 @@ def small_sums(
     return Sums(total, farthest if graph.is_weighted else farthest.int(), found.levels)
 
 
-def _batch_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool) -> Sums:
+def _batch_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool) -> Sums:
     small, large = _tiny.split(graph, how.engine)
     total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
     eccentricity = torch.zeros_like(total[:, 0])
@@ -225,7 +217,7 @@ def _batch_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool) 
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
-def _weighted_sums(graph: Graph, how: How, sources: Tensor | None, outgoing: bool) -> Sums:
+def _weighted_sums(graph: Graph, how: Request, sources: Tensor | None, outgoing: bool) -> Sums:
     """What :func:`vertex_sums` tells, by weights: all vertices are searched the other way round,
     which needs no rows; from pivots, row by row."""
     if sources is None:
@@ -244,8 +236,8 @@ def _weighted_sums(graph: Graph, how: How, sources: Tensor | None, outgoing: boo
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
-def _weighted_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: bool) -> Sums:
-    made, core = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
+def _weighted_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool) -> Sums:
+    made, core = _distance_plan.plan(graph, how, sources.numel())
     start, place = _in_order(core, sources, not outgoing)
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
     farthest = torch.zeros_like(sums[:, 0])
@@ -273,12 +265,12 @@ def _weighted_source_sums(graph: Graph, how: How, sources: Tensor, outgoing: boo
 
 
 def distance_rows(
-    graph: Graph, how: How, sources: Tensor, backward: bool = False
+    graph: Graph, how: Request, sources: Tensor, backward: bool = False
 ) -> Iterator[Tensor]:
     """Weighted distances from the sources, or to them: blocks float64 [b, n], inf for none."""
     if how.engine == "tiny":  # which has no rows
         how = how._replace(engine="dijkstra")
-    made, _ = _distance_plan.plan(graph, how.measure, how.engine, sources.numel(), how.memory)
+    made, _ = _distance_plan.plan(graph, how, sources.numel())
     size = made.lanes if made.engine == "tensor" else max(made.threads, 1) * BATCH[made.engine]
     if made.device.type == "cuda" and made.engine != "tensor":
         size = max(made.flight * made.lanes, _ROWS_ON_CUDA)
@@ -327,7 +319,7 @@ def _in_order(core: _reduce.Core, sources: Tensor | None, backward: bool) -> tup
     return at[sources[place]], place
 
 
-def farthest(graph: Graph, how: How, sources: Tensor, backward: bool) -> Tensor:
+def farthest(graph: Graph, how: Request, sources: Tensor, backward: bool) -> Tensor:
     """int32 [k]: the largest distance from each source, or to it, by single searches; CPU only."""
     rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
     found = sources

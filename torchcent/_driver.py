@@ -11,7 +11,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent import _codes, _ops, _tensor
-from torchcent._codes import CANCEL, Rung, Visitor
+from torchcent._codes import CANCEL, Rung
+from torchcent._measures import MEASURES
 from torchcent._plan import Plan, is_deep
 from torchcent._reduce import Problem
 from torchcent._room import calls_on_cuda
@@ -23,12 +24,6 @@ _DEEP = 1000
 # Sources x slots below which a thread and a bar cost more than they give. A thread's first call of
 # CUDA costs 0.7 ms; the devices do this much in 50.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
-_VISITOR = {
-    "betweenness": Visitor.BETWEENNESS,
-    "edge_betweenness": Visitor.EDGE_BETWEENNESS,
-    "stress": Visitor.STRESS,
-    "linear": Visitor.LINEAR,
-}
 _in_float64: ContextVar[bool] = ContextVar("_in_float64", default=False)
 
 
@@ -45,7 +40,7 @@ def counts_in_float64() -> Iterator[None]:
 def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
     """Scores of the whole graph, float64, as sums over ordered pairs."""
     core = problem.core
-    edges = problem.measure == "edge_betweenness"
+    edges = MEASURES[problem.measure].per_slot
     searched = torch.zeros(
         core.num_slots if edges else core.num_nodes, dtype=torch.float64, device=core.rowptr.device
     )
@@ -92,6 +87,8 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
     core, total = problem.core, problem.sources.numel()
     narrow = plan.engine in ("lanes", "relax") and not _in_float64.get()
     first = Rung.FLOAT32 if narrow else Rung.FLOAT64
+    visitor = MEASURES[problem.measure].visitor
+    assert visitor is not None
     control, launch = _codes.control(plan.workspace), plan.launch
     on_cuda = core.rowptr.is_cuda
 
@@ -104,7 +101,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
             problem.through_weight,
             scores,
             control,
-            _VISITOR[problem.measure],
+            visitor,
             _codes.ENGINE[plan.engine],
             rung,
         )

@@ -10,14 +10,17 @@ from torch import Tensor
 
 from torchcent import _batch, _distance_plan, _tiny
 from torchcent._bounds import Bounds, as_tensor, worth
-from torchcent._distance_sums import How, Sums, small_sums, source_sums, vertex_sums
+from torchcent._distance_sums import Sums, small_sums, source_sums, vertex_sums
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 FEWEST = 1024  # vertices below which a pass takes no time
 TRIAL = 8  # single searches after which it is judged whether they settle enough
 
 
-def eccentricities(graph: Graph, how: How, vertices: Tensor | None, disconnected: str) -> Tensor:
+def eccentricities(
+    graph: Graph, how: Request, vertices: Tensor | None, disconnected: str
+) -> Tensor:
     """float64 [n], or one per vertex named: outgoing distances, inf where not all are reached."""
     if vertices is not None:
         sums = source_sums(graph, how, vertices, outgoing=True)
@@ -35,7 +38,7 @@ def eccentricities(graph: Graph, how: How, vertices: Tensor | None, disconnected
     return value
 
 
-def of_small(graph: Graph, how: How, small: _tiny.Numbers, disconnected: str) -> Tensor:
+def of_small(graph: Graph, how: Request, small: _tiny.Numbers, disconnected: str) -> Tensor:
     """The same of these graphs alone, by the tiny engine; of other vertices anything."""
     if small.size == 0:
         return torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
@@ -50,13 +53,13 @@ def _of_sums(sums: Sums, graph: Graph, disconnected: str, vertices: Tensor | Non
     return value
 
 
-def _settled(graph: Graph, how: How) -> Tensor | None:
+def _settled(graph: Graph, how: Request) -> Tensor | None:
     """Per vertex, by bounds and by searching what they leave open; None where a pass is better.
 
     Searches begin by turns at the vertex of the largest upper and of the smallest lower bound.
     """
     n = graph.num_nodes
-    made, _ = _distance_plan.plan(graph, how.measure, how.engine, None, how.memory)
+    made, _ = _distance_plan.plan(graph, how, None)
     if how.engine != "auto" or made.engine != "bits" or n < FEWEST:
         return None
     bounds = Bounds(graph, how, int(graph.degree.argmax()))

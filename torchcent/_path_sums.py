@@ -3,50 +3,50 @@ of a batch."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
 from torchcent import _batch, _driver, _plan, _reduce, _resolution, _tiny
+from torchcent._measures import MEASURES
+from torchcent._request import Request
+from torchcent._scale import scale
 from torchcent.graph import Graph
 
 
-class Asked(NamedTuple):
-    """What was asked for; vertices are those of the graph, or of the union."""
-
-    measure: str
-    engine: str
-    strategy: int
-    sources: Tensor | None
-    targets: Tensor | None
-    endpoints: bool
-    tie_tolerance: float
-    memory: int | None
-    progress: bool | None
+def scores(graph: Graph, request: Request) -> Tensor:
+    """Per vertex or slot: the sums, normalised, in float64."""
+    found = sums(graph, request)
+    per_slot = MEASURES[request.measure].per_slot
+    if per_slot and not graph.directed:
+        found = found + found[graph.reverse_slot]
+    return scale(
+        found, graph, normalized=request.normalized, endpoints=request.endpoints, edges=per_slot,
+        pivots=request.sources, subset=request.targets is not None,
+    )  # fmt: skip
 
 
-def sums(graph: Graph, asked: Asked) -> Tensor:
+def sums(graph: Graph, request: Request) -> Tensor:
     """Per vertex or slot, float64: sums over ordered pairs."""
-    small, large = _tiny.split(graph, asked.engine)
+    small, large = _tiny.split(graph, request.engine)
     if graph.ptr is None and not small.size:
-        return _of_one(graph, asked)
-    edges = asked.measure == "edge_betweenness"
+        return _of_one(graph, request)
+    measure = MEASURES[request.measure]
+    edges = measure.per_slot
     size = graph.num_slots if edges else graph.num_nodes
     lost: list[int] = []
     if small.size:
         tiny = _tiny.run(
-            graph, small, [asked.measure], asked.measure, sources=asked.sources,
-            targets=asked.targets, endpoints=asked.endpoints, tie_tolerance=asked.tie_tolerance,
-            memory=asked.memory, progress=asked.progress,
+            graph, small, [measure.tiny], measure.name, sources=request.sources,
+            targets=request.targets, endpoints=request.endpoints,
+            tie_tolerance=request.tie_tolerance, memory=request.memory, progress=request.progress,
         )  # fmt: skip
-        found, lost = getattr(tiny, asked.measure), tiny.overflowed
+        found, lost = getattr(tiny, measure.tiny), tiny.overflowed
     else:
         found = torch.zeros(size, dtype=torch.float64, device=graph.device)
-    starts = _batch.chosen(graph, asked.sources)
-    ends = _batch.chosen(graph, asked.targets)
+    starts = _batch.chosen(graph, request.sources)
+    ends = _batch.chosen(graph, request.targets)
     for number in large + lost:
-        own = asked._replace(sources=starts(number), targets=ends(number))
+        own = request._replace(sources=starts(number), targets=ends(number))
         if number in lost:  # up the ladder
             own = own._replace(engine="dijkstra" if graph.is_weighted else "queue")
         if any(ids is not None and ids.numel() == 0 for ids in (own.sources, own.targets)):
@@ -56,15 +56,12 @@ def sums(graph: Graph, asked: Asked) -> Tensor:
     return found
 
 
-def _of_one(graph: Graph, asked: Asked) -> Tensor:
-    count = None if asked.sources is None else asked.sources.numel()
-    plan, core = _plan.plan(
-        graph, asked.measure, asked.engine, count, asked.memory, asked.strategy, asked.tie_tolerance
-    )
+def _of_one(graph: Graph, request: Request) -> Tensor:
+    plan, core = _plan.plan(graph, request)
     if graph.is_weighted:
         _resolution.check(graph)
     problem = _reduce.problem(
-        graph, core, asked.measure, asked.sources, asked.targets, asked.endpoints,
-        asked.tie_tolerance,
+        graph, core, request.measure, request.sources, request.targets, request.endpoints,
+        request.tie_tolerance,
     )  # fmt: skip
-    return _driver.run(problem, plan, asked.progress)
+    return _driver.run(problem, plan, request.progress)

@@ -9,7 +9,9 @@ import torch
 
 from torchcent import _codes, _memory, _ops, _reduce, _room, _tensor
 from torchcent._codes import BATCH
+from torchcent._measures import MEASURES
 from torchcent._memory import readable
+from torchcent._request import Request
 from torchcent._room import LANES
 from torchcent.graph import Graph
 
@@ -77,25 +79,23 @@ class Plan:
 
 
 def plan(
-    graph: Graph,
-    measure: str,
-    engine: str,
-    num_sources: int | None,
-    memory: int | None,
-    strategy: int = 0,
-    tie_tolerance: float = 0.0,
+    graph: Graph, request: Request, num_sources: int | None = None
 ) -> tuple[Plan, _reduce.Core]:
-    """The plan and the reduced graph that it will search.
+    """The plan and the reduced graph that it will search, from so many sources; by default from
+    those of the request.
 
     Raises:
         MemoryError: with the need and the limit, if not even one batch at a time fits.
         ValueError: if the engine cannot run here.
     """
+    measure, memory, tie_tolerance = request.measure, request.memory, request.tie_tolerance
+    num_sources = request.num_sources if num_sources is None else num_sources
     limit = _memory.budget(memory, graph.device)
     cores = Preparation(graph, measure, limit, memory)
     fold = _folding(graph, measure, tie_tolerance)
-    engine, reason, core = choose(cores, fold, engine, num_sources)
-    scores = graph.num_slots if measure == "edge_betweenness" else graph.num_nodes
+    engine, reason, core = choose(cores, fold, request.engine, num_sources)
+    per_slot = MEASURES[measure].per_slot
+    scores = graph.num_slots if per_slot else graph.num_nodes
     sources = _count_sources(core, num_sources, graph.num_nodes)
     threads, flight, lanes = 0, 0, 1
     if engine == "tensor":
@@ -107,7 +107,7 @@ def plan(
     else:
         lanes = LANES if engine in ("lanes", "relax") else 1
         each = _room.bytes_per_thread(engine, core, measure)
-        own = core.num_slots if measure == "edge_betweenness" else core.num_nodes
+        own = core.num_slots if per_slot else core.num_nodes
         fixed = graph.nbytes + 8 * scores + 8 * own + _room.core_bytes(core)
         if graph.device.type != "cuda":
             batches = -(-sources // BATCH[engine])
@@ -123,7 +123,7 @@ def plan(
     size = BATCH[engine] if engine in ("queue", "dijkstra") else lanes
     made = Plan(
         measure, engine, reason, graph.device, graph.num_nodes, graph.num_slots, core.num_nodes,
-        core.num_slots, sources, lanes, -(-sources // size), threads, flight, strategy,
+        core.num_slots, sources, lanes, -(-sources // size), threads, flight, request.strategy,
         limit - fixed, needed, limit, weights_in_words(graph, tie_tolerance),
     )  # fmt: skip
     return made, core
@@ -162,14 +162,11 @@ def _folding(graph: Graph, measure: str, tie_tolerance: float) -> str:
 
     A folded leaf's search is that of its neighbour, all distances less by a constant. Ties are the
     same there if sums are exact and compared as they are; sums that are rounded, or compared in
-    proportion to their size, may tie in the one search and not in the other. Where distances
-    themselves count, those of a folded leaf are others.
+    proportion to their size, may tie in the one search and not in the other.
     """
-    if measure == "linear":
-        return "no"
     if graph.is_weighted and (tie_tolerance > 0 or not graph.scale.exact):
         return "no"
-    return "one" if measure == "stress" else "all"
+    return MEASURES[measure].folds
 
 
 def choose(

@@ -20,6 +20,8 @@ import torch
 from torch import Tensor
 
 from torchcent import _csr, _device, _ops, _weights
+from torchcent._codes import Visitor
+from torchcent._measures import MEASURES
 from torchcent.graph import Graph
 
 
@@ -210,15 +212,16 @@ def problem(
     start = core.near.masked_select(start.index_select(0, core.near))
     vertex = core.vertex.index_select(0, start)
     own, through = torch.zeros_like(a), torch.zeros_like(b)
-    if measure == "stress":
+    counts = MEASURES[measure].visitor == Visitor.STRESS
+    if counts:
         # Paths that end in a hanging leaf pass through the vertex it hangs on, once per path.
         own, through = hanging_a - a, hanging_b - b
     if endpoints and not graph.is_symmetric:
         own, through = a, b
-    if measure == "edge_betweenness":
+    if MEASURES[measure].per_slot:
         known = _known_edges(graph, core, (a, b), (hanging_a, hanging_b))
     else:
-        known = _known_nodes(graph, core, measure, (a, b), (hanging_a, hanging_b), endpoints)
+        known = _known_nodes(graph, core, counts, (a, b), (hanging_a, hanging_b), endpoints)
     return Problem(
         measure,
         core,
@@ -252,7 +255,7 @@ def _in_component(graph: Graph, weight: Tensor) -> Tensor:
 def _known_nodes(
     graph: Graph,
     core: Core,
-    measure: str,
+    counts: bool,
     weights: tuple[Tensor, Tensor],
     hanging: tuple[Tensor, Tensor],
     endpoints: bool,
@@ -265,7 +268,7 @@ def _known_nodes(
     leaf = core.order
     branch = hanging_a.index_select(0, leaf) * hanging_b.index_select(0, leaf)
     product.index_add_(0, core.parent.index_select(0, leaf), branch)
-    if measure == "stress":
+    if counts:
         return (hanging_a - a) * (hanging_b - b) - product
     total_a, total_b = _in_component(graph, a), _in_component(graph, b)
     # All pairs that avoid v as an end, less those within one branch and those left to the core.

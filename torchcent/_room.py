@@ -9,6 +9,7 @@ from torch import Tensor
 
 from torchcent._codes import BATCH
 from torchcent._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
+from torchcent._measures import MEASURES
 from torchcent._reduce import Core
 from torchcent.graph import Graph
 
@@ -31,14 +32,14 @@ def bytes_per_thread(engine: str, core: Core, measure: str) -> int:
     """What a thread's workspace holds at most (csrc/cpu/lanes.h, queue.h)."""
     n, m = core.num_nodes, core.num_slots
     if core.weight is not None:
-        slots = measure == "edge_betweenness"
-        far = 8 * n if measure == "linear" else 0
+        slots = MEASURES[measure].per_slot
+        far = 8 * n if MEASURES[measure].by_depth else 0
         return far + weighted_bytes_per_thread(engine, n, m, core.weight.itemsize, True, slots)
     if engine == "lanes":
         return n * (256 + 3 * 8 + 4 + 14 * 12)
     # The pairs of the ladder's last rung included; an undirected edge is a DAG arc one way at most.
     arcs = m // 2 if core.colptr is core.rowptr else m
-    return n * (2 * 4 + 12 + 2 * 16) + arcs * (16 if measure == "edge_betweenness" else 8)
+    return n * (2 * 4 + 12 + 2 * 16) + arcs * (16 if MEASURES[measure].per_slot else 8)
 
 
 def weighted_bytes_per_thread(

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from torchcent import _distance_plan, _scale
 from torchcent._bounds import as_tensor, distances_from, worth
-from torchcent._distance_sums import How, source_sums, vertex_sums
+from torchcent._distance_sums import source_sums, vertex_sums
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 BATCH = 512
@@ -28,11 +29,11 @@ FEW = 48  # vertices for whose sake it is no use to hurry to the bits engine
 TRIAL = 32  # single searches after which it is judged whether they settle enough
 
 
-def top_closeness(graph: Graph, how: How, k: int, wf_improved: bool) -> tuple[Tensor, Tensor]:
+def top_closeness(graph: Graph, how: Request, k: int, wf_improved: bool) -> tuple[Tensor, Tensor]:
     """(scores float64 [k], vertices int64 [k]), descending, the lower vertex first among equals."""
     search = None
     if how.engine == "auto" and graph.is_symmetric and max(k, FEWEST) <= graph.num_nodes // 4:
-        made, _ = _distance_plan.plan(graph, how.measure, how.engine, None, how.memory)
+        made, _ = _distance_plan.plan(graph, how, None)
         if made.engine == "bits":
             search = _Search(graph, how, k, wf_improved)
     if search is not None and search.run():
@@ -45,7 +46,7 @@ def top_closeness(graph: Graph, how: How, k: int, wf_improved: bool) -> tuple[Te
 
 
 class _Search:
-    def __init__(self, graph: Graph, how: How, k: int, wf_improved: bool) -> None:
+    def __init__(self, graph: Graph, how: Request, k: int, wf_improved: bool) -> None:
         n = graph.num_nodes
         self.graph, self.how, self.k, self.wf_improved = graph, how, k, wf_improved
         size = torch.bincount(graph.components)

@@ -119,8 +119,8 @@ def shortest_path_lengths(
         raise ValueError("blocks=True hands the blocks out; leave out=None")
     size = _check.positive(block_size, "block_size")
     way = _check_weights.engine(engine, graph, _check.ROW_ENGINES, _check_weights.ROW_ENGINES)
-    way = _blocks.engine_for(way, graph, rows.numel())
     budget = _check.byte_budget(memory)
+    way = _blocks.engine_for(way, graph, rows.numel(), budget)
     if progress is not None:
         _check.flag(progress, "progress")
 

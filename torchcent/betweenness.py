@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import Tensor
 
@@ -10,12 +12,13 @@ from torchcent import (
     _check,
     _check_weights,
     _distance_plan,
+    _measures,
     _memory,
     _path_sums,
     _plan,
 )
 from torchcent._arguments import as_graph
-from torchcent._scale import scale
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 
@@ -115,10 +118,11 @@ def betweenness(
         Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    return _node_scores(
+    request = _request(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
+    return _path_sums.scores(graph, request).to(request.dtype)
 
 
 @_memory.reported
@@ -163,10 +167,11 @@ def stress(
         Shimbel 1953; Brandes 2008, section 3.7.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    return _node_scores(
+    request = _request(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
+    return _path_sums.scores(graph, request).to(request.dtype)
 
 
 @_memory.reported
@@ -212,29 +217,23 @@ def edge_betweenness(
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    asked, result = _asked(
+    request = _request(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
-    sums = _path_sums.sums(graph, asked)
-    if not graph.directed:
-        sums = sums + sums[graph.reverse_slot]
-    scale(
-        sums, graph, normalized=normalized, edges=True, pivots=asked.sources,
-        subset=targets is not None,
-    )  # fmt: skip
-    scores = sums.new_zeros(graph.slot.numel())
+    of_slot = _path_sums.scores(graph, request)
+    scores = of_slot.new_zeros(graph.slot.numel())
     real = graph.slot >= 0
-    scores[real] = sums[graph.slot[real]]
-    return scores.to(result)
+    scores[real] = of_slot[graph.slot[real]]
+    return scores.to(request.dtype)
 
 
 @_memory.reported
 def explain(
     edge_index: Tensor | Graph,
-    measure: str = "betweenness",
-    *,
     edge_weight: Tensor | None = None,
+    *,
+    measure: str = "betweenness",
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     ptr: Tensor | None = None,
@@ -253,74 +252,74 @@ def explain(
     `warp_size` and `tie_tolerance` are for betweenness, edge_betweenness and stress only. Raises
     what the measure itself would raise before it starts.
 
+    Deprecated since 0.2: the measure as the second positional argument, which is `edge_weight`, as
+    in all other functions. A str there is still taken for the measure, with a warning.
+
     Example:
         >>> import torch, torchcent
         >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
-        >>> torchcent.explain(star, "stress", directed=False).engine
+        >>> torchcent.explain(star, measure="stress", directed=False).engine
         'tiny'
         >>> torchcent.explain(torchcent.generate.ba(2000, 5)).engine
         'lanes'
     """
-    _check.choice(measure, "measure", _check.MEASURES + _check.DISTANCE_MEASURES)
-    distances = measure in _check.DISTANCE_MEASURES
+    if isinstance(edge_weight, str):
+        warnings.warn(
+            f"explain(graph, {edge_weight!r}) is deprecated: pass measure={edge_weight!r}",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        edge_weight, measure = None, edge_weight
+    _check.choice(measure, "measure", _measures.names("paths") + _measures.names("distances"))
+    distances = _measures.MEASURES[measure].family == "distances"
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    for_hops = _check.DISTANCE_ENGINES if distances else _check.ENGINES
-    _check_weights.engine(engine, graph, for_hops)
-    tolerance = _check_weights.tie_tolerance(tie_tolerance)
-    code = _check.strategy(strategy, warp_size, engine, graph, tolerance)
-    if code:
-        if distances:
+    if distances:
+        _check_weights.engine(engine, graph, _check.DISTANCE_ENGINES)
+        if strategy != "auto":
             raise ValueError(f"strategy={strategy!r} is not for {measure}; leave strategy='auto'")
-        engine = "dijkstra" if graph.is_weighted else "queue"
+        code = 0
+    else:
+        engine, code = _how(graph, (engine, strategy, warp_size), tie_tolerance)
     pivots = _check.sources(sources, graph, None)
-    budget = _check.byte_budget(memory)
+    request = Request(
+        measure, engine, code, pivots, tie_tolerance=_check_weights.tie_tolerance(tie_tolerance),
+        memory=_check.byte_budget(memory),
+    )  # fmt: skip
 
-    def of_one(one: Graph, count: int | None) -> _plan.Plan:
+    def of_one(one: Graph, own: Tensor | None) -> _plan.Plan:
         if distances:
-            return _distance_plan.plan(one, measure, engine, count, budget)[0]
-        return _plan.plan(one, measure, engine, count, budget, tie_tolerance=tolerance)[0]
+            return _distance_plan.plan(one, request, None if own is None else own.numel())[0]
+        return _plan.plan(one, request._replace(sources=own))[0]
 
-    return _batch_plan.plan(graph, measure, engine, pivots, budget, tolerance, of_one)
+    return _batch_plan.plan(graph, request, of_one)
 
 
-def _node_scores(
+def _request(
     graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
     dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
     progress: bool | None,
-) -> Tensor:  # fmt: skip
-    asked, result = _asked(
-        graph, measure, normalized, endpoints, sources, targets, generator, tie_tolerance, dtype,
-        how, memory, progress,
-    )  # fmt: skip
-    sums = _path_sums.sums(graph, asked)
-    scale(
-        sums, graph, normalized=normalized, endpoints=endpoints, pivots=asked.sources,
-        subset=targets is not None,
-    )  # fmt: skip
-    return sums.to(result)
-
-
-def _asked(
-    graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
-    targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
-    dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
-    progress: bool | None,
-) -> tuple[_path_sums.Asked, torch.dtype]:  # fmt: skip
-    """The arguments, checked, and the dtype to return."""
+) -> Request:  # fmt: skip
+    """The arguments, checked."""
     _check.flag(normalized, "normalized")
     _check.flag(endpoints, "endpoints")
-    engine = _check_weights.engine(how[0], graph, _check.ENGINES)
-    tolerance = _check_weights.tie_tolerance(tie_tolerance)
-    code = _check.strategy(how[1], how[2], engine, graph, tolerance)
+    engine, strategy = _how(graph, how, tie_tolerance)
     result = _check.float_dtype(dtype)
     pivots = _check.sources(sources, graph, _check.random_generator(generator))
     ends = None if targets is None else _check.vertices(targets, "targets", graph)
     if progress is not None:
         _check.flag(progress, "progress")
+    return Request(
+        measure, engine, strategy, pivots, ends, endpoints, normalized, float(tie_tolerance),
+        _check.byte_budget(memory), progress, result,
+    )  # fmt: skip
+
+
+def _how(graph: Graph, how: tuple[str, str, int], tie_tolerance: float) -> tuple[str, int]:
+    """The engine, which a strategy decides, and the code of the strategy."""
+    engine = _check_weights.engine(how[0], graph, _check.ENGINES)
+    tolerance = _check_weights.tie_tolerance(tie_tolerance)
+    code = _check.strategy(how[1], how[2], engine, graph, tolerance)
     if code:
         engine = "dijkstra" if graph.is_weighted else "queue"
-    budget = _check.byte_budget(memory)
-    return _path_sums.Asked(
-        measure, engine, code, pivots, ends, endpoints, tolerance, budget, progress
-    ), result
+    return engine, code

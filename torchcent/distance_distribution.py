@@ -11,7 +11,8 @@ from torch import Tensor
 
 from torchcent import _batch, _check, _check_weights, _memory, _tiny
 from torchcent._arguments import as_graph
-from torchcent._distance_sums import How, asked, distance_rows, small_sums, vertex_sums
+from torchcent._distance_sums import asked, distance_rows, small_sums, vertex_sums
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 
@@ -177,7 +178,7 @@ def _pivots(
     return None if pivots is not None and pivots.numel() == graph.num_nodes else pivots
 
 
-def _split(graph: Graph, how: How) -> tuple[_tiny.Numbers, list[int]]:
+def _split(graph: Graph, how: Request) -> tuple[_tiny.Numbers, list[int]]:
     """The graphs whose pairs the tiny engine counts, and the others: those with weights, too."""
     if graph.is_weighted:
         return np.empty(0, np.int64), list(range(graph.num_graphs))
@@ -196,7 +197,7 @@ def _quantile(pairs: Tensor, share: float) -> Tensor:
     return torch.where(wanted == 0, 0, value)[:, 0]
 
 
-def _small_pairs(graph: Graph, how: How, pivots: Tensor | None, small: _tiny.Numbers) -> Tensor:
+def _small_pairs(graph: Graph, how: Request, pivots: Tensor | None, small: _tiny.Numbers) -> Tensor:
     """[num_graphs, longest + 1]: pairs by distance of these graphs, zeros for the others."""
     dtype = torch.int64 if pivots is None else torch.float64
     if small.size == 0:
@@ -216,7 +217,7 @@ def _small_pairs(graph: Graph, how: How, pivots: Tensor | None, small: _tiny.Num
 
 
 def _large_pairs(
-    graph: Graph, how: How, pivots: Tensor | None, large: list[int]
+    graph: Graph, how: Request, pivots: Tensor | None, large: list[int]
 ) -> Iterator[Tensor]:
     """Of each of these graphs, pairs by distance up to the largest."""
     own = _batch.chosen(graph, pivots)
@@ -224,7 +225,7 @@ def _large_pairs(
         yield _pairs_of_one(_batch.part(graph, number), how, own(number))
 
 
-def _pairs_of_one(graph: Graph, how: How, pivots: Tensor | None) -> Tensor:
+def _pairs_of_one(graph: Graph, how: Request, pivots: Tensor | None) -> Tensor:
     if pivots is not None and pivots.numel() == 0:
         return torch.zeros(1, dtype=torch.float64, device=graph.device)
     if graph.is_weighted:
@@ -237,7 +238,7 @@ def _pairs_of_one(graph: Graph, how: How, pivots: Tensor | None) -> Tensor:
     return levels.double() * (graph.num_nodes / pivots.numel())
 
 
-def _weighted_levels(graph: Graph, how: How, pivots: Tensor | None) -> Tensor:
+def _weighted_levels(graph: Graph, how: Request, pivots: Tensor | None) -> Tensor:
     """Pairs by distance, of whole weights: int64 [longest + 1]."""
     _check_weights.whole_weights(graph, how.measure)
     sources = torch.arange(graph.num_nodes, device=graph.device) if pivots is None else pivots

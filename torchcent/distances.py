@@ -10,7 +10,8 @@ from torch import Tensor
 
 from torchcent import _check, _check_batch, _eccentricity, _memory, _scale, _top_closeness
 from torchcent._arguments import as_graph
-from torchcent._distance_sums import How, Sums, asked, source_sums, vertex_sums
+from torchcent._distance_sums import Sums, asked, source_sums, vertex_sums
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 
@@ -282,7 +283,7 @@ def eccentricity(
 
 
 def _incoming(
-    graph: Graph, how: How, sources: int | Tensor | None, generator: torch.Generator | None
+    graph: Graph, how: Request, sources: int | Tensor | None, generator: torch.Generator | None
 ) -> Sums:
     """Sums over all other vertices, exact or from pivots."""
     pivots = _check.sources(sources, graph, _check.random_generator(generator))

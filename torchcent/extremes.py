@@ -12,14 +12,15 @@ from torch import Tensor
 from torchcent import _batch, _check, _distance_plan, _memory, _tiny
 from torchcent._arguments import as_graph
 from torchcent._bounds import Bounds, Indices, as_tensor
-from torchcent._distance_sums import How, asked
+from torchcent._distance_sums import asked
 from torchcent._eccentricity import eccentricities, of_small
 from torchcent._longest import LongestDistance
+from torchcent._request import Request
 from torchcent.graph import Graph, components_of
 
 MOST_SINGLE = 32  # searches one by one, to raise bounds, before they go on in batches
 BATCH = 512
-_Find = Callable[[Graph, How, str], tuple[float, Bounds | None]]
+_Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
 
 @_memory.reported
@@ -194,12 +195,12 @@ def periphery(
 def _asked(
     measure: str, graph: Graph, disconnected: str, engine: str, memory: int | None,
     progress: bool | None, dtype: torch.dtype | None,
-) -> How:  # fmt: skip
+) -> Request:  # fmt: skip
     _check.choice(disconnected, "disconnected", _check.DISCONNECTED)
     return asked(measure, graph, engine, memory, progress, dtype)
 
 
-def _per_graph(graph: Graph, how: How, disconnected: str, find: _Find) -> Tensor:
+def _per_graph(graph: Graph, how: Request, disconnected: str, find: _Find) -> Tensor:
     """The extreme eccentricity of the graph, or of each one of a batch."""
     small, large = _tiny.split(graph, how.engine)
     if small.size:
@@ -213,7 +214,7 @@ def _per_graph(graph: Graph, how: How, disconnected: str, find: _Find) -> Tensor
     return value[0] if graph.ptr is None else value
 
 
-def _extreme_vertices(graph: Graph, how: How, disconnected: str, find: _Find) -> Tensor:
+def _extreme_vertices(graph: Graph, how: Request, disconnected: str, find: _Find) -> Tensor:
     """The vertices of that eccentricity, of all graphs."""
     small, large = _tiny.split(graph, how.engine)
     chosen = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
@@ -229,17 +230,17 @@ def _extreme_vertices(graph: Graph, how: How, disconnected: str, find: _Find) ->
     return torch.nonzero(chosen).flatten()
 
 
-def _outermost(graph: Graph, how: How, eccentricity: Tensor) -> Tensor:
+def _outermost(graph: Graph, how: Request, eccentricity: Tensor) -> Tensor:
     smallest = how.measure in ("radius", "center")
     return (_batch.smallest if smallest else _batch.largest)(graph, eccentricity)
 
 
-def _with_room(graph: Graph, how: How) -> How:
+def _with_room(graph: Graph, how: Request) -> Request:
     _distance_plan.room_for_bounds(graph, how.measure, how.engine, how.memory)
     return how
 
 
-def _diameter(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds | None]:
+def _diameter(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bounds | None]:
     """The diameter, and bounds of all eccentricities if the graph is strongly connected."""
     if graph.num_nodes == 0:
         return 0, None
@@ -253,7 +254,7 @@ def _diameter(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds 
     return _largest_diameter(graph, how, LongestDistance(bounds).run(), bounds.vertex), None
 
 
-def _largest_diameter(graph: Graph, how: How, low: float, known: Indices) -> float:
+def _largest_diameter(graph: Graph, how: Request, low: float, known: Indices) -> float:
     """The largest diameter of all components, `low` being that of the one that is known."""
     longest_arc = 1.0 if graph.weight is None or not graph.num_slots else float(graph.weight.max())
     outside = np.ones(graph.num_nodes, bool)
@@ -272,7 +273,7 @@ def _largest_diameter(graph: Graph, how: How, low: float, known: Indices) -> flo
     return low
 
 
-def _radius(graph: Graph, how: How, disconnected: str) -> tuple[float, Bounds | None]:
+def _radius(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bounds | None]:
     """The radius, and bounds of all eccentricities if the graph is strongly connected.
 
     The most promising vertex is searched; where its lower bound was too good, a vertex farthest
@@ -314,7 +315,7 @@ def _smallest(bounds: Bounds, best: float) -> float:
 
 
 def _with_eccentricity(
-    graph: Graph, how: How, value: float, bounds: Bounds | None, disconnected: str
+    graph: Graph, how: Request, value: float, bounds: Bounds | None, disconnected: str
 ) -> Tensor:
     """All vertices of this eccentricity, ascending; those that bounds leave open are searched."""
     outermost = torch.amin if how.measure == "center" else torch.amax

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from torchcent import _batch, _check, _check_batch, _check_weights, _memory, _scale, _tiny
+from torchcent import (
+    _batch,
+    _check,
+    _check_batch,
+    _check_weights,
+    _memory,
+    _path_sums,
+    _scale,
+    _tiny,
+)
 from torchcent._arguments import as_graph
-from torchcent.betweenness import betweenness, stress
-from torchcent.distances import distance_profile, eccentricity
+from torchcent._distance_sums import vertex_sums
+from torchcent._eccentricity import eccentricities
+from torchcent._measures import FEATURES
+from torchcent._measures import names as names_of
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 _ENGINES = ("auto", "tiny", "tensor")
-_OF_PROFILE = ("closeness", "harmonic", "reach", "farness")
+_OF_PROFILE = tuple(name for name, source in FEATURES.items() if source == "distance_profile")
+_PATHS = tuple(name for name, source in FEATURES.items() if source in names_of("paths"))
 
 
 @_memory.reported
@@ -68,76 +80,78 @@ def node_features(
     _check.flag(normalized, "normalized")
     result = _check.float_dtype(dtype)
     small, large = _tiny.split(graph, _check_weights.engine(engine, graph, _ENGINES))
-    how = _How(normalized, engine, _check.byte_budget(memory), progress)
+    request = Request(
+        "", engine, normalized=normalized, memory=_check.byte_budget(memory), progress=progress
+    )
     if graph.ptr is None and large:
-        return _one_by_one(graph, names, how).to(result)
+        return _one_by_one(graph, names, request).to(result)
     found = torch.zeros(graph.num_nodes, len(names), dtype=result, device=graph.device)
     if small.size:
-        columns, lost = _of_small(graph, names, how, small)
+        columns, lost = _of_small(graph, names, request, small)
         for place, name in enumerate(names):
             found[:, place] = columns[name]
         large = large + lost
     for number in large:
-        one = _one_by_one(_batch.part(graph, number), names, how)
+        one = _one_by_one(_batch.part(graph, number), names, request)
         found[_batch.run(graph, number)[0]] = one.to(result)
     return found
 
 
-class _How(NamedTuple):
-    normalized: bool
-    engine: str
-    memory: int | None
-    progress: bool | None
-
-
 def _of_small(
-    graph: Graph, names: list[str], how: _How, small: _tiny.Numbers
+    graph: Graph, names: list[str], request: Request, small: _tiny.Numbers
 ) -> tuple[dict[str, Tensor], list[int]]:
     """All columns of these graphs from one traversal; and the graphs that take another one."""
-    wanted: list[str] = [name for name in ("betweenness", "stress") if name in names]
-    if set(names) - {"betweenness", "stress", "degree"}:
+    wanted: list[str] = [name for name in _PATHS if name in names]
+    if set(names) - {*_PATHS, "degree"}:
         wanted.append("distances")
     tiny = _tiny.run(
-        graph, small, wanted, "node_features", memory=how.memory, progress=how.progress
+        graph, small, wanted, "node_features", memory=request.memory, progress=request.progress
     )
     columns: dict[str, Tensor] = {}
-    for name in ("betweenness", "stress"):
+    for name in _PATHS:
         if name in names:
             columns[name] = _scale.scale(
-                getattr(tiny, name), graph, normalized=how.normalized, endpoints=False
+                getattr(tiny, name), graph, normalized=request.normalized, endpoints=False
             )
     if "distances" in wanted:
-        reach, farness = tiny.distances[:, _tiny.REACH], tiny.distances[:, _tiny.FARNESS]
-        others = _scale.others(graph)
-        columns |= {
-            "closeness": _scale.closeness(farness, reach, others, True),
-            "harmonic": _scale.harmonic(tiny.distances[:, _tiny.HARMONIC], others, how.normalized),
-            "eccentricity": tiny.distances[:, _tiny.FARTHEST_OUT],
-            "reach": reach,
-            "farness": farness,
-        }
+        column = tiny.distances.T
+        columns |= _of_sums(
+            graph, column[_tiny.FARNESS], column[_tiny.HARMONIC], column[_tiny.REACH], request
+        )
+        columns["eccentricity"] = column[_tiny.FARTHEST_OUT]
     if "degree" in names:
-        columns["degree"] = _degree(graph, how)
+        columns["degree"] = _degree(graph, request)
     return columns, tiny.overflowed
 
 
-def _one_by_one(graph: Graph, names: list[str], how: _How) -> Tensor:
+def _one_by_one(graph: Graph, names: list[str], request: Request) -> Tensor:
     """Of one graph, a traversal for each kind of measure."""
-    options: dict[str, Any] = {**how._asdict(), "dtype": torch.float64}
-    normalized = options.pop("normalized")
-    found = {"degree": _degree(graph, how)}
-    if "betweenness" in names:
-        found["betweenness"] = betweenness(graph, normalized=normalized, **options)
-    if "stress" in names:
-        found["stress"] = stress(graph, normalized=normalized, **options)
+    found = {"degree": _degree(graph, request)}
+    for name in _PATHS:
+        if name in names:
+            found[name] = _path_sums.scores(graph, request._replace(measure=name))
     if "eccentricity" in names:
-        found["eccentricity"] = eccentricity(graph, disconnected="component", **options)
+        own = request._replace(measure="eccentricity")
+        found["eccentricity"] = eccentricities(graph, own, None, "component")
     if any(name in names for name in _OF_PROFILE):
-        profile = distance_profile(graph, normalized=normalized, **options)
-        found |= {name: getattr(profile, name) for name in _OF_PROFILE}
+        sums = vertex_sums(graph, request._replace(measure="distance_profile"))
+        found |= _of_sums(graph, sums.farness, sums.harmonic, sums.reach, request)
     return torch.stack([found[name] for name in names], dim=1)
 
 
-def _degree(graph: Graph, how: _How) -> Tensor:
+def _of_sums(
+    graph: Graph, farness: Tensor, harmonic: Tensor, reach: Tensor, request: Request
+) -> dict[str, Tensor]:
+    """The features that sums over distances give."""
+    others = _scale.others(graph)
+    return {
+        "closeness": _scale.closeness(farness, reach, others, True),
+        "harmonic": _scale.harmonic(harmonic, others, request.normalized),
+        "reach": reach,
+        "farness": farness,
+    }
+
+
+def _degree(graph: Graph, request: Request) -> Tensor:
     degree = graph.degree.double()
-    return degree / _scale.others(graph) if how.normalized else degree
+    return degree / _scale.others(graph) if request.normalized else degree

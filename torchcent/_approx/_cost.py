@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from torchcent import _ops, _plan
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 EXACT_SECONDS = 2.0
@@ -35,7 +36,7 @@ def exact_seconds(graph: Graph, memory: int | None) -> float:
     if work / (max(rates.values()) * _threads(graph)) > _HOPELESS * EXACT_SECONDS:
         return float("inf")
     try:
-        plan, core = _plan.plan(graph, "betweenness", "auto", None, memory)
+        plan, core = _plan.plan(graph, Request("betweenness", memory=memory))
     except MemoryError:
         return float("inf")
     rate = rates[plan.engine]

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent import _csr, _driver, _plan, _reduce, _resolution, _weighted_rows
+from torchcent._request import Request
 from torchcent.graph import Graph
 
 CHOICES = ("uniform", "degree", "max_min")
@@ -28,7 +29,11 @@ def dependency_sums(
     engine = "auto"
     if measure == "linear" and graph.is_weighted and _plan.has_kernels(graph):
         engine = "dijkstra"  # which has distances at hand where dependencies are added up
-    made, core = _plan.plan(graph, measure, engine, number, memory, tie_tolerance=tie_tolerance)
+    made, core = _plan.plan(
+        graph,
+        Request(measure, engine, tie_tolerance=tie_tolerance, memory=memory),
+        number,
+    )
     if graph.is_weighted:
         _resolution.check(graph)
     problem = _reduce.problem(graph, core, measure, pivots, None, False, tie_tolerance)
