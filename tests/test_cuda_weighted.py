@@ -184,7 +184,7 @@ def test_strategies_that_there_are_not():
     graph = Weighted(2, {(0, 1): 1}, torch.int32)
     for code, tolerance in ((2, 0.0), (9, 0.0), (LOCKED, 1e-9)):
         with pytest.raises(ValueError, match="strateg"):
-            scores(graph, "betweenness", (1, code), tolerance=tolerance)
+            scores(graph, "betweenness", (DIJKSTRA, Launch(strategy=code)), tolerance=tolerance)
 
 
 @pytest.mark.parametrize("kernel", EXACT)
