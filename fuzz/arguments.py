@@ -240,7 +240,7 @@ def words(wrong: dict[str, Any]) -> set[str]:
     if {"first", "second"} & set(wrong):
         found |= {"clustering"}
     if "edge_weight" in wrong:
-        found |= {"weight"}
+        found |= {"weight", "measure"}  # explain takes a str for the measure, as it did before 0.2
     if isinstance(wrong.get("path"), str):  # what a file holds, and where it would go
         found |= {wrong["path"], repr(wrong["path"])}
     return found
