@@ -88,8 +88,12 @@ test-scatter: $(VENV)/.extra-test
 	$(BIN)/pip uninstall --quiet --yes torch_scatter
 
 # The kernels with the sanitizers of g++ in them (docs/reliability.md).
-sanitize sanitize-quick: $(VENV)/.extra-test
-	$(BIN)/python tools/sanitize.py $(if $(filter sanitize-quick,$@),--quick) --jobs $(JOBS)
+SANITIZE_SECONDS ?= 300
+sanitize: $(VENV)/.extra-fuzz $(VENV)/.extra-test
+	$(BIN)/python tools/sanitize.py --jobs $(JOBS) --part $(PART) --seconds $(SANITIZE_SECONDS)
+
+sanitize-quick: $(VENV)/.extra-test
+	$(BIN)/python tools/sanitize.py --quick --jobs $(JOBS)
 
 # NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
 # that it runs on, with 3.7, in an environment with the wheel.

@@ -46,6 +46,8 @@ FLAGS = {
 #: what the tests of engines are called; those of limits on memory and time cannot hold here, for
 #: a sanitizer takes terabytes of addresses and several times the time
 ENGINES = "lanes or queue or bits or relax or dijkstra or tiny or tensor or ops or mcl or closure"
+#: targets of fuzz/readers.py
+READERS = tuple(sorted(path.name for path in (ROOT / "fuzz" / "corpus").glob("*")))
 PLAIN = ("tensor", "dense")  # engines without kernels of ours
 UNFIT = (
     "memory or room or interrupt or processors or package or cpp or docs or notebooks or wheel"
@@ -217,10 +219,13 @@ def tasks(quick: bool, simd: Sequence[str], jobs: int, part: float, seconds: int
     def fuzz(seconds: int) -> list[str]:
         return [sys.executable, "fuzz/arguments.py", "--seconds", str(seconds)]
 
+    def reader(name: str, seconds: int) -> list[str]:
+        return [sys.executable, "fuzz/readers.py", name, f"-max_total_time={seconds}"]
+
     if quick:
         files = [f"tests/test_{name}.py" for name in ("ops", "mcl_ops", "bad_input")]
         return [
-            *(Task("address", one, "soak", soak(4), leaks=True) for one in simd),
+            *(Task("address", one, "soak", soak(4), leaks=True) for one in {simd[0], simd[-1]}),
             Task("thread", simd[0], "soak", soak(4)),
             Task("address", simd[0], "operators", tests(*files, "-k", f"not ({UNFIT})")),
         ]
@@ -232,6 +237,8 @@ def tasks(quick: bool, simd: Sequence[str], jobs: int, part: float, seconds: int
             Task("address", one, "arguments", fuzz(seconds)),
             Task("thread", one, "soak", soak(seconds)),
         ]
+    # Coverage does not guide them here: they mutate the kept inputs. No instruction set matters.
+    chosen += [Task("address", simd[0], name, reader(name, seconds // 3)) for name in READERS]
     some = f"({ENGINES}) and not ({UNFIT})"
     return [*chosen, Task("thread", simd[0], "tests", tests("tests", "-k", some))]
 
