@@ -23,8 +23,9 @@ from parts import (  # noqa: F401  (hooks of pytest)
     pytest_configure,
     pytest_report_header,
 )
+from tuning import Tuning, tuned
 
-from torchcent import _distance_plan, _ops, _tiny
+from torchcent import _distance_plan, _ops
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -36,6 +37,12 @@ settings.register_profile(
 settings.load_profile("torchcent")
 
 
+@pytest.fixture
+def tuning(monkeypatch: pytest.MonkeyPatch) -> Tuning:
+    """`tuning(paths_inline=0)` sets a size that decides which way a run takes (tuning.py)."""
+    return tuned(monkeypatch)
+
+
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
     if request.param != "tensor" and os.environ.get("TORCHCENT_NO_EXTENSION"):
@@ -44,34 +51,34 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(params=["tensor", "bits", "tiny", "auto"])
-def distance_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def distance_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """Of the distance measures; "auto" takes shortcuts of its own, here for small graphs, too."""
     if request.param == "bits" and not _distance_plan.has_bits(DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
     if request.param == "tiny" and not _ops.has_kernel("tiny", DEVICE):
         pytest.skip(f"the tiny engine has no kernels for {DEVICE}")
     if request.param == "auto":
-        monkeypatch.setattr(_tiny, "AUTO_NODES", -1)
+        tuning(tiny_nodes=-1)
     return request.param
 
 
 @pytest.fixture(params=["bits", "auto"])
-def compiled_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def compiled_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """For graphs on which the tensor engine would take minutes."""
     if not _distance_plan.has_bits(DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
-    monkeypatch.setattr(_tiny, "AUTO_NODES", -1)
+    tuning(tiny_nodes=-1)
     return request.param
 
 
 @pytest.fixture(params=WEIGHTED)
-def weighted_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def weighted_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """Of weighted graphs, for all measures; "auto" is not to take tiny."""
     compiled = _ops.has_kernel("weighted_dependency", DEVICE)
     if request.param in ("relax", "dijkstra", "tiny") and not compiled:
         pytest.skip(f"engine={request.param!r} has no kernels for {DEVICE}")
     if request.param == "auto":
-        monkeypatch.setattr(_tiny, "AUTO_NODES", -1)
+        tuning(tiny_nodes=-1)
     return request.param
 
 

@@ -123,13 +123,13 @@ def test_auto_takes_exact_scores_of_small_graphs():
     assert found.lower is found.scores and found.upper is found.scores
 
 
-def test_auto_samples_large_graphs(monkeypatch):
+def test_auto_samples_large_graphs(monkeypatch, tuning):
     graph, _ = CASES["random"]
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
     assert betweenness_approx(graph, 0.1, generator=chance()).method == "kadabra"
     # Where samples turn out to be dearer than exact scores, those are computed after all.
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e-9)
-    monkeypatch.setattr(_cost, "EXACT_SECONDS", 0.0)
+    tuning(exact_for_nothing=0.0)
     found = betweenness_approx(graph, 0.01, generator=chance())
     assert found.method == "exact" and "paths more" in found.reason
 

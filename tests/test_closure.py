@@ -134,12 +134,12 @@ def test_several_blocks(way, name, threads):
         assert closed.row(vertex).tolist() == np.flatnonzero(truth[vertex]).tolist()
 
 
-def test_a_long_run_shows_progress_and_gives_the_same(monkeypatch, capsys):
+def test_a_long_run_shows_progress_and_gives_the_same(tuning, capsys):
     if not _ops.available:
         pytest.skip("there is no compiled extension")
     n, arcs = LARGE["acyclic"]
     quick = transitive_closure(edge_index(arcs), num_nodes=n)
-    monkeypatch.setattr(closure, "_INLINE_WORK", 0)
+    tuning(closure_inline=0)
     watched = transitive_closure(edge_index(arcs), num_nodes=n, progress=True)
     assert torch.equal(watched.to_dense(), quick.to_dense())
     assert "transitive_closure: 100%" in capsys.readouterr().err

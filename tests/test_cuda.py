@@ -278,7 +278,7 @@ def test_subgraphs_and_transposes_equal_those_of_the_cpu(name, directed):
 
 @pytest.mark.parametrize("window", [1, 64, 2**21])
 @pytest.mark.parametrize("name", ["isolated", "hubs", "random"])
-def test_windows_change_no_bit(name, window, monkeypatch):
+def test_windows_change_no_bit(name, window, tuning):
     n, arcs = CSR[name]
     graph = torchcent.Graph.from_edge_index(edge_index(arcs).cuda(), n, directed=False)
 
@@ -288,7 +288,7 @@ def test_windows_change_no_bit(name, window, monkeypatch):
         yield from _device.fold(graph.rowptr, graph.col, True)
 
     expected = list(prepared())
-    monkeypatch.setattr(_device, "_WINDOW", window)
+    tuning(device_window=window)
     for ours, theirs in zip(prepared(), expected, strict=True):
         assert torch.equal(ours, theirs)
 

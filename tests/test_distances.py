@@ -264,7 +264,7 @@ def test_complete_and_empty(distance_engine):
 
 
 def test_large_star(distance_engine):
-    folds = torchcent.explain(edge_index(star(2)), "closeness", engine=distance_engine)
+    folds = torchcent.explain(edge_index(star(2)), measure="closeness", engine=distance_engine)
     # tensor and tiny do not fold leaves
     leaves = 700 if folds.engine in ("tensor", "tiny") else 100_000
     profile = profiled(star(leaves), leaves + 1, distance_engine, directed=False)

@@ -31,7 +31,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torchcent
-from torchcent import Graph, _bounds, _distance_plan, _eccentricity, _longest, extremes
+from torchcent import Graph, _bounds, _distance_plan
 
 pytestmark = pytest.mark.sweep
 
@@ -57,18 +57,20 @@ def expected(n: int, arcs: oracles.Arcs, **options) -> dict[str, object]:
 
 
 @pytest.fixture(params=["as it is", "batches", "singly"])
-def eager(request, monkeypatch):
+def eager(request, tuning):
     """Small thresholds bring small graphs to what is meant for large ones: batches, bounds."""
     if request.param != "as it is":
-        monkeypatch.setattr(_longest, "ROOTS", 2)
-        monkeypatch.setattr(_longest, "BATCH", 1)
-        monkeypatch.setattr(_longest, "TRIAL", 1)
-        monkeypatch.setattr(_longest, "FEW", 0 if request.param == "batches" else 1000)
-        monkeypatch.setattr(extremes, "MOST_SINGLE", 1)
-        monkeypatch.setattr(extremes, "BATCH", 2)
-        monkeypatch.setattr(_bounds, "MOST_SINGLE", 1)
-        monkeypatch.setattr(_eccentricity, "FEWEST", 2)
-        monkeypatch.setattr(_eccentricity, "TRIAL", 1)
+        tuning(
+            longest_roots=2,
+            longest_batch=1,
+            longest_trial=1,
+            longest_few=0 if request.param == "batches" else 1000,
+            extremes_single=1,
+            extremes_batch=2,
+            bounds_single=1,
+            eccentricity_fewest=2,
+            eccentricity_trial=1,
+        )
 
 
 # --- the definition

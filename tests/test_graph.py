@@ -5,6 +5,7 @@ import torch
 from graphs import arc_lists, edge_index
 from hypothesis import given
 from hypothesis import strategies as st
+from tuning import tuned
 
 from torchcent import Graph, _csr, _device
 
@@ -36,7 +37,7 @@ def test_windows_hold_every_slot_with_its_row(graph, window):
     n, arcs = graph
     made = Graph.from_edge_index(edge_index(arcs), n)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_device, "_WINDOW", window)
+        tuned(patch)(device_window=window)
         parts = _device.windows(made.rowptr, made.num_slots)
         label = _device.components(made.rowptr, made.col, made.is_symmetric)
     slots = [slot for part in parts for slot in range(part.begin, part.end)]

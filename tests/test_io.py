@@ -145,8 +145,8 @@ def _irregular(*_):
     raise IrregularText
 
 
-def test_many_rows_over_chunk_borders(tmp_path, arrow, monkeypatch):
-    monkeypatch.setattr("torchcent.io._tokens.CHUNK", 100)
+def test_many_rows_over_chunk_borders(tmp_path, arrow, tuning):
+    tuning(text_chunk=100)
     table = np.random.default_rng(0).integers(0, 10**6, (500, 2))
     text = "".join(f"{u}\t{v}\n" for u, v in table)
     assert rows(read(save(tmp_path, "g.tsv", text))) == [tuple(r) for r in table.tolist()]

@@ -251,14 +251,14 @@ def test_deterministic_whatever_the_threads(engine: str, threads: None) -> None:
         assert torch.equal(other.row_indices(), flows[0].row_indices())
 
 
-def test_engines_take_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_take_over(tuning) -> None:
     """auto goes from dense to sparse columns, and back, as the flow gets sparse or dense."""
     index, weight = planted(12, 12, 2)
-    monkeypatch.setattr(_plan, "SMALL", dict.fromkeys(_plan.SMALL, 0))
+    tuning(mcl_small=0)
     plain = torchcent.mcl(index, weight, engine="tensor")
     sparse = "fused" if _plan.compiled(DEVICE) else "tensor"
     for gain in (1.5, 12, 1000):
-        monkeypatch.setattr(_plan, "GEMM_GAIN", dict.fromkeys(_plan.GEMM_GAIN, gain))
+        tuning(mcl_dense_gain=gain)
         found = torchcent.mcl(index, weight)
         assert torch.equal(found.labels, plain.labels)
         assert found.iterations == plain.iterations
@@ -330,12 +330,12 @@ def test_memory_is_obeyed_during_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
             _run.run(flow, rules, 2.0, _run.Limits(1e-4, 100), small, False)
 
 
-def test_interrupt_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_leaves_nothing_running(tuning) -> None:
     import signal
     import threading
 
     index, weight = planted(30, 40, 4)
-    monkeypatch.setattr(_run, "_INLINE_WORK", 0)
+    tuning(mcl_inline=0)
     before = threading.active_count()
     timer = threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT))
     # A shell's background job starts with SIGINT ignored.
@@ -352,9 +352,9 @@ def test_interrupt_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> No
     assert threading.active_count() == before
 
 
-def test_progress(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress(capsys: pytest.CaptureFixture[str], tuning) -> None:
     index, weight = planted(10, 30, 4)
-    monkeypatch.setattr(_run, "_INLINE_WORK", 0)
+    tuning(mcl_inline=0)
     torchcent.mcl(index, weight, progress=True, engine="tensor", inflation=1.3)
     shown = capsys.readouterr().err
     assert "mcl -I 1.3" in shown and "iteration" in shown
@@ -386,11 +386,13 @@ def test_dense_takes_a_batch() -> None:
     torch.testing.assert_close(summary, torch.stack([told for _, told in alone]))
 
 
-def test_tensor_engine_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensor_engine_in_blocks(tuning) -> None:
     index, weight = planted(6, 10, 9)
     whole = torchcent.mcl(index, weight, engine="tensor", return_flow=True)
-    monkeypatch.setattr(_tensor, "PRODUCTS", 500)
-    monkeypatch.setattr(_tensor, "PRODUCTS_ON_ACCELERATOR", 500)
+    tuning(
+        mcl_products=500,
+        mcl_products_on_accelerator=500,
+    )
     parts = torchcent.mcl(index, weight, engine="tensor", return_flow=True)
     assert whole.flow is not None and parts.flow is not None
     torch.testing.assert_close(parts.flow.to_dense(), whole.flow.to_dense())

@@ -9,7 +9,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent import Prune
-from torchcent._mcl import _batch, _plan
+from torchcent._mcl import _plan
 
 pytestmark = pytest.mark.sweep
 
@@ -70,8 +70,8 @@ def test_as_alone(engine: str) -> None:
     assert found.engine.startswith("dense" if engine == "auto" else engine)
 
 
-def test_large_graphs_are_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_batch, "LARGEST", 20)
+def test_large_graphs_are_alone(tuning) -> None:
+    tuning(mcl_largest=20)
     parts = [drawn(n, n) for n in (15, 70, 20, 21, 3)]
     found = assert_as_alone(parts, engine="dense")
     assert found.engine == "dense"
@@ -99,12 +99,14 @@ def test_any_batch(sizes: list[int], seed: int) -> None:
     assert_as_alone([drawn(n, seed + i) for i, n in enumerate(sizes)])
 
 
-def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_matter(tuning) -> None:
     """How many graphs are side by side leaves labels and flow as they are."""
     edges, weight, ptr = union([drawn(14 + i % 3, i) for i in range(30)])
     whole = torchcent.mcl(edges, weight, ptr=ptr, directed=False, return_flow=True)
-    monkeypatch.setattr(_batch, "_BLOCK", 600)
-    monkeypatch.setattr(_batch, "_BLOCK_ON_ACCELERATOR", 600)
+    tuning(
+        mcl_block=600,
+        mcl_block_on_accelerator=600,
+    )
     parts = torchcent.mcl(edges, weight, ptr=ptr, directed=False, return_flow=True)
     assert torch.equal(parts.labels, whole.labels)
     assert parts.chaos_history == pytest.approx(whole.chaos_history, rel=1e-4, abs=1e-9)

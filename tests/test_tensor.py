@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import torchcent
 from torchcent import _tensor
-from torchcent._tensor import _scatter, _search
+from torchcent._tensor import _scatter
 from torchcent._tensor._scaled import Scaled, as_float, sum_by
 
 pytestmark = pytest.mark.sweep
@@ -76,16 +76,16 @@ def test_no_sources():
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("name", LEAFY)
-def test_scaled_counts_where_none_are_needed(measure, name, monkeypatch):
+def test_scaled_counts_where_none_are_needed(measure, name, tuning):
     n, arcs = LEAFY[name]
     plain = tensor_scores(measure, arcs, n, directed=False)
-    monkeypatch.setattr(_search, "LARGEST_COUNT", 0.0)
+    tuning(tensor_counts=0.0)
     assert_scores(tensor_scores(measure, arcs, n, directed=False), plain, "tensor")
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_scaled_counts_against_the_definition(measure, monkeypatch):
-    monkeypatch.setattr(_search, "LARGEST_COUNT", 0.0)
+def test_scaled_counts_against_the_definition(measure, tuning):
+    tuning(tensor_counts=0.0)
     for n, arcs in (
         (12, tower(4, 3)),
         (16, diamonds(5)),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torchcent
-from torchcent import Graph, _top_closeness
+from torchcent import Graph
 
 pytestmark = pytest.mark.sweep
 
@@ -35,12 +35,14 @@ def assert_top(graph: Graph, ks: Iterable[int], engine: str, wf_improved: bool =
 
 
 @pytest.fixture(params=["small world", "deep"])
-def eager(request, monkeypatch):
+def eager(request, tuning):
     """Brings small graphs to what is meant for large ones."""
-    monkeypatch.setattr(_top_closeness, "FEWEST", 0)
-    monkeypatch.setattr(_top_closeness, "FEW", 1000 if request.param == "deep" else 0)
-    monkeypatch.setattr(_top_closeness, "BATCH", 3)
-    monkeypatch.setattr(_top_closeness, "TRIAL", 2)
+    tuning(
+        top_fewest=0,
+        top_few=1000 if request.param == "deep" else 0,
+        top_batch=3,
+        top_trial=2,
+    )
 
 
 @given(data=st.data())

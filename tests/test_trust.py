@@ -202,13 +202,15 @@ def stillborn(function, arguments):
 
 
 @pytest.mark.parametrize("start", [no_thread, stillborn])
-def test_work_is_done_here_where_no_thread_starts(monkeypatch, start):
+def test_work_is_done_here_where_no_thread_starts(monkeypatch, tuning, start):
     graph = torchcent.generate.ba(3000, 5)
     names = ("closeness", "betweenness", "distance_distribution")
     expected = [getattr(torchcent, name)(graph, progress=False) for name in names]
     monkeypatch.setattr(_watch, "start_new_thread", start)
-    monkeypatch.setattr("torchcent._driver._INLINE_WORK", 0)
-    monkeypatch.setattr("torchcent._distance_plan.INLINE_WORK", dict.fromkeys(("bits",), 0))
+    tuning(
+        paths_inline=0,
+        distances_inline=0,
+    )
     for name, known in zip(names, expected, strict=True):
         assert torch.equal(getattr(torchcent, name)(graph, progress=False), known)
 

@@ -33,7 +33,7 @@ from test_weighted import ENDS, EXACT, ROUNDED, listed, networkx_graph, seeded
 from torch import Tensor
 
 import torchcent
-from torchcent import Graph, _distance_plan, _longest, extremes, shortest_path_lengths
+from torchcent import Graph, _distance_plan, shortest_path_lengths
 from torchcent._request import Request
 
 pytestmark = pytest.mark.sweep
@@ -139,13 +139,15 @@ def test_top(weighted_engine):
 
 
 @pytest.fixture(params=["as it is", "batches"])
-def eager(request, monkeypatch):
+def eager(request, tuning):
     if request.param == "batches":
-        monkeypatch.setattr(_longest, "ROOTS", 2)
-        monkeypatch.setattr(_longest, "FEW", 0)
-        monkeypatch.setattr(_longest, "BATCH", 2)
-        monkeypatch.setattr(extremes, "MOST_SINGLE", 0)
-        monkeypatch.setattr(extremes, "BATCH", 2)
+        tuning(
+            longest_roots=2,
+            longest_few=0,
+            longest_batch=2,
+            extremes_single=0,
+            extremes_batch=2,
+        )
 
 
 def check_extremes(rows, graph, engine, disconnected):
