@@ -23,7 +23,6 @@ from torchcent.io import read_clusters, write_clusters, write_scores
 from torchcent.plot import plot_scores
 
 ARCS = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 4, 4]])
-CLUSTERS = torch.tensor([0, 0, 1, 1, 1])
 #: NetworkX's names, with arguments that it accepts
 OF_NETWORKX: dict[str, dict[str, Any]] = {
     "betweenness_centrality": {"weight": "length"},
@@ -53,7 +52,7 @@ def files() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
     def labelled(
         edge_index: Any, edge_weight: Any, labels: Any, num_nodes: Any, directed: Any
     ) -> object:
-        """An EdgeList is a plain record: it is checked when it is used."""
+        """Made, written, and as a Graph."""
         made = torchcent.EdgeList(edge_index, edge_weight, labels, num_nodes, directed)
         torchcent.write(at / "out.txt", made)
         return made.graph(), folder  # which is removed with the last target
