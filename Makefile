@@ -24,7 +24,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist
 # What the extension is made of. Python files are not in it: the package is installed in place.
 BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -type f)
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
-CUDA := $(wildcard csrc/cuda/*.cu)
+CUDA := $(wildcard csrc/*/cuda/*.cu)
 
 .PHONY: demo test test-all sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 fuzz lint docs bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
@@ -160,7 +160,7 @@ cuda-check: $(VENV)/.torch
 	@if ! command -v nvcc > /dev/null; then echo "cuda-check: nvcc is not here, skipped"; exit 0; fi; \
 	include=$$($(BIN)/python -c 'import torch; print(torch.__path__[0] + "/include")'); \
 	printf '%s\n' $(CUDA) | xargs -P "$$(nproc)" -I{} \
-	  sh -c 'echo "nvcc {}" && $(NVCC) -Icsrc -isystem "$$0" -o /dev/null {}' "$$include"
+	  sh -c 'echo "nvcc {}" && $(NVCC) -Icsrc -Icsrc/include -isystem "$$0" -o /dev/null {}' "$$include"
 
 # Are the results in benchmarks/results from a GPU those of these sources?
 gpu-status:

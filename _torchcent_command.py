@@ -16,8 +16,8 @@ def main() -> int:
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, _leave)
-    from torchcent._interrupt import INTERRUPTED, interrupt
     from torchcent.cli import main as command
+    from torchcent.runtime._interrupt import INTERRUPTED, interrupt
 
     try:
         if ours:

@@ -17,7 +17,7 @@ from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 CSRC = Path("csrc")
 MACROS = [("TORCH_TARGET_VERSION", "0x020a000000000000")]
-HEADERS = ("csr.h", "multi_search.h", "multi_search.cuh")  # for users (torchcent.include_path())
+INCLUDE = [str(path.resolve()) for path in (CSRC, CSRC / "include")]
 # For tools/sanitize.py: kernels that check themselves, for a folder of their own.
 SANITIZE = {
     "": ["-O3", "-g0"],
@@ -34,8 +34,8 @@ if platform.machine() == "x86_64":
 extensions = [
     CppExtension(
         "torchcent._C",
-        sorted(str(path) for path in [*CSRC.glob("*.cpp"), *CSRC.glob("cpu/*.cpp")]),
-        include_dirs=[str(CSRC.resolve())],
+        sorted(map(str, [CSRC / "core/library.cpp", *CSRC.glob("*/cpu/*.cpp")])),
+        include_dirs=INCLUDE,
         define_macros=MACROS,
         extra_compile_args=FLAGS,
         extra_link_args=["-pthread", *(flag for flag in SANITIZE if "sanitize" in flag)],
@@ -60,7 +60,7 @@ def cuda_extension() -> Extension | None:
     By default only for a CUDA build of PyTorch. With TORCHCENT_CUDA=1 a CPU build will do: nvcc and
     its headers are enough, no GPU is needed. cudart is linked in.
     """
-    sources = sorted(str(path) for path in CSRC.glob("cuda/*.cu"))
+    sources = sorted(str(path) for path in CSRC.glob("*/cuda/*.cu"))
     home = cuda_home()
     wanted = os.environ.get("TORCHCENT_CUDA", "1" if torch.version.cuda else "0") != "0"
     if not sources or home is None or not wanted:
@@ -73,7 +73,7 @@ def cuda_extension() -> Extension | None:
     return CppExtension(
         "torchcent._CUDA",
         sources,
-        include_dirs=[str(CSRC.resolve()), f"{home}/include"],
+        include_dirs=[*INCLUDE, f"{home}/include"],
         define_macros=[*MACROS, ("USE_CUDA", None)],
         extra_compile_args={
             "cxx": FLAGS,
@@ -97,15 +97,15 @@ class BuildKernels(BuildExtension):
 
 
 class BuildPackage(build_py):
-    """Adds the headers for users, which an installation in place has in csrc."""
+    """Adds the headers for users (torchcent.include_path()), which a checkout has in csrc."""
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
             folder = Path(self.build_lib, "torchcent", "include")
             self.mkpath(str(folder))
-            for name in HEADERS:
-                self.copy_file(str(CSRC / name), str(folder / name))
+            for header in sorted(CSRC.glob("include/torchcent/*")):
+                self.copy_file(str(header), str(folder / header.name))
 
 
 if (cuda := cuda_extension()) is not None:

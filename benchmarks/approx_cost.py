@@ -21,9 +21,10 @@ import torch
 from machine import conditions
 
 import torchcent
-from torchcent import Graph, _plan, generate
-from torchcent._approx import _cost
-from torchcent._request import Request
+from torchcent import Graph, generate
+from torchcent.approx import _cost
+from torchcent.engines import _plan
+from torchcent.engines._request import Request
 
 RESULTS = Path(__file__).parent / "results" / "approx_cost.json"
 GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], bool]] = {

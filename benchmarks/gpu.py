@@ -37,8 +37,10 @@ from gpu_small import Sanitizer
 from gpu_status import ROOT, digest
 
 import torchcent
-from torchcent import Graph, _check, _driver, _plan, _reduce, _room, generate
-from torchcent._request import Request
+from torchcent import Graph, generate
+from torchcent.check import _common as check
+from torchcent.engines import _driver, _plan, _reduce, _room
+from torchcent.engines._request import Request
 
 KERNELS = [
     "test_cuda",
@@ -171,9 +173,9 @@ def seconds(
 def strategies(graph: Graph, sources: torch.Tensor) -> dict[str, float]:
     """slot-GTEPS of each strategy of the queue engine."""
     speeds = {}
-    for name, code in _check.STRATEGIES.items():
-        for width in _check.WARP_SIZES if name == "warp_centric" else (0,):
-            at = code + (_check.WARP_SIZES.index(width) if width else 0)
+    for name, code in check.STRATEGIES.items():
+        for width in check.WARP_SIZES if name == "warp_centric" else (0,):
+            at = code + (check.WARP_SIZES.index(width) if width else 0)
             taken, _ = seconds(graph, "betweenness", "queue", sources, at)
             speeds[f"{name} {width}".removesuffix(" 0")] = (
                 graph.num_slots * sources.numel() / taken / 1e9

@@ -17,8 +17,8 @@ from gpu_report import in_words
 
 import torchcent
 from torchcent import generate
-from torchcent._mcl import _flow
-from torchcent._mcl._rules import Rules
+from torchcent.clustering import _flow
+from torchcent.clustering._rules import Rules
 
 ITERATIONS = 4  # that are compared with torch.sparse.mm
 Edges = tuple[int, torch.Tensor, torch.Tensor | None]

@@ -23,10 +23,11 @@ from pathlib import Path
 import torch
 
 import torchcent
-from torchcent import Graph, _check, generate
-from torchcent._approx._sampler import Sampler
-from torchcent._mcl import _flow
-from torchcent._mcl._rules import Rules
+from torchcent import Graph, generate
+from torchcent.approx._sampler import Sampler
+from torchcent.check import _common as check
+from torchcent.clustering import _flow
+from torchcent.clustering._rules import Rules
 
 Questions = Iterator[tuple[str, torch.Tensor]]
 
@@ -86,9 +87,9 @@ def by_hops(graph: Graph) -> Questions:
         ask = getattr(torchcent, measure)
         for engine in ("lanes", "queue"):
             yield f"{measure}, {engine}", ask(graph, sources=some, engine=engine)
-    for strategy in _check.STRATEGIES:
+    for strategy in check.STRATEGIES:
         options = {"strategy": strategy} if graph.device.type == "cuda" else {}
-        for width in _check.WARP_SIZES if strategy == "warp_centric" else (32,):
+        for width in check.WARP_SIZES if strategy == "warp_centric" else (32,):
             scores = torchcent.betweenness(
                 graph, sources=some[:4], engine="queue", warp_size=width, **options
             )
@@ -120,7 +121,7 @@ def by_weight(graph: Graph) -> Questions:
             yield f"closeness of some, {kind} weights, {engine}", closeness
             rows = torchcent.shortest_path_lengths(weighted, sources=some[:3], engine=engine)
             yield f"distances, {kind} weights, {engine}", rows
-        for strategy in _check.WEIGHTED_STRATEGIES if graph.num_nodes in (20, 400) else ():
+        for strategy in check.WEIGHTED_STRATEGIES if graph.num_nodes in (20, 400) else ():
             options = {"strategy": strategy} if graph.device.type == "cuda" else {}
             scores = torchcent.betweenness(
                 weighted, sources=some[:4], engine="dijkstra", warp_size=8, **options
@@ -135,7 +136,7 @@ def clustering(graph: Graph) -> Questions:
     there only the sums of the columns are compared.
     """
     first = _flow.build(graph, _flow.similarities(graph, None), "max", None)
-    for kernel in (0, 1, 2, 3, 8, 11, 16):  # csrc/cuda/mcl.cu
+    for kernel in (0, 1, 2, 3, 8, 11, 16):  # csrc/mcl/cuda/mcl.cu
         for rules in (torchcent.Prune(select=0, recover=0), torchcent.Prune(select=60, recover=70)):
             flow = first
             for _ in range(2):

@@ -16,7 +16,8 @@ from graphs import MissingGraph, lengths, shared_matrix
 from scipy.spatial import cKDTree
 
 import torchcent
-from torchcent import Graph, _check, generate
+from torchcent import Graph, generate
+from torchcent.check import _common as check
 
 ROOMY = 132  # sources of the table of strategies: one per multiprocessor
 Seconds = Callable[..., tuple[float, Any]]
@@ -187,6 +188,6 @@ def per_source(
         full = "warp_centric" if strategy == "WE" else f"{full}+warp_centric"
     if locked:
         full += "+locked"
-    code = _check.strategy(full, int(width or 32), "dijkstra", graph, 0.0)
+    code = check.strategy(full, int(width or 32), "dijkstra", graph, 0.0)
     taken = seconds(graph, "betweenness", "dijkstra", sources, code, repeat=2)[0]
     return taken / sources.numel()

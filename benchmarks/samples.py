@@ -17,8 +17,8 @@ import time
 import torch
 
 from torchcent import Graph, generate
-from torchcent._approx._sampler import Sampler
-from torchcent._codes import DONE, WORK
+from torchcent.approx._sampler import Sampler
+from torchcent.runtime._codes import DONE, WORK
 
 SAMPLES = {"cpu": {"R-MAT": 3000, "road-like": 150}, "cuda": {"R-MAT": 60_000, "road-like": 8000}}
 

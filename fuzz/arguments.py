@@ -186,7 +186,7 @@ def values() -> dict[str, Any]:
     shown: dict[str, Any] = {}
     for value in plain:
         try:
-            name = torchcent._check.shortened(value)
+            name = torchcent.check._common.shortened(value)
         except Exception:
             name = type(value).__name__
         shown[f"{name[:40]} {type(value).__name__} {len(shown)}"] = value
@@ -257,7 +257,7 @@ def single() -> Iterator[tuple[str, Target, dict[str, Any]]]:
 
 def bounded() -> None:
     """No more is free than this, whatever the machine has: sizes beyond are refused at once."""
-    torchcent._memory._free = lambda device: 2 * BOUND  # type: ignore[assignment]
+    torchcent.runtime._memory._free = lambda device: 2 * BOUND  # type: ignore[assignment]
 
 
 def run(seconds: float, seed: int) -> Counter[str]:

@@ -44,7 +44,7 @@ import torch
 
 faulthandler.dump_traceback_later(100)  # where it hangs, should it hang before the fuzzing
 sys.path.insert(0, str(Path(__file__).parents[1]))
-with atheris.instrument_imports(include=["torchcent.io", "torchcent._check_sparse"]):
+with atheris.instrument_imports(include=["torchcent.io", "torchcent.check._sparse"]):
     import torchcent
     from torchcent.io import _mcl, _text, read_clusters
     from torchcent.io._tokens import IrregularText

@@ -25,7 +25,7 @@ from parts import (  # noqa: F401  (hooks of pytest)
 )
 from tuning import Tuning, tuned
 
-from torchcent import _distance_plan, _ops
+from torchcent.runtime import _ops
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -53,7 +53,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(params=["tensor", "bits", "tiny", "auto"])
 def distance_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """Of the distance measures; "auto" takes shortcuts of its own, here for small graphs, too."""
-    if request.param == "bits" and not _distance_plan.has_bits(DEVICE):
+    if request.param == "bits" and not _ops.has_kernel("distance_sums", DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
     if request.param == "tiny" and not _ops.has_kernel("tiny", DEVICE):
         pytest.skip(f"the tiny engine has no kernels for {DEVICE}")
@@ -65,7 +65,7 @@ def distance_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
 @pytest.fixture(params=["bits", "auto"])
 def compiled_engine(request: pytest.FixtureRequest, tuning: Tuning) -> str:
     """For graphs on which the tensor engine would take minutes."""
-    if not _distance_plan.has_bits(DEVICE):
+    if not _ops.has_kernel("distance_sums", DEVICE):
         pytest.skip(f"the bits engine has no kernels for {DEVICE}")
     tuning(tiny_nodes=-1)
     return request.param

@@ -10,7 +10,7 @@ from graphs import DEVICE, edge_index
 from oracles import Arcs
 from torch import Tensor
 
-from torchcent import _tiny
+from torchcent.engines import _tiny
 
 # Largest relative error of a score. Everything is tested with every engine of this table.
 # On CUDA the last rung of the queue engine, where tiny's overflows end, has float32 mantissas.

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 #define TORCHCENT_ISA portable
-#include "cpu/search.h"
-#include "cpu/weighted_search.h"
-#include "cpu/buffer.h"
-#include "cpu/lane_order.h"
+#include "paths/search.h"
+#include "weighted/weighted_search.h"
+#include "core/cpu/buffer.h"
+#include "weighted/cpu/lane_order.h"
 int main() {
   using torchcent::portable::SortedVertices;
   const double factors[] = {1e-310, 5e-324, 1e-300, 1.0, 1e300};

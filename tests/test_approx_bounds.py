@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import torchcent
 from torchcent import generate
-from torchcent._approx import _bounds
-from torchcent._approx._diameter import vertex_diameter
-from torchcent._approx._progressive import Checks, certain_ranks
+from torchcent.approx import _bounds
+from torchcent.approx._diameter import vertex_diameter
+from torchcent.approx._progressive import Checks, certain_ranks
 
 
 def at_least(count: int, samples: int, chance: Fraction) -> Fraction:

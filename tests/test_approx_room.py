@@ -7,8 +7,8 @@ from graphs import DEVICE, edge_index, grid, random_graph
 
 import torchcent
 from torchcent import Graph, betweenness_adaptive, betweenness_approx
-from torchcent._approx._result import outward
-from torchcent._approx._sampler import Sampler
+from torchcent.approx._result import outward
+from torchcent.approx._sampler import Sampler
 
 F64 = torch.float64
 

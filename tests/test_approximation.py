@@ -14,7 +14,7 @@ from interrupt import assert_stops
 
 import torchcent
 from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_approx, generate
-from torchcent._approx import _cost, _pivots
+from torchcent.approx import _cost, _pivots
 
 pytestmark = pytest.mark.sweep
 

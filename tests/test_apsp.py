@@ -25,7 +25,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs, both_ways, shortest_paths
 
-from torchcent import Graph, _blocks, _ops, shortest_path_lengths
+from torchcent import Graph, shortest_path_lengths
+from torchcent.pairs import _blocks
+from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 

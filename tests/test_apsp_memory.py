@@ -30,7 +30,7 @@ def test_an_old_file_is_replaced_or_left_whole(tmp_path):
 def test_a_disk_without_room(tmp_path, monkeypatch):
     left = [10_000]
     monkeypatch.setattr(
-        "torchcent._npy.shutil.disk_usage", lambda _: type("usage", (), {"free": left.pop(0)})
+        "torchcent.pairs._npy.shutil.disk_usage", lambda _: type("usage", (), {"free": left.pop(0)})
     )
     n, arcs = ASSORTED["more than one batch"]
     with pytest.raises(OSError, match=r"22500 bytes.*10000 bytes.*d\.npy"):

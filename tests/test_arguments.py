@@ -9,7 +9,8 @@ import pytest
 import torch
 
 import torchcent
-from torchcent import Graph, _memory
+from torchcent import Graph
+from torchcent.runtime import _memory
 
 FUZZER = Path(__file__).resolve().parents[1] / "fuzz" / "arguments.py"
 
@@ -116,7 +117,7 @@ def test_generators_refuse_what_does_not_fit(make, said):
 def test_building_is_refused_before_memory_is_taken(monkeypatch, arguments, memory):
     arcs = {"edge_index": torch.tensor([[0, 1], [1, 0]])}
     called = []
-    monkeypatch.setattr("torchcent._csr.csr", lambda *_: called.append(1))
+    monkeypatch.setattr("torchcent.graph._csr.csr", lambda *_: called.append(1))
     limit = 2**28 if memory is None else memory
     for build in (Graph.from_edge_index, torchcent.betweenness, torchcent.mcl):
         with pytest.raises(MemoryError, match=rf"building a Graph.*needs .*memory={limit} "):
@@ -154,9 +155,9 @@ def test_what_allocators_say_becomes_a_memory_error(monkeypatch):
         def fail(*_, error=raw):
             raise error
 
-        monkeypatch.setattr("torchcent._csr.csr", fail)
+        monkeypatch.setattr("torchcent.graph._csr.csr", fail)
         with pytest.raises(MemoryError, match="from_edge_index: the system did not grant .* free"):
             torchcent.betweenness(arcs)
-    monkeypatch.setattr("torchcent._csr.csr", lambda *_: [][1])
+    monkeypatch.setattr("torchcent.graph._csr.csr", lambda *_: [][1])
     with pytest.raises(IndexError):
         torchcent.betweenness(arcs)

@@ -21,7 +21,7 @@ def graph(tmp_path):
 
 @pytest.fixture
 def sampled(monkeypatch):
-    from torchcent._approx import _cost
+    from torchcent.approx import _cost
 
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
 

@@ -15,8 +15,8 @@ import pytest
 from commands import refused, run, table
 
 import torchcent
-from torchcent import _blocks
-from torchcent.closure import Closure
+from torchcent.pairs import _blocks
+from torchcent.pairs._closure import Closure
 
 # Two components if undirected, one cycle, a vertex of its own and, if directed, dead ends.
 CALLS = "from,to\nAda,Bob\nBob,Cleo\nCleo,Ada\nCleo,Di\nDi,Eve\nFay,Di\nGil,Hal\nIda,Ida\n"

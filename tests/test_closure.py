@@ -24,7 +24,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs, both_ways, shortest_paths
 
-from torchcent import Closure, Graph, _ops, closure, reachable, transitive_closure
+from torchcent import Closure, Graph, reachable, transitive_closure
+from torchcent.pairs import _closure as closure
+from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 

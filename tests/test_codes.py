@@ -1,4 +1,4 @@
-"""Codes and limits that Python and the compiled library share (csrc/codes.h), and launches."""
+"""Codes and limits that Python and the compiled library share (csrc/core/codes.h), and launches."""
 
 import inspect
 import re
@@ -8,7 +8,8 @@ import pytest
 import torch
 
 import torchcent
-from torchcent import _check, _codes, _ops
+from torchcent.check import _common as check
+from torchcent.runtime import _codes, _ops
 
 compiled = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
 SOURCES = Path(__file__).resolve().parents[1] / "csrc"
@@ -46,8 +47,8 @@ def test_a_record_that_is_too_short_is_refused():
 
 
 def test_strategies_have_codes():
-    assert set(_check.STRATEGIES.values()) <= set(_codes.Strategy)
-    for name, code in _check.WEIGHTED_STRATEGIES.items():
+    assert set(check.STRATEGIES.values()) <= set(_codes.Strategy)
+    for name, code in check.WEIGHTED_STRATEGIES.items():
         assert bool(code & _codes.Strategy.LOCKED) == ("locked" in name)
         assert code & ~_codes.Strategy.LOCKED in set(_codes.Strategy)
 

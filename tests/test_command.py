@@ -17,8 +17,8 @@ from graphs import edge_index, random_graph
 import _torchcent_command
 import torchcent
 from torchcent import cli
-from torchcent._interrupt import interrupt
 from torchcent.io import replacing
+from torchcent.runtime._interrupt import interrupt
 
 ROOT = Path(__file__).resolve().parents[1]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -27,7 +27,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.fixture
 def handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The command's handler of Ctrl-C."""
-    monkeypatch.setattr("torchcent._interrupt._raised", False)
+    monkeypatch.setattr("torchcent.runtime._interrupt._raised", False)
     usual, hook = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
     yield
     signal.signal(signal.SIGINT, usual)

@@ -9,13 +9,15 @@ from interrupt import assert_stops
 from test_overflow import diamond_betweenness
 
 import torchcent
-from torchcent import _device, _ops, _room
+from torchcent.engines import _room
+from torchcent.graph import _device
+from torchcent.runtime import _ops
 
 if not (_ops.cuda and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
 ENGINES = ("lanes", "queue")
-HUBS = 700  # more arcs than a chunk of the lanes engine (csrc/cuda/tasks.cuh)
+HUBS = 700  # more arcs than a chunk of the lanes engine (csrc/paths/cuda/tasks.cuh)
 
 
 def with_hubs(n: int) -> oracles.Arcs:

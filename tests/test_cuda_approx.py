@@ -7,22 +7,15 @@ import torch
 from graphs import diamonds, edge_index, random_graph, star
 
 import torchcent
-from torchcent import (
-    Graph,
-    _driver,
-    _plan,
-    _reduce,
-    betweenness_adaptive,
-    betweenness_approx,
-    generate,
-)
-from torchcent._approx._pivots import dependency_sums
-from torchcent._approx._sampler import Sampler
-from torchcent._request import Request
+from torchcent import Graph, betweenness_adaptive, betweenness_approx, generate
+from torchcent.approx._pivots import dependency_sums
+from torchcent.approx._sampler import Sampler
+from torchcent.engines import _driver, _plan, _reduce
+from torchcent.engines._request import Request
 
 if not torch.cuda.is_available():
     pytest.skip("no CUDA device", allow_module_level=True)
-if not torchcent._ops.cuda:
+if not torchcent.runtime._ops.cuda:
     pytest.skip("no CUDA kernels", allow_module_level=True)
 
 GRAPHS = {

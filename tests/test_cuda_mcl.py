@@ -11,15 +11,15 @@ from test_mcl_ties import FAMILIES
 from torch import Tensor
 
 import torchcent
-from torchcent import _ops
-from torchcent._mcl import _dense
+from torchcent.clustering import _dense
+from torchcent.runtime import _ops
 
 if not (_ops.cuda and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
 
 Flow = tuple[Tensor, ...]
 Result = tuple[Flow, list[float]]
-# `strategy` of csrc/cuda/mcl.cu: the kernel that columns start in, + 8: as if there were too many
+# `strategy` of mcl.cu: the kernel that columns start in, + 8: as if there were too many
 # rows for shared memory, + 16: lengths are counted before the new flow is written.
 pytestmark = pytest.mark.filterwarnings("ignore:mcl has not converged")
 KERNELS = {

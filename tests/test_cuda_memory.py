@@ -4,7 +4,10 @@ import pytest
 import torch
 
 import torchcent
-from torchcent import Graph, _device, _ops, _room, _weights, generate
+from torchcent import Graph, generate
+from torchcent.engines import _room
+from torchcent.graph import _device, _weights
+from torchcent.runtime import _ops
 
 if not (_ops.cuda and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)

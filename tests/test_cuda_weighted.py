@@ -13,8 +13,9 @@ from test_weighted_ops import LATTICES, MEASURES, Weighted, both_ways, drawn, fl
 from torch import Tensor
 
 import torchcent
-from torchcent import _check, _ops
-from torchcent._codes import Launch
+from torchcent.check import _common as check
+from torchcent.runtime import _ops
+from torchcent.runtime._codes import Launch
 
 if not (_ops.cuda and torch.cuda.is_available()):
     pytest.skip("needs a CUDA device and torchcent._CUDA", allow_module_level=True)
@@ -52,7 +53,7 @@ GRAPHS = {
     "sparse": (30, random_graph(30, 34, seed=2)),
     "parts": union((6, path(6)), (3, []), (14, random_graph(14, 40, seed=3))),
 }
-HUBS = 700  # more arcs than a chunk of the relax engine (csrc/cuda/tasks.cuh)
+HUBS = 700  # more arcs than a chunk of the relax engine (csrc/paths/cuda/tasks.cuh)
 
 
 def on_cuda(graph: Weighted) -> tuple[Tensor, ...]:
@@ -317,8 +318,8 @@ ROADS = torchcent.generate.grid(60, 70)
 LENGTHS = 1.0 + (ROADS[0] * 31 + ROADS[1] * 31) % 10
 BY_NAME = [
     (name, width)
-    for name in _check.WEIGHTED_STRATEGIES
-    for width in (_check.WARP_SIZES if "warp_centric" in name else (32,))
+    for name in check.WEIGHTED_STRATEGIES
+    for width in (check.WARP_SIZES if "warp_centric" in name else (32,))
 ]
 
 

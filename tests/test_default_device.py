@@ -7,7 +7,8 @@ import torch
 from graphs import DEVICE, edge_index, grid, path, random_graph
 
 import torchcent
-from torchcent import Graph, _ops, betweenness_adaptive, betweenness_approx
+from torchcent import Graph, betweenness_adaptive, betweenness_approx
+from torchcent.runtime import _ops
 
 ARCS = edge_index(random_graph(80, 240, seed=1))
 WEIGHT = 1 + torch.arange(ARCS.shape[1], device=DEVICE) % 5

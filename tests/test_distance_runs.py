@@ -8,13 +8,15 @@ import torch
 from interrupt import assert_stops
 
 import torchcent
-from torchcent import Graph, _distance_plan
+from torchcent import Graph
+from torchcent.distances import _distance_sums
+from torchcent.runtime import _ops
 
 
 @pytest.mark.parametrize("measure", ["closeness", "distance_distribution", "diameter"])
 def test_progress(distance_engine, monkeypatch, capsys, measure):
-    monkeypatch.setitem(_distance_plan.INLINE_WORK, "bits", 0)
-    monkeypatch.setitem(_distance_plan.INLINE_WORK, "tensor", 0)
+    monkeypatch.setitem(_distance_sums.INLINE_WORK, "bits", 0)
+    monkeypatch.setitem(_distance_sums.INLINE_WORK, "tensor", 0)
     columns = torch.randint(0, 400, (2, 1200), generator=torch.Generator().manual_seed(0))
     plain = getattr(torchcent, measure)(columns, progress=False, engine=distance_engine)
     assert capsys.readouterr().err == ""
@@ -37,7 +39,7 @@ torchcent.explain(graph, measure="closeness")  # all that is prepared once
 
 @pytest.mark.parametrize("measure, engine", [("closeness", "bits"), ("diameter", "auto")])
 def test_interrupt(measure, engine):
-    if not _distance_plan.has_bits(torch.device("cpu")):
+    if not _ops.has_kernel("distance_sums", torch.device("cpu")):
         pytest.skip("the bits engine is not there")
     call = "getattr(torchcent, measure)(graph, engine=engine, progress=False)"
     assert_stops(GRAPH, call, measure, engine)
@@ -68,7 +70,7 @@ print(status("VmHWM") - before, plan.memory - graph.nbytes)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize("measure, engine", [("closeness", "tensor"), ("harmonic", "bits")])
 def test_memory_stays_within_the_forecast(measure, engine):
-    if engine == "bits" and not _distance_plan.has_bits(torch.device("cpu")):
+    if engine == "bits" and not _ops.has_kernel("distance_sums", torch.device("cpu")):
         pytest.skip("the bits engine is not there")
     run = subprocess.run(
         [sys.executable, "-c", PEAK, measure, engine], capture_output=True, text=True

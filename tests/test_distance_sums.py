@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import torchcent
-from torchcent import Graph, _tensor
-from torchcent._tensor import _distances
+from torchcent import Graph
+from torchcent.engines import _tensor
+from torchcent.engines._tensor import _distances
 
 pytestmark = pytest.mark.sweep
 

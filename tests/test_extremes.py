@@ -31,7 +31,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torchcent
-from torchcent import Graph, _bounds, _distance_plan
+from torchcent import Graph
+from torchcent.distances import _bounds
+from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
@@ -183,7 +185,7 @@ def test_grid(distance_engine, rows, columns):
 
 @pytest.mark.parametrize("n", [3, 64, 501])
 def test_vertex_transitive_graphs(distance_engine, n):
-    if distance_engine == "tensor" or not _distance_plan.has_bits(DEVICE):
+    if distance_engine == "tensor" or not _ops.has_kernel("distance_sums", DEVICE):
         n = min(n, 40)  # searches as deep as n take their time
     everything = list(range(n))
     for arcs, directed, value in (

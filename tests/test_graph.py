@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tuning import tuned
 
-from torchcent import Graph, _csr, _device
+from torchcent import Graph
+from torchcent.graph import _csr, _device
 
 
 @given(graph=arc_lists(max_nodes=20), directed=st.booleans())

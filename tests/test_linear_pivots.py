@@ -21,9 +21,10 @@ from graphs import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchcent import Graph, _driver, _plan, _reduce, betweenness_approx
-from torchcent._approx._pivots import Pivots, dependency_sums
-from torchcent._request import Request
+from torchcent import Graph, betweenness_approx
+from torchcent.approx._pivots import Pivots, dependency_sums
+from torchcent.engines import _driver, _plan, _reduce
+from torchcent.engines._request import Request
 
 pytestmark = pytest.mark.sweep
 

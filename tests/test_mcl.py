@@ -15,8 +15,8 @@ from torch import Tensor
 
 import torchcent
 from torchcent import Clustering, Prune, clustering_distance
-from torchcent._mcl import _dense, _flow, _plan, _run, _tensor
-from torchcent._mcl._rules import Rules
+from torchcent.clustering import _dense, _flow, _plan, _run, _tensor
+from torchcent.clustering._rules import Rules
 
 pytestmark = pytest.mark.sweep
 

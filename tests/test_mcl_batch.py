@@ -9,7 +9,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent import Prune
-from torchcent._mcl import _plan
+from torchcent.clustering import _plan
 
 pytestmark = pytest.mark.sweep
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent import clustering_distance
-from torchcent._mcl import _plan
+from torchcent.clustering import _plan
 
 pytestmark = pytest.mark.sweep
 

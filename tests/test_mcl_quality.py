@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import torchcent
 from torchcent import clustering_distance
-from torchcent._mcl._flow import Flow, from_packed, pointers
-from torchcent._mcl._interpret import interpret
+from torchcent.clustering._flow import Flow, from_packed, pointers
+from torchcent.clustering._interpret import interpret
 
 CLM = pytest.mark.skipif(shutil.which("clm") is None, reason="mcl's clm is not installed")
 

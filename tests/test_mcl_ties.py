@@ -10,7 +10,7 @@ from graphs import DEVICE
 from torch import Tensor
 
 import torchcent
-from torchcent._mcl import _plan
+from torchcent.clustering import _plan
 
 # Runs end after 70 iterations here, whether they have converged or not.
 pytestmark = pytest.mark.filterwarnings("ignore:mcl has not converged")

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import torchcent
-from torchcent import _measures, _tensor, _tiny
-from torchcent._measures import FEATURES, MEASURES
+from torchcent.engines import _measures, _tensor, _tiny
+from torchcent.engines._measures import FEATURES, MEASURES
 
 PUBLIC = [x for x in MEASURES.values() if x.public]
 PATH = torch.tensor([[0, 1, 2], [1, 2, 3]])

@@ -57,7 +57,7 @@ def test_import_of_an_older_library_says_that_it_is(unbuilt: Path) -> None:
     if not library.exists():
         pytest.skip("it is not compiled")
     shutil.copy2(library, unbuilt / "torchcent")
-    sources = unbuilt / "csrc" / "cpu"
+    sources = unbuilt / "csrc" / "paths" / "cpu"
     sources.mkdir(parents=True)
     (sources / "lanes.h").touch()
     compiled = library.stat().st_mtime

@@ -7,7 +7,9 @@ import torch
 from graphs import DEVICE, edge_index, grid, path
 
 import torchcent
-from torchcent import Graph, _ops, _room, generate
+from torchcent import Graph, generate
+from torchcent.engines import _room
+from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from torchcent import _device, _memory, _room, _weights
+from torchcent.engines import _room
+from torchcent.graph import _device, _weights
+from torchcent.runtime import _memory
 
 MIB = 2**20
 

@@ -12,9 +12,9 @@ import torch
 from graphs import DEVICE, diamonds, edge_index, grid, random_graph, tower, union
 
 import torchcent
-from torchcent import _ops
-from torchcent._approx import _tensor_sampler
-from torchcent._approx._sampler import Sampler
+from torchcent.approx import _tensor_sampler
+from torchcent.approx._sampler import Sampler
+from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 

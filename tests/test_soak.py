@@ -95,14 +95,14 @@ def test_memory_that_grows_is_noticed(monkeypatch):
 
 REPORTS = {
     "ours": (
-        "WARNING: ThreadSanitizer: data race\n    #0 f /a/csrc/cpu/tiny.cpp:8 (_C.abi3.so+1)",
+        "WARNING: ThreadSanitizer: data race\n    #0 f /a/csrc/tiny/cpu/tiny.cpp:8 (_C.abi3.so+1)",
         1,
     ),
     "theirs": ("WARNING: ThreadSanitizer: data race\n    #0 f <null> (libarrow.so.2600+1)", 0),
     "overflow": ("ERROR: AddressSanitizer: heap-buffer-overflow\n    #0 memcpy\n    #1 numpy", 1),
-    "undefined": ("/a/csrc/cpu/tiny.cpp:8:9: runtime error: division by zero\n    #0 f", 1),
+    "undefined": ("/a/csrc/tiny/cpu/tiny.cpp:8:9: runtime error: division by zero\n    #0 f", 1),
     "our leak": (
-        "Direct leak of 8 byte(s)\n    #0 operator new\n    #1 f /a/csrc/cpu/tiny.cpp:8",
+        "Direct leak of 8 byte(s)\n    #0 operator new\n    #1 f /a/csrc/tiny/cpu/tiny.cpp:8",
         1,
     ),
     "their leak": ("Direct leak of 8 byte(s)\n    #0 malloc\n    #1 _PyObject_Malloc", 0),

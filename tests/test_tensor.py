@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torchcent
-from torchcent import _tensor
-from torchcent._tensor import _scatter
-from torchcent._tensor._scaled import Scaled, as_float, sum_by
+from torchcent.engines import _tensor
+from torchcent.engines._tensor import _scatter
+from torchcent.engines._tensor._scaled import Scaled, as_float, sum_by
 
 pytestmark = pytest.mark.sweep
 
@@ -219,7 +219,7 @@ def test_batches_do_not_depend_on_abundant_memory():
 
 PEAK = """
 import sys, torch, torchcent
-from torchcent import _tensor
+from torchcent.engines import _tensor
 
 def status(field):
     line = next(line for line in open("/proc/self/status") if line.startswith(field))

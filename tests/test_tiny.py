@@ -30,7 +30,9 @@ from interrupt import assert_stops
 from test_batch import together
 
 import torchcent
-from torchcent import Graph, _ops, _tiny, generate
+from torchcent import Graph, generate
+from torchcent.engines import _tiny
+from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 

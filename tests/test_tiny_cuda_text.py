@@ -11,15 +11,15 @@ import torch
 from graphs import complete, cycle, grid, path, random_graph, star, tower
 from oracles import Arcs
 
-import torchcent
-from torchcent import Graph, _tiny
+from torchcent import Graph
+from torchcent.engines import _tiny
 
 ROOT = Path(__file__).parents[1]
-INCLUDE = Path(torchcent.include_path())
+SOURCES = ROOT / "csrc"
 pytestmark = pytest.mark.skipif(
     bool(os.environ.get("TORCHCENT_NO_EXTENSION"))
     or shutil.which("g++") is None
-    or not (INCLUDE / "cuda").is_dir(),
+    or not SOURCES.is_dir(),
     reason="needs the sources, g++ and the compiled extension to compare with",
 )
 
@@ -34,7 +34,15 @@ PARTS: list[tuple[int, Arcs]] = [
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("tiny") / "tiny_text"
     source = Path(__file__).with_name("tiny_text.cpp")
-    flags = ["-O1", "-std=c++20", "-pthread", "-include", "algorithm", f"-I{INCLUDE}"]
+    flags = [
+        "-O1",
+        "-std=c++20",
+        "-pthread",
+        "-include",
+        "algorithm",
+        f"-I{SOURCES}",
+        f"-I{SOURCES}/include",
+    ]
     subprocess.run(["g++", *flags, "-o", str(made), str(source)], check=True)
     return made
 

@@ -399,9 +399,11 @@ def test_transform_and_pre_transform_of_a_data_set(tmp_path) -> None:
 
 def test_quiet_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    real = torchcent.node_features
+    from torchcent import transforms
+
+    real = transforms.node_features
     monkeypatch.setattr(
-        torchcent, "node_features", lambda *a, **k: asked.append(k["progress"]) or real(*a, **k)
+        transforms, "node_features", lambda *a, **k: asked.append(k["progress"]) or real(*a, **k)
     )
     data = data_of(nx.path_graph(3))
     AddCentrality()(data)

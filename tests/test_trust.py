@@ -15,7 +15,10 @@ import torch
 import weighted_oracles
 
 import torchcent
-from torchcent import Graph, _check_weights, _csr, _memory, _ops, _watch
+from torchcent import Graph
+from torchcent.check import _weights as check_weights
+from torchcent.graph import _csr
+from torchcent.runtime import _memory, _ops, _watch
 
 ARCS = torch.tensor([[0, 1, 2, 0, 3], [1, 2, 3, 2, 1]])
 compiled = pytest.mark.skipif(not _ops.available, reason="the compiled extension is not in use")
@@ -87,13 +90,13 @@ def test_ids_are_those_that_were_checked(monkeypatch, dtype):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.int64])
 def test_weights_are_those_that_were_checked(monkeypatch, dtype):
     given = torch.tensor([1, 2, 3, 4, 5], dtype=dtype)
-    ends = _check_weights._ends
+    ends = check_weights._ends
 
     def change_first(weight):
         given.fill_(-1)
         return ends(weight)
 
-    monkeypatch.setattr(_check_weights, "_ends", change_first)
+    monkeypatch.setattr(check_weights, "_ends", change_first)
     graph = Graph.from_edge_index(ARCS, edge_weight=given)
     assert graph.weight.tolist() == [1, 4, 2, 3, 5] and bool((given == -1).all())
     given = torch.tensor([1, 2, 3, 4, 5], dtype=dtype)
@@ -109,7 +112,7 @@ def test_batch_and_sources_are_copies():
     graph = Graph.from_edge_index(ARCS, batch=batch)
     batch.fill_(7)
     assert graph.batch.tolist() == [0] * 4
-    found = torchcent._check.vertices(sources, "sources", graph)
+    found = torchcent.check._common.vertices(sources, "sources", graph)
     sources.fill_(10**9)
     assert found.tolist() == [0, 2]
 
@@ -374,7 +377,12 @@ def test_vertices_are_sorted_without_undefined_conversions(tmp_path):
     if compiler is None or not sources.is_dir():
         pytest.skip("needs g++ and the sources")
     program = tmp_path / "lane_order"
-    flags = ["-std=c++20", f"-I{sources}", "-fsanitize=undefined,float-cast-overflow"]
+    flags = [
+        "-std=c++20",
+        f"-I{sources}",
+        f"-I{sources}/include",
+        "-fsanitize=undefined,float-cast-overflow",
+    ]
     made = subprocess.run(
         [compiler, *flags, "-fno-sanitize-recover=all", str(text), "-o", str(program)],
         capture_output=True, text=True,
@@ -415,7 +423,8 @@ def test_whole_weights_are_exact_below_2_to_the_53():
 def test_building_takes_what_is_said(symmetric, weighted):
     said = run_apart(f"""
         import torch
-        from torchcent import Graph, _memory
+        from torchcent import Graph
+        from torchcent.runtime import _memory
         torch.set_num_threads(1)
 
         def status(name):
@@ -441,7 +450,7 @@ def test_what_is_free_knows_limits_of_the_process():
     resource = pytest.importorskip("resource")
     said = run_apart("""
         import resource, torch
-        from torchcent import _memory
+        from torchcent.runtime import _memory
         taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (taken + 10**8,) * 2)
         print(_memory._free(torch.device("cpu")))

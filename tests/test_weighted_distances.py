@@ -33,8 +33,9 @@ from test_weighted import ENDS, EXACT, ROUNDED, listed, networkx_graph, seeded
 from torch import Tensor
 
 import torchcent
-from torchcent import Graph, _distance_plan, shortest_path_lengths
-from torchcent._request import Request
+from torchcent import Graph, shortest_path_lengths
+from torchcent.engines import _plan
+from torchcent.engines._request import Request
 
 pytestmark = pytest.mark.sweep
 
@@ -464,4 +465,4 @@ def test_plans_hold_to_the_memory_they_are_given(weighted_engine):
         plan = torchcent.explain(graph, measure=measure, memory=2**26, engine=weighted_engine)
         assert plan.memory <= 2**26
     request = Request("closeness", weighted_engine, memory=2**26)
-    assert _distance_plan.plan(graph, request, None)[0].memory <= 2**26
+    assert _plan.plan(graph, request)[0].memory <= 2**26

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from path_oracles import lengths
 
 import torchcent
-from torchcent import Graph, _weights
+from torchcent import Graph
+from torchcent.graph import _weights
 
 pytestmark = pytest.mark.sweep
 

@@ -33,7 +33,7 @@ namespace torchcent::cuda {
 alignas(64) char shared[1 << 24];
 }
 
-#include "cuda/tiny_kernel.cuh"
+#include "tiny/cuda/tiny_kernel.cuh"
 
 using namespace torchcent::cuda;
 

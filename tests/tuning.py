@@ -7,42 +7,42 @@ import pytest
 
 PLACES = {
     # Sources x slots, or products, below which a run has no thread and no bar.
-    "paths_inline": "_driver._INLINE_WORK",
-    "distances_inline": "_distance_plan.INLINE_WORK",
-    "closure_inline": "closure._INLINE_WORK",
-    "mcl_inline": "_mcl._run._INLINE_WORK",
+    "paths_inline": "engines._driver._INLINE_WORK",
+    "distances_inline": "distances._distance_sums.INLINE_WORK",
+    "closure_inline": "pairs._closure._INLINE_WORK",
+    "mcl_inline": "clustering._run._INLINE_WORK",
     # Vertices of a graph that `auto` leaves to the tiny engine.
-    "tiny_nodes": "_tiny.AUTO_NODES",
+    "tiny_nodes": "engines._tiny.AUTO_NODES",
     # Path counts of the tensor engine that get an exponent of their own.
-    "tensor_counts": "_tensor._search.LARGEST_COUNT",
+    "tensor_counts": "engines._tensor._search.LARGEST_COUNT",
     # Extremes: searches that bounds come from, and when they are given up.
-    "longest_roots": "_longest.ROOTS",
-    "longest_batch": "_longest.BATCH",
-    "longest_trial": "_longest.TRIAL",
-    "longest_few": "_longest.FEW",
-    "extremes_single": "extremes.MOST_SINGLE",
-    "extremes_batch": "extremes.BATCH",
-    "bounds_single": "_bounds.MOST_SINGLE",
-    "eccentricity_fewest": "_eccentricity.FEWEST",
-    "eccentricity_trial": "_eccentricity.TRIAL",
-    "top_fewest": "_top_closeness.FEWEST",
-    "top_few": "_top_closeness.FEW",
-    "top_batch": "_top_closeness.BATCH",
-    "top_trial": "_top_closeness.TRIAL",
+    "longest_roots": "distances._longest.ROOTS",
+    "longest_batch": "distances._longest.BATCH",
+    "longest_trial": "distances._longest.TRIAL",
+    "longest_few": "distances._longest.FEW",
+    "extremes_single": "distances._extremes.MOST_SINGLE",
+    "extremes_batch": "distances._extremes.BATCH",
+    "bounds_single": "distances._bounds.MOST_SINGLE",
+    "eccentricity_fewest": "distances._eccentricity.FEWEST",
+    "eccentricity_trial": "distances._eccentricity.TRIAL",
+    "top_fewest": "distances._top_closeness.FEWEST",
+    "top_few": "distances._top_closeness.FEW",
+    "top_batch": "distances._top_closeness.BATCH",
+    "top_trial": "distances._top_closeness.TRIAL",
     # Seconds of exact scores that are taken for nothing.
-    "exact_for_nothing": "_approx._cost.EXACT_SECONDS",
+    "exact_for_nothing": "approx._cost.EXACT_SECONDS",
     # Slots that preparation on a device looks at together.
-    "device_window": "_device._WINDOW",
+    "device_window": "graph._device._WINDOW",
     # Text that is taken at a time.
     "text_chunk": "io._tokens.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.
-    "mcl_small": "_mcl._plan.SMALL",
-    "mcl_dense_gain": "_mcl._plan.GEMM_GAIN",
-    "mcl_products": "_mcl._tensor.PRODUCTS",
-    "mcl_products_on_accelerator": "_mcl._tensor.PRODUCTS_ON_ACCELERATOR",
-    "mcl_largest": "_mcl._batch.LARGEST",
-    "mcl_block": "_mcl._batch._BLOCK",
-    "mcl_block_on_accelerator": "_mcl._batch._BLOCK_ON_ACCELERATOR",
+    "mcl_small": "clustering._plan.SMALL",
+    "mcl_dense_gain": "clustering._plan.GEMM_GAIN",
+    "mcl_products": "clustering._tensor.PRODUCTS",
+    "mcl_products_on_accelerator": "clustering._tensor.PRODUCTS_ON_ACCELERATOR",
+    "mcl_largest": "clustering._batch.LARGEST",
+    "mcl_block": "clustering._batch._BLOCK",
+    "mcl_block_on_accelerator": "clustering._batch._BLOCK_ON_ACCELERATOR",
 }
 
 

@@ -142,7 +142,7 @@ def reports(log: Path) -> list[str]:
 
 def available() -> list[str]:
     """The instruction sets that this processor has, as the library itself tells."""
-    text = "import torchcent._ops as o; print(o.simd)"
+    text = "import torchcent.runtime._ops as o; print(o.simd)"
     known = []
     for simd in SIMD:
         env = environment("address", simd, BUILD) | {"ASAN_OPTIONS": "detect_leaks=0"}

@@ -6,38 +6,45 @@ import importlib
 from typing import TYPE_CHECKING
 
 from torchcent import functional, generate
-from torchcent._config import __version__, show_config
-from torchcent._mcl._plan import MclPlan
-from torchcent._plan import Plan
-from torchcent.approximation import (
+from torchcent.approx._approximation import (
     AdaptiveBetweenness,
     Approximation,
     Top,
     betweenness_adaptive,
     betweenness_approx,
 )
-from torchcent.apsp import shortest_path_lengths
-from torchcent.betweenness import betweenness, edge_betweenness, explain, stress
-from torchcent.closure import Closure, reachable, transitive_closure
-from torchcent.clustering import Clustering, SplitJoin, clustering_distance
-from torchcent.distance_distribution import (
-    average_shortest_path_length,
-    distance_distribution,
-    effective_diameter,
+from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
+from torchcent.clustering._mcl import (
+    MclSweep,
+    Prune,
+    clustering_quality,
+    explain_mcl,
+    mcl,
+    mcl_sweep,
 )
-from torchcent.distances import (
+from torchcent.clustering._plan import MclPlan
+from torchcent.distances._closeness import (
     DistanceProfile,
     closeness,
     distance_profile,
     eccentricity,
     harmonic,
 )
-from torchcent.extremes import center, diameter, periphery, radius
-from torchcent.features import node_features
+from torchcent.distances._distribution import (
+    average_shortest_path_length,
+    distance_distribution,
+    effective_diameter,
+)
+from torchcent.distances._extremes import center, diameter, periphery, radius
+from torchcent.engines._plan import Plan
+from torchcent.gnn._features import node_features
 from torchcent.graph import Graph
 from torchcent.io import EdgeList, read, write
-from torchcent.mcl import MclSweep, Prune, clustering_quality, explain_mcl, mcl, mcl_sweep
 from torchcent.multisearch import Visitor, include_path, multi_search
+from torchcent.pairs._closure import Closure, reachable, transitive_closure
+from torchcent.pairs._lengths import shortest_path_lengths
+from torchcent.paths._betweenness import betweenness, edge_betweenness, explain, stress
+from torchcent.runtime._config import __version__, show_config
 
 __all__ = [
     "AdaptiveBetweenness",

@@ -9,10 +9,13 @@ import torch
 from torch import Tensor
 from torch._subclasses import FakeTensor
 
-from torchcent import _check, _check_batch, _check_weights
-from torchcent._check_values import choice, dense
-from torchcent.betweenness import edge_betweenness as _edge_betweenness
-from torchcent.features import node_features as _node_features
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.check._values import choice, dense
+from torchcent.engines._measures import FEATURES
+from torchcent.gnn._features import node_features as _node_features
+from torchcent.paths._betweenness import edge_betweenness as _edge_betweenness
 
 __all__ = ["edge_betweenness", "node_features"]
 
@@ -68,10 +71,10 @@ def node_features(
                 [1., 0.]])
     """
     _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
-    names = ",".join(_check_batch.measures(measures))
+    names = ",".join(check_batch.measures(measures, FEATURES))
     return torch.ops.torchcent.node_features(
         edge_index, edge_weight, batch, num_nodes, names, directed, normalized,
-        _check.float_dtype(dtype), engine,
+        check.float_dtype(dtype), engine,
     )  # fmt: skip
 
 
@@ -99,7 +102,7 @@ def edge_betweenness(
     """
     _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
     return torch.ops.torchcent.edge_scores(
-        edge_index, edge_weight, batch, num_nodes, directed, normalized, _check.float_dtype(dtype),
+        edge_index, edge_weight, batch, num_nodes, directed, normalized, check.float_dtype(dtype),
         engine,
     )  # fmt: skip
 
@@ -124,13 +127,13 @@ def _check_call(
                 dense(tensor, name)
         if edge_index.dim() != 2 or edge_index.shape[0] != 2:
             raise ValueError(f"edge_index must have shape [2, E], got {list(edge_index.shape)}")
-        if not isinstance(num_nodes, torch.SymInt) and _check.num_nodes(num_nodes) is None:
+        if not isinstance(num_nodes, torch.SymInt) and check.num_nodes(num_nodes) is None:
             raise TypeError("num_nodes must be an int, got None")
         if directed is not None:
-            _check.flag(directed, "directed")
-        _check.flag(normalized, "normalized")
-        choice(engine, "engine", tuple(dict.fromkeys(_check.ENGINES + _check_weights.ENGINES)))
-    _check_weights.no_gradient(edge_weight)
+            check.flag(directed, "directed")
+        check.flag(normalized, "normalized")
+        choice(engine, "engine", tuple(dict.fromkeys(check.ENGINES + check_weights.ENGINES)))
+    check_weights.no_gradient(edge_weight)
 
 
 @torch.library.custom_op("torchcent::node_features", mutates_args=(), tags=_TAGS)
@@ -186,7 +189,7 @@ def _(
 
 def _no_backward(*_: Any) -> None:
     """For who calls the operators themselves, with weights that require grad."""
-    raise NotImplementedError(_check_weights.NO_GRADIENT)
+    raise NotImplementedError(check_weights.NO_GRADIENT)
 
 
 _node_scores.register_autograd(_no_backward)

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _memory
-from torchcent._check import MAX_NODES
-from torchcent._check_values import number, shortened
+from torchcent.check._common import MAX_NODES
+from torchcent.check._values import number, shortened
+from torchcent.runtime import _memory
 
 __all__ = ["ba", "delaunay", "er", "grid", "planted", "rmat", "road", "ws"]
 

@@ -7,11 +7,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from torchcent import _check, _check_visitor, _check_weights, _memory, _tensor
-from torchcent._arguments import as_graph
-from torchcent._tensor._search import Search
-from torchcent._watch import progress_bar
+from torchcent.check import _common as check
+from torchcent.check import _visitor as check_visitor
+from torchcent.check import _weights as check_weights
+from torchcent.engines import _tensor
+from torchcent.engines._tensor._search import Search
 from torchcent.graph import Graph
+from torchcent.graph._arguments import as_graph
+from torchcent.runtime import _memory
+from torchcent.runtime._watch import progress_bar
 
 _BYTES_PER_SLOT = 16  # of what `visit` is handed, besides what the tensor engine has as well
 
@@ -122,20 +126,20 @@ def multi_search(
         McLaughlin and Bader 2015. docs/multi_search.md has more examples, and the hooks in C++.
     """
     graph = as_graph(edge_index, num_nodes, directed, memory=memory)
-    _check_weights.no_weight(graph, "multi_search")
+    check_weights.no_weight(graph, "multi_search")
     if sources is None:
         ids = torch.arange(graph.num_nodes, device=graph.device)
     else:
-        ids = _check.vertices(sources, "sources", graph)
-    visitor = _check_visitor.visitor(visitor, Visitor)
+        ids = check.vertices(sources, "sources", graph)
+    visitor = check_visitor.visitor(visitor, Visitor)
     if progress is not None:
-        _check.flag(progress, "progress")
-    lanes = _lanes(graph, visitor, ids.numel(), _check.byte_budget(memory))
+        check.flag(progress, "progress")
+    lanes = _lanes(graph, visitor, ids.numel(), check.byte_budget(memory))
     result: Tensor | None = None
     with progress_bar(ids.numel(), type(visitor).__name__, progress, quick=False) as bar:
         for begin in range(0, max(ids.numel(), 1), lanes):
             batch = ids[begin : begin + lanes]
-            part = _check_visitor.visitor_result(
+            part = check_visitor.visitor_result(
                 _searched(graph, batch, visitor), visitor, batch.numel()
             )
             if part is not None and visitor.merge == "cat":
@@ -158,7 +162,9 @@ def include_path() -> str:
     """
     package = Path(__file__).parent
     installed = package / "include"
-    return str(installed if installed.is_dir() else package.parent / "csrc")  # of a checkout
+    return str(
+        installed if installed.is_dir() else package.parent / "csrc" / "include" / "torchcent"
+    )  # of a checkout
 
 
 def _searched(graph: Graph, sources: Tensor, visitor: Visitor) -> Tensor | None:
@@ -169,7 +175,7 @@ def _searched(graph: Graph, sources: Tensor, visitor: Visitor) -> Tensor | None:
     visitor.init(graph, sources)
     while search.vertex.numel():
         lane, vertex, depth = search.lane, search.vertex, search.level
-        wanted = _check_visitor.prior_result(visitor.prior(lane, vertex, depth), lane)
+        wanted = check_visitor.prior_result(visitor.prior(lane, vertex, depth), lane)
         if wanted is False:
             break
         tail, slot = search.step(None if wanted is True else wanted)[:2]
@@ -183,7 +189,7 @@ def _lanes(graph: Graph, visitor: Visitor, sources: int, memory: int | None) -> 
     """How many sources a batch has."""
     limit = _memory.budget(memory, graph.device)
     n, m = graph.num_nodes, graph.num_slots
-    own = _BYTES_PER_SLOT * m + _check_visitor.visitor_bytes(visitor.bytes_per_source(graph))
+    own = _BYTES_PER_SLOT * m + check_visitor.visitor_bytes(visitor.bytes_per_source(graph))
     lanes = _tensor.lanes_that_fit(n, m, limit - graph.nbytes, own)
     if lanes < 1:
         needed = graph.nbytes + _tensor.memory_needed(n, m, 1, own)

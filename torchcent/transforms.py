@@ -8,8 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import torchcent
-from torchcent import _check, _check_batch, _check_data, _check_mcl, _stores
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.check import _data as check_data
+from torchcent.clustering import _check as check_mcl
+from torchcent.clustering._mcl import mcl
+from torchcent.engines._measures import FEATURES
+from torchcent.gnn import _stores
+from torchcent.gnn._features import node_features
+from torchcent.paths._betweenness import edge_betweenness
 
 try:
     from torch_geometric.data.datapipes import functional_transform
@@ -34,10 +41,10 @@ class _OfGraphs(BaseTransform):
         edge_types: EdgeTypes | None,
         progress: bool | None,
     ) -> None:
-        self.weight = _check_data.weight_attribute(weight)
-        self.directed = directed if directed is None else _check.flag(directed, "directed")
-        self.edge_types = _check_data.edge_types(edge_types)
-        self.progress = progress if progress is None else _check.flag(progress, "progress")
+        self.weight = check_data.weight_attribute(weight)
+        self.directed = directed if directed is None else check.flag(directed, "directed")
+        self.edge_types = check_data.edge_types(edge_types)
+        self.progress = progress if progress is None else check.flag(progress, "progress")
 
     def _options(self) -> dict[str, Any]:
         """What all functions take. No bar in a worker of a DataLoader unless it was asked for."""
@@ -60,8 +67,8 @@ class _Scores(_OfGraphs):
         progress: bool | None, normalized: bool, log: bool, engine: str,
     ) -> None:  # fmt: skip
         super().__init__(weight, directed, edge_types, progress)
-        self.normalized = _check.flag(normalized, "normalized")
-        self.log = _check.flag(log, "log")
+        self.normalized = check.flag(normalized, "normalized")
+        self.log = check.flag(log, "log")
         self.engine = engine
 
     def _of(self, graph: _stores.Graph, measure: Callable[..., Tensor], **options: Any) -> Tensor:
@@ -138,12 +145,12 @@ class AddCentrality(_Scores):
         progress: bool | None = None,
     ) -> None:
         super().__init__(weight, directed, edge_types, progress, normalized, log, engine)
-        self.measures = _check_batch.measures(measures)
-        self.attr_name = _check_data.node_attribute(attr_name)
+        self.measures = check_batch.measures(measures, FEATURES)
+        self.attr_name = check_data.node_attribute(attr_name)
 
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
-        scores = self._of(graph, torchcent.node_features, measures=self.measures)
+        scores = self._of(graph, node_features, measures=self.measures)
         _stores.give_nodes(data, graph, scores, self.attr_name)
         return data
 
@@ -185,11 +192,11 @@ class AddEdgeCentrality(_Scores):
         progress: bool | None = None,
     ) -> None:
         super().__init__(weight, directed, edge_types, progress, normalized, log, engine)
-        self.attr_name = _check_data.edge_attribute(attr_name)
+        self.attr_name = check_data.edge_attribute(attr_name)
 
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
-        scores = self._of(graph, torchcent.edge_betweenness)
+        scores = self._of(graph, edge_betweenness)
         _stores.give_edges(data, graph, scores, self.attr_name)
         return data
 
@@ -229,12 +236,12 @@ class AddClusters(_OfGraphs):
         progress: bool | None = None,
     ) -> None:
         super().__init__(weight, directed, edge_types, progress)
-        self.attr_name = _check_data.label_attribute(attr_name)
-        self.inflation = _check_mcl.inflation(inflation)
+        self.attr_name = check_data.label_attribute(attr_name)
+        self.inflation = check_mcl.inflation(inflation)
 
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
-        found = torchcent.mcl(**graph.arguments(), **self._options(), inflation=self.inflation)
+        found = mcl(**graph.arguments(), **self._options(), inflation=self.inflation)
         labels = found.labels
         if found.cluster_ptr is not None:  # a batch: they go on from one graph to the next
             labels = labels - found.cluster_ptr[graph.batch]

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import torchcent
-from torchcent._interrupt import INTERRUPTED, came_of_interrupt
 from torchcent.cli import _files, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
+from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
 
 __all__ = ["MEASURES", "Measure", "main"]
 

@@ -14,8 +14,8 @@ import torch
 
 from torchcent import Graph
 from torchcent.io import EdgeList, from_networkx, read
-from torchcent.io._arrays import need
 from torchcent.io._similarity import SIMILARITIES, to_distances
+from torchcent.runtime._optional import need
 
 #: makes the parser of a subcommand from its name, its help, and what to tell after the examples
 Add = Callable[..., argparse.ArgumentParser]

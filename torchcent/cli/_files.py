@@ -11,8 +11,8 @@ from torch import Tensor
 
 import torchcent
 from torchcent import generate
-from torchcent._report import describe
 from torchcent.cli import _common
+from torchcent.cli._report import describe
 from torchcent.io import EdgeList, write
 
 #: help, function, and each option's type and default (... if it must be given)

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 import torchcent
-from torchcent._report import aligned_rows
 from torchcent.cli import _common
-from torchcent.cluster_plot import plot_clusterings
+from torchcent.cli._report import aligned_rows
 from torchcent.io import EdgeList, write_clusters, write_scores
 from torchcent.io._files import check_folder, split_suffix
 from torchcent.io._mcl import cluster_lines, read_tab
 from torchcent.io._scores import check_scores_path
-from torchcent.plot import check_plot_path
+from torchcent.plots._clusterings import plot_clusterings
+from torchcent.plots._scores import check_plot_path
 
 #: suffixes of tables with a row a vertex; all others are mcl's lines
 _TABLES = (".csv", ".npz", ".parquet", ".json")

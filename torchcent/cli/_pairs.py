@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 import torchcent
-from torchcent import _check_weights
-from torchcent._npy import check_space
-from torchcent._report import aligned_rows, component_sizes, named
+from torchcent.check import _weights as check_weights
 from torchcent.cli import _common
+from torchcent.cli._report import aligned_rows, component_sizes, named
 from torchcent.io import EdgeList
 from torchcent.io._closure import check_closure_path, write_closure
 from torchcent.io._files import check_folder, load_bytes, text_bytes, text_lines
+from torchcent.pairs._npy import check_space
 
 _DTYPES = ("auto", "int8", "int16", "int32", "float32", "float64")
 
@@ -88,7 +88,7 @@ def _diameter(args: argparse.Namespace) -> None:
     _common.set_threads(args)
     edges, graph, started = _common.load_graph(args)
     if args.effective is not None:
-        _check_weights.whole_weights(graph, "--effective")
+        check_weights.whole_weights(graph, "--effective")
     run = _common.run_arguments(args)
     exact = {"dtype": torch.float64, **run}
     missing = "component" if args.component else "inf"

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 import torchcent
-from torchcent._report import edge_columns, score_table, vertex_columns
 from torchcent.cli import _common
+from torchcent.cli._report import edge_columns, score_table, vertex_columns
 from torchcent.io import write_scores
 from torchcent.io._scores import check_scores_path
-from torchcent.plot import check_plot_path, plot_scores
+from torchcent.plots._scores import check_plot_path, plot_scores
 
 
 @dataclass(frozen=True)

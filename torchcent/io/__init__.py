@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-from torchcent import _check, _check_files, _check_values
+from torchcent.check import _common as check
+from torchcent.check import _files as check_files
+from torchcent.check import _values as check_values
 from torchcent.io._arrays import read_npy, read_npz
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
@@ -105,17 +107,17 @@ def read(
         ([[0, 1], [1, 2]], ['Ada', 'Bob', 'Cleo'])
         >>> folder.cleanup()
     """
-    name = _check_files.path(path)
+    name = check_files.path(path)
     kind = format_of(name, format)
-    directed = _check_values.flag_or_none(directed, "directed")
+    directed = check_values.flag_or_none(directed, "directed")
     if num_nodes is not None:
-        num_nodes = _check_files.count(num_nodes, "num_nodes")
-    skip = _check_files.count(skip, "skip")
-    text_labels = _check_values.flag(text_labels, "text_labels")
+        num_nodes = check_files.count(num_nodes, "num_nodes")
+    skip = check_files.count(skip, "skip")
+    text_labels = check_values.flag(text_labels, "text_labels")
     if kind != "edges" and (skip or text_labels):
         given = f"skip={skip}" if skip else "text_labels=True"
         raise ValueError(f"{name}: {given} is for edge lists in text, not for {kind}")
-    limits = Budget.of(name, _check.byte_budget(memory))
+    limits = Budget.of(name, check.byte_budget(memory))
     if num_nodes is not None:
         limits.vertices(num_nodes)
     data = load_bytes(name, limits)

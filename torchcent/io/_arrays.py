@@ -12,22 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchcent import _check_sparse
+from torchcent.check import _sparse as check_sparse
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, number_vertices
 from torchcent.io._matrix import finite_weight
-
-
-def need(module: str, extra: str, what: str) -> Any:
-    """Imports an optional package; without it ImportError names the extra to install."""
-    import importlib
-
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs {module.split('.')[0]}: pip install torchcent[{extra}]"
-        ) from error
 
 
 @contextlib.contextmanager
@@ -58,9 +46,9 @@ def read_npz(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
     if len(shape) != 2 or shape[0] != shape[1]:
         sizes = " x ".join(map(str, shape))
         raise ValueError(f"{path}: a {sizes} matrix; an adjacency matrix is square")
-    n = limits.vertices(_check_sparse.square(path, shape))
+    n = limits.vertices(check_sparse.square(path, shape))
     limits.allow(160 * arrays["data"].size, f"{arrays['data'].size} stored entries")
-    entries = _check_sparse.of_arrays(path, layout, n, arrays)
+    entries = check_sparse.of_arrays(path, layout, n, arrays)
     weight = None
     if entries.data.dtype != bool and (entries.data != 1).any():
         weight = torch.from_numpy(np.array(finite_weight(path, entries.data)))
@@ -98,8 +86,8 @@ def _npz_arrays(
         raise ValueError(f"{path}: not {what} (its 'format' is no word)")
     word = layout.item()
     word = word.decode("ascii", "replace") if isinstance(word, bytes) else word
-    if word not in _check_sparse.ARRAYS:
-        accepted = ", ".join(_check_sparse.ARRAYS)
+    if word not in check_sparse.ARRAYS:
+        accepted = ", ".join(check_sparse.ARRAYS)
         raise ValueError(f"{path}: not {what} (layout {word!r}; accepted: {accepted})")
     shape = load("shape")
     if shape.dtype.kind not in "iu" or shape.ndim != 1:
@@ -108,7 +96,7 @@ def _npz_arrays(
         ends = load("coords")
         arrays = {"row": ends[0], "col": ends[1]} if len(ends) == 2 else {}
         return word, tuple(shape.tolist()), {**arrays, "data": load("data")}
-    return word, tuple(shape.tolist()), {name: load(name) for name in _check_sparse.ARRAYS[word]}
+    return word, tuple(shape.tolist()), {name: load(name) for name in check_sparse.ARRAYS[word]}
 
 
 def npy_array(path: str, data: bytes, what: str) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from torchcent._memory import budget, readable
+from torchcent.runtime._memory import budget, readable
 
 #: Bytes that reading takes at most for each byte of a file (decompressed), and for each line of
 #: a text (held by tests/test_io_memory.py).

@@ -14,7 +14,7 @@ from torchcent.io._files import check_folder, replacing
 from torchcent.io._scores import fixed_width
 
 if TYPE_CHECKING:
-    from torchcent.closure import Closure
+    from torchcent.pairs._closure import Closure
 
 _SUFFIXES = (".npy", ".npz")
 _CHUNK = 2**24  # entries that are held at a time

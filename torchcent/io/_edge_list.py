@@ -5,18 +5,18 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _check_files, _check_values
-from torchcent._check_values import shortened
+from torchcent.check import _files as check_files
+from torchcent.check import _values as check_values
+from torchcent.check import _weights as check_weights
+from torchcent.check._values import shortened
+from torchcent.graph import Graph
 from torchcent.io._budget import Budget
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +50,12 @@ class EdgeList:
         index = self.edge_index
         if not isinstance(index, Tensor):
             raise TypeError(f"edge_index must be a tensor, got {type(index).__name__}")
-        _check_values.dense(index, "edge_index")
+        check_values.dense(index, "edge_index")
         if index.dim() != 2 or index.size(0) != 2:
             raise ValueError(f"edge_index must have shape [2, E], got {list(index.shape)}")
         if index.dtype != torch.int64:
             raise TypeError(f"edge_index must be int64, got {index.dtype}")
-        _check_values.flag(self.directed, "directed")
+        check_values.flag(self.directed, "directed")
         if isinstance(self.num_nodes, bool) or not isinstance(self.num_nodes, Integral):
             raise TypeError(f"num_nodes must be an int, got {shortened(self.num_nodes)}")
         if self.num_nodes >= 2**31:
@@ -74,7 +74,7 @@ class EdgeList:
         if weight is not None and not isinstance(weight, Tensor):
             raise TypeError(f"edge_weight must be a tensor or None, got {type(weight).__name__}")
         if weight is not None:
-            _check_values.dense(weight, "edge_weight")
+            check_values.dense(weight, "edge_weight")
         if weight is not None and weight.shape != (index.size(1),):
             shape = list(weight.shape)
             raise ValueError(f"edge_weight must have shape [{index.size(1)}], got {shape}")
@@ -103,15 +103,12 @@ class EdgeList:
         Raises:
             ValueError: there are no weights, or they are no distances (naming the first such edge).
         """
-        from torchcent import _check_weights
-        from torchcent.graph import Graph
-
         directed = self.directed if directed is None else directed
         weight = self.edge_weight if weighted else None
         if weighted and self.edge_weight is None:
             raise ValueError("weighted=True, but the edges have no weights")
         if weight is not None:
-            _check_weights.distances(weight, self.edge_name)
+            check_weights.distances(weight, self.edge_name)
         return Graph.from_edge_index(self.edge_index, self.num_nodes, directed, weight)
 
     def __repr__(self) -> str:
@@ -127,7 +124,7 @@ def _label_array(labels: Any) -> np.ndarray:
     """int64 if all are whole numbers, else objects."""
     if isinstance(labels, np.ndarray) and labels.dtype == np.int64 and labels.ndim == 1:
         return labels
-    names = _check_files.sequence(labels, "labels")
+    names = check_files.sequence(labels, "labels")
     if names and all(isinstance(x, (int, np.integer)) for x in names):
         try:
             return np.array(names, np.int64)

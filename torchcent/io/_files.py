@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from torchcent import _check_files
-from torchcent._check_values import shortened
+from torchcent.check import _files as check_files
+from torchcent.check._values import shortened
 from torchcent.io._budget import Budget
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
@@ -61,8 +61,8 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     Raises:
         ValueError: unknown suffix or format; the message lists the known ones.
     """
-    path = _check_files.path(path)
-    if _check_files.text(format, "format") is not None:
+    path = check_files.path(path)
+    if check_files.text(format, "format") is not None:
         assert format is not None
         if format in FORMATS.values():
             return format
@@ -90,7 +90,7 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
         MemoryError: it has more bytes, or expands to more, than ``limits`` allow.
         ValueError: a directory, an empty file, a damaged or truncated compressed file.
     """
-    path = _check_files.path(path)
+    path = check_files.path(path)
     limits = limits or Budget.of(path)
     compression = split_suffix(path)[1]
     try:
@@ -213,7 +213,7 @@ def encodes(text: str) -> bool:
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """FileNotFoundError if the directory that ``path`` is to be written to does not exist."""
-    path = _check_files.path(path)
+    path = check_files.path(path)
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"{path}: no such directory: {folder}")
@@ -228,7 +228,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     leaves the old one whole. ``.gz``, ``.bz2`` and ``.xz`` compress. Something that is not a
     regular file (``/dev/stdout``, a pipe) is written directly.
     """
-    path = _check_files.path(path)
+    path = check_files.path(path)
     target = Path(os.path.realpath(path))
     try:
         mode = target.stat().st_mode

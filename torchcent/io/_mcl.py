@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from torchcent import _check_files
-from torchcent._check_values import dense, shortened
+from torchcent.check import _files as check_files
+from torchcent.check._values import dense, shortened
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import encodes, load_bytes, replacing, text_bytes, text_lines
@@ -242,7 +242,7 @@ def cluster_lines(
     clusters: Iterable[Tensor | Sequence[int]], labels: Sequence[Any] | np.ndarray | None = None
 ) -> Iterable[str]:
     """The lines that :func:`write_clusters` writes."""
-    names = None if labels is None else [str(x) for x in _check_files.sequence(labels, "labels")]
+    names = None if labels is None else [str(x) for x in check_files.sequence(labels, "labels")]
     for name in names or []:
         if not name or any(x in name for x in "\t\n\r") or not encodes(name):
             raise ValueError(f"labels holds {name!r}, which cannot stand in a file of clusters")
@@ -265,7 +265,7 @@ def _clusters(clusters: Any) -> list[Any]:
 
 
 def _members(cluster: Any, at: int) -> list[int]:
-    members = _check_files.sequence(cluster, f"clusters[{at}]")
+    members = check_files.sequence(cluster, f"clusters[{at}]")
     if not all(isinstance(x, Integral) and not isinstance(x, bool) for x in members):
         raise TypeError(f"clusters[{at}] must hold vertex numbers, got {members!r:.60}")
     return members

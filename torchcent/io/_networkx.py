@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchcent.io._arrays import need, parsing
+from torchcent.io._arrays import parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._matrix import finite_weight
+from torchcent.runtime._optional import need
 
 
 def read_networkx(

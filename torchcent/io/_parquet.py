@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchcent.io._arrays import as_ids, claimed_count, need, parsing
+from torchcent.io._arrays import as_ids, claimed_count, parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, number_names, number_vertices
 from torchcent.io._matrix import finite_weight
+from torchcent.runtime._optional import need
 
 
 def read_parquet(

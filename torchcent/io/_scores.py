@@ -13,11 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _check_files, _check_values
-from torchcent._check_values import shortened
-from torchcent.io._arrays import need
+from torchcent.check import _files as check_files
+from torchcent.check import _values as check_values
+from torchcent.check._values import shortened
 from torchcent.io._files import check_folder, replacing, split_suffix
 from torchcent.io._write import quoted, write_rows
+from torchcent.runtime._optional import need
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json")
 
@@ -64,7 +65,7 @@ def write_scores(
         >>> folder.cleanup()
     """
     suffix = check_scores_path(path)
-    _check_values.flag(escape_formulas, "escape_formulas")
+    check_values.flag(escape_formulas, "escape_formulas")
     if not isinstance(columns, Mapping) or not all(isinstance(x, str) for x in columns):
         raise TypeError(f"columns must be a mapping of names to values, got {shortened(columns)}")
     about = _metadata(metadata)
@@ -106,7 +107,7 @@ def _naming_the_text(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def check_scores_path(path: str | os.PathLike[str]) -> str:
     """The suffix of a table that can be written there; an error where it cannot."""
-    path = _check_files.path(path)
+    path = check_files.path(path)
     suffix, _ = split_suffix(path)
     if suffix not in _SUFFIXES:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")

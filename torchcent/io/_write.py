@@ -9,20 +9,18 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _check_files
-from torchcent.io._arrays import need
+from torchcent.check import _files as check_files
+from torchcent.graph import Graph
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import encodes, format_of, replacing, split_suffix
 from torchcent.io._layout import is_number
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
+from torchcent.runtime._optional import need
 
 _CHUNK = 1 << 16
 
@@ -72,15 +70,13 @@ def write(
     kind = format_of(path, format)
     if kind not in _WRITERS:
         raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
-    from torchcent.graph import Graph
-
     if not isinstance(graph, (EdgeList, Graph)):
         raise TypeError(f"graph must be a Graph or an EdgeList, got {type(graph).__name__}")
     edges = _on_cpu(graph) if isinstance(graph, EdgeList) else _edges_of(graph)
     if kind in ("edges", "parquet", "abc"):
         edges = _once(edges)
     writer = _WRITERS[kind]
-    name = _check_files.path(path)
+    name = check_files.path(path)
     with replacing(name) as file:
         writer(file, edges, name)
 

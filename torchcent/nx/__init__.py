@@ -4,7 +4,7 @@ NetworkX finds this module by its entry point, converts graphs with :func:`conve
 :func:`can_run` and :func:`should_run`, and calls the function of the same name.
 """
 
-from torchcent.io._arrays import need
+from torchcent.runtime._optional import need
 
 need("networkx", "networkx", "torchcent.nx")
 

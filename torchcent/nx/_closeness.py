@@ -8,7 +8,8 @@ from typing import Any
 import networkx as nx
 import torch
 
-from torchcent import _distance_sums, closeness
+from torchcent import closeness
+from torchcent.distances import _distance_sums
 from torchcent.nx._config import distance_engine, running
 from torchcent.nx._graph import BackendGraph
 

@@ -9,7 +9,9 @@ from typing import Any
 import networkx as nx
 import torch
 
-from torchcent import _check, _check_weights, _driver
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.engines import _driver
 from torchcent.graph import Graph
 
 
@@ -23,17 +25,17 @@ def device() -> torch.device:
 
 def path_engine(graph: Graph) -> str:
     """The engine that was asked for, if it counts paths of such a graph."""
-    return _known(_check_weights.ENGINES if graph.is_weighted else _check.ENGINES)
+    return _known(check_weights.ENGINES if graph.is_weighted else check.ENGINES)
 
 
 def distance_engine(graph: Graph) -> str:
     """The engine that was asked for, if it finds distances of such a graph."""
-    return _known(_check_weights.ENGINES if graph.is_weighted else _check.DISTANCE_ENGINES)
+    return _known(check_weights.ENGINES if graph.is_weighted else check.DISTANCE_ENGINES)
 
 
 def row_engine(graph: Graph) -> str:
     """The engine that was asked for, if it gives rows of distances of such a graph."""
-    return _known(_check_weights.ROW_ENGINES if graph.is_weighted else _check.ROW_ENGINES)
+    return _known(check_weights.ROW_ENGINES if graph.is_weighted else check.ROW_ENGINES)
 
 
 def _known(engines: tuple[str, ...]) -> str:

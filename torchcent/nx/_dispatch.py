@@ -8,8 +8,9 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from torchcent import _networkx, _ops
+from torchcent.graph import _networkx
 from torchcent.nx._graph import BackendGraph, edge_lengths
+from torchcent.runtime import _ops
 
 _SINGLE = {
     "dijkstra_path_length",

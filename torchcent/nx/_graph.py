@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent import _networkx
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _networkx
 from torchcent.nx._config import device, refusals
 
 _KINDS = {

@@ -14,10 +14,11 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from torchcent import Graph, _codes, _ops, shortest_path_lengths
+from torchcent import Graph, shortest_path_lengths
 from torchcent.nx._config import row_engine, running
 from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
+from torchcent.runtime import _codes, _ops
 
 _FARTHEST = 1e308  # what no path is longer than, and int is: any number of digits
 _ROWS, _ENTRIES, _WORK = 512, 2**24, 10**8  # sources, vertices, arcs searched before others look in

@@ -1,0 +1,46 @@
+// The operators that say what this library was compiled with.
+
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include "core/codes.h"
+#include "core/cpu/simd_level.h"
+
+namespace torchcent {
+
+namespace {
+
+// In the order of torchcent/_codes.py.
+constexpr double kCodes[] = {
+    static_cast<double>(Measure::betweenness), static_cast<double>(Measure::edge_betweenness),
+    static_cast<double>(Measure::stress), static_cast<double>(Measure::linear),
+    //
+    static_cast<double>(Engine::lanes), static_cast<double>(Engine::queue), static_cast<double>(WeightedEngine::relax),
+    static_cast<double>(WeightedEngine::dijkstra),
+    //
+    static_cast<double>(Rung::float32), static_cast<double>(Rung::float64), static_cast<double>(Rung::wide),
+    //
+    static_cast<double>(Strategy::automatic), static_cast<double>(Strategy::node_parallel),
+    static_cast<double>(Strategy::edge_parallel), static_cast<double>(Strategy::work_efficient),
+    static_cast<double>(Strategy::warp_4), static_cast<double>(Strategy::cooperative),
+    static_cast<double>(Strategy::node_parallel_warp_4), static_cast<double>(kLocked),
+    //
+    sizeof(Control) / sizeof(int64_t), kLargestCount, kLaneBatch, kQueueBatch, kRelaxBatch, kDijkstraBatch, kWideBits,
+    kNarrowBits, kWideBitsFrom, kRelaxLanesOnCuda, kTinyNodes, kTinyLanes};
+
+torch::stable::Tensor codes(const torch::stable::Tensor& like) {
+  constexpr int64_t count = sizeof kCodes / sizeof *kCodes;
+  torch::stable::Tensor result = torch::stable::new_empty(like, {count});
+  for (int64_t i = 0; i < count; ++i) result.mutable_data_ptr<double>()[i] = kCodes[i];
+  return result;
+}
+
+int64_t simd() { return static_cast<int64_t>(simd_in_use()); }
+
+}  // namespace
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CompositeExplicitAutograd, m) { m.impl("simd", TORCH_BOX(&simd)); }
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("codes", TORCH_BOX(&codes)); }
+
+}  // namespace torchcent

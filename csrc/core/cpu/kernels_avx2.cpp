@@ -1,0 +1,24 @@
+// The kernels for avx2 processors.
+#if defined(__x86_64__)
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "distances/cpu/distance_search.h"
+#include "mcl/mcl_step.h"
+#include "paths/search.h"
+#include "tiny/cpu/tiny_search.h"
+#include "weighted/weighted_search.h"
+
+#include <immintrin.h>
+
+#pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
+
+#define TORCHCENT_ISA avx2
+#define TORCHCENT_AVX2  // not every compiler lets the pragma define __AVX2__
+#include "core/cpu/kernels.h"
+#endif

@@ -1,0 +1,24 @@
+// The kernels for avx512 processors.
+#if defined(__x86_64__)
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "distances/cpu/distance_search.h"
+#include "mcl/mcl_step.h"
+#include "paths/search.h"
+#include "tiny/cpu/tiny_search.h"
+#include "weighted/weighted_search.h"
+
+#include <immintrin.h>
+
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi,bmi2,popcnt,prfchw")
+
+#define TORCHCENT_ISA avx512
+#define TORCHCENT_AVX512  // not every compiler lets the pragma define __AVX512F__
+#include "core/cpu/kernels.h"
+#endif

@@ -1,0 +1,17 @@
+// The kernels for portable processors.
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "distances/cpu/distance_search.h"
+#include "mcl/mcl_step.h"
+#include "paths/search.h"
+#include "tiny/cpu/tiny_search.h"
+#include "weighted/weighted_search.h"
+
+#define TORCHCENT_ISA portable
+#include "core/cpu/kernels.h"

@@ -1,0 +1,32 @@
+// Which instruction set the kernels use.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/codes.h"
+
+namespace torchcent {
+
+// The best that the processor has, or at most what TORCHCENT_SIMD names.
+inline Simd simd_in_use() {
+  static const Simd level = [] {
+    const char* wish = std::getenv("TORCHCENT_SIMD");
+    const std::string_view limit = wish == nullptr ? "" : wish;
+#if defined(__x86_64__)
+    if (limit == "portable") return Simd::portable;
+    if (limit != "avx2" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+      return Simd::avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+      return Simd::avx2;
+#endif
+    return Simd::portable;
+  }();
+  return level;
+}
+
+inline bool cancelled(const int64_t* cancel) { return __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0; }
+
+}  // namespace torchcent

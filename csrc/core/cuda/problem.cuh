@@ -1,0 +1,77 @@
+// What path_dependency.cu hands to the engines on CUDA. All pointers are device pointers unless said.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#define TORCHCENT_ISA cuda
+#include "core/control.h"
+#include "paths/search.h"
+#include "paths/betweenness.h"
+
+namespace torchcent::cuda {
+
+struct Arcs {
+  const int64_t* rowptr;  // [n + 1]
+  const int32_t* col;     // [m]
+};
+
+struct Graph {
+  int64_t n, m;
+  Arcs out;                      // successors
+  Arcs in;                       // predecessors; the same pointers as out in a symmetric graph
+  const double* target_weight;   // b [n]
+  const double* through_weight;  // h [n]
+
+  bool symmetric() const { return out.col == in.col; }
+};
+
+struct Sources {
+  int64_t count;
+  const int64_t* vertex;  // [count]
+  const double* weight;   // a [count]
+  const double* own;      // c [count]
+};
+
+// Memory from PyTorch's allocator, given back when the call ends (stream-ordered: no synchronisation).
+class Scratch {
+ public:
+  virtual ~Scratch() = default;
+  virtual void* bytes(int64_t count) = 0;  // uninitialised, 512-byte aligned
+  virtual int64_t mark() const = 0;
+  virtual void release(int64_t mark) = 0;  // gives back what was taken since
+  template <class T>
+  T* array(int64_t count) {
+    return static_cast<T*>(bytes(count * static_cast<int64_t>(sizeof(T))));
+  }
+};
+
+struct Run {
+  cudaStream_t stream;
+  Scratch& scratch;
+  int processors;    // multiprocessors of the device
+  Control& control;  // on the host; `bytes` of scratch memory may be taken in all
+  Launch launch;
+
+  bool cancelled() const { return torchcent::cancelled(&control.cancel); }  // asked between batches: return early
+};
+
+inline void finish(const Run& run, int64_t sources) { torchcent::finish(run.control, sources); }
+
+inline void check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+}
+// After every launch.
+inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
+
+// An engine is
+//   template <class Visitor> Rung lanes_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
+//   template <class Visitor> Rung queue_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
+// with Visitor one of those of measures/betweenness.h (namespace torchcent::cuda): adds to scores ([n], or
+// [m] by slot of `out`) what the sources contribute, starting the ladder at rung `first`, and returns the highest
+// rung that was needed. The lanes engine hands sources that overflow float64 to queue_run with Rung::wide.
+
+}  // namespace torchcent::cuda

@@ -1,0 +1,358 @@
+// The bits engine on CUDA: 512 searches side by side per batch, and several batches at a time.
+//
+// A row of 512 bits (64 bytes) belongs to a team of four threads, 16 bytes each. At every level each vertex
+// that lacks lanes gathers its predecessors' frontier rows until it lacks none: a team for up to 16 slots, a
+// warp (eight teams) for more, and for a hub a warp per chunk of its slots. ORs commute, so that chunks meet
+// in the hub's row by atomic operations and the result is the same in any order. What is done with the lanes
+// that reach a vertex is up to a visitor, as on the CPU (cpu/bits.h, measures/distances.h).
+#pragma once
+
+#include <algorithm>
+
+#include "paths/cuda/tasks.cuh"
+
+namespace torchcent::cuda {
+
+using Mask = unsigned long long;  // a word of a row
+
+constexpr int kTeam = 4;  // threads of a row
+constexpr int kBitLanes = 512;
+constexpr int kLook = 16;  // levels that are queued before the host looks
+constexpr int kRing = 2 * kLook;
+
+using Quarter = ulonglong2;  // what a thread holds of a row
+
+__device__ inline Quarter operator|(Quarter a, Quarter b) { return {a.x | b.x, a.y | b.y}; }
+__device__ inline Quarter operator&(Quarter a, Quarter b) { return {a.x & b.x, a.y & b.y}; }
+__device__ inline Quarter operator~(Quarter a) { return {~a.x, ~a.y}; }
+__device__ inline bool any(Quarter a) { return (a.x | a.y) != 0; }
+__device__ inline int count(Quarter a) { return __popcll(a.x) + __popcll(a.y); }
+
+// The threads of this thread's team.
+__device__ inline unsigned team_mask() { return 0xfu << (lane_id() & ~(kTeam - 1)); }
+__device__ inline int quarter() { return threadIdx.x & (kTeam - 1); }
+__device__ inline bool any_in_team(Quarter a) { return (__ballot_sync(team_mask(), any(a)) & team_mask()) != 0; }
+__device__ inline int sum_over_team(int value) {
+  value += __shfl_xor_sync(team_mask(), value, 1);
+  return value + __shfl_xor_sync(team_mask(), value, 2);
+}
+__device__ inline Quarter or_over_teams(Quarter a) {
+#pragma unroll
+  for (int distance = kTeam; distance < 32; distance *= 2) {
+    a.x |= __shfl_xor_sync(kAll, a.x, distance);
+    a.y |= __shfl_xor_sync(kAll, a.y, distance);
+  }
+  return a;
+}
+
+// Batches in flight. Rows are [batches][n], level L's frontier is row[L % 2].
+struct BitWave {
+  int64_t n;
+  int batches;
+  int64_t sources;
+  Quarter* seen;
+  Quarter* row[2];
+  int* reached;  // [kRing][batches]: did the level get a vertex?
+
+  __device__ int64_t at(int batch, int64_t v) const { return (batch * n + v) * kTeam + quarter(); }
+  __device__ int* reached_at(int64_t level, int batch) const { return reached + (level % kRing) * batches + batch; }
+  // Lanes in use: all, but in the last batch.
+  __device__ Quarter full(int batch) const {
+    const int64_t left = sources - int64_t{batch} * kBitLanes - 128 * quarter();
+    return {ones(left), ones(left - 64)};
+  }
+  __device__ static Mask ones(int64_t lanes) {
+    return lanes >= 64 ? ~Mask{0} : lanes <= 0 ? Mask{0} : (Mask{1} << lanes) - 1;
+  }
+};
+
+static __global__ void seed_bits(BitWave wave, const int64_t* sources) {
+  const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  if (i >= wave.sources) return;
+  const int batch = static_cast<int>(i / kBitLanes), lane = static_cast<int>(i % kBitLanes);
+  const int64_t word = (batch * wave.n + sources[i]) * 8 + lane / 64;
+  const Mask bit = Mask{1} << (lane % 64);
+  atomicOr(reinterpret_cast<Mask*>(wave.seen) + word, bit);
+  atomicOr(reinterpret_cast<Mask*>(wave.row[0]) + word, bit);
+  *wave.reached_at(0, batch) = 1;
+}
+
+// Level 0: the sources themselves.
+template <class Visitor>
+__global__ void visit_sources(BitWave wave, Visitor visitor) {
+  const int batch = blockIdx.y;
+  const int64_t v = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / kTeam;
+  if (v >= wave.n) return;
+  const Quarter lanes = wave.row[0][wave.at(batch, v)];
+  if (any_in_team(lanes)) visitor.found(batch, v, 0, lanes);
+}
+
+template <class Visitor>
+struct BitLevel {
+  BitWave wave;
+  Visitor visitor;
+  int64_t level;
+
+  __device__ const Quarter* frontier() const { return wave.row[(level - 1) % 2]; }
+  __device__ Quarter* next() const { return wave.row[level % 2]; }
+
+  // By one team: the lanes of `need` that reached v.
+  __device__ void settle(int batch, int64_t v, Quarter seen, Quarter got) const {
+    const int64_t at = wave.at(batch, v);
+    next()[at] = got;
+    if (!any_in_team(got)) return;
+    wave.seen[at] = seen | got;
+    if (quarter() == 0) *wave.reached_at(level, batch) = 1;
+    visitor.found(batch, v, level, got);
+  }
+};
+
+// A team ORs the frontier rows of slots first, first + step, ... below end; stops when it has all it needs.
+__device__ inline Quarter gather_bits(const int32_t* col, int64_t first, int step, int64_t end, const Quarter* frontier,
+                                      Quarter need) {
+  constexpr int kAtOnce = 4;
+  Quarter got = {0, 0};
+  for (int64_t i = first; i < end; i += int64_t{kAtOnce} * step) {
+    Quarter part[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int64_t slot = i + int64_t{k} * step;
+      part[k] = slot < end ? __ldcg(frontier + int64_t{col[slot]} * kTeam + quarter()) : Quarter{0, 0};
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) got = got | part[k];
+    if (!any_in_team(need & ~got)) break;
+  }
+  return got & need;
+}
+
+template <class Visitor>
+__global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<Visitor> at) {
+  const BitWave& wave = at.wave;
+  const int batch = blockIdx.y, lane = lane_id();
+  if (*wave.reached_at(at.level - 1, batch) == 0) return;
+  const Arcs& in = tasks.arcs;
+  const Quarter* const frontier = at.frontier() + batch * wave.n * kTeam;
+  const Quarter full = wave.full(batch);
+  int64_t id = blockIdx.x * int64_t{kWarps} + (threadIdx.x >> 5);
+
+  if (id < tasks.chunks) {
+    const Chunk chunk = tasks.chunk[id];
+    const int64_t v = chunk.vertex, place = wave.at(batch, v);
+    Quarter* const row = at.next() + place;
+    // What other chunks found so far need not be looked for again. One team asks for all: they add meanwhile.
+    Quarter need = full & ~wave.seen[place] & ~__ldcg(row);
+    need = {__shfl_sync(kAll, need.x, quarter()), __shfl_sync(kAll, need.y, quarter())};
+    if (!any_in_team(need)) return;
+    const int64_t begin = in.rowptr[v] + int64_t{tasks.slots_per_chunk} * chunk.index;
+    const int64_t end = min(in.rowptr[v + 1], begin + tasks.slots_per_chunk);
+    const Quarter got = or_over_teams(gather_bits(in.col, begin + lane / kTeam, 32 / kTeam, end, frontier, need));
+    if (lane < kTeam) {
+      if (got.x != 0) atomicOr(&row->x, got.x);
+      if (got.y != 0) atomicOr(&row->y, got.y);
+    }
+    return;
+  }
+
+  id -= tasks.chunks;
+  if (id < tasks.groups()) {  // a warp per vertex, one after the other
+    for (int64_t i = kGroup * id; i < min(kGroup * (id + 1), tasks.middles); ++i) {
+      const int64_t v = tasks.middle[i];
+      const Quarter seen = wave.seen[wave.at(batch, v)], need = full & ~seen;
+      Quarter got = {0, 0};
+      if (any_in_team(need))
+        got = or_over_teams(
+            gather_bits(in.col, in.rowptr[v] + lane / kTeam, 32 / kTeam, in.rowptr[v + 1], frontier, need));
+      if (lane < kTeam) at.settle(batch, v, seen, got);
+    }
+    return;
+  }
+
+  id -= tasks.groups();
+  for (int64_t i = 32 * id + lane / kTeam; i < min(32 * (id + 1), tasks.smalls); i += 32 / kTeam) {
+    const int64_t v = tasks.small[i];
+    const Quarter seen = wave.seen[wave.at(batch, v)], need = full & ~seen;
+    Quarter got = {0, 0};
+    if (any_in_team(need)) got = gather_bits(in.col, in.rowptr[v], 1, in.rowptr[v + 1], frontier, need);
+    at.settle(batch, v, seen, got);
+  }
+}
+
+// Hubs, when all of their chunks are done; a team each. Their old frontier row is cleared, since the chunks of
+// the next level will add to it.
+template <class Visitor>
+__global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
+  const int batch = blockIdx.y;
+  if (*at.wave.reached_at(at.level - 1, batch) == 0) return;
+  const int64_t id = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / kTeam;
+  if (id >= tasks.chunks || tasks.chunk[id].index != 0) return;
+  const int64_t v = tasks.chunk[id].vertex, place = at.wave.at(batch, v);
+  at.wave.row[(at.level - 1) % 2][place] = {0, 0};
+  at.settle(batch, v, at.wave.seen[place], at.next()[place]);
+}
+
+// ---- visitors -------------------------------------------------------------------------------------------
+
+// Sums per vertex, in private tables per batch, so that they can be added in the order of the batches.
+struct VertexSums {
+  static constexpr bool per_source = false;
+  int64_t n;
+  const Quarter* leaves;  // [planes][batches][4]: bit p of the number of leaves of every lane
+  int planes, batches;
+  double* sums;           // [batches][n][4]
+  int32_t* eccentricity;  // [n]
+  Mask* levels;           // [n + 1], or none
+
+  __device__ void found(int batch, int64_t v, int64_t depth, Quarter lanes) const {
+    const int pairs = sum_over_team(count(lanes));
+    int64_t more = 0;
+    for (int p = 0; p < planes; ++p)
+      more += int64_t{sum_over_team(count(lanes & leaves[(p * batches + batch) * kTeam + quarter()]))} << p;
+    const double d = static_cast<double>(depth), here = depth > 0 ? static_cast<double>(pairs) : 0.0;
+    const double beyond = static_cast<double>(more);
+    const double near = depth > 0 ? here / d : 0.0;
+    // One of the four sums per thread.
+    const double term[] = {here * d + beyond * (d + 1), near + beyond / (d + 1), here / (d + 1) + beyond / (d + 2),
+                           here + beyond};
+    double mine = term[0];
+#pragma unroll
+    for (int k = 1; k < kTeam; ++k) mine = quarter() == k ? term[k] : mine;
+    sums[(batch * n + v) * 4 + quarter()] += mine;
+    if (quarter() != 0) return;
+    atomicMax(eccentricity + v, static_cast<int32_t>(more > 0 ? depth + 1 : depth));
+    if (levels != nullptr) atomicAdd(levels + depth, static_cast<Mask>(pairs));
+  }
+};
+
+// Sums per source: found rows are counted lane by lane when a level is done.
+struct SourceSums {
+  static constexpr bool per_source = true;
+  __device__ void found(int, int64_t, int64_t, Quarter) const {}
+};
+
+constexpr int kSlab = 4096;  // vertices that a block counts
+
+// A thread per lane.
+static __global__ void __launch_bounds__(kBitLanes) count_lanes(BitWave wave, int64_t level, int32_t* pairs) {
+  const int batch = blockIdx.y, lane = threadIdx.x;
+  if (*wave.reached_at(level, batch) == 0) return;
+  const Mask* const words = reinterpret_cast<const Mask*>(wave.row[level % 2]) + batch * wave.n * 8 + lane / 64;
+  const int64_t first = blockIdx.x * int64_t{kSlab}, end = min(first + kSlab, wave.n);
+  int32_t sum = 0;
+  for (int64_t v = first; v < end; ++v) sum += static_cast<int32_t>(words[8 * v] >> (lane % 64) & 1);
+  if (sum != 0) atomicAdd(pairs + int64_t{batch} * kBitLanes + lane, sum);
+}
+
+static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, double* sums, int32_t* eccentricity) {
+  const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  if (i >= wave.sources || pairs[i] == 0) return;
+  const double d = static_cast<double>(level), more = static_cast<double>(pairs[i]);
+  pairs[i] = 0;
+  sums[4 * i] += more * d;
+  sums[4 * i + 1] += more / d;
+  sums[4 * i + 2] += more / (d + 1);
+  sums[4 * i + 3] += more;
+  eccentricity[i] = static_cast<int32_t>(level);
+}
+
+// Rows of distances. Neighbours' entries lie side by side and are written at about the same time, so that the
+// cache gathers them.
+template <class T>
+struct DistanceRows {
+  static constexpr bool per_source = false;
+  static constexpr int64_t kDeepest = (int64_t{1} << (8 * sizeof(T) - 1)) - 1;
+  int64_t n;
+  T* out;  // [sources][n]
+  int* too_deep;
+
+  __device__ void found(int batch, int64_t v, int64_t depth, Quarter lanes) const {
+    if (depth > kDeepest) {
+      *too_deep = 1;
+      return;
+    }
+    T* const at = out + (int64_t{batch} * kBitLanes + 128 * quarter()) * n + v;
+    write(at, lanes.x, depth);
+    write(at + 64 * n, lanes.y, depth);
+  }
+  __device__ void write(T* at, Mask lanes, int64_t depth) const {
+    for (; lanes != 0; lanes &= lanes - 1) at[(__ffsll(lanes) - 1) * n] = static_cast<T>(depth);
+  }
+};
+
+// Adds the batches of a wave in their order.
+static __global__ void add_sums(int64_t size, int batches, const double* part, double* sums) {
+  for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < size; i += int64_t{gridDim.x} * blockDim.x) {
+    double sum = sums[i];
+    for (int batch = 0; batch < batches; ++batch) sum += part[batch * size + i];
+    sums[i] = sum;
+  }
+}
+
+// ---- the waves ------------------------------------------------------------------------------------------
+
+class BitWaves {
+ public:
+  BitWaves(int64_t n, const Tasks& tasks, const Run& run, int batches) : tasks_(tasks), run_(run) {
+    wave_.n = n;
+    wave_.seen = run.scratch.array<Quarter>(batches * n * kTeam);
+    for (Quarter*& row : wave_.row) row = run.scratch.array<Quarter>(batches * n * kTeam);
+    wave_.reached = run.scratch.array<int>(kRing * batches);
+  }
+
+  // Searches from the sources. after(wave, level) queues what is to follow each level. False if cancelled.
+  template <class Visitor, class After>
+  bool run(int64_t count, const int64_t* sources, const Visitor& visitor, After after) {
+    wave_.sources = count;
+    wave_.batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
+    const int64_t rows = wave_.batches * wave_.n * kTeam;
+    zero(wave_.seen, rows);
+    zero(wave_.row[0], rows);
+    zero(wave_.row[1], rows);
+    zero(wave_.reached, int64_t{kRing} * wave_.batches);
+    seed_bits<<<blocks(count, 256), 256, 0, run_.stream>>>(wave_, sources);
+    check_launch("seed_bits");
+    visit_sources<<<dim3(blocks(wave_.n * kTeam, 256), wave_.batches), 256, 0, run_.stream>>>(wave_, visitor);
+    check_launch("visit_sources");
+    for (int64_t level = 1;; level += kLook) {
+      for (int64_t l = level; l < level + kLook; ++l) {
+        zero(wave_.reached + l % kRing * wave_.batches, wave_.batches);  // of kRing levels ago
+        pull(BitLevel<Visitor>{wave_, visitor, l});
+        after(wave_, l);
+      }
+      if (!more(level + kLook - 1)) return true;
+      if (run_.cancelled()) return false;
+    }
+  }
+
+ private:
+  template <class Value>
+  void zero(Value* values, int64_t count) {
+    check(cudaMemsetAsync(values, 0, count * sizeof(Value), run_.stream), "memset");
+  }
+
+  template <class Visitor>
+  void pull(const BitLevel<Visitor>& level) {
+    const unsigned batches = static_cast<unsigned>(wave_.batches);
+    pull_bits<<<dim3(blocks(tasks_.warps(), kWarps), batches), 32 * kWarps, 0, run_.stream>>>(tasks_, level);
+    check_launch("pull_bits");
+    if (tasks_.chunks == 0) return;
+    settle_hubs<<<dim3(blocks(tasks_.chunks * kTeam, 256), batches), 256, 0, run_.stream>>>(tasks_, level);
+    check_launch("settle_hubs");
+  }
+
+  // Did any batch reach the level? Waits for the device.
+  bool more(int64_t level) {
+    std::vector<int> reached(static_cast<size_t>(wave_.batches));
+    check(cudaMemcpyAsync(reached.data(), wave_.reached + (level % kRing) * wave_.batches, reached.size() * sizeof(int),
+                          cudaMemcpyDeviceToHost, run_.stream),
+          "copy");
+    check(cudaStreamSynchronize(run_.stream), "pull_bits");
+    return std::any_of(reached.begin(), reached.end(), [](int flag) { return flag != 0; });
+  }
+
+  const Tasks& tasks_;
+  const Run& run_;
+  BitWave wave_ = {};
+};
+
+}  // namespace torchcent::cuda

@@ -1,0 +1,196 @@
+// The ops of the bits engine on CUDA: sums per vertex, sums per source, rows of distances.
+
+#include <torch/csrc/stable/library.h>
+
+#include <optional>
+
+#include "distances/cuda/bits.cuh"
+#include "core/cuda/scratch.cuh"
+
+namespace torchcent::cuda {
+
+using torch::stable::Tensor;
+
+namespace {
+
+// Rows to work on at a time, so that no level leaves the chip idle; batches at most (a dimension of a grid).
+constexpr int64_t kBusyRows = int64_t{1} << 22, kMostInFlight = 256;
+
+// Cuts the sources into waves of batches that fit the memory and runs them.
+class Search {
+ public:
+  // each: bytes of a batch besides its rows.
+  Search(const Tensor& rowptr, const Tensor& colptr, const Tensor& row, const Tensor& sources, Tensor& control,
+         int64_t each)
+      : n_(rowptr.numel() - 1),
+        count_(n_ > 0 ? sources.numel() : 0),
+        sources_(sources.const_data_ptr<int64_t>()),
+        guard_(rowptr.get_device_index()),
+        scratch_(rowptr),
+        run_(run_on(rowptr.get_device_index(), scratch_, control)) {
+    if (count_ == 0) return;
+    tasks_ = make_tasks({colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()}, n_, row.numel(), run_);
+    const int64_t bytes = 3 * 64 * n_ + each, batches = (count_ + kBitLanes - 1) / kBitLanes;
+    const int64_t busy = (kBusyRows + n_ - 1) / n_, fit = std::max<int64_t>(1, run_.control.bytes / bytes);
+    flight_ = static_cast<int>(std::min({busy, batches, kMostInFlight, fit}));
+  }
+
+  int64_t n() const { return n_; }
+  int64_t count() const { return count_; }
+  int flight() const { return flight_; }
+  const Run& run() const { return run_; }
+  template <class T>
+  T* zeros(int64_t size) {
+    T* const values = scratch_.array<T>(size);
+    zero(values, size);
+    return values;
+  }
+  template <class T>
+  void zero(T* values, int64_t size) {
+    check(cudaMemsetAsync(values, 0, size * sizeof(T), run_.stream), "memset");
+  }
+
+  // wave(waves, first source, number of sources) searches one wave and says whether to go on.
+  template <class Wave>
+  void each_wave(Wave wave) {
+    if (count_ == 0) return;
+    BitWaves waves(n_, tasks_, run_, flight_);
+    const int64_t size = int64_t{flight_} * kBitLanes;
+    for (int64_t first = 0; first < count_; first += size) {
+      const int64_t count = std::min(size, count_ - first);
+      if (run_.cancelled() || !wave(waves, first, count)) return;
+      finish(run_, count);
+    }
+  }
+  const int64_t* sources(int64_t first) const { return sources_ + first; }
+
+ private:
+  int64_t n_, count_;
+  const int64_t* sources_;
+  torch::stable::accelerator::DeviceGuard guard_;
+  TensorScratch scratch_;
+  Run run_;
+  Tasks tasks_ = {};
+  int flight_ = 1;
+};
+
+// leaves [sources] -> planes [planes][batches][4]: bit p of the number of leaves of every lane.
+__global__ void leaf_planes(const int32_t* leaves, int64_t count, int planes, int batches, Mask* out) {
+  const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  if (i >= count) return;
+  const int64_t batch = i / kBitLanes, lane = i % kBitLanes;
+  for (int p = 0; p < planes; ++p)
+    if (leaves[i] >> p & 1) atomicOr(out + (p * batches + batch) * 8 + lane / 64, Mask{1} << (lane % 64));
+}
+
+__global__ void largest(const int32_t* values, int64_t count, int32_t* result) {
+  int32_t most = 0;
+  for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < count; i += int64_t{gridDim.x} * blockDim.x)
+    most = max(most, values[i]);
+  if (most > 0) atomicMax(result, most);
+}
+
+const auto nothing = [](const BitWave&, int64_t) {};
+
+}  // namespace
+
+void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                   const Tensor& sources, const Tensor& leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
+                   Tensor& control, int64_t) {
+  same_device("distance_sums", rowptr.get_device_index(),
+              {&col, &colptr, &row, &sources, &leaves, &sums, &eccentricity, &levels});
+  const int64_t n = rowptr.numel() - 1;
+  Search search(rowptr, colptr, row, sources, control, 32 * n);
+  if (search.count() == 0) return;
+  const cudaStream_t stream = search.run().stream;
+  const int32_t* const hanging = leaves.const_data_ptr<int32_t>();
+  int32_t* const device_most = search.zeros<int32_t>(1);
+  largest<<<2 * search.run().processors, 256, 0, stream>>>(hanging, search.count(), device_most);
+  check_launch("largest");
+  int32_t most = 0;
+  check(cudaMemcpyAsync(&most, device_most, sizeof most, cudaMemcpyDeviceToHost, stream), "copy");
+  check(cudaStreamSynchronize(stream), "largest");
+  int planes = 0;
+  while (most >> planes != 0) ++planes;
+
+  const int64_t table = 4 * n;
+  double* const part = search.run().scratch.array<double>(search.flight() * table);
+  Mask* const plane = search.run().scratch.array<Mask>(int64_t{planes} * search.flight() * 8);
+  Mask* const pairs = levels.numel() > 0 ? reinterpret_cast<Mask*>(levels.mutable_data_ptr<int64_t>()) : nullptr;
+  search.each_wave([&](BitWaves& waves, int64_t first, int64_t count) {
+    const int batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
+    search.zero(part, batches * table);
+    if (planes > 0) {
+      search.zero(plane, int64_t{planes} * batches * 8);
+      leaf_planes<<<blocks(count, 256), 256, 0, stream>>>(hanging + first, count, planes, batches, plane);
+      check_launch("leaf_planes");
+    }
+    const VertexSums visitor = {n,    reinterpret_cast<const Quarter*>(plane),  planes, batches,
+                                part, eccentricity.mutable_data_ptr<int32_t>(), pairs};
+    if (!waves.run(count, search.sources(first), visitor, nothing)) return false;
+    add_sums<<<8 * search.run().processors, 256, 0, stream>>>(table, batches, part, sums.mutable_data_ptr<double>());
+    check_launch("add_sums");
+    return true;
+  });
+}
+
+void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                 const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t) {
+  same_device("source_sums", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &sums, &eccentricity});
+  Search search(rowptr, colptr, row, sources, control, 0);
+  if (search.count() == 0) return;
+  const cudaStream_t stream = search.run().stream;
+  int32_t* const pairs = search.zeros<int32_t>(int64_t{search.flight()} * kBitLanes);
+  search.each_wave([&](BitWaves& waves, int64_t first, int64_t count) {
+    double* const own_sums = sums.mutable_data_ptr<double>() + 4 * first;
+    int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>() + first;
+    return waves.run(count, search.sources(first), SourceSums{}, [&](const BitWave& wave, int64_t level) {
+      count_lanes<<<dim3(blocks(wave.n, kSlab), static_cast<unsigned>(wave.batches)), kBitLanes, 0, stream>>>(
+          wave, level, pairs);
+      check_launch("count_lanes");
+      add_level<<<blocks(count, 256), 256, 0, stream>>>(wave, level, pairs, own_sums, farthest);
+      check_launch("add_level");
+    });
+  });
+}
+
+template <class T>
+int64_t rows(Search& search, T* out) {
+  int* const too_deep = search.zeros<int>(1);
+  const cudaStream_t stream = search.run().stream;
+  check(cudaMemsetAsync(out, 0xff, search.count() * search.n() * sizeof(T), stream), "memset");  // -1 everywhere
+  search.each_wave([&](BitWaves& waves, int64_t first, int64_t count) {
+    const DistanceRows<T> visitor = {search.n(), out + first * search.n(), too_deep};
+    return waves.run(count, search.sources(first), visitor, nothing);
+  });
+  int failed = 0;
+  check(cudaMemcpyAsync(&failed, too_deep, sizeof failed, cudaMemcpyDeviceToHost, stream), "copy");
+  check(cudaStreamSynchronize(stream), "distances");
+  return failed;
+}
+
+Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                 const Tensor& sources, Tensor& out, Tensor& control, int64_t, std::optional<Tensor> place) {
+  if (place) throw std::invalid_argument("distances writes rows on CUDA in the order of the sources");
+  same_device("distances", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &out});
+  Search search(rowptr, colptr, row, sources, control, 0);
+  Tensor result = torch::stable::new_empty(control, {1});
+  int64_t* const failed = result.mutable_data_ptr<int64_t>();
+  *failed = 0;
+  if (search.count() == 0) return result;
+  void* const data = out.mutable_data_ptr();
+  switch (out.element_size()) {
+    case 1: *failed = rows(search, static_cast<int8_t*>(data)); break;
+    case 2: *failed = rows(search, static_cast<int16_t*>(data)); break;
+    default: *failed = rows(search, static_cast<int32_t*>(data));
+  }
+  return result;
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {
+  m.impl("distance_sums", TORCH_BOX(&distance_sums));
+  m.impl("source_sums", TORCH_BOX(&source_sums));
+  m.impl("distances", TORCH_BOX(&distances));
+}
+
+}  // namespace torchcent::cuda

@@ -1,0 +1,159 @@
+// A flow in the two orders that flow_filter.h needs, built by all threads; the order in which columns are taken.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "core/cpu/batches.h"
+#include "mcl/mcl_step.h"
+
+namespace torchcent {
+
+// Memory that is written before it is read.
+template <class T>
+using Unset = std::unique_ptr<T[]>;
+template <class T>
+Unset<T> unset(int64_t count) {
+  return Unset<T>(new T[static_cast<size_t>(count)]);
+}
+
+// Runs work(begin, end) over ranges of [0, n).
+template <class Work>
+void in_ranges(int workers, int64_t n, Work work) {
+  const int64_t step = std::max<int64_t>(256, n / (8 * workers) + 1);
+  std::atomic<int64_t> next = 0;
+  in_threads(
+      workers,
+      [&] {
+        for (int64_t first; (first = next.fetch_add(step)) < n;) work(first, std::min(n, first + step));
+      },
+      [&] { next = n; });
+}
+
+class FlowOrders {
+ public:
+  FlowOrders(const Flow& flow, int workers) : flow_(flow) {
+    const int64_t n = flow.num_nodes;
+    int64_t entries = 0;
+    column_begin_ = unset<int64_t>(n + 1);
+    for (int64_t j = 0; j < n; ++j) {
+      column_begin_[j] = entries;
+      entries += flow.length[j];
+    }
+    column_begin_[n] = entries;
+    by_row(entries, workers);
+    by_value(entries, workers);
+  }
+  // Reading beyond the last entry is allowed, for fetching ahead.
+  FlowIndex view() const { return {row_begin_.get(), by_row_.get(), column_begin_.get(), sorted_.get(), up_to_.get()}; }
+  static int64_t bytes(int64_t n, int64_t entries) { return 16 * entries + n * (16 + 4 * kValueClasses); }
+
+ private:
+  // A counting sort, each thread its own range of columns.
+  void by_row(int64_t entries, int workers) {
+    const int64_t n = flow_.num_nodes;
+    row_begin_ = unset<int64_t>(n + 1);
+    by_row_ = unset<FlowEntry>(entries);
+    std::vector<int64_t> limit(workers + 1, n);
+    limit[0] = 0;
+    for (int t = 1; t < workers; ++t)
+      limit[t] = std::lower_bound(&column_begin_[0], &column_begin_[n], entries / workers * t) - &column_begin_[0];
+    std::vector<std::vector<int64_t>> place(workers, std::vector<int64_t>(n));
+    const auto each = [&](auto work) {
+      std::atomic<int> next = 0;
+      in_threads(
+          workers,
+          [&] {
+            for (int t; (t = next++) < workers;) work(t);
+          },
+          [&] { next = workers; });
+    };
+    each([&](int t) {
+      for (int64_t j = limit[t]; j < limit[t + 1]; ++j)
+        for (int64_t i = flow_.begin[j], end = i + flow_.length[j]; i < end; ++i) ++place[t][flow_.row[i]];
+    });
+    int64_t total = 0;
+    for (int64_t r = 0; r < n; ++r) {
+      row_begin_[r] = total;
+      for (int t = 0; t < workers; ++t) {
+        const int64_t count = place[t][r];
+        place[t][r] = total;
+        total += count;
+      }
+    }
+    row_begin_[n] = total;
+    each([&](int t) {
+      for (int64_t j = limit[t]; j < limit[t + 1]; ++j)
+        for (int64_t i = flow_.begin[j], end = i + flow_.length[j]; i < end; ++i) {
+          const int64_t at = place[t][flow_.row[i]]++;
+          by_row_[at] = {static_cast<int32_t>(j), flow_.value[i]};
+        }
+    });
+  }
+
+  void by_value(int64_t entries, int workers) {
+    sorted_ = unset<FlowEntry>(entries);
+    up_to_ = unset<int32_t>(flow_.num_nodes * kValueClasses);
+    in_ranges(workers, flow_.num_nodes, [&](int64_t first, int64_t last) {
+      for (int64_t j = first; j < last; ++j) {
+        const int64_t begin = flow_.begin[j], end = begin + flow_.length[j];
+        int32_t* const up_to = up_to_.get() + j * kValueClasses;
+        int32_t place[kValueClasses] = {};
+        const auto of = [&](int64_t i) { return std::max(0, value_class(flow_.value[i])); };
+        for (int64_t i = begin; i < end; ++i) ++place[of(i)];
+        int32_t before = 0;
+        for (int c = 0; c < kValueClasses; ++c) {
+          const int32_t count = place[c];
+          place[c] = before;
+          before += count;
+          up_to[c] = before;
+        }
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t at = column_begin_[j] + place[of(i)]++;
+          sorted_[at] = {flow_.row[i], flow_.value[i]};
+        }
+      }
+    });
+  }
+
+  const Flow flow_;
+  Unset<int64_t> row_begin_, column_begin_;
+  Unset<int32_t> up_to_;
+  Unset<FlowEntry> by_row_, sorted_;
+};
+
+// Columns whose largest entry is in the same row, one after the other: they will be in one cluster, and kernels that
+// take several columns at a time then share most of what they read.
+inline std::vector<int32_t> alike_together(const Flow& flow, int workers) {
+  const int64_t n = flow.num_nodes;
+  std::vector<int32_t> leader(n), order(n);
+  in_ranges(workers, n, [&](int64_t first, int64_t last) {
+    for (int64_t j = first; j < last; ++j) {
+      const float* const value = flow.value + flow.begin[j];
+      const auto largest = std::max_element(value, value + flow.length[j]) - value;
+      leader[j] = flow.length[j] > 0 ? flow.row[flow.begin[j] + largest] : static_cast<int32_t>(j);
+    }
+  });
+  std::vector<int64_t> place(n + 1);
+  for (int64_t j = 0; j < n; ++j) ++place[leader[j] + 1];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  for (int64_t j = 0; j < n; ++j) order[place[leader[j]]++] = static_cast<int32_t>(j);
+  return order;
+}
+
+// The longest columns first: they share most of what they take, and no thread is left with them at the end.
+inline std::vector<int32_t> longest_first(const Flow& flow) {
+  const int64_t n = flow.num_nodes;
+  std::vector<int64_t> place(n + 2);
+  for (int64_t j = 0; j < n; ++j) ++place[n - flow.length[j] + 1];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<int32_t> order(n);
+  for (int64_t j = 0; j < n; ++j) order[place[n - flow.length[j]]++] = static_cast<int32_t>(j);
+  return order;
+}
+
+}  // namespace torchcent

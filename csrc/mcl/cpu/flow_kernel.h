@@ -1,0 +1,121 @@
+// The kernels of Markov clustering: batches of columns, each column expanded in the way that is best for it.
+#pragma once
+
+#include "mcl/cpu/flow_filter.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// Columns side by side, or else one by one.
+template <class Sum>
+class ColumnsTogether {
+ public:
+  ColumnsTogether(const FlowProblem& problem, FlowColumn& column)
+      : column_(column), plain_(problem, column), side_by_side_(problem) {}
+
+  bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) {
+    for (int64_t first = 0; first < count; first += Lanes::kLanes) {
+      const int64_t some = count - first < Lanes::kLanes ? count - first : Lanes::kLanes;
+      if (!together(columns + first, some, sink, summary)) return false;
+    }
+    return true;
+  }
+  ColumnExpansion<Sum>& plain() { return plain_; }
+
+ private:
+  using Lanes = LaneExpansion<Sum>;
+
+  bool together(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) {
+    const auto outcome = side_by_side_.run(columns, count);
+    if (outcome == Lanes::Outcome::cancelled) return false;
+    bool room = true;
+    for (int64_t l = 0; l < count && room; ++l) {
+      const int32_t j = columns[l];
+      if (outcome == Lanes::Outcome::done) {
+        summary[j].multiplications = side_by_side_.products(l);
+        column_.prune([&](float least) { return side_by_side_.list(l, least, column_.row(), column_.value()); },
+                      summary[j]);
+      } else if (!plain_.run(j, summary[j])) {
+        return false;
+      }
+      room = column_.finish(j, sink, summary[j]);
+    }
+    if (outcome == Lanes::Outcome::done) side_by_side_.clear();
+    return room;
+  }
+
+  FlowColumn& column_;
+  ColumnExpansion<Sum> plain_;
+  Lanes side_by_side_;
+};
+
+// Of small graphs, in float64.
+class SmallStep final : public FlowStep {
+ public:
+  explicit SmallStep(const FlowProblem& problem) : column_(problem), together_(problem, column_) {}
+
+  bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) override {
+    return together_.run(columns, count, sink, summary);
+  }
+
+ private:
+  FlowColumn column_;
+  ColumnsTogether<double> together_;
+};
+
+class ColumnStep final : public FlowStep {
+ public:
+  explicit ColumnStep(const FlowProblem& problem)
+      : problem_(problem),
+        column_(problem),
+        exact_(problem, column_),
+        together_(problem, column_),
+        filtered_(problem, together_.plain().dense()) {}
+
+  bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) override {
+    for (; count > 0; columns += kBatch, count -= kBatch)
+      if (!batch(columns, count < kBatch ? count : kBatch, sink, summary)) return false;
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kBatch = FilteredExpansion::kLanes;
+
+  bool batch(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) {
+    const int32_t summed = problem_.index != nullptr ? filtered_.run(columns, count) : 0;
+    if (summed < 0) return false;
+    int32_t rest[kBatch];
+    int64_t left = 0;
+    for (int64_t l = 0; l < count; ++l) {
+      const int32_t j = columns[l];
+      const auto list = [&](float least) { return filtered_.list(l, least, column_.row(), column_.value()); };
+      if ((summed >> l & 1) != 0 && column_.prune(list, summary[j])) {
+        summary[j].multiplications = filtered_.multiplications(l);
+      } else if (!is_short(j)) {
+        rest[left++] = j;
+        continue;
+      } else if (!exact_.run(j, summary[j])) {
+        return false;
+      }
+      if (!column_.finish(j, sink, summary[j])) return false;
+    }
+    return together_.run(rest, left, sink, summary);
+  }
+
+  // Has the column so few products that they are summed in float64?
+  bool is_short(int32_t j) const {
+    const Flow& m = problem_.flow;
+    int64_t products = 0;
+    if (problem_.expansion != 2) return false;
+    for (int64_t i = m.begin[j], end = i + m.length[j]; i < end && products <= kExactProducts; ++i)
+      products += m.length[m.row[i]];
+    return products <= kExactProducts;
+  }
+
+  const FlowProblem problem_;
+  FlowColumn column_;
+  ColumnExpansion<double> exact_;
+  ColumnsTogether<float> together_;
+  FilteredExpansion filtered_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

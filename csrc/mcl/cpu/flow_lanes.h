@@ -1,0 +1,172 @@
+// Expansion of 8 columns side by side (4 in float64). What several of them take of a column of M is read once and added
+// to all with one instruction, where they take it one by one also: columns of one cluster share most of what they take.
+#pragma once
+
+#include "mcl/cpu/flow_expansion.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// The entries of a few columns by row: a row that any of them has gets a place, and there a value for each.
+template <int lanes, class Sum>
+class ColumnsByRow {
+ public:
+  typedef Sum Values __attribute__((vector_size(lanes * sizeof(Sum)), may_alias));
+
+  explicit ColumnsByRow(int64_t rows)
+      : words_(rows / 64 + 1), place_(rows), marked_(words_), row_(rows + 1), value_((rows + 1) * lanes) {}
+
+  // All rows of the columns, ascending. Without that they are in the order in which they are added.
+  void arrange(const Flow& m, const int32_t* columns, int64_t count) {
+    for (int64_t l = 0; l < count; ++l)
+      for (int64_t i = m.begin[columns[l]], end = i + m.length[columns[l]]; i < end; ++i)
+        marked_[m.row[i] >> 6] |= uint64_t{1} << (m.row[i] & 63);
+    for (int64_t w = 0; w < words_; ++w) {
+      for (uint64_t rest = marked_[w]; rest != 0; rest &= rest - 1)
+        place(static_cast<int32_t>(64 * w + __builtin_ctzll(rest)));
+      marked_[w] = 0;
+    }
+  }
+  void add(const Flow& m, int32_t column, int64_t lane) {
+    for (int64_t i = m.begin[column], end = i + m.length[column]; i < end; ++i) {
+      if (place_[m.row[i]] == 0) place(m.row[i]);
+      value_[static_cast<int64_t>(place_[m.row[i]]) * lanes + lane] = m.value[i];
+    }
+  }
+  void clear() {
+    for (; places_ > 0; --places_) place_[row_[places_]] = 0;
+  }
+  // Places are 1 ... places(); rows of none of the columns have place 0, where all values are 0.
+  int64_t places() const { return places_; }
+  int32_t row(int64_t place) const { return row_[place]; }
+  const int32_t* place_of_row() const { return place_.data(); }
+  const Values* values() const { return reinterpret_cast<const Values*>(value_.data()); }
+
+ private:
+  void place(int32_t row) {
+    row_[++places_] = row;
+    place_[row] = static_cast<int32_t>(places_);
+    *reinterpret_cast<Values*>(value_.data() + places_ * lanes) = Values{};
+  }
+
+  const int64_t words_;
+  int64_t places_ = 0;
+  Buffer<int32_t> place_;    // [n]
+  Buffer<uint64_t> marked_;  // a bit per row
+  Buffer<int32_t> row_;      // [places]
+  Buffer<Sum> value_;        // [places, lanes]
+};
+
+template <class Sum>
+class LaneExpansion {
+ public:
+  static constexpr int kLanes = 32 / sizeof(Sum);
+  using Columns = ColumnsByRow<kLanes, Sum>;
+  using Values = typename Columns::Values;
+  enum class Outcome { done, not_worthwhile, cancelled };
+
+  explicit LaneExpansion(const FlowProblem& problem)
+      : problem_(problem),
+        columns_(problem.flow.num_nodes),
+        sum_(problem.flow.num_nodes * kLanes),
+        marked_(problem.flow.num_nodes + kMarks) {}
+
+  // Expands at most kLanes columns, which then may be listed until clear().
+  Outcome run(const int32_t* columns, int64_t count) {
+    const Flow& m = problem_.flow;
+    if (problem_.expansion != 2 || count < 2) return Outcome::not_worthwhile;
+    int64_t separate = 0, together = 0;
+    for (int64_t l = 0; l < count; ++l) {
+      products_[l] = 0;
+      for (int64_t i = m.begin[columns[l]], end = i + m.length[columns[l]]; i < end; ++i)
+        products_[l] += m.length[m.row[i]];
+      separate += products_[l];
+    }
+    if (separate < kLeastWork * m.num_nodes) return Outcome::not_worthwhile;
+    columns_.arrange(m, columns, count);
+    for (int64_t l = 0; l < count; ++l) columns_.add(m, columns[l], l);
+    for (int64_t p = 1; p <= columns_.places(); ++p) together += m.length[columns_.row(p)];
+    Outcome outcome = Outcome::not_worthwhile;
+    if (static_cast<double>(together) * kLeastShared < static_cast<double>(separate)) {
+      outcome = sum();
+      if (outcome == Outcome::cancelled) clear();
+    }
+    columns_.clear();
+    return outcome;
+  }
+  int64_t list(int64_t lane, float least, int32_t* row, float* value) {
+    if (least != marked_least_) mark(least);
+    const Sum* const sum = sum_.data() + lane;
+    int64_t count = 0;
+    const auto take = [&](int64_t i) {
+      row[count] = static_cast<int32_t>(i);
+      value[count++] = static_cast<float>(sum[i * kLanes]);
+    };
+    const int64_t rows = problem_.flow.num_nodes;
+    for (int64_t first = 0; first < rows; first += kMarks) {
+      uint64_t marks;  // 8 rows, a byte each
+      memcpy(&marks, marked_.data() + first, sizeof(marks));
+      marks = marks >> lane & 0x0101010101010101u;
+      for (; marks != 0; marks &= marks - 1) take(first + __builtin_ctzll(marks) / 8);
+    }
+    return count;
+  }
+  int64_t products(int64_t lane) const { return products_[lane]; }
+  void clear() {
+    memset(sum_.data(), 0, static_cast<size_t>(problem_.flow.num_nodes) * kLanes * sizeof(Sum));
+    marked_least_ = -1;
+  }
+
+ private:
+  static constexpr int64_t kLeastWork = 16;     // products per row
+  static constexpr double kLeastShared = 1.25;  // columns that share an entry, on average
+  static constexpr int64_t kCancelEvery = 64, kLine = 16, kMarks = 8;
+
+  // Of each row, a bit for each lane whose sum is >= least.
+  void mark(float least) {
+    marked_least_ = least;
+    for (int64_t i = 0; i < problem_.flow.num_nodes; ++i) {
+      const Sum* const sum = sum_.data() + i * kLanes;
+#if defined(TORCHCENT_AVX2) || defined(TORCHCENT_AVX512)
+      if constexpr (sizeof(Sum) == sizeof(float)) {
+        const __m256 reached = _mm256_cmp_ps(_mm256_loadu_ps(sum), _mm256_set1_ps(least), _CMP_GE_OQ);
+        marked_[i] = static_cast<uint8_t>(_mm256_movemask_ps(reached));
+        continue;
+      }
+#endif
+      unsigned bits = 0;
+      for (int l = 0; l < kLanes; ++l) bits |= static_cast<unsigned>(static_cast<float>(sum[l]) >= least) << l;
+      marked_[i] = static_cast<uint8_t>(bits);
+    }
+  }
+
+  Outcome sum() {
+    const Flow& m = problem_.flow;
+    Values* const sum = reinterpret_cast<Values*>(sum_.data());
+    for (int64_t p = 1; p <= columns_.places(); ++p) {
+      if (p % kCancelEvery == 1 && cancelled(problem_.cancel)) return Outcome::cancelled;
+      const int64_t at = m.begin[columns_.row(p)], length = m.length[columns_.row(p)];
+      const int64_t next = m.begin[columns_.row(p < columns_.places() ? p + 1 : p)];
+      const int32_t *row = m.row + at, *next_row = m.row + next;
+      const float *value = m.value + at, *next_value = m.value + next;
+      const Values weight = columns_.values()[p];
+      int64_t i = 0;
+      for (; i + kLine <= length; i += kLine) {
+        __builtin_prefetch(next_row + i);
+        __builtin_prefetch(next_value + i);
+#pragma GCC unroll 16
+        for (int64_t u = i; u < i + kLine; ++u) sum[row[u]] += weight * Sum{value[u]};
+      }
+      for (; i < length; ++i) sum[row[i]] += weight * Sum{value[i]};
+    }
+    return Outcome::done;
+  }
+
+  const FlowProblem problem_;
+  int64_t products_[kLanes];
+  Columns columns_;
+  Buffer<Sum> sum_;         // [n, kLanes] the columns, expanded
+  Buffer<uint8_t> marked_;  // [n] which lanes of a row are to be listed
+  float marked_least_ = -1;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

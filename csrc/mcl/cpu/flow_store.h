@@ -1,0 +1,86 @@
+// Where threads put the columns of the next flow, in whichever order they finish them, and how that becomes one
+// packed matrix.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "mcl/mcl_step.h"
+
+namespace torchcent {
+
+// The memory that all threads may take together.
+class FlowBudget {
+ public:
+  explicit FlowBudget(int64_t bytes) : left_(bytes), limited_(bytes > 0) {}
+  bool take(int64_t bytes) {
+    if (!limited_ || left_.fetch_sub(bytes, std::memory_order_relaxed) >= bytes) return true;
+    exceeded_ = true;
+    return false;
+  }
+  bool exceeded() const { return exceeded_; }
+
+ private:
+  std::atomic<int64_t> left_;
+  const bool limited_;
+  std::atomic<bool> exceeded_ = false;
+};
+
+// One per thread: chunks that are filled one after the other, and freed one by one as they are packed, so that a
+// flow and its copy never lie side by side.
+class FlowChunks final : public FlowSink {
+ public:
+  explicit FlowChunks(FlowBudget& budget) : budget_(budget) {}
+
+  bool room(int32_t column, int32_t entries, int32_t*& row, float*& value) override {
+    if (chunks_.empty() || chunks_.back().size - chunks_.back().used < entries) {
+      const int64_t size = std::max<int64_t>(entries, kEntries);
+      if (!budget_.take(size * kBytes)) return false;
+      chunks_.push_back({size, 0, {}, std::unique_ptr<char[]>(new char[size * kBytes])});
+    }
+    Chunk& chunk = chunks_.back();
+    row = chunk.row(chunk.used);
+    value = chunk.value(chunk.used);
+    chunk.used += entries;
+    chunk.columns.push_back({column, entries});
+    return true;
+  }
+  // Copies every column to where it belongs.
+  void pack(const int64_t* begin, int32_t* row, float* value) {
+    for (Chunk& chunk : chunks_) {
+      int64_t place = 0;
+      for (const auto [column, entries] : chunk.columns) {
+        std::copy_n(chunk.row(place), entries, row + begin[column]);
+        std::copy_n(chunk.value(place), entries, value + begin[column]);
+        place += entries;
+      }
+      chunk.memory.reset();
+    }
+    chunks_.clear();
+  }
+
+ private:
+  static constexpr int64_t kEntries = 1 << 18;
+  static constexpr int64_t kBytes = sizeof(int32_t) + sizeof(float);
+  struct Column {
+    int32_t column, entries;
+  };
+  struct Chunk {
+    int64_t size, used;
+    std::vector<Column> columns;
+    std::unique_ptr<char[]> memory;
+
+    int32_t* row(int64_t i) const { return reinterpret_cast<int32_t*>(memory.get()) + i; }
+    float* value(int64_t i) const { return reinterpret_cast<float*>(memory.get()) + size + i; }
+  };
+
+  FlowBudget& budget_;
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace torchcent

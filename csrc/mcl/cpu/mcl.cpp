@@ -1,0 +1,201 @@
+// An iteration of Markov clustering: the loop over columns.
+
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <tuple>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "core/control.h"
+#include "mcl/cpu/flow_index.h"
+#include "mcl/cpu/flow_store.h"
+
+namespace torchcent {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+namespace {
+
+constexpr int64_t kBatch = 16;  // columns
+
+std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) {
+#if defined(__x86_64__)
+  if (simd_in_use() == Simd::avx512) return avx512::make_flow_step(problem);
+  if (simd_in_use() == Simd::avx2) return avx2::make_flow_step(problem);
+#endif
+  return portable::make_flow_step(problem);
+}
+
+// While one lives, float32 below its normal range counts as 0 in this thread: a flow without pruning has many such
+// entries, and processors handle them slowly.
+class FlushToZero {
+ public:
+#if defined(__x86_64__)
+  FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
+  ~FlushToZero() { _mm_setcsr(before_); }
+
+ private:
+  unsigned before_;
+#endif
+};
+
+// What the iteration did, in an order that the number of threads does not change.
+void summarise(const std::vector<ColumnSummary>& columns, double enough, double* out) {
+  double chaos = 0, least = 1, mass = 0;
+  int64_t multiplications = 0, kept = 0, poor = 0, recovered = 0, selected = 0;
+  for (const ColumnSummary& column : columns) {
+    chaos = std::max(chaos, column.chaos);
+    multiplications += column.multiplications;
+    kept += column.kept;
+    recovered += column.recovered;
+    selected += column.selected;
+    if (column.kept == 0) continue;
+    poor += column.mass < enough;
+    least = std::min(least, column.mass);
+    mass += column.mass;
+  }
+  const double all[] = {chaos,
+                        static_cast<double>(multiplications),
+                        static_cast<double>(kept),
+                        static_cast<double>(poor),
+                        static_cast<double>(recovered),
+                        static_cast<double>(selected),
+                        least,
+                        mass};
+  std::copy(std::begin(all), std::end(all), out);
+}
+
+// Does it pay to put the flow into other orders first, so that products can be left out (flow_filter.h)? If there are
+// many products per entry of the flow and, in a sample of columns, most of them are too small to matter.
+constexpr double kWorthwhile = 48;
+constexpr int64_t kSampleProducts = 4'000'000, kSampleColumns = 64;
+constexpr double kSmallShare = 0.9;
+bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
+  if (expansion != 2 || threshold <= 0 || flow.num_nodes <= kExactNodes) return false;
+  double products = 0, entries = 0;
+  for (int64_t j = 0; j < flow.num_nodes; ++j) {
+    entries += flow.length[j];
+    for (int64_t i = flow.begin[j]; i < flow.begin[j] + flow.length[j]; ++i) products += flow.length[flow.row[i]];
+  }
+  if (products <= kWorthwhile * entries) return false;
+  int64_t looked_at = 0, small = 0;
+  for (int64_t c = 0; c < kSampleColumns && looked_at < kSampleProducts; ++c) {
+    const int64_t j = flow.num_nodes * (c * 37 % kSampleColumns) / kSampleColumns;
+    const float tiny = kLeftOut * static_cast<float>(threshold) / static_cast<float>(flow.length[j]);
+    for (int64_t i = flow.begin[j], end = i + flow.length[j]; i < end; ++i) {
+      const int64_t k = flow.row[i];
+      const float weight = flow.value[i];
+      const float* const value = flow.value + flow.begin[k];
+      int32_t found = 0;
+      for (int32_t x = 0; x < flow.length[k]; ++x) found += weight * value[x] < tiny;
+      small += found;
+      looked_at += flow.length[k];
+    }
+  }
+  return static_cast<double>(small) > kSmallShare * static_cast<double>(looked_at);
+}
+
+}  // namespace
+
+// The next flow, packed. control.bytes is what the new flow may take. If that was too little, or when cancelled, the
+// flow returned is empty.
+// summary, float64: chaos; products that expansion is the sum of; entries kept; columns of which less than `mass` is
+// left, recovered, selected; the least share of a column that pruning left; the sum of these shares.
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& begin, const Tensor& length,
+                                                               const Tensor& row, const Tensor& value, Tensor& control,
+                                                               int64_t expansion, double inflation, double threshold,
+                                                               int64_t select, int64_t recover, double mass,
+                                                               int64_t threads, int64_t) {
+  const int64_t n = begin.numel();
+  Control& shared = control_of(control);
+  const Flow flow = {n, begin.const_data_ptr<int64_t>(), length.const_data_ptr<int32_t>(),
+                     row.const_data_ptr<int32_t>(), value.const_data_ptr<float>()};
+  const int64_t batches = (n + kBatch - 1) / kBatch;
+  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
+
+  std::unique_ptr<const FlowOrders> orders;
+  FlowIndex index = {};
+  std::vector<int32_t> order;
+  if (worthwhile(flow, expansion, threshold)) {
+    orders = std::make_unique<const FlowOrders>(flow, workers);
+    index = orders->view();
+    order = alike_together(flow, workers);
+  } else {
+    order = longest_first(flow);
+  }
+  const FlowProblem problem = {flow,
+                               orders ? &index : nullptr,
+                               expansion,
+                               inflation,
+                               static_cast<float>(threshold),
+                               select,
+                               recover,
+                               mass,
+                               &shared.cancel};
+  std::vector<ColumnSummary> columns(n);
+  FlowBudget budget(shared.bytes);
+  std::deque<FlowChunks> chunks;
+  for (int w = 0; w < workers; ++w) chunks.emplace_back(budget);
+  std::atomic<int64_t> next = 0;
+  std::atomic<int> workers_so_far = 0;
+  std::atomic<bool> complete = true;
+  const auto work = [&] {
+    const FlushToZero guard;
+    FlowChunks& own = chunks[workers_so_far++];
+    const auto step = make_flow_step(problem);
+    for (int64_t b; (b = next++) < batches;) {
+      const int64_t first = b * kBatch, count = std::min(kBatch, n - first);
+      if (!step->run(order.data() + first, count, own, columns.data())) {
+        complete = false;
+        next = batches;
+      } else {
+        finish(shared, count);
+      }
+    }
+  };
+  in_threads(workers, work, [&] { next = batches; });
+  if (budget.exceeded()) shared.bytes = -1;
+  if (!complete) {
+    chunks.clear();
+    std::fill(columns.begin(), columns.end(), ColumnSummary{});
+  }
+
+  Tensor new_begin = torch::stable::new_empty(begin, {n}, ScalarType::Long);
+  Tensor new_length = torch::stable::new_empty(begin, {n}, ScalarType::Int);
+  int64_t* const at = new_begin.mutable_data_ptr<int64_t>();
+  int32_t* const entries = new_length.mutable_data_ptr<int32_t>();
+  int64_t total = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    at[j] = total;
+    entries[j] = columns[j].entries;
+    total += columns[j].entries;
+  }
+  Tensor new_row = torch::stable::new_empty(begin, {total}, ScalarType::Int);
+  Tensor new_value = torch::stable::new_empty(begin, {total}, ScalarType::Float);
+  Tensor summary = torch::stable::new_empty(begin, {8}, ScalarType::Double);
+  int32_t* const all_rows = new_row.mutable_data_ptr<int32_t>();
+  float* const all_values = new_value.mutable_data_ptr<float>();
+  std::atomic<size_t> packed = 0;
+  in_threads(
+      workers,
+      [&] {
+        for (size_t c; (c = packed++) < chunks.size();) chunks[c].pack(at, all_rows, all_values);
+      },
+      [&] { packed = chunks.size(); });
+  summarise(columns, mass, summary.mutable_data_ptr<double>());
+  return {new_begin, new_length, new_row, new_value, summary};
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("mcl_iterate", TORCH_BOX(&mcl_iterate)); }
+
+}  // namespace torchcent

@@ -1,0 +1,38 @@
+// Path counting in graphs without weights: which kernel, in batches of how many sources.
+
+#include <torch/csrc/stable/library.h>
+
+#include "paths/cpu/path_batches.h"
+
+namespace torchcent {
+
+using torch::stable::Tensor;
+
+namespace {
+
+std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure, Engine engine, Rung rung) {
+#if defined(__x86_64__)
+  if (simd_in_use() == Simd::avx512) return avx512::make_search(problem, measure, engine, rung);
+  if (simd_in_use() == Simd::avx2) return avx2::make_search(problem, measure, engine, rung);
+#endif
+  return portable::make_search(problem, measure, engine, rung);
+}
+
+int64_t batch_size(Engine engine) { return engine == Engine::lanes ? kLaneBatch : kQueueBatch; }
+
+}  // namespace
+
+Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                       const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
+                       const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
+                       int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t, int64_t, int64_t,
+                       int64_t) {
+  const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
+  const PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
+  return run_batches(sources, weights, scores, control, batch_size(Engine{engine}), rung, threads,
+                     [&](Rung r) { return make_search(problem, Measure{measure}, Engine{engine}, r); });
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("path_dependency", TORCH_BOX(&path_dependency)); }
+
+}  // namespace torchcent

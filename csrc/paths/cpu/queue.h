@@ -1,0 +1,177 @@
+// The queue engine: one source at a time, for graphs of large diameter.
+//
+// Everything a source computes is stored by *place* in the queue, not by vertex: vertices of one level lie
+// side by side, so that adding to the next level's path counts and reading them back touches a small window.
+// Only place[] is read at random. The search writes down the arcs (tail place, head place) of the shortest-path
+// DAG, level by level; counting and the backward pass then stream that list without a branch that depends
+// on the graph (successors instead of predecessors: Madduri et al. 2009).
+#pragma once
+
+#include "paths/betweenness.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+template <class Count, class Visitor>
+class QueueSearch final : public Search {
+ public:
+  explicit QueueSearch(const PathProblem& problem)
+      : problem_(problem),
+        place_(problem.out.num_nodes),
+        queue_(problem.out.num_nodes + 1 + 2 * kAhead),
+        level_(problem.out.num_nodes + 2),
+        level_arc_(problem.out.num_nodes + 2),
+        arc_(problem.out.num_slots() + 1),
+        slot_(Visitor::edges ? problem.out.num_slots() + 1 : 0),
+        sigma_(problem.out.num_nodes),
+        sum_(problem.out.num_nodes) {
+    for (int64_t v = 0; v < problem.out.num_nodes; ++v) place_[v] = -1;
+  }
+
+  Status run(const PathBatch& batch) override {
+    for (int64_t lane = 0; lane < batch.count; ++lane) {
+      search(static_cast<int32_t>(batch.sources[lane]));
+      if (cancelled(problem_.cancel)) return Status::cancelled;
+      bool fits = count_paths();
+      if (fits) {
+        fits = problem_.plain ? backward<true>(batch.source_weight[lane], batch.own_weight[lane], batch.scores)
+                              : backward<false>(batch.source_weight[lane], batch.own_weight[lane], batch.scores);
+      }
+      forget();
+      if (!fits) return Status::overflow;
+    }
+    return Status::done;
+  }
+
+ private:
+  struct Arc {
+    int32_t tail, head;  // places of the upper and of the deeper end
+  };
+  // Vertices fetched ahead of their turn: those of one level lie all over the graph. Beyond the tail the
+  // queue holds vertices of an earlier source, which do no harm.
+  static constexpr int32_t kAhead = 8;
+
+  // The three passes are kept out of line: inlined into run(), their loops would not fit the registers.
+
+  // Breadth-first search. Without branches on what is found: on a mesh they would be taken at random.
+  [[gnu::noinline]] void search(int32_t source) {
+    const int64_t* const rowptr = problem_.out.rowptr;
+    const int32_t* const col = problem_.out.col;
+    int32_t* const place = place_.data();
+    int32_t* const queue = queue_.data();
+    Arc* const arc = arc_.data();
+    int32_t reached = 1;
+    int64_t arcs = 0;
+    queue[0] = source;
+    place[source] = 0;
+    level_[0] = 0;
+    levels_ = 0;
+    for (int32_t p = 0; p < reached && !cancelled(problem_.cancel);) {
+      const int32_t level_end = reached;  // places from here on are one level deeper
+      level_arc_[levels_] = arcs;
+      level_[++levels_] = level_end;
+      for (; p < level_end; ++p) {
+        __builtin_prefetch(rowptr + queue[p + 2 * kAhead]);
+        __builtin_prefetch(col + rowptr[queue[p + kAhead]]);
+        const int32_t u = queue[p];
+        const int64_t end = rowptr[u + 1];
+        for (int64_t slot = rowptr[u]; slot < end; ++slot) {
+          const int32_t v = col[slot];
+          const int32_t known = place[v];
+          const int32_t q = known < 0 ? reached : known;
+          place[v] = q;
+          queue[reached] = v;  // kept only if v is new
+          reached += known < 0;
+          arc[arcs] = {p, q};
+          if constexpr (Visitor::edges) slot_[arcs] = slot;
+          arcs += q >= level_end;
+        }
+      }
+    }
+    level_arc_[levels_] = arcs;
+  }
+
+  [[gnu::noinline]] bool count_paths() {
+    const int32_t reached = level_[levels_];
+    const int64_t arcs = level_arc_[levels_];
+    const Arc* const arc = arc_.data();
+    Count* const sigma = sigma_.data();
+    sigma[0] = Count(1.0);
+    for (int32_t p = 1; p < reached; ++p) sigma[p] = Count(0.0);
+    for (int64_t i = 0; i < arcs; ++i) sigma[arc[i].head] += sigma[arc[i].tail];
+    if constexpr (__is_same(Count, double)) {
+      double largest = 0;
+      for (int32_t p = 0; p < reached; ++p) largest = sigma[p] > largest ? sigma[p] : largest;
+      return largest < kLargestCount;
+    }
+    return true;
+  }
+
+  // Level by level, deepest first: what each vertex passes up, its score, and the sums of the level above.
+  // Returns false if the numbers outgrew Count on the way, as only those of stress can.
+  template <bool Plain>
+  [[gnu::noinline]] bool backward(double source_weight, double own_weight, double* scores) {
+    const Arc* const arc = arc_.data();
+    const int32_t* const queue = queue_.data();
+    Count* const sigma = sigma_.data();
+    Count* const sum = sum_.data();
+    const int32_t reached = level_[levels_];
+    for (int32_t p = 0; p < reached; ++p) sum[p] = Count(0.0);
+    double largest = 0;
+    for (int32_t level = levels_ - 1; level >= 0; --level) {
+      const int32_t begin = level_[level], end = level_[level + 1];
+      // Arcs of one tail follow each other: their sum stays in a register, and the last store counts.
+      Count running(0.0);
+      int32_t before = -1;
+      for (int64_t i = level_arc_[level]; i < level_arc_[level + 1]; ++i) {
+        const int32_t p = arc[i].tail;
+        const Count passed_up = sum[arc[i].head];  // rewritten below, a level ago
+        running = p == before ? running + passed_up : passed_up;
+        sum[p] = running;
+        before = p;
+        if constexpr (Visitor::edges) scores[slot_[i]] += source_weight * double(sigma[p] * passed_up);
+      }
+      if (level == 0) break;
+      const double share = Visitor::target_factor(level), weight = source_weight * Visitor::score_factor(level);
+      for (int32_t p = begin; p < end; ++p) {
+        const int32_t v = queue[p];
+        if constexpr (!Visitor::edges) {
+          const int32_t ahead = queue[p + kAhead];
+          __builtin_prefetch(scores + ahead, 1);
+          if constexpr (!Plain) __builtin_prefetch(problem_.target_weight + ahead);
+          const Count through(Plain || !problem_.through ? 0.0 : problem_.through_weight[v]);
+          scores[v] += weight * double(Visitor::template score<Count>(sigma[p], sum[p], through));
+        }
+        const Count target(Plain ? share : share * problem_.target_weight[v]);
+        sum[p] = Visitor::template passed_up<Count>(target, sigma[p], sum[p]);
+        if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
+          largest = sum[p] > largest ? sum[p] : largest;
+      }
+    }
+    if constexpr (!Visitor::edges) {
+      if (own_weight != 0) scores[queue[0]] += own_weight * double(sum[0]);
+    }
+    return largest < kLargestCount;
+  }
+
+  void forget() {
+    const int32_t reached = level_[levels_];
+    if (reached > problem_.out.num_nodes / 16) {  // streaming over all beats visiting those reached
+      for (int64_t v = 0; v < problem_.out.num_nodes; ++v) place_[v] = -1;
+    } else {
+      for (int32_t p = 0; p < reached; ++p) place_[queue_[p]] = -1;
+    }
+  }
+
+  PathProblem problem_;
+  Buffer<int32_t> place_;      // [n] place in the queue, -1 where not reached
+  Buffer<int32_t> queue_;      // [n + 1 + ahead] by level; one spare for the write that is not kept
+  Buffer<int32_t> level_;      // first place of each level
+  Buffer<int64_t> level_arc_;  // first arc that leaves each level
+  Buffer<Arc> arc_;            // of the shortest-path DAG, level by level
+  Buffer<int64_t> slot_;       // and their slots, for edge scores
+  Buffer<Count> sigma_;        // by place
+  Buffer<Count> sum_;          // by place: sum over successors, then what the vertex passes up
+  int32_t levels_ = 0;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

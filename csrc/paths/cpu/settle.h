@@ -1,0 +1,51 @@
+// What becomes of a vertex once the sum over its successors is known, in all lanes of a mask: its score, and in place
+// of sigma what it passes up.
+#pragma once
+
+#include "paths/cpu/gather.h"
+#include "paths/betweenness.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// Path counts beyond this climb the ladder. It leaves room for reciprocals and products.
+template <class T>
+constexpr T kCountLimit = sizeof(T) == 4 ? T(0x1p100) : T(0x1p960);
+
+// gather(sums, weighted) adds up the successors' rows; weighted is sigma times the weight of the sources, for edge
+// scores; target_share is what the weight of v as a target is multiplied by. As the source of these lanes a vertex
+// passes nothing up. False if the numbers have outgrown T.
+template <class T, class Visitor, class Gather>
+inline bool settle(const PathProblem& problem, int64_t v, uint64_t lanes, bool is_source, T* row,
+                   const T* source_weight, const T* own_weight, T target_share, double* scores, Gather gather) {
+  const T target = target_share * (problem.plain ? T(1) : static_cast<T>(problem.target_weight[v]));
+  const T through = problem.plain ? T(0) : static_cast<T>(problem.through_weight[v]);
+  const T* const weight = is_source ? own_weight : source_weight;
+  const Row<T> sigma = Row<T>::masked_load(row, lanes);
+  if (sigma.exceeds(kCountLimit<T>, lanes)) return false;
+  Row<T> weighted = sigma;
+  weighted *= Row<T>::masked_load(source_weight, lanes);
+  RowSum<T> sums;
+  gather(sums, weighted);
+  const Row<T>& sum = sums.finish();
+  typename Row<T>::Vector total{};
+  for (int k = 0; k < Row<T>::registers; ++k) {
+    const auto bits = Row<T>::submask(lanes, k);
+    const auto share =
+        is_source ? sum.part[k] : Visitor::score(sigma.part[k], sum.part[k], Row<T>::every_lane(through));
+    total += Row<T>::masked(share * Row<T>::load(weight, k), bits);
+  }
+  if (is_source) {
+    if constexpr (!Visitor::edges) scores[v] += Row<T>::total(total);
+    return true;
+  }
+  Row<T> passed_up;
+  for (int k = 0; k < Row<T>::registers; ++k)
+    passed_up.part[k] = Visitor::passed_up(Row<T>::every_lane(target), sigma.part[k], sum.part[k]);
+  passed_up.masked_store(row, lanes);
+  if constexpr (Visitor::edges) return true;
+  const double score = Row<T>::total(total);
+  scores[v] += score;
+  return score <= double(kCountLimit<T>);
+}
+
+}  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,233 @@
+// The lanes engine on CUDA: 32, 64 or 128 sources (float) or 32 (double) side by side as on the CPU (cpu/lanes.h), and
+// several such batches in flight so that the short levels of one fill the chip together with those of the others.
+//
+// Nothing waits for the device between levels: as many are queued as the wave before had, and the host looks once
+// whether those were all.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "paths/cuda/lanes_kernels.cuh"
+#include "paths/cuda/queue.cuh"
+
+namespace torchcent::cuda {
+
+template <class Row, class Visitor>
+class LaneWaves {
+  using T = typename Row::T;
+  using Mask = typename Row::Mask;
+  static constexpr int kLanes = Row::lanes;
+  static constexpr int kFirstLevels = 8;
+  // Slots to work on at a time: what keeps the chip busy through a level, hubs' tails included.
+  static constexpr int64_t kBusySlots = int64_t{1} << 26;
+  static constexpr int kMostInFlight = 32;
+
+ public:
+  LaneWaves(const Graph& graph, const Tasks& in, const Tasks& out, const Run& run, int64_t batches)
+      : graph_(graph), in_(in), out_(out), run_(run) {
+    wave_.n = graph.n;
+    wave_.scored = Visitor::edges ? graph.m : graph.n;
+    wave_.chunks = std::max(in.chunks, out.chunks);
+    const int64_t fixed = batch_bytes(graph, wave_.chunks), level = graph.n * sizeof(Mask);
+    const int64_t wish =
+        run.launch.flight > 0 ? run.launch.flight : (kBusySlots + graph.m - 1) / std::max<int64_t>(graph.m, 1);
+    const int64_t fit = run.control.bytes / (fixed + kFirstLevels * level);
+    flight_ = static_cast<int>(std::max<int64_t>(1, std::min({wish, fit, batches, int64_t{kMostInFlight}})));
+    const int64_t waves = (batches + flight_ - 1) / flight_;
+    flight_ = static_cast<int>((batches + waves - 1) / waves);  // waves of one size
+    most_levels_ = std::max<int64_t>(kFirstLevels, (run.control.bytes - flight_ * fixed) / (level * flight_));
+    Scratch& scratch = run.scratch;
+    wave_.rows = scratch.array<T>(flight_ * graph.n * kLanes);
+    wave_.seen = scratch.array<Mask>(flight_ * graph.n);
+    wave_.weight = scratch.array<T>(2 * flight_ * kLanes);
+    wave_.own = wave_.weight + flight_ * kLanes;
+    wave_.owners = scratch.array<Mask>(flight_);
+    wave_.failed = scratch.array<int>(flight_);
+    wave_.scores = scratch.array<double>(flight_ * wave_.scored);
+    wave_.partial = scratch.array<T>(flight_ * wave_.chunks * kLanes);
+    wave_.partial_got = scratch.array<Mask>(flight_ * wave_.chunks);
+    wave_.arrived = scratch.array<int>(flight_ * wave_.chunks);
+    zero(wave_.arrived, flight_ * wave_.chunks);
+  }
+
+  // Without its levels, a mask per vertex each.
+  static int64_t batch_bytes(const Graph& graph, int64_t chunks) {
+    constexpr int64_t row = kLanes * sizeof(T), mask = sizeof(Mask);
+    const int64_t scored = Visitor::edges ? graph.m : graph.n;
+    return graph.n * (row + mask) + scored * 8 + chunks * (row + mask + 4) + kLanes * 16;
+  }
+  static bool fits(const Graph& graph, int64_t chunks, const Run& run) {
+    return batch_bytes(graph, chunks) + kFirstLevels * graph.n * static_cast<int64_t>(sizeof(Mask)) <=
+           run.control.bytes;
+  }
+
+  int64_t sources_per_wave() const { return int64_t{flight_} * kLanes; }
+
+  // Adds the scores of the batches that end well; failed[b] tells of each one.
+  void run(const Sources& sources, double* scores, int* failed) {
+    wave_.sources = sources.count;
+    wave_.batches = static_cast<int>((sources.count + kLanes - 1) / kLanes);
+    begin(sources);
+    int levels = std::max(kFirstLevels, depth_ + 2);
+    grow(levels);
+    for (int level = 2; level < levels; ++level) pull(level);
+    while ((depth_ = deepest(levels)) == levels - 1 && levels < most_levels_) {
+      const int more = static_cast<int>(std::min<int64_t>(most_levels_, levels + levels / 2));
+      grow(more);
+      for (; levels < more; ++levels) pull(levels);
+    }
+    levels = std::min(levels, depth_ + 2);
+    zero(wave_.scores, wave_.batches * wave_.scored);
+    for (int level = levels - 2; level >= 0; --level) push_back(level);
+    settle<<<1, 32, 0, run_.stream>>>(wave_, levels, failed);
+    check_launch("settle");
+    add_batches<<<4 * run_.processors, 256, 0, run_.stream>>>(wave_, scores);
+    check_launch("add_batches");
+  }
+
+ private:
+  template <class Value>
+  void zero(Value* values, int64_t count) {
+    check(cudaMemsetAsync(values, 0, count * sizeof(Value), run_.stream), "memset");
+  }
+
+  void begin(const Sources& sources) {
+    grow(kFirstLevels);
+    zero(level_[0], wave_.batches * graph_.n);
+    zero(level_[1], wave_.batches * graph_.n);
+    zero(wave_.owners, wave_.batches);
+    zero(wave_.failed, wave_.batches);
+    zero(reached_, static_cast<int64_t>(level_.size()) * wave_.batches);
+    wave_.reached = reached_;
+    const dim3 grid(kLanes, wave_.batches);
+    seed<Row><<<grid, 128, 0, run_.stream>>>(graph_.out, sources, wave_, level_[0], level_[1]);
+    check_launch("seed");
+  }
+
+  // Room for so many levels, those there are kept.
+  void grow(int levels) {
+    const int64_t before = static_cast<int64_t>(level_.size());
+    if (levels <= before) return;
+    Mask* const masks = run_.scratch.template array<Mask>((levels - before) * flight_ * graph_.n);
+    for (int64_t level = before; level < levels; ++level)
+      level_.push_back(masks + (level - before) * flight_ * graph_.n);
+    int* const reached = run_.scratch.template array<int>(int64_t{levels} * flight_);
+    zero(reached, int64_t{levels} * flight_);
+    if (before > 0)
+      check(cudaMemcpyAsync(reached, reached_, before * wave_.batches * sizeof(int), cudaMemcpyDeviceToDevice,
+                            run_.stream),
+            "copy");
+    wave_.reached = reached_ = reached;
+  }
+
+  void pull(int level) {
+    const dim3 grid(blocks(in_.warps(), kWarps), wave_.batches);
+    if (level == 2)
+      forward<Row, true><<<grid, 32 * kWarps, 0, run_.stream>>>(
+          in_, ForwardLevel<Row, true>{wave_, level_[0], level_[1], level_[2], level});
+    else
+      forward<Row, false><<<grid, 32 * kWarps, 0, run_.stream>>>(
+          in_, ForwardLevel<Row, false>{wave_, nullptr, level_[level - 1], level_[level], level});
+    check_launch("forward");
+  }
+
+  void push_back(int level) {
+    const dim3 grid(blocks(out_.warps(), kWarps), wave_.batches);
+    backward<Row, Visitor><<<grid, 32 * kWarps, 0, run_.stream>>>(
+        out_, BackwardLevel<Row, Visitor>{wave_, graph_.target_weight, graph_.through_weight, level_[level],
+                                          level_[level + 1], level});
+    check_launch("backward");
+  }
+
+  // The deepest level that any batch reached. Waits for the device.
+  int deepest(int levels) {
+    std::vector<int> reached(static_cast<size_t>(levels) * wave_.batches);
+    check(cudaMemcpyAsync(reached.data(), reached_, reached.size() * sizeof(int), cudaMemcpyDeviceToHost, run_.stream),
+          "copy");
+    check(cudaStreamSynchronize(run_.stream), "forward");
+    int level = levels - 1;
+    const auto none = [](int flag) { return flag == 0; };
+    while (level > 0 &&
+           std::all_of(reached.begin() + level * wave_.batches, reached.begin() + (level + 1) * wave_.batches, none))
+      --level;
+    return level;
+  }
+
+  const Graph& graph_;
+  const Tasks& in_;
+  const Tasks& out_;
+  const Run& run_;
+  Wave<Row> wave_ = {};
+  int* reached_ = nullptr;
+  std::vector<Mask*> level_;  // [batches][n] each
+  int flight_ = 1;
+  int64_t most_levels_ = 0;
+  int depth_ = 0;  // of the last wave
+};
+
+using Ranges = std::vector<std::pair<int64_t, int64_t>>;  // of sources: begin, end
+
+inline Sources part(const Sources& all, int64_t begin, int64_t end) {
+  return {end - begin, all.vertex + begin, all.weight + begin, all.own + begin};
+}
+
+// Runs the ranges on these rows; returns the batches that failed.
+template <class Row, class Visitor>
+Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const Tasks& in, const Tasks& out,
+                  const Run& run, const Ranges& ranges) {
+  constexpr int64_t lanes = Row::lanes;
+  Ranges failed;
+  for (const auto& [first, last] : ranges) {
+    const int64_t batches = (last - first + lanes - 1) / lanes, mark = run.scratch.mark();
+    LaneWaves<Row, Visitor> waves(graph, in, out, run, batches);
+    int* const device_failed = run.scratch.template array<int>(batches);
+    check(cudaMemsetAsync(device_failed, 0, batches * sizeof(int), run.stream), "memset");
+    for (int64_t begin = first; begin < last; begin += waves.sources_per_wave()) {
+      if (run.cancelled()) return {};
+      const int64_t end = std::min(last, begin + waves.sources_per_wave());
+      waves.run(part(all, begin, end), scores, device_failed + (begin - first) / lanes);
+      finish(run, end - begin);
+    }
+    std::vector<int> host_failed(static_cast<size_t>(batches));
+    check(cudaMemcpyAsync(host_failed.data(), device_failed, batches * sizeof(int), cudaMemcpyDeviceToHost, run.stream),
+          "copy");
+    check(cudaStreamSynchronize(run.stream), "wave");
+    run.scratch.release(mark);
+    for (int64_t b = 0; b < batches; ++b)
+      if (host_failed[b] != 0) failed.emplace_back(first + b * lanes, std::min(last, first + (b + 1) * lanes));
+  }
+  return failed;
+}
+
+// The lanes set the order in which rows are added, and so the bits of a result; _plan.py chooses them.
+template <class Visitor, class... Rest>
+Ranges run_floats(int lanes, const Rest&... rest) {
+  switch (lanes) {
+    case 32: return run_ranges<Lanes<float, 32>, Visitor>(rest...);
+    case 128: return run_ranges<Lanes<float, 128>, Visitor>(rest...);
+    default: return run_ranges<Lanes<float, 64>, Visitor>(rest...);
+  }
+}
+
+template <class Visitor>
+Rung lanes_run(const Graph& graph, const Sources& sources, double* scores, Rung first, const Run& run) {
+  if (first == Rung::wide) return queue_run<Visitor>(graph, sources, scores, first, run);
+  const Tasks out = make_tasks(graph.out, graph.n, graph.m, run);
+  const Tasks in = graph.symmetric() ? out : make_tasks(graph.in, graph.n, graph.m, run);
+  Ranges left = {{0, sources.count}};
+  Rung highest = first;
+  if (first == Rung::float32) {
+    left = run_floats<Visitor>(run.launch.lanes, graph, sources, scores, in, out, run, left);
+    if (!left.empty()) highest = Rung::float64;
+  }
+  // Where there is just room for 32 floats, doubles are left to the queue, which needs less.
+  using Doubles = Lanes<double, 32>;
+  if (LaneWaves<Doubles, Visitor>::fits(graph, std::max(in.chunks, out.chunks), run))
+    left = run_ranges<Doubles, Visitor>(graph, sources, scores, in, out, run, left);
+  for (const auto& [begin, end] : left)
+    highest = std::max(highest, queue_run<Visitor>(graph, part(sources, begin, end), scores, Rung::float64, run));
+  return highest;
+}
+
+}  // namespace torchcent::cuda

@@ -1,0 +1,67 @@
+// The path-counting op on CUDA: arguments, memory, and the choice of engine and measure.
+
+#include <torch/csrc/stable/library.h>
+
+#include "paths/cuda/lanes.cuh"
+#include "paths/cuda/queue.cuh"
+#include "core/cuda/scratch.cuh"
+
+namespace torchcent::cuda {
+
+using torch::stable::Tensor;
+
+namespace {
+
+template <class Visitor>
+Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, double* scores, Rung rung, const Run& run) {
+  return engine == Engine::lanes ? lanes_run<Visitor>(graph, sources, scores, rung, run)
+                                 : queue_run<Visitor>(graph, sources, scores, rung, run);
+}
+
+}  // namespace
+
+// Waits for the device, since the rung is returned.
+Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                       const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
+                       const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
+                       int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t flight, int64_t lanes,
+                       int64_t strategy, int64_t blocks) {
+  const int32_t device = rowptr.get_device_index();
+  same_device("path_dependency", device,
+              {&col, &colptr, &row, &sources, &source_weight, &own_weight, &target_weight, &through_weight, &scores});
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  Tensor result = torch::stable::new_empty(control, {1});
+  int64_t* const highest = result.mutable_data_ptr<int64_t>();
+  *highest = rung;
+  const Graph graph = {rowptr.numel() - 1,
+                       col.numel(),
+                       {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
+                       {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
+                       target_weight.const_data_ptr<double>(),
+                       through_weight.const_data_ptr<double>()};
+  const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
+                       own_weight.const_data_ptr<double>()};
+  if (graph.n == 0 || all.count == 0) return result;
+  TensorScratch scratch(rowptr);
+  const Run run = run_on(device, scratch, control, {threads, flight, lanes, strategy, blocks});
+  double* const target = scores.mutable_data_ptr<double>();
+  Rung used{};
+  switch (Measure{measure}) {
+    case Measure::betweenness:
+      used = run_engine<Betweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
+      break;
+    case Measure::linear:
+      used = run_engine<LinearBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
+      break;
+    case Measure::edge_betweenness:
+      used = run_engine<EdgeBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
+      break;
+    case Measure::stress: used = run_engine<Stress>(Engine{engine}, graph, all, target, Rung{rung}, run); break;
+  }
+  *highest = static_cast<int64_t>(used);
+  return result;
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) { m.impl("path_dependency", TORCH_BOX(&path_dependency)); }
+
+}  // namespace torchcent::cuda

@@ -1,0 +1,302 @@
+// The kernel of the queue engine: a block per source, for graphs of large diameter.
+//
+// State is kept by *place* in the queue, as on the CPU (cpu/queue.h), so that reading and writing it streams; where
+// a vertex stands is asked of the Map (place.cuh). Sums are pulled in the order of the slots, into score rows that
+// one block alone adds to, source after source: bits do not depend on the schedule.
+#pragma once
+
+#include "paths/cuda/pair.cuh"
+#include "core/cuda/problem.cuh"
+#include "paths/cuda/strategies.cuh"
+
+namespace torchcent::cuda {
+
+constexpr int kThreads = 768;     // of a block: 42 registers each with two blocks; 1024 would spill
+constexpr int kPerProcessor = 2;  // blocks of a multiprocessor
+
+// Slots of a vertex: one 8-byte load instead of two.
+struct __align__(8) Span {
+  uint32_t begin, degree;
+};
+
+constexpr int32_t kMore = 1 << 30;  // flag of the fourth slot of a lane: there are more than the packed ones
+
+enum class Outcome : int32_t { pending = 0, done = 1 };
+
+struct QueueFlags {
+  int overflow;  // a count left the range of float64
+  int targets;   // b is not 1 everywhere
+  int through;   // h is not 0 everywhere
+};
+
+struct QueueProblem {
+  int64_t n, m;
+  const Span *out, *in;
+  const int32_t *col, *row;
+  const int32_t* slot_row;
+  const int4* rows;  // the first slots of every vertex
+  uint32_t packed;   // how many: 0, or 4 per lane of a vertex
+  const double *target_weight, *through_weight;
+  // Sources: `chosen` are indices into the others.
+  const int32_t* chosen;
+  int count;
+  const int64_t* vertex;
+  const double *weight, *own;
+  Outcome* outcome;
+  QueueFlags* flags;
+  // Workspace, a part per block.
+  int32_t *queue, *level, *place;
+  void* sigma;
+  uint8_t* below;
+  double* scores;
+  int64_t score_stride;
+  int capacity;  // entries of a table
+  int shift;     // log2 of the threads per vertex
+};
+
+template <class Visitor, class Count, class Map, class Strategy, bool symmetric>
+class BlockSearch {
+ public:
+  __device__ BlockSearch(const QueueProblem& problem, Map& map, Counters& counters)
+      : p_(problem), map_(map), counters_(counters) {
+    const int64_t b = blockIdx.x;
+    queue_ = problem.queue + b * problem.n;
+    level_ = problem.level + b * (problem.n + 2);
+    sigma_ = static_cast<Count*>(problem.sigma) + b * problem.n;
+    below_ = problem.below + b * problem.n;
+    scores_ = problem.scores + b * problem.score_stride;
+    walk_ = {problem.n, problem.m, queue_, problem.place + b * problem.n, problem.slot_row, problem.col, problem.shift};
+  }
+
+  // Path counts of all that source reaches. False: a level does not fit the tables, or a count (of any block) float64.
+  __device__ bool forward(int32_t source) {
+    map_.start(source);
+    if (threadIdx.x == 0) {
+      queue_[0] = source;
+      level_[0] = 0;
+      level_[1] = 1;
+      counters_ = {};
+    }
+    __syncthreads();
+    int above = 0, begin = 0, end = 1;
+    for (levels_ = 1;; ++levels_) {
+      const int turn = levels_ % 3, later = turn == 2 ? 0 : turn + 1;
+      int stop = 0;
+      if (threadIdx.x == 0) {
+        counters_.claimed[later] = counters_.taken[later] = 0;
+        if constexpr (__is_same(Count, double)) stop = *const_cast<volatile int*>(&p_.flags->overflow);
+      }
+      map_.level(above, begin, end, counters_.claimed + turn);
+      const Level level = {begin, end, counters_.taken + turn};
+      if constexpr (Strategy::by_slot)
+        Strategy::slots(walk_, level, [&](int32_t w) {
+          if (map_.find(w) == kNew) map_.claim(w);
+        });
+      Strategy::level(walk_, level, [&](bool valid, int p, int32_t v, int lane, int width) {
+        unsigned below = Strategy::by_slot ? ~0u : 0;
+        Count sum = look(valid, v, lane, width, below);
+        sum = total(sum, width);
+        for (int other = width / 2; other > 0; other /= 2) below |= __shfl_xor_sync(~0u, below, other);
+        if (valid && lane == 0) {
+          below_[p] = below;
+          sum = p == 0 ? Count(1.0) : stored(sum);
+          sigma_[p] = sum;
+          if constexpr (__is_same(Count, double)) {
+            if (!(sum < kLargestCount)) counters_.full = p_.flags->overflow = 1;
+          }
+        }
+      });
+      if (stop) counters_.full = 1;
+      __syncthreads();
+      const int found = *const_cast<volatile int*>(counters_.claimed + turn);
+      if (counters_.full) return false;
+      if (found == 0) break;
+      above = begin, begin = end, end += found;
+      if (threadIdx.x == 0) level_[levels_ + 1] = end;
+      map_.descend();
+    }
+    reached_ = end;
+    return true;
+  }
+
+  // Dependencies, deepest level first; rho takes the place of sigma.
+  __device__ void backward(double weight, double own) {
+    const bool targets = p_.flags->targets, through = p_.flags->through;
+    double largest = 0;
+    if (threadIdx.x < 3) counters_.taken[threadIdx.x] = 0;
+    map_.turn();
+    __syncthreads();
+    int begin = level_[levels_ - 1], end = reached_, below_end = reached_;
+    for (int l = levels_ - 1; l >= 0; --l) {
+      const int upper = l > 0 ? level_[l - 1] : 0;  // asked for early
+      const int turn = l % 3, later = turn == 0 ? 2 : turn - 1;
+      if (threadIdx.x == 0) counters_.taken[later] = 0;
+      map_.ascend_begin();
+      const Level level = {begin, end, counters_.taken + turn};
+      Strategy::level(walk_, level, [&](bool valid, int p, int32_t v, int lane, int width) {
+        const Count sigma = valid ? sigma_[p] : Count(0.0);
+        Count sum(0.0);
+        unsigned below = valid && end < below_end ? below_[p] : 0;
+        if constexpr (Strategy::by_slot) below &= valid ? (1u << min(p_.out[v].degree, kLastBit + 1)) - 1 : 0;
+        if (below) sum = sum_below(v, below, weight, sigma, end, below_end, lane, width);
+        sum = total(sum, width);
+        if (!valid || lane != 0) return;
+        if constexpr (!Visitor::edges) {
+          if (l == 0) {
+            if (own != 0) atomicAdd(scores_ + v, own * double(sum));
+          } else {
+            const Count h(through ? p_.through_weight[v] : 0.0);
+            if (through || end < below_end) {
+              double score = weight * double(Visitor::template score<Count>(sigma, sum, h));
+              if constexpr (Visitor::by_depth) score *= Visitor::score_factor(l);
+              atomicAdd(scores_ + v, score);
+            }
+          }
+        }
+        double target = targets ? p_.target_weight[v] : 1.0;
+        if constexpr (Visitor::by_depth) target *= l > 0 ? Visitor::target_factor(l) : 1;
+        const Count b(target);
+        const Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
+        if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
+        sigma_[p] = passed;
+        map_.leave(v, p - begin);
+      });
+      below_end = end, end = begin, begin = upper;
+      __syncthreads();
+      map_.ascend();
+    }
+    if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) {
+      if (!(largest < kLargestCount)) p_.flags->overflow = 1;
+    }
+    map_.forget(reached_);
+    __syncthreads();
+  }
+
+ private:
+  // Claims what v leads to, notes which slots do, and adds up the path counts of the level above.
+  __device__ Count look(bool valid, int32_t v, int lane, int width, unsigned& below) {
+    Count sum(0.0);
+    if (!valid) return sum;
+    if constexpr (!Strategy::by_slot) {
+      // Four at a time without a branch between their loads; then what must be branched for.
+      const auto four = [&](int4 slots, uint32_t first) {
+        const int32_t w[4] = {slots.x, slots.y, slots.z, slots.w};
+        int q[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) q[i] = w[i] < 0 ? kBeside : map_.find(w[i]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          if (q[i] < kBeside) below |= 1u << min(first + i * width, kLastBit);
+          if (symmetric) sum = sum + (q[i] >= 0 ? sigma_[q[i]] : Count(0.0));
+        }
+#pragma unroll 1
+        for (unsigned left = (q[0] == kNew) | (q[1] == kNew) << 1 | (q[2] == kNew) << 2 | (q[3] == kNew) << 3; left;
+             left &= left - 1) {
+          const unsigned low = left & -left;
+          map_.claim(low == 1 ? w[0] : low == 2 ? w[1] : low == 4 ? w[2] : w[3]);
+        }
+      };
+      uint32_t first = lane;
+      bool more = true;
+      if (p_.packed) {
+        four(packed(v, lane, more), first);
+        first += p_.packed;
+      }
+      if (more) {
+        const Span span = p_.out[v];
+        const int32_t* const col = p_.col + span.begin;
+        const auto slot = [&](uint32_t j) { return j < span.degree ? __ldg(col + j) : -1; };
+        for (; first < span.degree; first += 4 * width)
+          four(make_int4(slot(first), slot(first + width), slot(first + 2 * width), slot(first + 3 * width)), first);
+      }
+    }
+    if constexpr (!symmetric || Strategy::by_slot) {
+      const Span span = p_.in[v];
+      for (uint32_t j = lane; j < span.degree; j += width) {
+        const int q = map_.find(p_.row[span.begin + j]);
+        if (q >= 0) sum = sum + sigma_[q];
+      }
+    }
+    return sum;
+  }
+  __device__ Count sum_below(int32_t v, unsigned below, double weight, Count sigma, int lower_begin, int lower_end,
+                             int lane, int width) {
+    Count sum(0.0);
+    const auto add = [&](uint32_t j, int32_t w) {
+      const int q = map_.below(w, lower_begin, lower_end);
+      if (q < 0) return;
+      const Count rho = sigma_[q];
+      sum = sum + rho;
+      if constexpr (Visitor::edges) atomicAdd(scores_ + p_.out[v].begin + j, weight * double(sigma * rho));
+    };
+    uint32_t first = lane;
+    bool more = true;
+    if (p_.packed) {
+      const int4 w = packed(v, lane, more);
+      unsigned left = 0;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) left |= (below >> min(first + i * width, kLastBit) & 1) << i;
+#pragma unroll 1
+      for (; left; left &= left - 1) {
+        const unsigned i = __ffs(left) - 1;
+        const int32_t x = i == 0 ? w.x : i == 1 ? w.y : i == 2 ? w.z : w.w;
+        if (x >= 0) add(first + i * width, x);
+      }
+      first += p_.packed;
+    }
+    if (more) {
+      const Span span = p_.out[v];
+      for (; first < span.degree; first += width)
+        if (below >> min(first, kLastBit) & 1) add(first, __ldg(p_.col + span.begin + first));
+    }
+    return sum;
+  }
+  // A lane's share of the first slots of v, -1 where there are none, and whether v has more than those.
+  __device__ int4 packed(int32_t v, int lane, bool& more) const {
+    int4 w = __ldg(p_.rows + static_cast<int64_t>(v) * (p_.packed / 4) + lane);
+    more = w.w >= kMore;
+    if (more) w.w -= kMore;
+    return w;
+  }
+  __device__ static Count total(Count sum, int width) {
+    for (int other = width / 2; other > 0; other /= 2) sum = sum + exchange(sum, other);
+    return sum;
+  }
+
+  // Of the slots of a vertex, one bit each says whether it leads a level down; the last is for all others.
+  static constexpr unsigned kLastBit = 7;
+
+  const QueueProblem& p_;
+  Map& map_;
+  Counters& counters_;
+  Walk walk_;
+  int32_t *queue_, *level_;
+  Count* sigma_;
+  uint8_t* below_;
+  double* scores_;
+  int levels_ = 0, reached_ = 0;
+};
+
+template <class Visitor, class Count, class Map, class Strategy, bool symmetric>
+__global__ void __launch_bounds__(kThreads, kPerProcessor) queue_kernel(const __grid_constant__ QueueProblem problem) {
+  extern __shared__ int4 shared[];
+  __shared__ Counters counters;
+  __shared__ int stop;
+  Map map(reinterpret_cast<char*>(shared), problem.capacity, problem.place + blockIdx.x * problem.n,
+          problem.queue + blockIdx.x * problem.n, counters);
+  BlockSearch<Visitor, Count, Map, Strategy, symmetric> search(problem, map, counters);
+  for (int i = blockIdx.x; i < problem.count; i += gridDim.x) {
+    if (threadIdx.x == 0) stop = *const_cast<volatile int*>(&problem.flags->overflow);
+    __syncthreads();
+    if (stop) return;  // all is done again with wider counts
+    const int s = problem.chosen[i];
+    if (!search.forward(static_cast<int32_t>(problem.vertex[s]))) {
+      __syncthreads();
+      continue;
+    }
+    search.backward(problem.weight[s], problem.own[s]);
+    if (threadIdx.x == 0) problem.outcome[s] = Outcome::done;
+  }
+}
+
+}  // namespace torchcent::cuda

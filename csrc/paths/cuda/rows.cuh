@@ -1,0 +1,232 @@
+// Rows of lanes: read by half a warp with loads of 8 or 16 bytes per thread, and the gather that the forward and the
+// backward pass share.
+#pragma once
+
+#include "paths/cuda/masks.cuh"
+#include "core/cuda/problem.cuh"
+
+namespace torchcent::cuda {
+
+constexpr int kHalf = 16;
+constexpr int kWarps = 8;   // of a block
+constexpr int kBlocks = 4;  // of a multiprocessor: 64 registers; 48 give 5 blocks, but spill
+constexpr int kScan = 2;    // slots that a thread looks at before rows are read
+
+// So many lanes of one number type, and how a half-warp holds a row of them: each thread `width` lanes, in pieces of
+// at most 16 bytes; pieces of the 16 threads lie side by side, so that a load reads whole sectors.
+template <class Number, int count>
+struct Lanes {
+  using T = Number;
+  using Mask = MaskOf<count>;
+  static constexpr int lanes = count;
+  static constexpr int width = count / kHalf;
+  static constexpr int piece = width * sizeof(T) > 16 ? 16 / sizeof(T) : width;
+  static constexpr unsigned all = (1u << width) - 1;
+  static constexpr int in_flight = width > 4 ? 2 : 4;  // rows that a half-warp reads before it adds the first
+  // Path counts above this leave the rung: 1/sigma and its sums stay normal numbers below it.
+  static constexpr T limit = sizeof(T) == 4 ? T(0x1p100) : T(0x1p960);
+
+  // Where a thread's lane k is, from its lane 0.
+  __host__ __device__ static constexpr int offset(int k) { return k / piece * (piece * kHalf) + k % piece; }
+};
+
+template <class Row>
+struct Part {  // what one thread holds of a row
+  typename Row::T lane[Row::width];
+};
+
+template <class Row>
+using Piece = std::conditional_t<Row::piece * sizeof(typename Row::T) == 16, int4, int2>;
+
+template <class Row>
+__device__ Part<Row> load(const typename Row::T* address) {
+  Part<Row> part;
+#pragma unroll
+  for (int k = 0; k < Row::width; k += Row::piece) {
+    // Past L1: rows would sweep the masks out of it.
+    const Piece<Row> raw = __ldcg(reinterpret_cast<const Piece<Row>*>(address + Row::offset(k)));
+    memcpy(part.lane + k, &raw, sizeof raw);
+  }
+  return part;
+}
+
+template <class Row>
+__device__ void store(typename Row::T* address, const Part<Row>& part) {
+#pragma unroll
+  for (int k = 0; k < Row::width; k += Row::piece) {
+    Piece<Row> raw;
+    memcpy(&raw, part.lane + k, sizeof raw);
+    *reinterpret_cast<Piece<Row>*>(address + Row::offset(k)) = raw;
+  }
+}
+
+__device__ inline int lane_id() { return threadIdx.x & 31; }
+template <class Row>
+__device__ int first_lane() {
+  return (threadIdx.x & (kHalf - 1)) * Row::piece;
+}
+
+// The bits of this thread's lanes.
+template <class Row>
+__device__ unsigned own_bits(typename Row::Mask mask) {
+  if constexpr (Row::lanes == 128) {
+    const int first = first_lane<Row>();
+    return (static_cast<unsigned>(mask.low >> first) & 0xfu) | (static_cast<unsigned>(mask.high >> first) & 0xfu) << 4;
+  } else {
+    return static_cast<unsigned>(mask >> first_lane<Row>()) & Row::all;
+  }
+}
+
+template <class Row>
+struct alignas(16) Hit {  // a neighbour that some lane takes part in
+  typename Row::Mask mask;
+  int32_t vertex;
+  int32_t slot;  // relative to the first slot of the gather
+};
+
+struct NoEdges {
+  static constexpr bool needed = false;
+};
+
+// Adds what a visitor of edges needs per slot: the dot product of the vertex's weighted path counts with each row.
+template <class Row>
+struct EdgeScores {
+  using T = typename Row::T;
+  static constexpr bool needed = true;
+  Part<Row> weighted;
+  double* scores;  // of the gather's first slot
+
+  __device__ void operator()(const Part<Row> (&part)[Row::in_flight], const Hit<Row>* hits, int first, int step,
+                             int count) const {
+    T sum[Row::in_flight];
+#pragma unroll
+    for (int t = 0; t < Row::in_flight; ++t) {
+      sum[t] = 0;
+#pragma unroll
+      for (int k = 0; k < Row::width; ++k) sum[t] += weighted.lane[k] * part[t].lane[k];
+    }
+    // All sums over the half-warp at once: each exchange halves the number of values a thread keeps.
+    constexpr int share = kHalf / Row::in_flight;  // threads that end with the same sum
+    const int place = threadIdx.x & (kHalf - 1);
+#pragma unroll
+    for (int kept = Row::in_flight / 2; kept > 0; kept /= 2) {
+      const bool high = place & (kept * share);
+#pragma unroll
+      for (int t = 0; t < kept; ++t)
+        sum[t] = (high ? sum[t + kept] : sum[t]) + __shfl_xor_sync(kAll, high ? sum[t] : sum[t + kept], kept * share);
+    }
+#pragma unroll
+    for (int distance = share / 2; distance > 0; distance /= 2) sum[0] += __shfl_xor_sync(kAll, sum[0], distance);
+    const int i = first + place / share * step;
+    if (place % share == 0 && i < count) scores[hits[i].slot] += sum[0];
+  }
+};
+
+// Adds 1 per lane for hits first, first + step, ... below count: the path counts of the first level.
+template <class Row>
+__device__ void add_ones(const Hit<Row>* hits, int first, int step, int count, Part<Row>& sum) {
+  unsigned ones[(Row::width + 3) / 4] = {};  // a byte per lane; a run has fewer than 256 hits
+  for (int i = first; i < count; i += step) {
+    const unsigned bits = own_bits<Row>(hits[i].mask);
+#pragma unroll
+    for (int k = 0; k < Row::width; k += 4) ones[k / 4] += (bits >> k & 0xfu) * 0x204081u & 0x1010101u;
+  }
+#pragma unroll
+  for (int k = 0; k < Row::width; ++k) sum.lane[k] += static_cast<typename Row::T>(ones[k / 4] >> (8 * (k % 4)) & 0xff);
+}
+
+// Adds the rows of hits first, first + step, ... below count. Both halves of a warp go the rounds of `most` hits.
+template <class Row, class PerSlot>
+__device__ void add_rows(const Hit<Row>* hits, int first, int step, int count, int most, const typename Row::T* rows,
+                         Part<Row>& sum, const PerSlot& per_slot) {
+  const int rounds = (most + step * Row::in_flight - 1) / (step * Row::in_flight);
+  for (int r = 0; r < rounds; ++r, first += Row::in_flight * step) {
+    Part<Row> part[Row::in_flight];
+    unsigned bits[Row::in_flight];
+#pragma unroll
+    for (int t = 0; t < Row::in_flight; ++t) {
+      const int i = first + t * step;
+      bits[t] = 0;
+      if (i < count) {
+        const Hit<Row> hit = hits[i];
+        bits[t] = own_bits<Row>(hit.mask);
+        if (bits[t] != 0) part[t] = load<Row>(rows + static_cast<int64_t>(hit.vertex) * Row::lanes + first_lane<Row>());
+      }
+    }
+    if constexpr (PerSlot::needed) {
+#pragma unroll
+      for (int t = 0; t < Row::in_flight; ++t)
+#pragma unroll
+        for (int k = 0; k < Row::width; ++k)
+          if (!(bits[t] >> k & 1)) part[t].lane[k] = 0;
+      per_slot(part, hits, first, step, count);
+    }
+#pragma unroll
+    for (int t = 0; t < Row::in_flight; ++t)
+#pragma unroll
+      for (int k = 0; k < Row::width; ++k)
+        if (bits[t] >> k & 1) sum.lane[k] += part[t].lane[k];
+  }
+}
+
+// One warp sums the rows of the neighbours in slots [begin, end) whose mask meets `need`; both halves end with
+// the whole sum, each thread with the lanes that its slots hit (any_of tells those of all). Unit: all path counts of
+// the neighbours are 1 (the first level), so that no row is read. Slots are looked at in runs of kScan per thread: that
+// many loads are in flight at a time, and the rows of a run are read without a pause.
+template <class Row, bool Unit, class PerSlot>
+__device__ typename Row::Mask gather(const int32_t* __restrict__ col, int64_t begin, int64_t end,
+                                     const typename Row::Mask* __restrict__ front, typename Row::Mask need,
+                                     const typename Row::T* rows, Hit<Row>* hits, Part<Row>& sum,
+                                     const PerSlot& per_slot) {
+  using Mask = typename Row::Mask;
+  const int lane = lane_id();
+  const int32_t* const at = col + begin;
+  const int size = static_cast<int>(end - begin);
+  Mask got = {};
+  for (int i = lane; i - lane < size; i += 32 * kScan) {
+    int32_t u[kScan];
+    Mask mask[kScan];
+#pragma unroll
+    for (int k = 0; k < kScan; ++k) u[k] = i + 32 * k < size ? at[i + 32 * k] : -1;
+#pragma unroll
+    for (int k = 0; k < kScan; ++k) mask[k] = u[k] >= 0 ? front[u[k]] & need : Mask{};
+    int count = 0;
+#pragma unroll
+    for (int k = 0; k < kScan; ++k) {
+      const unsigned hit = __ballot_sync(kAll, any(mask[k]));
+      if (any(mask[k])) hits[count + __popc(hit & ((1u << lane) - 1))] = {mask[k], u[k], i + 32 * k};
+      count += __popc(hit);
+      got |= mask[k];
+    }
+    __syncwarp();
+    if constexpr (Unit) add_ones<Row>(hits, lane / kHalf, 2, count, sum);
+    else add_rows<Row>(hits, lane / kHalf, 2, count, count, rows, sum, per_slot);
+    __syncwarp();
+  }
+#pragma unroll
+  for (int k = 0; k < Row::width; ++k) sum.lane[k] += __shfl_xor_sync(kAll, sum.lane[k], kHalf);
+  return got;
+}
+
+// Each half of a warp does the same for a vertex of at most 16 slots (size; 0: none).
+template <class Row, bool Unit, class PerSlot>
+__device__ typename Row::Mask gather_short(const int32_t* __restrict__ col, int64_t begin, int size,
+                                           const typename Row::Mask* __restrict__ front, typename Row::Mask need,
+                                           const typename Row::T* rows, Hit<Row>* hits, Part<Row>& sum,
+                                           const PerSlot& per_slot) {
+  using Mask = typename Row::Mask;
+  const int lane = lane_id(), half = lane & kHalf, place = lane & (kHalf - 1);
+  const int32_t u = place < size ? col[begin + place] : -1;
+  const Mask mask = u >= 0 ? front[u] & need : Mask{};
+  const unsigned hit = __ballot_sync(kAll, any(mask));
+  const unsigned mine = hit >> half & 0xffffu;
+  if (any(mask)) hits[half + __popc(mine & ((1u << place) - 1))] = {mask, u, place};
+  __syncwarp();
+  const int count = __popc(mine), most = max(count, __popc(hit) - count);
+  if constexpr (Unit) add_ones<Row>(hits + half, 0, 1, count, sum);
+  else add_rows<Row>(hits + half, 0, 1, count, most, rows, sum, per_slot);
+  __syncwarp();
+  return mask;
+}
+
+}  // namespace torchcent::cuda

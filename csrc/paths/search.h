@@ -1,0 +1,53 @@
+// What the loop over batches (path_dependency.cpp) knows of a traversal kernel.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/codes.h"
+#include "core/cpu/simd_level.h"
+#include "torchcent/csr.h"
+
+namespace torchcent {
+
+enum class Status { done, overflow, cancelled };
+
+struct PathProblem {
+  Csr out;                       // successors
+  Csr in;                        // predecessors
+  const double* target_weight;   // b [n]
+  const double* through_weight;  // h [n]
+  bool through;                  // is h anywhere but 0?
+  bool plain;                    // b = 1 and h = 0 everywhere
+  const int64_t* cancel;         // read now and then; non-zero: stop
+};
+
+struct PathBatch {
+  int64_t count;                // sources
+  const int64_t* sources;       // [count]
+  const double* source_weight;  // a [count]
+  const double* own_weight;     // c [count]
+  double* scores;               // [n] or [slots], added to
+};
+
+// A kernel with its workspace; one per thread, run batch after batch.
+class Search {
+ public:
+  virtual ~Search() = default;
+  virtual Status run(const PathBatch& batch) = 0;
+};
+
+// One per instruction set, all compiled from kernels.h.
+namespace portable {
+std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+}
+namespace avx512 {
+std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+}
+#endif
+
+}  // namespace torchcent

@@ -1,0 +1,149 @@
+// Random shortest paths: how many blocks, and what they share.
+
+#include <torch/csrc/stable/library.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "samples/cuda/sample_hops.cuh"
+#include "samples/cuda/sample_weights.cuh"
+#include "weighted/cuda/weighted_tensors.cuh"
+
+namespace torchcent::cuda {
+
+using torch::stable::Tensor;
+
+namespace {
+
+constexpr int64_t kWeightBlocks = 8;                 // of a multiprocessor: as many as its registers hold
+constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples of a launch
+constexpr double kLaunch = 0.1;                      // seconds of a launch, about: how often a cancel is heard
+constexpr int64_t kWarpPerVertex = 8;                // slots per vertex of a graph from which on a vertex gets a warp
+
+template <class T>
+T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
+  T* const result = scratch.array<T>(count);
+  check(cudaMemsetAsync(result, 0, count * sizeof(T), stream), "cudaMemsetAsync");
+  return result;
+}
+
+// Samples first, ..., first + count - 1 by launch(samples, blocks). The numbers of those that are left to the CPU.
+template <class Launch>
+Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_t blocks, Tensor& counts,
+                   Tensor& control, Scratch& scratch, cudaStream_t stream, Launch launch) {
+  Control& shared = control_of(control);
+  Samples samples = {};
+  samples.n = n;
+  samples.seed = static_cast<uint64_t>(seed);
+  samples.counts = reinterpret_cast<unsigned long long*>(counts.mutable_data_ptr<int64_t>());
+  samples.left = scratch.array<int64_t>(count);
+  unsigned long long* const numbers = zeros<unsigned long long>(scratch, 3, stream);
+  samples.next = numbers;
+  samples.arcs = numbers + 1;
+  samples.num_left = numbers + 2;
+  unsigned long long host[3] = {};
+  int64_t together = blocks;  // of the next launch: it takes as long as a sample does, or kLaunch
+  for (int64_t begin = 0; begin < count && !cancelled(&shared.cancel); begin += samples.count) {
+    const auto before = std::chrono::steady_clock::now();
+    samples.first = first + begin;
+    samples.count = std::min(together, count - begin);
+    check(cudaMemsetAsync(numbers, 0, sizeof host[0], stream), "cudaMemsetAsync");
+    launch(samples, static_cast<unsigned>(std::min(blocks, samples.count)));
+    check_launch("sample_kernel");
+    check(cudaMemcpyAsync(host, numbers, sizeof host, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(stream), "sample_kernel");
+    finish(shared, samples.count);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
+    if (taken.count() < kLaunch / 2) together = std::min(2 * together, std::max(blocks, kMostTogether));
+    else if (taken.count() > 2 * kLaunch) together = std::max(together / 2, blocks);
+  }
+  __atomic_fetch_add(&shared.work, static_cast<int64_t>(host[1]), __ATOMIC_RELAXED);
+  Tensor left = torch::stable::new_empty(control, {static_cast<int64_t>(host[2])});
+  check(cudaMemcpyAsync(left.mutable_data_ptr<int64_t>(), samples.left, host[2] * sizeof(int64_t),
+                        cudaMemcpyDeviceToHost, stream),
+        "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "sample_kernel");
+  return left;
+}
+
+template <class T>
+WeightSampling<T> weight_sampling(const WeightedGraph<T>& graph, bool exact, int64_t blocks, const Run& run) {
+  WeightSampling<T> sampling = {};
+  const int64_t n = graph.paths.n;
+  T* const heaviest = run.scratch.array<T>(n);
+  sampling.heaviest = heaviest;
+  sampling.exact = exact;
+  DijkstraProblem<T>&source = sampling.from[0], &target = sampling.from[1];
+  source = dijkstra_problem(graph, run, heaviest);
+  // Of a skewed graph it is mostly hubs that samples look at.
+  if (graph.paths.m >= kWarpPerVertex * n) source.how.shift = 5;
+  target = source;
+  if (!graph.symmetric()) {
+    std::swap(target.out, target.in);
+    std::swap(target.out_span, target.in_span);
+    target.lightest = extreme_arcs<T>(run, graph.paths.in, graph.in_weight, n, nullptr, nullptr);
+  }
+  for (DijkstraProblem<T>* side : {&source, &target}) {
+    dijkstra_workspace(*side, run, blocks, sizeof(double));
+    fill(run, side->distance, blocks * n, unreached<T>);
+  }
+  return sampling;
+}
+
+}  // namespace
+
+// threads: blocks at most, of 16 bytes per vertex.
+Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
+                    int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
+  same_device("sample_paths", rowptr.get_device_index(), {&rowptr, &col, &colptr, &row, &counts});
+  const int32_t device = rowptr.get_device_index();
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  const cudaStream_t stream = current_stream(device);
+  const int64_t n = rowptr.numel() - 1;
+  if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
+  const bool by_thread = col.numel() < kWarpPerVertex * n;
+  const int64_t together = by_thread ? kHopBlocks<true> : kHopBlocks<false>;
+  const int64_t blocks = std::min({threads, together * multiprocessors(device), count});
+  TensorScratch scratch(rowptr);
+  HopSampling sampling = {};
+  sampling.out = {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
+  sampling.in = {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()};
+  sampling.depth = zeros<int32_t>(scratch, n * blocks, stream);
+  sampling.sigma = zeros<double>(scratch, n * blocks, stream);
+  sampling.queue = scratch.array<int32_t>(n * blocks);
+  return run_samples(n, seed, first, count, blocks, counts, control, scratch, stream,
+                     [&](const Samples& samples, unsigned grid) {
+                       const auto kernel = by_thread ? hop_sample_kernel<true> : hop_sample_kernel<false>;
+                       kernel<<<grid, kSampleThreads, 0, stream>>>(sampling, samples);
+                     });
+}
+
+// threads: blocks at most, of 64 bytes per vertex where weights are int32, of 72 where they are float64.
+Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                             const Tensor& row, const Tensor& back_weight, bool exact, int64_t seed, int64_t first,
+                             int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
+  const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
+  same_device("weighted_sample_paths", tensors.device(), {&col, &weight, &colptr, &row, &back_weight, &counts});
+  const torch::stable::accelerator::DeviceGuard guard(tensors.device());
+  const int64_t n = rowptr.numel() - 1;
+  if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
+  TensorScratch scratch(rowptr);
+  const Run run = run_on(tensors.device(), scratch, control);
+  const int64_t blocks = std::min({threads, kWeightBlocks * run.processors, count});
+  const auto draw = [&]<class T>(const WeightedGraph<T>& graph) {
+    const WeightSampling<T> sampling = weight_sampling(graph, exact, blocks, run);
+    return run_samples(n, seed, first, count, blocks, counts, control, scratch, run.stream,
+                       [&](const Samples& samples, unsigned grid) {
+                         weight_sample_kernel<T><<<grid, kSampleThreads, 0, run.stream>>>(sampling, samples);
+                       });
+  };
+  return tensors.whole() ? draw(tensors.graph<uint32_t>(nullptr, nullptr, 0))
+                         : draw(tensors.graph<double>(nullptr, nullptr, 0));
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {
+  m.impl("sample_paths", TORCH_BOX(&sample_paths));
+  m.impl("weighted_sample_paths", TORCH_BOX(&weighted_sample_paths));
+}
+
+}  // namespace torchcent::cuda

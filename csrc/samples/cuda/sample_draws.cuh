@@ -1,0 +1,111 @@
+// What the samplers on CUDA share: which samples a launch takes, and how one of several arcs is drawn.
+#pragma once
+
+#include "core/cuda/problem.cuh"
+#include "samples/draws.h"
+
+namespace torchcent::cuda {
+
+constexpr int kSampleThreads = 128;  // of a block
+
+struct Samples {
+  int64_t n;
+  uint64_t seed;
+  int64_t first, count;
+  unsigned long long* counts;    // [n]
+  unsigned long long* next;      // to be taken
+  unsigned long long* arcs;      // looked at
+  int64_t* left;                 // [count] samples for the CPU
+  unsigned long long* num_left;  // of them
+
+  // By one thread. Which of `count`; count and more: none.
+  __device__ unsigned long long take() const { return atomicAdd(next, 1ull); }
+  __device__ bool over(unsigned long long taken) const { return taken >= static_cast<unsigned long long>(count); }
+  __device__ void leave(uint64_t sample) const { left[atomicAdd(num_left, 1ull)] = static_cast<int64_t>(sample); }
+};
+
+// The tail of the arc by which a path crosses from one side to the other: the first in the race (draws.h).
+struct Crossing {
+  int32_t tail;        // -1: none
+  double time, reach;  // number of ways on from it
+
+  __device__ static Crossing none() { return {-1, 0, 0}; }
+
+  __device__ void enter(const Crossing& other) {
+    if (other.tail < 0) return;
+    if (tail >= 0 && (other.time > time || (other.time == time && other.tail > tail))) return;
+    *this = other;
+  }
+  // sigma: number of ways to u.
+  __device__ void enter(const Samples& samples, uint64_t sample, int32_t u, double sigma, double ways_on) {
+    PathCount a, b;
+    a.value = sigma;
+    b.value = ways_on;
+    const uint64_t bits = random_bits(samples.seed, sample, Purpose::crossing, static_cast<uint32_t>(u));
+    enter({u, race_time(bits, a, b), ways_on});
+  }
+  // The first of a warp.
+  __device__ void of_warp() {
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+      enter({__shfl_xor_sync(~0u, tail, lanes), __shfl_xor_sync(~0u, time, lanes), __shfl_xor_sync(~0u, reach, lanes)});
+  }
+};
+
+// The first of a block, in all threads of it; `part` is shared.
+__device__ inline Crossing first_of_block(Crossing mine, Crossing* part) {
+  mine.of_warp();
+  if ((threadIdx.x & 31) == 0) part[threadIdx.x / 32] = mine;
+  __syncthreads();
+  for (unsigned warp = 0; warp < blockDim.x / 32; ++warp) mine.enter(part[warp]);
+  return mine;
+}
+
+__device__ inline int32_t vertex_of(int32_t v) { return v; }
+template <class Arc>
+__device__ int32_t vertex_of(const Arc& arc) {
+  return arc.vertex;
+}
+
+// The first of `count` arcs at which the sum of the sigma of their vertices passes `left`, of those for which
+// wanted(arc, known[vertex]) holds; -1 if there are none: by one warp. Paths lead through hubs, of whose many arcs few
+// are wanted: the loads of several rounds are under way together.
+template <class Arc, class Known, class Wanted>
+__device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, const Known* known, const double* sigma, double left,
+                                Wanted wanted) {
+  constexpr int kTogether = 32 / sizeof(Arc) > 4 ? 4 : 32 / sizeof(Arc);
+  const int lane = threadIdx.x & 31;
+  int32_t last = -1;
+  for (int64_t base = 0; base < count; base += 32 * kTogether) {
+    Arc arc[kTogether];
+    Known other[kTogether];
+    unsigned mine = 0;  // a bit for each of this lane's
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (base + 32 * k + lane < count) arc[k] = arcs[base + 32 * k + lane];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (base + 32 * k + lane < count) other[k] = known[vertex_of(arc[k])];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (base + 32 * k + lane < count && wanted(arc[k], other[k])) mine |= 1u << k;
+    const unsigned rounds = __reduce_or_sync(~0u, mine);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      if ((rounds >> k & 1) == 0) continue;
+      const bool own = (mine >> k & 1) != 0;
+      const int32_t v = own ? vertex_of(arc[k]) : -1;
+      double sum = own ? sigma[v] : 0;
+      for (int step = 1; step < 32; step *= 2) {
+        const double before = __shfl_up_sync(~0u, sum, step);
+        if (lane >= step) sum += before;
+      }
+      const unsigned all = __ballot_sync(~0u, own), passed = __ballot_sync(~0u, own && left - sum < 0);
+      if (passed != 0) return __shfl_sync(~0u, v, __ffs(passed) - 1);
+      last = __shfl_sync(~0u, v, 31 - __clz(all));
+      left -= __shfl_sync(~0u, sum, 31);
+    }
+  }
+  return last;  // rounding
+}
+
+}  // namespace torchcent::cuda

@@ -1,0 +1,199 @@
+// Random shortest paths by weights on CUDA: a block per sample, which searches from both ends by levels of the dijkstra
+// engine (dijkstra_frontier.cuh), next on the side that has looked at fewer arcs.
+//
+// It ends as on the CPU (cpu/sample_weights.h), when the next distances a and b of both sides add up to d(s, t): then
+// each shortest path has one arc that leaves the vertices nearer than a to s. Counts are pulled when a level is
+// settled, so that heads of such arcs at the distance b from t, which are not, still need theirs. Levels are not the
+// CPU's order, and another a may draw another one of several paths, with the same chances.
+#pragma once
+
+#include "weighted/cuda/dijkstra.cuh"
+#include "samples/cuda/sample_draws.cuh"
+
+namespace torchcent::cuda {
+
+template <class T>
+struct WeightSampling {
+  DijkstraProblem<T> from[2];  // the source, along the arcs; the target, against them
+  const T* heaviest;           // [n] weight of the heaviest arc out of a vertex
+  bool exact;                  // sums of weights are; if not, those from t on are others: only s is searched from
+};
+
+// Sees how long a path is on which the sides meet, and counts arcs.
+template <class T>
+struct Meeting {
+  static constexpr T kNone = std::numeric_limits<T>::max();
+  const T* other;  // distances from the other side
+  T shortest = kNone;
+  uint32_t arcs = 0;
+
+  __device__ void relaxed(int32_t v, T length) {
+    const T rest = other[v];
+    if (rest < unreached<T>) shortest = min(shortest, length + rest);
+  }
+  __device__ void settled(uint32_t degree) { arcs += degree; }
+};
+
+template <class T>
+struct SamplerState {  // of a block, in shared memory
+  DijkstraState<T> state[2];
+  DijkstraPlace<T> place[2];
+  bool done[2];  // nothing is left to be settled
+  T shortest;
+  unsigned long long arcs[2], sample;
+  int overflow;
+  Crossing part[kSampleThreads / 32];
+};
+
+// A block's searches, one after the other.
+template <class T>
+class WeightSampler {
+  using Search = DijkstraBlock<T, double, Meeting<T>>;
+
+ public:
+  __device__ WeightSampler(const WeightSampling<T>& sampling, const Samples& samples, SamplerState<T>& shared)
+      : sampling_(sampling), samples_(samples), shared_(shared) {}
+
+  __device__ void run(uint64_t sample) {
+    const torchcent::Pair ends = random_pair(samples_.seed, sample, samples_.n);
+    begin(0, ends.source);
+    begin(1, ends.target);
+    __syncthreads();
+    T next[2];
+    for (;;) {
+      for (int s = 0; s < 2; ++s)
+        next[s] = shared_.done[s] ? unreached<T> : Search::next(shared_.state[s], shared_.place[s]);
+      if (shared_.done[0] || shared_.done[1] || overflow() || !(next[0] + next[1] < shared_.shortest)) break;
+      advance(sampling_.exact && shared_.arcs[1] < shared_.arcs[0] ? 1 : 0);
+    }
+    if (shared_.shortest < Meeting<T>::kNone && !overflow())
+      draw(sample, ends, min(next[0], shared_.shortest), next[1]);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      if (overflow()) samples_.leave(sample);
+      atomicAdd(samples_.arcs, shared_.arcs[0] + shared_.arcs[1]);
+    }
+    for (int s = 0; s < 2; ++s) search(s).abandon();
+  }
+
+ private:
+  __device__ bool overflow() const { return shared_.state[0].stop || shared_.state[1].stop || shared_.overflow; }
+  __device__ T* distance(int s) const { return sampling_.from[s].distance + blockIdx.x * samples_.n; }
+  __device__ double* sigma(int s) const {
+    return static_cast<double*>(sampling_.from[s].sigma) + blockIdx.x * samples_.n;
+  }
+  __device__ Search search(int s) const {
+    return Search(sampling_.from[s], shared_.state[s], shared_.place[s], {distance(1 - s)});
+  }
+
+  __device__ void begin(int s, int32_t root) {
+    Search side(sampling_.from[s], shared_.state[s], {}, {distance(1 - s)});
+    side.restart();
+    if (threadIdx.x != 0) return;
+    side.start(root);
+    shared_.place[s] = side.place();
+    shared_.state[s].stop = shared_.overflow = 0;
+    shared_.done[s] = false;
+    shared_.arcs[s] = 0;
+    shared_.shortest = Meeting<T>::kNone;
+  }
+
+  // Settles a level of side s.
+  __device__ void advance(int s) {
+    Search side = search(s);
+    const bool more = side.advance();
+    const T shortest = least_of_warp(side.watch().shortest);
+    const uint32_t arcs = __reduce_add_sync(~0u, side.watch().arcs);
+    if ((threadIdx.x & 31) == 0) {
+      if (shortest < Meeting<T>::kNone) atomic_min(&shared_.shortest, shortest);
+      if (arcs != 0) atomicAdd(&shared_.arcs[s], static_cast<unsigned long long>(arcs));
+    }
+    if (threadIdx.x == 0) {
+      shared_.place[s] = side.place();
+      shared_.done[s] = !more;
+    }
+    __syncthreads();
+  }
+
+  // border: no vertex nearer to s is unsettled; next: the same from t on.
+  __device__ void draw(uint64_t sample, const torchcent::Pair& ends, T border, T next) {
+    const T *const from = distance(0), *const to = distance(1), shortest = shared_.shortest;
+    const double *const ways = sigma(0), *const ways_on = sigma(1);
+    if (!(shortest - border < next))
+      search(1).count_next([&](int32_t v) { return from[v] < unreached<T> && from[v] + to[v] == shortest; });
+    if (threadIdx.x == 0) shared_.state[0].taken[0] = 0;
+    __syncthreads();
+    // Is an arc on a shortest path, and does it leave the vertices nearer than `border`? `rest` is that of its head.
+    const auto across = [&](T d, const Arc<T>& arc, T rest) {
+      const T length = d + arc.weight;
+      return !(length < border) && rest < unreached<T> && length + rest == shortest;
+    };
+    Crossing mine = Crossing::none();
+    const DijkstraProblem<T>& on = sampling_.from[0];
+    Search side = search(0);
+    side.hand_out(shared_.place[0].reached, shared_.state[0].taken, [&](bool valid, int i, int lane) {
+      const int32_t u = valid ? side.settled(i) : 0;
+      const T d = valid ? from[u] : T(0);
+      double sum = 0;
+      if (valid && d < border && !(d + sampling_.heaviest[u] < border))
+        side.arcs(on.out_span[u], on.out, lane, to, [&](uint32_t, const Arc<T>& arc, T rest) {
+          if (across(d, arc, rest)) sum += ways_on[arc.vertex];
+        });
+      sum = side.total(sum);
+      if (lane != 0 || sum == 0 || ways[u] == 0) return;
+      if (sum > kLargestCount) shared_.overflow = 1;
+      mine.enter(samples_, sample, u, ways[u], sum);
+    });
+    const Crossing crossing = first_of_block(mine, shared_.part);
+    const int s = threadIdx.x / 32;  // a warp for each side
+    if (s > 1 || overflow() || crossing.tail < 0) return;
+    int32_t u = crossing.tail;
+    if (s == 1) {
+      const double left = uniform(random_bits(samples_.seed, sample, Purpose::arc, 0)) * crossing.reach;
+      const T d = from[u];
+      u = drawn(on.out_span[u], on.out, to, ways_on, left,
+                [&](const Arc<T>& arc, T rest) { return across(d, arc, rest); });
+    }
+    walk(sample, s, u, s == 0 ? ends.source : ends.target);
+  }
+
+  template <class Wanted>
+  __device__ static int32_t drawn(const Span& span, const Arc<T>* arcs, const T* known, const double* ways, double left,
+                                  Wanted wanted) {
+    return drawn_vertex(arcs + span.begin, span.degree, known, ways, left, wanted);
+  }
+
+  // A shortest path from u back to where side s began: by one warp.
+  __device__ void walk(uint64_t sample, int s, int32_t u, int32_t root) const {
+    const DijkstraProblem<T>& side = sampling_.from[s];
+    const Purpose purpose = s == 0 ? Purpose::walk_back : Purpose::walk_on;
+    const T* const known = distance(s);
+    const double* const ways = sigma(s);
+    for (uint32_t step = 0; u >= 0 && u != root; ++step) {
+      if ((threadIdx.x & 31) == 0) atomicAdd(samples_.counts + u, 1ull);
+      const T d = known[u];
+      const double left = uniform(random_bits(samples_.seed, sample, purpose, step)) * ways[u];
+      u = drawn(side.in_span[u], side.in, known, ways, left,
+                [&](const Arc<T>& arc, T other) { return side.ties.tight(other, arc.weight, d); });
+    }
+  }
+
+  const WeightSampling<T>& sampling_;
+  const Samples& samples_;
+  SamplerState<T>& shared_;
+};
+
+template <class T>
+__global__ void __launch_bounds__(kSampleThreads, 8)
+    weight_sample_kernel(const __grid_constant__ WeightSampling<T> sampling, const __grid_constant__ Samples samples) {
+  __shared__ SamplerState<T> shared;
+  WeightSampler<T> sampler(sampling, samples, shared);
+  for (;;) {
+    if (threadIdx.x == 0) shared.sample = samples.take();
+    __syncthreads();
+    if (samples.over(shared.sample)) return;
+    sampler.run(static_cast<uint64_t>(samples.first) + shared.sample);  // ends with a barrier
+  }
+}
+
+}  // namespace torchcent::cuda

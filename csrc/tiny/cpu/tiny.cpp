@@ -1,0 +1,117 @@
+// The tiny engine: one graph of a batch per task. Each writes to its own run of the results, so that their bits do
+// not depend on the number of threads.
+
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+
+#include "core/control.h"
+#include "core/cpu/batches.h"
+#include "tiny/cpu/tiny_search.h"
+
+namespace torchcent {
+
+using torch::stable::Tensor;
+
+namespace {
+
+std::unique_ptr<TinySearch> make(const TinyProblem& problem) {
+#if defined(__x86_64__)
+  if (simd_in_use() == Simd::avx512) return avx512::make_tiny(problem);
+  if (simd_in_use() == Simd::avx2) return avx2::make_tiny(problem);
+#endif
+  return portable::make_tiny(problem);
+}
+
+const double* read(const Tensor& values) { return values.numel() > 0 ? values.const_data_ptr<double>() : nullptr; }
+// The kernels add to what is there.
+template <class T>
+void clear(T* values, int64_t begin, int64_t end) {
+  if (values != nullptr) std::fill(values + begin, values + end, T{});
+}
+void clear(const TinyProblem& problem, int64_t graph) {
+  const int64_t begin = problem.ptr[graph], end = problem.ptr[graph + 1];
+  clear(problem.betweenness, begin, end);
+  clear(problem.stress, begin, end);
+  clear(problem.edges, problem.rowptr[begin], problem.rowptr[end]);
+  clear(problem.distances, begin * kColumns, end * kColumns);
+  clear(problem.levels, begin, end);
+}
+
+double* write(Tensor& values) { return values.numel() > 0 ? values.mutable_data_ptr<double>() : nullptr; }
+
+}  // namespace
+
+void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& ptr, const Tensor& graphs,
+          const Tensor& classes, const Tensor& source, const Tensor& target, Tensor& betweenness, Tensor& stress,
+          Tensor& edges, Tensor& distances, Tensor& levels, Tensor& overflow, Tensor& control, bool endpoints,
+          double tie_tolerance, int64_t threads) {
+  const int64_t count = graphs.numel();
+  const int64_t* const number = graphs.const_data_ptr<int64_t>();
+  Control& shared = control_of(control);
+  char* const overflowed = static_cast<char*>(overflow.data_ptr());
+  TinyProblem problem = {};
+  problem.rowptr = rowptr.const_data_ptr<int64_t>();
+  problem.col = col.const_data_ptr<int32_t>();
+  problem.weight = read(weight);
+  problem.ptr = ptr.const_data_ptr<int64_t>();
+  problem.source = read(source);
+  problem.target = read(target);
+  problem.endpoints = endpoints;
+  problem.tie_tolerance = tie_tolerance;
+  problem.betweenness = write(betweenness);
+  problem.stress = write(stress);
+  problem.edges = write(edges);
+  problem.distances = write(distances);
+  problem.levels = levels.numel() > 0 ? levels.mutable_data_ptr<int64_t>() : nullptr;
+  problem.cancel = &shared.cancel;
+  const int64_t* const size = classes.const_data_ptr<int64_t>();
+  for (int64_t c = 0; c < classes.size(0); ++c) {
+    problem.most_nodes = std::max(problem.most_nodes, size[3 * c + 1]);
+    problem.most_slots = std::max(problem.most_slots, size[3 * c + 2]);
+  }
+  constexpr int64_t kRun = 16;  // graphs that a thread takes at a time
+  const int64_t workers = std::max<int64_t>(1, std::min(threads, (count + kRun - 1) / kRun));
+  std::atomic<int64_t> next = 0;
+  const auto work = [&] {
+    const auto search = make(problem);
+    for (int64_t begin; (begin = next.fetch_add(kRun)) < count;) {
+      const int64_t end = std::min(begin + kRun, count);
+      int64_t nodes = 0;
+      for (int64_t i = begin; i < end; ++i) {
+        clear(problem, number[i]);
+        const TinyStatus status = search->run(number[i]);
+        if (status == TinyStatus::cancelled) {
+          next = count;
+          return;
+        }
+        if (status == TinyStatus::overflow) overflowed[number[i]] = 1;
+        nodes += problem.ptr[number[i] + 1] - problem.ptr[number[i]];
+      }
+      finish(shared, nodes);
+    }
+  };
+  // In torch's own threads: between the operators of a short call they wait awake, and others would share the
+  // processors with them.
+  std::exception_ptr error;
+  std::mutex mutex;
+  torch::stable::parallel_for(0, workers, 1, [&](int64_t, int64_t) {
+    try {
+      work();
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      error = std::current_exception();
+      next = count;
+    }
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("tiny", TORCH_BOX(&tiny)); }
+
+}  // namespace torchcent

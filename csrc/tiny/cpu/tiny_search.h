@@ -1,0 +1,60 @@
+// What the loop over graphs (tiny.cpp) knows of a kernel for small graphs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/cpu/simd_level.h"
+
+namespace torchcent {
+
+// Columns of `distances`, per vertex: sums over the sources that reach it (d, 1/d, 1, the largest d), and what it
+// reaches as a source (how many, how far).
+constexpr int kFarness = 0, kHarmonic = 1, kReach = 2, kFarthest = 3, kReachOut = 4, kFarthestOut = 5, kColumns = 6;
+
+// A batch of graphs, and where the results go; a null pointer stands for what is not asked for.
+struct TinyProblem {
+  const int64_t* rowptr;
+  const int32_t* col;
+  const double* weight;  // [slots]; null: hops
+  const int64_t* ptr;    // first vertex of each graph
+  const double* source;  // [n] weight of the paths that begin there, 0 for none; null: 1 everywhere
+  const double* target;  // [n] weight of the paths that end there
+  bool endpoints;        // paths count at their ends, too (betweenness only)
+  double tie_tolerance;
+  double* betweenness;             // [n]
+  double* stress;                  // [n]
+  double* edges;                   // [slots]
+  double* distances;               // [n, kColumns]
+  int64_t* levels;                 // [n] pairs at distance d of graph g in entry ptr[g] + d; of hops
+  int64_t most_nodes, most_slots;  // of one graph
+  const int64_t* cancel;
+
+  double source_weight(int64_t v) const { return source == nullptr ? 1 : source[v]; }
+  double target_weight(int64_t v) const { return target == nullptr ? 1 : target[v]; }
+  bool paths() const { return betweenness != nullptr || stress != nullptr || edges != nullptr; }
+};
+
+enum class TinyStatus { done, overflow, cancelled };
+
+// One per thread, run on graph after graph. Results are added to what is there: zeros.
+class TinySearch {
+ public:
+  virtual ~TinySearch() = default;
+  virtual TinyStatus run(int64_t graph) = 0;
+};
+
+// One per instruction set, all compiled from kernels.h.
+namespace portable {
+std::unique_ptr<TinySearch> make_tiny(const TinyProblem&);
+}
+#if defined(__x86_64__)
+namespace avx2 {
+std::unique_ptr<TinySearch> make_tiny(const TinyProblem&);
+}
+namespace avx512 {
+std::unique_ptr<TinySearch> make_tiny(const TinyProblem&);
+}
+#endif
+
+}  // namespace torchcent

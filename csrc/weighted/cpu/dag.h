@@ -1,0 +1,128 @@
+// Path counts and dependencies of one source over the arcs of its shortest-path DAG, in a list whose order
+// is topological: when an arc is reached, all arcs into its tail have been, and on the way back all arcs out of its
+// head. Both passes stream that list without a branch that depends on the graph.
+#pragma once
+
+#include "paths/betweenness.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+struct DagArc {
+  int32_t tail, head;  // ids: whatever numbers vertices within [0, ids)
+};
+
+// One source's DAG.
+struct Dag {
+  const DagArc* arc;
+  const int64_t* slot;  // of every arc, for edge scores
+  int64_t arcs;
+  const int32_t* vertex;  // of every id, if ids are not vertices themselves
+  int32_t ids;
+  int32_t source;                    // an id
+  const double* distance = nullptr;  // of every id, for visitors by depth
+};
+
+template <class Count, class Visitor>
+class DagPass {
+ public:
+  explicit DagPass(const PathProblem& problem)
+      : problem_(problem), sigma_(problem.out.num_nodes), share_(problem.out.num_nodes) {}
+
+  Status run(const Dag& dag, double source_weight, double own_weight, double* scores) {
+    if (!count_paths(dag)) return Status::cancelled;
+    const bool plain = problem_.plain;
+    const bool fits = dag.vertex == nullptr ? (plain ? begin<true, false>(dag) : begin<false, false>(dag))
+                                            : (plain ? begin<true, true>(dag) : begin<false, true>(dag));
+    if (!fits) return Status::overflow;
+    if (!backward(dag, source_weight, scores)) return Status::cancelled;
+    if constexpr (Visitor::edges) return Status::done;
+    const bool scored = dag.vertex == nullptr ? (plain ? score<true, false>(dag, source_weight, own_weight, scores)
+                                                       : score<false, false>(dag, source_weight, own_weight, scores))
+                                              : (plain ? score<true, true>(dag, source_weight, own_weight, scores)
+                                                       : score<false, true>(dag, source_weight, own_weight, scores));
+    return scored ? Status::done : Status::overflow;
+  }
+
+ private:
+  // What a vertex passes up: its own share and the sum over its successors, side by side because both are
+  // read at once.
+  struct Share {
+    Count own, sum;
+  };
+  static constexpr int64_t kArcs = 1 << 16;  // between two looks at the cancel flag
+  static constexpr int32_t kAhead = 8;
+
+  [[gnu::noinline]] bool count_paths(const Dag& dag) {
+    Count* const sigma = sigma_.data();
+    for (int32_t p = 0; p < dag.ids; ++p) sigma[p] = Count(0.0);
+    sigma[dag.source] = Count(1.0);
+    for (int64_t i = 0; i < dag.arcs;) {
+      if (cancelled(problem_.cancel)) return false;
+      for (const int64_t end = i + kArcs < dag.arcs ? i + kArcs : dag.arcs; i < end; ++i)
+        sigma[dag.arc[i].head] += sigma[dag.arc[i].tail];
+    }
+    return true;
+  }
+
+  // What every vertex passes up before its successors are known.
+  template <bool Plain, bool Mapped>
+  [[gnu::noinline]] bool begin(const Dag& dag) {
+    const Count* const sigma = sigma_.data();
+    Share* const share = share_.data();
+    double largest = 0;
+    for (int32_t p = 0; p < dag.ids; ++p) {
+      const double weight = Plain ? 1.0 : problem_.target_weight[Mapped ? dag.vertex[p] : p];
+      const bool scaled = Visitor::by_depth && p != dag.source;
+      const Count target(scaled ? weight * Visitor::target_factor(dag.distance[p]) : weight);
+      share[p].own = Visitor::template passed_up<Count>(target, sigma[p], Count(0.0));  // unread where sigma is 0
+      share[p].sum = Count(0.0);
+      if constexpr (__is_same(Count, double)) largest = sigma[p] > largest ? sigma[p] : largest;
+    }
+    return largest < kLargestCount;
+  }
+
+  [[gnu::noinline]] bool backward(const Dag& dag, double source_weight, double* scores) {
+    const Count* const sigma = sigma_.data();
+    Share* const share = share_.data();
+    for (int64_t i = dag.arcs; i > 0;) {
+      if (cancelled(problem_.cancel)) return false;
+      for (const int64_t begin = i > kArcs ? i - kArcs : 0; i > begin;) {
+        const DagArc arc = dag.arc[--i];
+        const Count passed_up = share[arc.head].own + share[arc.head].sum;
+        share[arc.tail].sum += passed_up;
+        if constexpr (Visitor::edges) {
+          __builtin_prefetch(scores + dag.slot[i > kAhead ? i - kAhead : 0], 1);
+          scores[dag.slot[i]] += source_weight * double(sigma[arc.tail] * passed_up);
+        }
+      }
+    }
+    return true;
+  }
+
+  template <bool Plain, bool Mapped>
+  [[gnu::noinline]] bool score(const Dag& dag, double source_weight, double own_weight, double* scores) {
+    const Count* const sigma = sigma_.data();
+    const Share* const share = share_.data();
+    double largest = 0;
+    for (int32_t p = 0; p < dag.ids; ++p) {
+      const int32_t v = Mapped ? dag.vertex[p] : p;
+      if constexpr (Mapped) __builtin_prefetch(scores + dag.vertex[p + kAhead < dag.ids ? p + kAhead : p], 1);
+      if (p == dag.source || double(sigma[p]) == 0) continue;
+      const Count through(Plain || !problem_.through ? 0.0 : problem_.through_weight[v]);
+      double weight = source_weight;
+      if constexpr (Visitor::by_depth) weight *= Visitor::score_factor(dag.distance[p]);
+      scores[v] += weight * double(Visitor::template score<Count>(sigma[p], share[p].sum, through));
+      if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
+        largest = share[p].sum > largest ? share[p].sum : largest;
+    }
+    const int32_t s = Mapped ? dag.vertex[dag.source] : dag.source;
+    if (own_weight != 0) scores[s] += own_weight * double(share[dag.source].sum);
+    return largest < kLargestCount;
+  }
+
+  PathProblem problem_;
+  Buffer<Count> sigma_;  // by id
+  Buffer<Share> share_;  // by id
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

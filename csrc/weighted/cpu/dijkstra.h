@@ -1,0 +1,231 @@
+// The dijkstra engine: one source at a time in order of distance, for weighted graphs of large diameter.
+//
+// As in the queue engine, path counts are stored by place in the order in which vertices are settled, and the
+// search writes down arcs: those that were as good as any before, of which the tight ones are picked out at the
+// end. They come in the order of their tails, which is what DagPass streams.
+#pragma once
+
+#include "weighted/cpu/bucket_queue.h"
+#include "weighted/cpu/dag.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// The arc (u, v) is tight, that is, on a shortest path, if distance[u] + weight equals distance[v]; with a
+// tolerance also if it exceeds it by that share, provided that u is nearer than v.
+template <class T>
+inline bool within(T length, T distance, double tolerance) {
+  return static_cast<double>(length) <= static_cast<double>(distance) * (1 + tolerance);
+}
+
+template <class T>
+struct Unreached;
+template <>
+struct Unreached<int32_t> {
+  static constexpr int32_t value = 0x7fffffff;
+};
+template <>
+struct Unreached<double> {
+  static constexpr double value = __builtin_inf();
+};
+
+template <class T>
+class Dijkstra {
+ public:
+  Dijkstra(const WeightedProblem<T>& problem, bool arcs, bool slots, bool by_depth)
+      : problem_(problem),
+        queue_(problem.lightest, problem.heaviest, problem.num_arcs() + 2, problem.tie_tolerance > 0),
+        distance_(problem.num_nodes()),
+        place_(problem.num_nodes()),
+        settled_(problem.num_nodes()),
+        candidate_(arcs ? problem.num_arcs() + 1 : 0),
+        candidate_slot_(slots ? problem.num_arcs() + 1 : 0),
+        arc_(arcs ? problem.num_arcs() + 1 : 0),
+        slot_(slots ? problem.num_arcs() + 1 : 0),
+        by_depth_(by_depth),
+        far_(by_depth ? problem.num_nodes() : 0) {
+    forget_all();
+  }
+
+  // Distances, and settled vertices in order. Arcs and Slots: write down candidates for arcs(). False if cancelled.
+  template <bool Arcs, bool Slots>
+  [[gnu::noinline]] bool search(int32_t source) {
+    const int64_t* const ptr = problem_.out.ptr;
+    const int32_t* const vertex = problem_.out.vertex;
+    const T* const weight = problem_.out.weight;
+    const double tolerance = problem_.tie_tolerance;
+    const bool exact = tolerance == 0;
+    T* const distance = distance_.data();
+    int32_t* const place = place_.data();
+    int32_t* const settled = settled_.data();
+    Candidate* const candidate = candidate_.data();
+    int64_t candidates = 0;
+    int32_t reached = 0;
+    bool going = !cancelled(problem_.paths.cancel);
+    const auto settle = [&](const typename BucketQueue<T>::Entry& entry) {
+      const int32_t u = entry.vertex;
+      const T d = entry.key;
+      if (distance[u] != d) return;  // it has been reached on a shorter way since
+      const int32_t p = reached;
+      place[u] = p;
+      settled[reached++] = u;
+      if ((reached & 0x3ff) == 0 && cancelled(problem_.paths.cancel)) going = false;
+      const int64_t end = ptr[u + 1];
+      for (int64_t i = ptr[u]; i < end; ++i) {
+        const int32_t v = vertex[i];
+        const T length = d + weight[i], known = distance[v];
+        if (exact ? length > known : !within(length, known, tolerance)) continue;
+        if constexpr (Arcs) {
+          candidate[candidates] = {p, v, length};
+          if constexpr (Slots) candidate_slot_[candidates] = problem_.out.slot[i];
+          ++candidates;
+        }
+        if (length < known) {
+          distance[v] = length;
+          queue_.push(length, v);
+        }
+      }
+    };
+    queue_.restart();
+    distance[source] = T(0);
+    queue_.push(T(0), source);
+    const auto fetch = [&](int32_t u) {
+      __builtin_prefetch(vertex + ptr[u]);
+      __builtin_prefetch(weight + ptr[u]);
+    };
+    while (going && queue_.next_bucket(settle, fetch)) {
+    }
+    reached_ = reached;
+    candidates_ = candidates;
+    if (!going) {
+      queue_.clear();
+      forget_all();
+    }
+    return going;
+  }
+
+  // The tight arcs of the last search.
+  template <bool Slots>
+  [[gnu::noinline]] Dag arcs() {
+    const Candidate* const candidate = candidate_.data();
+    const T* const distance = distance_.data();
+    const int32_t* const place = place_.data();
+    const double tolerance = problem_.tie_tolerance;
+    DagArc* const arc = arc_.data();
+    int64_t arcs = 0;
+    for (int64_t i = 0; i < candidates_; ++i) {
+      const Candidate& c = candidate[i];
+      const T known = distance[c.head];
+      const int32_t q = place[c.head];
+      arc[arcs] = {c.tail, q};
+      if constexpr (Slots) slot_[arcs] = candidate_slot_[i];
+      // Later in the order: where a weight is lost in rounding, arcs between equals would run both ways.
+      if (tolerance == 0) arcs += (c.length == known) & (q > c.tail);
+      else arcs += within(c.length, known, tolerance) && distance[settled_[c.tail]] < known;
+    }
+    if (by_depth_) {
+      for (int32_t p = 0; p < reached_; ++p) far_[p] = static_cast<double>(distance[settled_[p]]);
+    }
+    return {arc, slot_.data(), arcs, settled_.data(), reached_, 0, by_depth_ ? far_.data() : nullptr};
+  }
+
+  void forget() {
+    if (reached_ > problem_.num_nodes() / 16) return forget_all();
+    for (int32_t p = 0; p < reached_; ++p) {
+      distance_[settled_[p]] = Unreached<T>::value;
+      place_[settled_[p]] = -1;
+    }
+  }
+
+  int32_t reached() const { return reached_; }
+  int32_t vertex(int32_t place) const { return settled_[place]; }
+  const T* distances() const { return distance_.data(); }
+
+ private:
+  struct Candidate {
+    int32_t tail, head;  // a place and a vertex
+    T length;
+  };
+
+  void forget_all() {
+    for (int64_t v = 0; v < problem_.num_nodes(); ++v) distance_[v] = Unreached<T>::value;
+    for (int64_t v = 0; v < problem_.num_nodes(); ++v) place_[v] = -1;
+  }
+
+  WeightedProblem<T> problem_;
+  BucketQueue<T> queue_;
+  Buffer<T> distance_;       // [n]
+  Buffer<int32_t> place_;    // [n] in the order of settling, -1 before
+  Buffer<int32_t> settled_;  // [n] in that order
+  Buffer<Candidate> candidate_;
+  Buffer<int64_t> candidate_slot_;
+  Buffer<DagArc> arc_;
+  Buffer<int64_t> slot_;
+  bool by_depth_;
+  Buffer<double> far_;  // [n] distances by place, for visitors by depth
+  int32_t reached_ = 0;
+  int64_t candidates_ = 0;
+};
+
+template <class T, class Count, class Visitor>
+class DijkstraSearch final : public Search {
+ public:
+  explicit DijkstraSearch(const WeightedProblem<T>& problem)
+      : dijkstra_(problem, true, Visitor::edges, Visitor::by_depth), pass_(problem.paths) {}
+
+  Status run(const PathBatch& batch) override {
+    for (int64_t lane = 0; lane < batch.count; ++lane) {
+      if (!dijkstra_.template search<true, Visitor::edges>(static_cast<int32_t>(batch.sources[lane])))
+        return Status::cancelled;
+      const Dag dag = dijkstra_.template arcs<Visitor::edges>();
+      const Status status = pass_.run(dag, batch.source_weight[lane], batch.own_weight[lane], batch.scores);
+      dijkstra_.forget();
+      if (status != Status::done) return status;
+    }
+    return Status::done;
+  }
+
+ private:
+  Dijkstra<T> dijkstra_;
+  DagPass<Count, Visitor> pass_;
+};
+
+template <class T>
+class DijkstraDistances final : public WeightedDistances {
+ public:
+  explicit DijkstraDistances(const WeightedProblem<T>& problem)
+      : num_nodes_(problem.num_nodes()), dijkstra_(problem, false, false, false) {}
+
+  bool run(const WeightedDistanceBatch& batch) override {
+    for (int64_t lane = 0; lane < batch.count; ++lane) {
+      if (!dijkstra_.template search<false, false>(static_cast<int32_t>(batch.sources[lane]))) return false;
+      const T* const distance = dijkstra_.distances();
+      if (batch.rows != nullptr) {
+        T* const row = static_cast<T*>(batch.rows) + lane * num_nodes_;
+        for (int64_t v = 0; v < num_nodes_; ++v) {
+          if constexpr (__is_same(T, int32_t)) row[v] = distance[v] == Unreached<T>::value ? -1 : distance[v];
+          else row[v] = distance[v];
+        }
+      } else {
+        double sum = 0, inverse = 0, farthest = 0;
+        for (int32_t p = 1; p < dijkstra_.reached(); ++p) {
+          const double d = static_cast<double>(distance[dijkstra_.vertex(p)]);
+          sum += d;
+          inverse += 1 / d;
+          farthest = d > farthest ? d : farthest;  // within a bucket the order is left open
+        }
+        batch.sums[3 * lane] = sum;
+        batch.sums[3 * lane + 1] = inverse;
+        batch.sums[3 * lane + 2] = static_cast<double>(dijkstra_.reached() - 1);
+        batch.farthest[lane] = farthest;
+      }
+      dijkstra_.forget();
+    }
+    return true;
+  }
+
+ private:
+  int64_t num_nodes_;
+  Dijkstra<T> dijkstra_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

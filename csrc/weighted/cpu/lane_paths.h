@@ -1,0 +1,97 @@
+// Path counts and dependencies of 64 sources side by side over their tight arcs, a row per vertex as in the lanes
+// engine: forward sigma is pulled from tails, backward what heads pass up.
+#pragma once
+
+#include "weighted/cpu/lane_order.h"
+#include "paths/cpu/settle.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+template <class T, class Visitor>
+class LanePaths {
+  static constexpr int kLanes = Row<T>::lanes;  // 64, or 32 with a double each: then lanes are done in two halves
+
+ public:
+  explicit LanePaths(const PathProblem& problem) : problem_(problem), sigma_(problem.out.num_nodes * kLanes) {}
+
+  Status run(const LaneOrder& order, const TightArcs& by_head, const TightArcs& by_tail, const PathBatch& batch) {
+    for (int first = 0; first < batch.count; first += kLanes) {
+      const int count = static_cast<int>(batch.count) - first < kLanes ? static_cast<int>(batch.count) - first : kLanes;
+      for (int l = 0; l < count; ++l) sigma_[batch.sources[first + l] * kLanes + l] = 1;
+      if (!forward(order, by_head, first)) return Status::cancelled;
+      alignas(64) T source_weight[kLanes] = {}, own_weight[kLanes] = {};
+      for (int l = 0; l < count; ++l) {
+        source_weight[l] = static_cast<T>(batch.source_weight[first + l]);
+        own_weight[l] = static_cast<T>(batch.own_weight[first + l]);
+      }
+      const Status status = backward(order, by_tail, first, source_weight, own_weight, batch.scores);
+      if (status != Status::done) return status;
+      for (int l = 0; l < count; ++l) {
+        if (!Visitor::edges && own_weight[l] == 0) continue;
+        if (!retire(by_tail, batch.sources[first + l], uint64_t{1} << l, first, true, source_weight, own_weight,
+                    batch.scores))
+          return Status::overflow;
+      }
+    }
+    return Status::done;
+  }
+
+ private:
+  static constexpr uint64_t kAll = ~uint64_t{0} >> (64 - kLanes);
+  static constexpr int64_t kAhead = 4;
+
+  template <bool WithSlots, class OnHit>
+  void gather(const TightArcs& arcs, int64_t v, uint64_t lanes, int first, RowSum<T>& sum, OnHit on_hit) const {
+    const int64_t end = arcs.begin[v + 1];
+    const auto find = [&](int64_t begin, int32_t* hit, uint64_t* hit_mask, int64_t* hit_slot, int& count) {
+      return collect_listed<WithSlots>(arcs.vertex.data(), arcs.lanes.data(), arcs.arc.data(), first, begin, end, lanes,
+                                       hit, hit_mask, hit_slot, count);
+    };
+    gather_hits<WithSlots>(arcs.begin[v], end, sigma_.data(), sum, find, on_hit);
+  }
+
+  [[gnu::noinline]] bool forward(const LaneOrder& order, const TightArcs& by_head, int first) {
+    const int64_t entries = order.entries();
+    for (int64_t i = 0; i < entries; ++i) {
+      if ((i & 0x3ff) == 0 && cancelled(problem_.cancel)) return false;
+      if (i + kAhead < entries) by_head.prefetch(order.vertex(i + kAhead));
+      const int64_t v = order.vertex(i);
+      const uint64_t lanes = order.lanes(i) >> first & kAll;
+      if (lanes == 0) continue;
+      RowSum<T> sum;
+      gather<false>(by_head, v, lanes, first, sum, [](auto...) {});
+      sum.finish().masked_store(sigma_.data() + v * kLanes, lanes);
+    }
+    return true;
+  }
+
+  [[gnu::noinline]] Status backward(const LaneOrder& order, const TightArcs& by_tail, int first, const T* source_weight,
+                                    const T* own_weight, double* scores) {
+    for (int64_t i = order.entries() - 1; i >= 0; --i) {
+      if ((i & 0x3ff) == 0 && cancelled(problem_.cancel)) return Status::cancelled;
+      if (i >= kAhead) by_tail.prefetch(order.vertex(i - kAhead));
+      const uint64_t lanes = order.lanes(i) >> first & kAll;
+      if (lanes == 0) continue;
+      if (!retire(by_tail, order.vertex(i), lanes, first, false, source_weight, own_weight, scores))
+        return Status::overflow;
+    }
+    return Status::done;
+  }
+
+  bool retire(const TightArcs& by_tail, int64_t v, uint64_t lanes, int first, bool is_source, const T* source_weight,
+              const T* own_weight, double* scores) {
+    return settle<T, Visitor>(problem_, v, lanes, is_source, sigma_.data() + v * kLanes, source_weight, own_weight,
+                              T(1), scores, [&](RowSum<T>& sum, const Row<T>& weighted) {
+                                gather<Visitor::edges>(by_tail, v, lanes, first, sum,
+                                                       [&](int64_t slot, const T* passed_up, uint64_t mask) {
+                                                         if constexpr (Visitor::edges)
+                                                           scores[slot] += weighted.masked_dot(passed_up, mask);
+                                                       });
+                              });
+  }
+
+  PathProblem problem_;
+  Buffer<T> sigma_;  // [n][lanes] sigma, then rho or lambda
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,237 @@
+// The relax engine: 64 sources side by side, for weighted graphs of small diameter.
+//
+// A vertex has a row of tentative distances, one per lane (distance_rows.h). Rows are relaxed until nothing
+// changes (Bellman 1958, over lanes): a vertex pulls from the neighbours that have changed since it looked last,
+// or a few changed ones push. In-arcs come lightest first, so that a pull ends where the weight alone exceeds
+// all that the vertex has. One more scan compares rows and writes down the tight arcs with masks of lanes; no path
+// is counted before distances are final.
+#pragma once
+
+#include "weighted/cpu/distance_rows.h"
+#include "weighted/cpu/lane_order.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// Distances in Q, an unsigned type of one or two bytes: those of the graph if scale is 1, else of a graph whose
+// weights are rounded down to whole numbers of 1 / scale (relax_bounds.h).
+template <class T, class Q>
+class RelaxTable {
+  using Row = DistanceRow<Q>;
+  static constexpr int kLanes = Row::lanes;
+
+ public:
+  static constexpr Q unreached = Row::unreached;
+
+  RelaxTable(const WeightedProblem<T>& problem, double scale)
+      : problem_(problem),
+        n_(problem.num_nodes()),
+        exact_(scale == 1),
+        symmetric_(problem.in.weight == problem.out.weight),
+        in_weight_(problem.num_arcs()),
+        out_weight_(symmetric_ ? 0 : problem.num_arcs()),
+        distance_(n_ * kLanes),
+        largest_(n_),
+        changed_at_(n_),
+        looked_at_(n_),
+        reached_(n_),
+        listed_(n_),
+        changed_(n_),
+        next_(n_) {
+    set_scale(scale);
+  }
+
+  void set_scale(double scale) {
+    const auto rounded = [&](T weight) {
+      const double units = static_cast<double>(weight) * scale;
+      return units < unreached ? static_cast<Q>(units) : unreached;  // no path that fits takes a heavier one
+    };
+    for (int64_t i = 0; i < problem_.num_arcs(); ++i) in_weight_[i] = rounded(problem_.in.weight[i]);
+    for (int64_t i = 0; !symmetric_ && i < problem_.num_arcs(); ++i) out_weight_[i] = rounded(problem_.out.weight[i]);
+  }
+
+  const Q* row(int64_t v) const { return distance_.data() + v * kLanes; }
+  uint64_t reached(int64_t v) const { return reached_[v]; }
+
+  // Did the last run take a path for none because Q cannot hold its length, or a tolerated one? Finite distances are
+  // right all the same: every part of such a path fits.
+  [[gnu::noinline]] bool saturated() const {
+    for (int64_t v = 0; v < n_; ++v) {
+      if (exact_ && problem_.tie_tolerance > 0) {
+        Q farthest;
+        mean(v, farthest);
+        if (static_cast<double>(farthest) * (1 + problem_.tie_tolerance) >= unreached) return true;
+      }
+      if (reached_[v] == full_) continue;
+      for (int64_t i = problem_.in.ptr[v]; i < problem_.in.ptr[v + 1]; ++i)
+        if ((reached_[problem_.in.vertex[i]] & ~reached_[v]) != 0) return true;
+    }
+    return false;
+  }
+
+  // False if cancelled.
+  [[gnu::noinline]] bool run(const int64_t* sources, int64_t count) {
+    full_ = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+    alignas(64) Q start[kLanes];
+    for (int l = 0; l < kLanes; ++l) start[l] = l < count ? unreached : Q(0);  // lanes not in use never change
+    const Row empty = Row::load(start);
+    for (int64_t v = 0; v < n_; ++v) {
+      empty.store(distance_.data() + v * kLanes);
+      largest_[v] = unreached;
+      changed_at_[v] = looked_at_[v] = 0;
+    }
+    clock_ = 1;
+    changed_.count = 0;
+    for (int64_t l = 0; l < count; ++l) {
+      const int64_t s = sources[l];
+      distance_[s * kLanes + l] = Q(0);
+      largest_[s] = Row::load(row(s)).largest();
+      list(s, changed_);
+    }
+    for (const int32_t s : changed_) listed_[s] = 0;
+    while (changed_.count > 0) {
+      if (cancelled(problem_.paths.cancel)) return false;
+      int64_t arcs = 0;
+      for (const int32_t u : changed_) arcs += problem_.out.degree(u);
+      if (kPullAdvantage * arcs < problem_.num_arcs()) push();
+      else pull();
+      for (const int32_t v : next_) listed_[v] = 0;
+      changed_.swap(next_);
+      next_.count = 0;
+    }
+    for (int64_t v = 0; v < n_; ++v)
+      reached_[v] = largest_[v] < unreached ? full_ : Row::load(row(v)).reached() & full_;
+    return true;
+  }
+
+  // Mean and largest distance over the lanes that reach v; 0 where none does.
+  double mean(int64_t v, Q& farthest) const {
+    const Q* const mine = row(v);
+    uint32_t sum = 0, most = 0;
+    for (int l = 0; l < kLanes; ++l) {  // lanes not in use are 0
+      const uint32_t d = mine[l] == unreached ? 0 : mine[l];
+      sum += d;
+      most = d > most ? d : most;
+    }
+    farthest = static_cast<Q>(most);
+    return reached_[v] == 0 ? 0 : static_cast<double>(sum) / __builtin_popcountll(reached_[v]);
+  }
+
+  // Arcs, by head, in whose lanes the head's distance is the tail's plus the weight, with the lanes; or exceeds
+  // it by less than `margin` allows, which gives the most that the sum may be for a distance. visit(v, mean).
+  // False if cancelled.
+  template <class Margin, class Visit>
+  bool write_arcs(TightArcs& tight, bool exact, Margin margin, Visit visit) const {
+    const int64_t* const ptr = problem_.in.ptr;
+    const int32_t* const vertex = problem_.in.vertex;
+    alignas(64) Q limit[kLanes];
+    tight.count = 0;
+    for (int64_t v = 0; v < n_; ++v) {
+      if ((v & 0x3ff) == 0 && cancelled(problem_.paths.cancel)) return false;
+      tight.begin[v] = tight.count;
+      const uint64_t reached = reached_[v];
+      Q farthest;
+      visit(v, mean(v, farthest));
+      if (reached == 0) continue;
+      const Row mine = Row::load(row(v));
+      if (exact) {
+        for (int64_t i = ptr[v]; i < ptr[v + 1] && in_weight_[i] <= farthest; ++i)
+          tight.add(vertex[i], i, mine.tight(row(vertex[i]), Row::spread(in_weight_[i])) & reached);
+        continue;
+      }
+      for (int l = 0; l < kLanes; ++l) limit[l] = margin(row(v)[l]);
+      const Row most = Row::load(limit);
+      farthest = margin(farthest);
+      for (int64_t i = ptr[v]; i < ptr[v + 1] && in_weight_[i] <= farthest; ++i)
+        tight.add(vertex[i], i, most.within(row(vertex[i]), Row::spread(in_weight_[i])) & reached);
+    }
+    tight.begin[n_] = tight.count;
+    return true;
+  }
+
+  // The tight arcs of the last run, and what the order needs to know. False if cancelled.
+  [[gnu::noinline]] bool write_tight_arcs(TightArcs& tight, LaneOrder& order) const {
+    const auto visit = [&](int64_t v, double mean) { order.set(v, reached_[v], mean); };
+    const auto margin = [&](Q distance) {
+      if (distance == unreached) return unreached;
+      const double most = static_cast<double>(distance) * (1 + problem_.tie_tolerance);
+      return most < unreached ? static_cast<Q>(most) : static_cast<Q>(unreached - 1);
+    };
+    const bool exact = problem_.tie_tolerance == 0;
+    if (!write_arcs(tight, exact, margin, visit)) return false;
+    if (!exact) {  // no head is nearer than its tail, or as near
+      tight.filter([&](int64_t v, int64_t i) { return Row::load(row(tight.vertex[i])).below(Row::load(row(v))); });
+    }
+    return true;
+  }
+
+ private:
+  // A push reads and writes a row per arc, a pull reads one per changed arc and a stamp per arc.
+  static constexpr int64_t kPullAdvantage = 4;
+
+  void list(int64_t v, Vertices& list) {
+    changed_at_[v] = ++clock_;
+    if (listed_[v]) return;
+    listed_[v] = 1;
+    list.add(v);
+  }
+
+  [[gnu::noinline]] void push() {
+    const int64_t* const ptr = problem_.out.ptr;
+    const int32_t* const vertex = problem_.out.vertex;
+    const Q* const weight = symmetric_ ? in_weight_.data() : out_weight_.data();
+    for (const int32_t u : changed_) {
+      for (int64_t i = ptr[u]; i < ptr[u + 1]; ++i) {
+        const int64_t v = vertex[i];
+        if (weight[i] >= largest_[v]) continue;
+        Q* const target = distance_.data() + v * kLanes;
+        const Row before = Row::load(target);
+        Row after = before;
+        after.relax(row(u), Row::spread(weight[i]));
+        if (after.below(before) == 0) continue;
+        after.store(target);
+        largest_[v] = after.largest();
+        list(v, next_);
+      }
+    }
+  }
+
+  [[gnu::noinline]] void pull() {
+    const int64_t* const ptr = problem_.in.ptr;
+    const int32_t* const vertex = problem_.in.vertex;
+    const Q* const weight = in_weight_.data();
+    const uint32_t* const changed_at = changed_at_.data();
+    for (int64_t v = 0; v < n_; ++v) {
+      if ((v & 0x3ff) == 0 && cancelled(problem_.paths.cancel)) return;  // run() sees it too
+      const uint32_t since = looked_at_[v];
+      Q* const target = distance_.data() + v * kLanes;
+      const Q most = largest_[v];
+      const Row before = Row::load(target);
+      Row after = before;
+      for (int64_t i = ptr[v]; i < ptr[v + 1] && weight[i] < most; ++i) {
+        const int64_t u = vertex[i];
+        if (changed_at[u] > since) after.relax(row(u), Row::spread(weight[i]));
+      }
+      looked_at_[v] = clock_;
+      if (after.below(before) == 0) continue;
+      after.store(target);
+      largest_[v] = after.largest();
+      list(v, next_);
+    }
+  }
+
+  WeightedProblem<T> problem_;
+  int64_t n_;
+  bool exact_, symmetric_;
+  Buffer<Q> in_weight_, out_weight_;
+  Buffer<Q> distance_;           // [n][lanes]
+  Buffer<Q> largest_;            // [n] of each row
+  Buffer<uint32_t> changed_at_;  // [n] the clock ticks with every change of a row
+  Buffer<uint32_t> looked_at_;   // [n] what it showed when the vertex pulled
+  Buffer<uint64_t> reached_;     // [n] lanes
+  Buffer<uint8_t> listed_;       // [n] is it in next_?
+  Vertices changed_, next_;      // in the last round, in this one
+  uint64_t full_ = 0;            // lanes in use
+  uint32_t clock_ = 0;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,124 @@
+// What is computed from the relax engine's tables: path counts and dependencies, sums of distances, rows.
+#pragma once
+
+#include "weighted/cpu/lane_paths.h"
+#include "weighted/cpu/relax_bounds.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+template <class T, class Count, class Visitor>
+class RelaxSearch final : public Search {
+ public:
+  explicit RelaxSearch(const WeightedProblem<T>& problem)
+      : slot_(problem.in.slot),
+        tables_(problem),
+        by_head_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
+        by_tail_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
+        order_(problem.num_nodes(), problem.paths.cancel),
+        paths_(problem.paths) {}
+
+  Status run(const PathBatch& batch) override {
+    for (int64_t begin = 0; begin < batch.count; begin += 64) {
+      const Status status = run_lanes(part(batch, begin, batch.count - begin < 64 ? batch.count - begin : 64));
+      if (status != Status::done) return status;
+    }
+    return Status::done;
+  }
+
+ private:
+  static PathBatch part(const PathBatch& batch, int64_t begin, int64_t count) {
+    return {count, batch.sources + begin, batch.source_weight + begin, batch.own_weight + begin, batch.scores};
+  }
+
+  Status run_lanes(const PathBatch& batch) {
+    if (!tables_.run(batch.sources, batch.count)) return Status::cancelled;
+    if (!tables_.with([&](const auto& table) { return table.write_tight_arcs(by_head_, order_); }))
+      return Status::cancelled;
+    switch (order_.find(by_head_, batch.sources, batch.count)) {
+      case LaneOrder::Result::cancelled: return Status::cancelled;
+      case LaneOrder::Result::endless: return Status::overflow;  // on the last rung Dijkstra's algorithm has an order
+      case LaneOrder::Result::crowded: {
+        const int64_t half = batch.count / 2;
+        const Status status = run_lanes(part(batch, 0, half));
+        return status != Status::done ? status : run_lanes(part(batch, half, batch.count - half));
+      }
+      case LaneOrder::Result::done: break;
+    }
+    by_tail_.turn(by_head_, slot_);
+    return paths_.run(order_, by_head_, by_tail_, batch);
+  }
+
+  const int64_t* slot_;
+  RelaxTables<T> tables_;
+  TightArcs by_head_, by_tail_;
+  LaneOrder order_;
+  LanePaths<Count, Visitor> paths_;
+};
+
+template <class T>
+class RelaxDistances final : public WeightedDistances {
+ public:
+  explicit RelaxDistances(const WeightedProblem<T>& problem)
+      : cancel_(problem.paths.cancel), num_nodes_(problem.num_nodes()), tables_(problem) {}
+
+  bool run(const WeightedDistanceBatch& batch) override {
+    for (int64_t begin = 0; begin < batch.count; begin += 64) {
+      const int64_t count = batch.count - begin < 64 ? batch.count - begin : 64;
+      if (!tables_.run(batch.sources + begin, count)) return false;
+      if (batch.rows != nullptr) {
+        T* const rows = static_cast<T*>(batch.rows) + begin * num_nodes_;
+        tables_.with([&](const auto& table) { turn_over(table, count, rows); });
+      } else {
+        tables_.with([&](const auto& table) { sum(table, count, batch.sums + 3 * begin, batch.farthest + begin); });
+      }
+      if (cancelled(cancel_)) return false;
+    }
+    return true;
+  }
+
+ private:
+  template <class Table>
+  void sum(const Table& table, int64_t count, double* sums, double* farthest) const {
+    double total[64] = {}, inverse[64] = {}, reached[64] = {}, largest[64] = {};
+    for (int64_t v = 0; v < num_nodes_; ++v) {
+      const auto* const row = table.row(v);
+      for (uint64_t rest = table.reached(v); rest != 0; rest &= rest - 1) {
+        const int l = __builtin_ctzll(rest);
+        const double d = static_cast<double>(row[l]);
+        if (d == 0) continue;
+        total[l] += d;
+        inverse[l] += 1 / d;
+        reached[l] += 1;
+        largest[l] = d > largest[l] ? d : largest[l];
+      }
+    }
+    for (int64_t l = 0; l < count; ++l) {
+      sums[3 * l] = total[l];
+      sums[3 * l + 1] = inverse[l];
+      sums[3 * l + 2] = reached[l];
+      farthest[l] = largest[l];
+    }
+  }
+
+  template <class Table>
+  void turn_over(const Table& table, int64_t count, T* rows) const {
+    constexpr int64_t kTile = 64;
+    for (int64_t first = 0; first < num_nodes_; first += kTile) {
+      const int64_t end = first + kTile < num_nodes_ ? first + kTile : num_nodes_;
+      for (int64_t l = 0; l < count; ++l) {
+        T* const row = rows + l * num_nodes_;
+        for (int64_t v = first; v < end; ++v) {
+          const auto d = table.row(v)[l];
+          if constexpr (__is_same(T, int32_t)) row[v] = d == table.unreached ? -1 : static_cast<int32_t>(d);
+          else row[v] = d;
+        }
+      }
+    }
+  }
+
+  const int64_t* cancel_;
+  int64_t num_nodes_;
+  RelaxTables<T> tables_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,162 @@
+// Searches in graphs with weights: path counting, sums of distances, rows of distances.
+
+#include <torch/csrc/stable/library.h>
+
+#include <atomic>
+
+#include "weighted/cpu/light_arcs.h"
+#include "paths/cpu/path_batches.h"
+
+namespace torchcent {
+
+using torch::stable::Tensor;
+
+namespace {
+
+#if defined(__x86_64__)
+#define TORCHCENT_DISPATCH(call) \
+  (simd_in_use() == Simd::avx512 ? avx512::call : simd_in_use() == Simd::avx2 ? avx2::call : portable::call)
+#else
+#define TORCHCENT_DISPATCH(call) portable::call
+#endif
+
+// Arcs that no shortest path takes are looked for where the sources times their share come to this: what a
+// source gains by each is more with dijkstra, which looks at every arc.
+constexpr double kWorthwhile[] = {400, 16};  // relax, dijkstra
+
+// A graph with weights as an operator gets it.
+struct WeightedGraph {
+  const Tensor &rowptr, &col, &weight, &colptr, &row, &back_weight;
+};
+
+// What the kernels search, and the memory that it lies in.
+template <class T>
+struct Prepared {
+  ArcStore<T> out, in;  // `in` is empty if it would equal `out`
+  WeightedProblem<T> problem = {};
+
+  Prepared(const WeightedGraph& graph, const PathProblem& paths, WeightedEngine engine, int64_t sources, bool slots,
+           double tie_tolerance, int64_t threads) {
+    const T* const weight = graph.weight.const_data_ptr<T>();
+    const T* const back_weight = graph.back_weight.const_data_ptr<T>();
+    const int64_t arcs = paths.out.num_slots();
+    const bool same = paths.out.col == paths.in.col && weight == back_weight && !slots;
+    problem.paths = paths;
+    problem.tie_tolerance = tie_tolerance;
+    problem.lightest = problem.heaviest = T(1);
+    if (arcs > 0) {
+      const auto [lightest, heaviest] = std::minmax_element(weight, weight + arcs);
+      problem.lightest = *lightest;
+      problem.heaviest = *heaviest;
+    }
+    const Workers workers = {threads, paths.cancel};
+    std::vector<int64_t> in_slot;
+    if (slots) in_slot = slots_of_in_arcs(paths.out, paths.in);
+    out = by_weight(paths.out, weight, slots, [](int64_t i) { return i; }, workers);
+    if (!same) in = by_weight(paths.in, back_weight, slots, [&](int64_t i) { return in_slot[i]; }, workers);
+    const ArcStore<T>& back = same ? out : in;
+    const double many = static_cast<double>(sources), enough = kWorthwhile[static_cast<int64_t>(engine)];
+    // With a tolerance a path may be longer than another way by more than any bound known here.
+    if (tie_tolerance == 0 && many >= enough && many * beaten_share(out, back, problem.heaviest, workers) >= enough) {
+      const std::vector<char> removed = beaten(out, back, problem.heaviest, workers, 1);
+      if (!same) remove(in, beaten(in, out, problem.heaviest, workers, 1));
+      remove(out, removed);
+    }
+    problem.out = out.view();
+    problem.in = same ? problem.out : in.view();
+  }
+};
+
+bool whole(const Tensor& weight) { return weight.element_size() == 4; }
+
+template <class T>
+Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Tensor& sources,
+                  const PathWeights& weights, Tensor& scores, Tensor& control, Measure measure, WeightedEngine engine,
+                  int64_t rung, int64_t threads, double tie_tolerance) {
+  const Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
+                             threads);
+  const int64_t size = engine == WeightedEngine::relax ? kRelaxBatch : kDijkstraBatch;
+  const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // it has no float32
+  return run_batches(sources, weights, scores, control, size, first, threads,
+                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, measure, engine, r)); });
+}
+
+// Runs batches of sources in any order: none adds to what another writes.
+template <class T, class Batch>
+void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& control, WeightedEngine engine,
+               int64_t threads, Batch batch_of) {
+  Control& shared = control_of(control);
+  PathProblem paths = {};
+  paths.out = view(graph.rowptr, graph.col);
+  paths.in = view(graph.colptr, graph.row);
+  paths.cancel = &shared.cancel;
+  const int64_t count = sources.numel();
+  if (count == 0) return;
+  const Prepared<T> prepared(graph, paths, engine, count, false, 0, threads);
+  const int64_t size = engine == WeightedEngine::relax ? 64 : 4;
+  const int64_t batches = (count + size - 1) / size;
+  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
+  std::atomic<int64_t> next = 0;
+  const auto work = [&] {
+    const auto search = TORCHCENT_DISPATCH(make_distances(prepared.problem, engine));
+    for (int64_t b; (b = next++) < batches;) {
+      WeightedDistanceBatch batch = batch_of(b * size);
+      batch.count = std::min(size, count - b * size);
+      batch.sources = sources.const_data_ptr<int64_t>() + b * size;
+      if (!search->run(batch)) next = batches;
+      else finish(shared, batch.count);
+    }
+  };
+  in_threads(workers, work, [&] { next = batches; });
+}
+
+}  // namespace
+
+Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                           const Tensor& row, const Tensor& back_weight, const Tensor& sources,
+                           const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
+                           const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
+                           int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t, int64_t,
+                           int64_t, int64_t) {
+  const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
+  const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
+  const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
+  const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
+  return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
+             tie_tolerance);
+}
+
+void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                          const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& sums,
+                          Tensor& farthest, Tensor& control, int64_t engine, int64_t threads, int64_t, int64_t, int64_t,
+                          int64_t) {
+  const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
+  double* const all_sums = sums.mutable_data_ptr<double>();
+  double* const all_farthest = farthest.mutable_data_ptr<double>();
+  const auto batch = [&](int64_t first) {
+    return WeightedDistanceBatch{0, nullptr, all_sums + 3 * first, all_farthest + first, nullptr};
+  };
+  if (whole(weight)) distances<int32_t>(graph, sources, control, WeightedEngine{engine}, threads, batch);
+  else distances<double>(graph, sources, control, WeightedEngine{engine}, threads, batch);
+}
+
+void weighted_distances(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                        const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& out,
+                        Tensor& control, int64_t engine, int64_t threads, int64_t, int64_t, int64_t, int64_t) {
+  const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
+  char* const rows = static_cast<char*>(out.data_ptr());
+  const int64_t bytes = (rowptr.numel() - 1) * out.element_size();
+  const auto batch = [&](int64_t first) {
+    return WeightedDistanceBatch{0, nullptr, nullptr, nullptr, rows + first * bytes};
+  };
+  if (whole(weight)) distances<int32_t>(graph, sources, control, WeightedEngine{engine}, threads, batch);
+  else distances<double>(graph, sources, control, WeightedEngine{engine}, threads, batch);
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
+  m.impl("weighted_dependency", TORCH_BOX(&weighted_dependency));
+  m.impl("weighted_source_sums", TORCH_BOX(&weighted_source_sums));
+  m.impl("weighted_distances", TORCH_BOX(&weighted_distances));
+}
+
+}  // namespace torchcent

@@ -1,0 +1,300 @@
+// How the dijkstra engine finds its way: a block per source settles vertices in levels, after Ortega-Arranz et al. 2013
+// and Fan, Xu and Zhao 2017 (doi:10.7717/peerj-cs.140).
+//
+// A round settles all vertices whose tentative distance is below the least d(u) + lightest(u) of the unsettled ones u,
+// where lightest(u) is the smallest weight of an arc out of u. Below, not at it: then no arc between two vertices of a
+// level is tight. Vertices that have been reached and not settled lie in a near and a far pile (Davidson et al. 2014),
+// so that a round looks only at few of them; the strategies of the literature look at the whole graph instead.
+#pragma once
+
+#include "weighted/cuda/weights.cuh"
+
+namespace torchcent::cuda {
+
+constexpr int kDijkstraThreads = 512;  // of a block at most: 64 registers each where 1024 share a multiprocessor
+
+// What becomes of threads in a round, by the strategies of Fan, Xu and Zhao.
+struct Traversal {
+  bool whole_graph;    // the next level is looked for among all vertices
+  bool node_parallel;  // threads for all vertices, not only for those of the level
+  bool cooperative;    // warps take more when they are free
+  bool locked;         // counts travel with distances, under a lock per vertex
+  int shift;           // log2 of the threads per vertex
+};
+
+template <class T>
+struct DijkstraProblem {
+  int64_t n;
+  const Span *out_span, *in_span;
+  const Arc<T>*out, *in;  // the same pointer in a symmetric graph
+  const T* lightest;      // [n]
+  const double* total;    // of all weights
+  int64_t m;
+  const double *target_weight, *through_weight;
+  Ties ties;
+  Traversal how;
+  int64_t count;
+  const int64_t* vertex;
+  const double *weight, *own;
+  QueueFlags* flags;
+  // Workspace, a part per block.
+  T* distance;       // [n] unreached between searches
+  int32_t* settled;  // [n] in the order of levels
+  int32_t* level;    // [n + 2] where they begin
+  int32_t* pile;     // [3][n]
+  void* sigma;       // [n]
+  double* scores;
+  int64_t score_stride;
+  // Instead of scores:
+  void* rows;               // [count][n] of the type of the weights
+  double *sums, *farthest;  // [count][3], [count]
+};
+
+template <class T>
+struct DijkstraState {  // of a block, in shared memory
+  T bound[2];           // least d + lightest over the near pile, of this round and the next in turn
+  T nearest[2];         // least d over it
+  int count[3];         // of the piles
+  int settled, taken[2];
+  int stop;
+};
+
+// How far a search is, alike in all threads: what a block needs to leave a search and come back to it.
+template <class T>
+struct DijkstraPlace {
+  T step, limit;         // of the near pile
+  int levels, reached;   // that are settled, and the vertices in them
+  int turn;              // which of DijkstraState's pairs this round has
+  int near, spare, far;  // which pile is which
+};
+
+// The state of a search besides its path counts.
+template <class T>
+class DijkstraFrontier {
+ protected:
+  static constexpr T kUnreached = unreached<T>;
+
+ public:
+  __device__ DijkstraFrontier(const DijkstraProblem<T>& problem, DijkstraState<T>& state,
+                              const DijkstraPlace<T>& place = {})
+      : p_(problem), state_(state), at_(place) {
+    const int64_t b = blockIdx.x;
+    distance_ = p_.distance + b * p_.n;
+    settled_ = p_.settled + b * p_.n;
+    level_ = p_.level + b * (p_.n + 2);
+    pile_ = p_.pile + b * 3 * p_.n;
+  }
+
+  __device__ void forget() {
+    for (int p = threadIdx.x; p < at_.reached; p += blockDim.x) {
+      distance_[settled_[p]] = kUnreached;
+      if (p_.how.whole_graph) pile_[settled_[p]] = -1;
+    }
+    __syncthreads();
+  }
+  // The same of a search that has not settled all it has reached, with piles.
+  __device__ void abandon() {
+    for (int p = threadIdx.x; p < state_.settled; p += blockDim.x) distance_[settled_[p]] = kUnreached;
+    for (int k = 0; k < 3; ++k)
+      for (int i = threadIdx.x; i < state_.count[k]; i += blockDim.x) distance_[pile(k)[i]] = kUnreached;
+    __syncthreads();
+  }
+
+  __device__ const DijkstraPlace<T>& place() const { return at_; }
+  // No vertex that is not settled is nearer; with piles, between levels.
+  __device__ static T next(const DijkstraState<T>& state, const DijkstraPlace<T>& at) {
+    return state.count[at.near] > 0 ? state.nearest[at.turn] : state.count[at.far] > 0 ? at.limit : kUnreached;
+  }
+
+  // By one thread; others see it after the next barrier.
+  __device__ void start(int32_t source) {
+    distance_[source] = T(0);
+    state_.bound[0] = p_.lightest[source];
+    state_.nearest[0] = T(0);
+    state_.bound[1] = state_.nearest[1] = kUnreached;
+    state_.count[0] = 1;
+    state_.count[1] = state_.count[2] = 0;
+    state_.settled = 0;
+    state_.taken[0] = state_.taken[1] = 0;
+    level_[0] = 0;
+    if (!p_.how.whole_graph) pile_[0] = source;
+  }
+  // By all threads.
+  __device__ void restart() {
+    const double share = p_.m > 0 ? *p_.total / static_cast<double>(2 * p_.m) : 1;
+    at_.step = __is_same(T, double) ? static_cast<T>(share) : static_cast<T>(fmax(1.0, share + 0.5));
+    at_.limit = min(at_.step, kUnreached);
+    at_.near = 0, at_.spare = 1, at_.far = 2;
+    at_.levels = at_.reached = at_.turn = 0;
+  }
+
+ protected:
+  // Settles the next level. False if there is none. The caller waits for all threads before it asks how large it is.
+  __device__ bool choose() {
+    least_bound_ = least_ = kUnreached;
+    return p_.how.whole_graph ? choose_of_all() : choose_of_piles();
+  }
+  // By one thread, while the level is worked on.
+  __device__ void clear(int end) {
+    state_.bound[at_.turn] = state_.nearest[at_.turn] = kUnreached;
+    if (!p_.how.whole_graph) state_.count[at_.near] = 0;
+    level_[at_.levels + 1] = end;
+  }
+  // By all threads, when the level is done.
+  __device__ void pass_on() {
+    lower(state_.bound[at_.turn ^ 1], least_bound_);
+    lower(state_.nearest[at_.turn ^ 1], least_);
+  }
+  __device__ void descend(int end) {
+    const int done = at_.near;
+    at_.near = at_.spare, at_.spare = done;
+    at_.reached = end;
+    at_.turn ^= 1;
+    ++at_.levels;
+  }
+  __device__ int32_t* pile(int i) const { return pile_ + i * p_.n; }
+  // The level of a vertex, -1 while it is not settled; whole_graph only.
+  __device__ int32_t& level_of(int32_t v) const { return pile_[v]; }
+
+  // The one who takes a distance across a limit puts the vertex on the pile: each vertex lies there once.
+  __device__ void relax(T d, const Arc<T>& arc, T known) {
+    const T length = d + arc.weight;
+    if (!(length < known)) return;
+    const T before = atomic_min(distance_ + arc.vertex, length);
+    if (!(length < before) || p_.how.whole_graph) return;
+    if (length < at_.limit) {
+      note(arc.vertex, length);
+      if (before >= at_.limit) pile(at_.spare)[atomicAdd(&state_.count[at_.spare], 1)] = arc.vertex;
+    } else if (before == kUnreached) {
+      pile(at_.far)[atomicAdd(&state_.count[at_.far], 1)] = arc.vertex;
+    }
+  }
+
+ private:
+  // Settles what is below the bound; if a weight is lost in rounding, or with a tolerance, that may be nothing, but
+  // between vertices of one distance no arc is tight.
+  __device__ bool settles(T distance, T bound, T nearest) const {
+    return p_.ties.before(nearest, bound) ? p_.ties.before(distance, bound) : distance == nearest;
+  }
+  __device__ void note(int32_t v, T distance) {
+    least_ = min(least_, distance);
+    least_bound_ = min(least_bound_, distance + p_.lightest[v]);
+  }
+  __device__ static void lower(T& target, T value) {
+    value = least_of_warp(value);
+    if ((threadIdx.x & 31) == 0 && value < kUnreached) atomic_min(&target, value);
+  }
+  // By whole warps.
+  __device__ static void append(int32_t* list, int* count, bool wanted, int32_t v) {
+    const unsigned mine = __ballot_sync(~0u, wanted);
+    if (mine == 0) return;
+    const int lane = threadIdx.x & 31;
+    const int first = lane == 0 ? atomicAdd(count, __popc(mine)) : 0;
+    const int place = __shfl_sync(~0u, first, 0) + __popc(mine & ((1u << lane) - 1));
+    if (wanted) list[place] = v;
+  }
+
+  // The near pile holds what is below at_.limit, the far one the rest, and vertices that have since come nearer.
+  __device__ bool choose_of_piles() {
+    int near = state_.count[at_.near];
+    if (near == 0) {
+      __syncthreads();
+      if (!refill()) return false;
+      near = state_.count[at_.near];
+    }
+    const T bound = state_.bound[at_.turn], nearest = state_.nearest[at_.turn];
+    int32_t* const list = pile(at_.near);
+    if (threadIdx.x == 0) state_.taken[0] = 0;
+    for (int base = threadIdx.x & ~31; base < near; base += blockDim.x) {
+      const int i = base + (threadIdx.x & 31);
+      const bool valid = i < near;
+      const int32_t v = valid ? list[i] : 0;
+      const T d = valid ? distance_[v] : T(0);
+      const bool settle = valid && settles(d, bound, nearest);
+      append(settled_, &state_.settled, settle, v);
+      append(pile(at_.spare), &state_.count[at_.spare], valid && !settle, v);
+      if (valid && !settle) note(v, d);
+    }
+    return true;
+  }
+
+  // The near pile is empty: raises the limit. False if all is settled.
+  __device__ bool refill() {
+    const int size = state_.count[at_.far];
+    if (size == 0) return false;
+    const int32_t* const list = pile(at_.far);
+    T nearest = kUnreached;
+    for (int base = threadIdx.x & ~31; base < size; base += blockDim.x) {
+      const int i = base + (threadIdx.x & 31);
+      const T d = i < size ? distance_[list[i]] : kUnreached;
+      if (d >= at_.limit) nearest = min(nearest, d);
+    }
+    lower(state_.nearest[at_.turn], nearest);
+    __syncthreads();
+    nearest = state_.nearest[at_.turn];
+    if (nearest == kUnreached) return false;
+    const T before = at_.limit;
+    at_.limit = beyond(nearest, at_.step);
+    if (threadIdx.x == 0) state_.count[at_.far] = 0;
+    T bound = kUnreached;
+    for (int base = threadIdx.x & ~31; base < size; base += blockDim.x) {
+      const int i = base + (threadIdx.x & 31);
+      const int32_t v = i < size ? list[i] : 0;
+      const T d = i < size ? distance_[v] : T(0);
+      const bool open = i < size && d >= before;
+      append(pile(at_.near), &state_.count[at_.near], open && d < at_.limit, v);
+      append(pile(at_.spare), &state_.count[at_.spare], open && !(d < at_.limit), v);
+      if (open && d < at_.limit) bound = min(bound, d + p_.lightest[v]);
+    }
+    lower(state_.bound[at_.turn], bound);
+    __syncthreads();
+    const int emptied = at_.far;
+    at_.far = at_.spare, at_.spare = emptied;
+    return true;
+  }
+  __device__ static T beyond(T nearest, T step) {
+    const T sum = min(nearest + step, kUnreached);
+    if constexpr (__is_same(T, double)) {  // the step may be lost in rounding
+      return sum > nearest ? sum : __longlong_as_double(__double_as_longlong(nearest) + 1);
+    } else {
+      return sum;
+    }
+  }
+
+  // As in the literature: pile 0 is the level of every vertex, pile 1 its lock.
+  __device__ bool choose_of_all() {
+    for (int64_t base = threadIdx.x & ~31; base < p_.n; base += blockDim.x) {
+      const int64_t v = base + (threadIdx.x & 31);
+      const T d = v < p_.n && level_of(v) < 0 ? distance_[v] : kUnreached;
+      if (d < kUnreached) note(static_cast<int32_t>(v), d);
+    }
+    // The source's own bound, from start(), is among them.
+    lower(state_.bound[at_.turn], least_bound_);
+    lower(state_.nearest[at_.turn], least_);
+    least_bound_ = least_ = kUnreached;
+    __syncthreads();
+    const T bound = state_.bound[at_.turn], nearest = state_.nearest[at_.turn];
+    if (nearest == kUnreached) return false;
+    if (threadIdx.x == 0) state_.taken[0] = 0;
+    for (int64_t base = threadIdx.x & ~31; base < p_.n; base += blockDim.x) {
+      const int64_t v = base + (threadIdx.x & 31);
+      const T d = v < p_.n && level_of(v) < 0 ? distance_[v] : kUnreached;
+      const bool settle = d < kUnreached && settles(d, bound, nearest);
+      append(settled_, &state_.settled, settle, static_cast<int32_t>(v));
+      if (settle) level_of(v) = at_.levels;
+    }
+    return true;
+  }
+
+ protected:
+  const DijkstraProblem<T>& p_;
+  DijkstraState<T>& state_;
+  T* distance_;
+  int32_t *settled_, *level_, *pile_;
+  DijkstraPlace<T> at_;
+
+ private:
+  T least_bound_, least_;  // this thread's share of the next round's bound
+};
+
+}  // namespace torchcent::cuda

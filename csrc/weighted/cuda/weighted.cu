@@ -1,0 +1,117 @@
+// The ops for graphs with weights on CUDA: path counting, sums of distances, rows of distances.
+
+#include <torch/csrc/stable/library.h>
+
+#include "weighted/weighted_search.h"
+#include "weighted/cuda/relax_distances.cuh"
+#include "weighted/cuda/weighted_tensors.cuh"
+
+namespace torchcent::cuda {
+
+using torch::stable::Tensor;
+
+namespace {
+
+template <class T, class Visitor>
+Rung measured(const WeightedGraph<T>& graph, const Sources& sources, double* scores, WeightedEngine engine, Rung rung,
+              const Run& run) {
+  return engine == WeightedEngine::relax ? relax_run<T, Visitor>(graph, sources, scores, rung, run)
+                                         : dijkstra_run<T, Visitor>(graph, sources, scores, rung, run);
+}
+
+template <class T>
+Rung dependency(const WeightedGraph<T>& graph, const Sources& sources, double* scores, Measure measure,
+                WeightedEngine engine, Rung rung, const Run& run) {
+  switch (measure) {
+    case Measure::betweenness: return measured<T, Betweenness>(graph, sources, scores, engine, rung, run);
+    case Measure::linear: return dijkstra_run<T, LinearBetweenness>(graph, sources, scores, rung, run);
+    case Measure::edge_betweenness: return measured<T, EdgeBetweenness>(graph, sources, scores, engine, rung, run);
+    default: return measured<T, Stress>(graph, sources, scores, engine, rung, run);
+  }
+}
+
+template <class T>
+void distances(const WeightedGraph<T>& graph, const Sources& sources, T* rows, double* sums, double* farthest,
+               WeightedEngine engine, const Run& run) {
+  if (engine == WeightedEngine::relax) relax_distances<T>(graph, sources, rows, sums, farthest, run);
+  else DijkstraRun<T>(graph, sources, run, 0).distances(rows, sums, farthest);
+}
+
+// Of `out` if that is one, else of the others.
+void any_distances(const WeightedTensors& tensors, const Tensor& sources, void* rows, double* sums, double* farthest,
+                   Tensor& control, int64_t engine, const Launch& launch) {
+  const torch::stable::accelerator::DeviceGuard guard(tensors.device());
+  const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), nullptr, nullptr};
+  if (all.count == 0 || tensors.rowptr.numel() <= 1) return;
+  TensorScratch scratch(tensors.rowptr);
+  const Run run = run_on(tensors.device(), scratch, control, launch);
+  if (tensors.whole())
+    distances(tensors.graph<uint32_t>(nullptr, nullptr, 0), all, static_cast<uint32_t*>(rows), sums, farthest,
+              WeightedEngine{engine}, run);
+  else
+    distances(tensors.graph<double>(nullptr, nullptr, 0), all, static_cast<double*>(rows), sums, farthest,
+              WeightedEngine{engine}, run);
+}
+
+}  // namespace
+
+// Waits for the device.
+Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                           const Tensor& row, const Tensor& back_weight, const Tensor& sources,
+                           const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
+                           const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
+                           int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t flight,
+                           int64_t lanes, int64_t strategy, int64_t blocks) {
+  const Launch launch = {threads, flight, lanes, strategy, blocks};
+  const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
+  same_device("weighted_dependency", tensors.device(),
+              {&col, &weight, &colptr, &row, &back_weight, &sources, &source_weight, &own_weight, &target_weight,
+               &through_weight, &scores});
+  const torch::stable::accelerator::DeviceGuard guard(tensors.device());
+  Tensor result = torch::stable::new_empty(control, {1});
+  int64_t* const highest = result.mutable_data_ptr<int64_t>();
+  *highest = std::max<int64_t>(rung, static_cast<int64_t>(Rung::float64));  // counts have no float32 here
+  const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
+                       own_weight.const_data_ptr<double>()};
+  if (all.count == 0 || rowptr.numel() <= 1) return result;
+  TensorScratch scratch(rowptr);
+  const Run run = run_on(tensors.device(), scratch, control, launch);
+  const double *const b = target_weight.const_data_ptr<double>(), *const h = through_weight.const_data_ptr<double>();
+  double* const target = scores.mutable_data_ptr<double>();
+  const Rung first = Rung{*highest};
+  const Rung used = tensors.whole() ? dependency(tensors.graph<uint32_t>(b, h, tie_tolerance), all, target,
+                                                 Measure{measure}, WeightedEngine{engine}, first, run)
+                                    : dependency(tensors.graph<double>(b, h, tie_tolerance), all, target,
+                                                 Measure{measure}, WeightedEngine{engine}, first, run);
+  *highest = static_cast<int64_t>(used);
+  return result;
+}
+
+void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                          const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& sums,
+                          Tensor& farthest, Tensor& control, int64_t engine, int64_t threads, int64_t flight,
+                          int64_t lanes, int64_t strategy, int64_t blocks) {
+  const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
+  same_device("weighted_source_sums", tensors.device(),
+              {&col, &weight, &colptr, &row, &back_weight, &sources, &sums, &farthest});
+  any_distances(tensors, sources, nullptr, sums.mutable_data_ptr<double>(), farthest.mutable_data_ptr<double>(),
+                control, engine, {threads, flight, lanes, strategy, blocks});
+}
+
+void weighted_distances(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                        const Tensor& row, const Tensor& back_weight, const Tensor& sources, Tensor& out,
+                        Tensor& control, int64_t engine, int64_t threads, int64_t flight, int64_t lanes,
+                        int64_t strategy, int64_t blocks) {
+  const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
+  same_device("weighted_distances", tensors.device(), {&col, &weight, &colptr, &row, &back_weight, &sources, &out});
+  any_distances(tensors, sources, out.mutable_data_ptr(), nullptr, nullptr, control, engine,
+                {threads, flight, lanes, strategy, blocks});
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {
+  m.impl("weighted_dependency", TORCH_BOX(&weighted_dependency));
+  m.impl("weighted_source_sums", TORCH_BOX(&weighted_source_sums));
+  m.impl("weighted_distances", TORCH_BOX(&weighted_distances));
+}
+
+}  // namespace torchcent::cuda

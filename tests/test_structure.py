@@ -1,0 +1,103 @@
+"""The packages of torchcent and the direction of imports between them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1] / "torchcent"
+#: A package imports from lines above its own and from itself; those of one line do not know each
+#: other. "root" is the modules beside the packages: the public doors.
+LAYERS = (
+    ("runtime",),
+    ("check",),
+    ("graph",),
+    ("io", "engines"),
+    ("paths", "distances", "pairs", "clustering"),
+    ("plots",),
+    ("approx", "gnn"),
+    ("root",),
+    ("nx", "cli"),
+)
+MOST_AT_ROOT = 8
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = path
+    return found
+
+
+def imports(name: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """Modules of torchcent that a module imports, in functions too, but not for types alone."""
+
+    def statements(node: ast.AST) -> Iterator[ast.AST]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                for other in child.orelse:
+                    yield from statements(other)
+            else:
+                yield child
+                yield from statements(child)
+
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in statements(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names if each.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")[: len(package.split(".")) + 1 - node.level]
+            base = ".".join([*(parts if node.level else []), *filter(None, [node.module])])
+            for each in node.names:
+                if f"{base}.{each.name}" in known:
+                    yield f"{base}.{each.name}"
+                elif base in known:
+                    yield base
+
+
+def layer(name: str) -> str:
+    parts = name.split(".")
+    if parts[-1] == "__main__":  # the command line by another name
+        return "cli"
+    return parts[1] if len(parts) > 1 and (PACKAGE / parts[1]).is_dir() else "root"
+
+
+KNOWN = modules()
+GRAPH = {name: set(imports(name, path, KNOWN)) - {name} for name, path in KNOWN.items()}
+
+
+def test_the_layers_name_every_package() -> None:
+    named = {name for line in LAYERS for name in line}
+    assert named == {layer(name) for name in KNOWN}
+
+
+def test_imports_point_one_way() -> None:
+    height = {name: at for at, line in enumerate(LAYERS) for name in line}
+    wrong = [
+        f"{name} imports {other}"
+        for name, others in GRAPH.items()
+        for other in sorted(others)
+        if layer(name) != layer(other) and height[layer(name)] <= height[layer(other)]
+    ]
+    assert not wrong, wrong
+
+
+def test_no_circles() -> None:
+    list(TopologicalSorter(GRAPH).static_order())  # raises CycleError, which names the circle
+
+
+def test_the_root_is_the_public_doors() -> None:
+    root = sorted(path.stem for path in PACKAGE.glob("*.py"))
+    assert len(root) <= MOST_AT_ROOT, root
+    assert not [name for name in root if name.startswith("_") and not name.startswith("__")]
+
+
+def test_the_test_sees_imports() -> None:
+    """Of kinds that it must not overlook: in a function, of a submodule, relative."""
+    assert "torchcent.plots._scores" in GRAPH["torchcent.approx._result"]
+    assert "torchcent.runtime._ops" in GRAPH["torchcent.graph._csr"]
+    assert "torchcent.engines._tensor._search" in GRAPH["torchcent.engines._tensor"]
+    assert len(GRAPH) > 100

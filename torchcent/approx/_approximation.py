@@ -1,0 +1,376 @@
+"""betweenness_approx, with a promise for all vertices; betweenness_adaptive, for a few."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import torch
+from torch import Tensor
+
+from torchcent.approx import _cost, _pivots
+from torchcent.approx._bounds import hoeffding_samples, last_look, mean_interval
+from torchcent.approx._diameter import vertex_diameter
+from torchcent.approx._progressive import Estimate, Run
+from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top, outward
+from torchcent.approx._sampler import Sampler
+from torchcent.check import (
+    _approx as check_approx,
+)
+from torchcent.check import (
+    _batch as check_batch,
+)
+from torchcent.check import (
+    _common as check,
+)
+from torchcent.check import (
+    _weights as check_weights,
+)
+from torchcent.engines import _scale
+from torchcent.graph import Graph
+from torchcent.graph._arguments import as_graph
+from torchcent.paths._betweenness import betweenness
+from torchcent.runtime import _memory
+from torchcent.runtime._watch import progress_bar
+
+__all__ = [
+    "AdaptiveBetweenness",
+    "Approximation",
+    "Top",
+    "betweenness_adaptive",
+    "betweenness_approx",
+]
+
+_OF_BATCHES = "betweenness has exact scores of each"
+
+
+@_memory.reported
+def betweenness_approx(
+    edge_index: Tensor | Graph,
+    epsilon: float = 0.01,
+    delta: float = 0.1,
+    *,
+    method: str = "auto",
+    top: int | None = None,
+    max_samples: int | None = None,
+    time_limit: float | None = None,
+    pivots: str = "uniform",
+    scaling: str = "brandes_pich",
+    edge_weight: Tensor | None = None,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    tie_tolerance: float = 0.0,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Approximation:
+    r"""Betweenness of every vertex, within epsilon of the exact score with probability 1 - delta.
+
+    .. math:: P\Big(\max_v \Big| \tilde b(v) - \frac{C_B(v)}{(n - 1)(n - 2)} \Big| \le
+        \varepsilon\Big) \ge 1 - \delta
+
+    for the scores of ``betweenness(graph)``, all at once. What a score costs depends on epsilon and
+    on the highest scores, hardly on the size of the graph: random shortest paths between random
+    pairs of vertices are drawn, and b(v) is the share of those that v is inside of.
+
+    Args:
+        edge_index: int64 [2, E], or a Graph; directed, weighted and disconnected ones as well.
+        epsilon: in [1e-9, 1), of scores that lie in [0, 1].
+        delta: in (0, 1).
+        method: "kadabra" draws paths by balanced bidirectional searches until all intervals, which
+            are those of Clopper and Pearson, are narrow enough (Borassi and Natale 2016);
+            "rk" draws as many as the diameter asks for (Riondato and Kornaropoulos 2016);
+            "pivots" searches from some vertices to all others (Brandes and Pich 2007);
+            "exact" takes no samples. "auto" takes "exact" where that takes about two seconds, or
+            less than "kadabra", which it takes otherwise.
+        top: stop as soon as the `top` highest scores are told from each other and from the rest,
+            or are within epsilon ("kadabra" only).
+        max_samples: of paths, or the number of pivots. The result then tells the epsilon reached.
+            None takes for "pivots" as many as Hoeffding's inequality asks for.
+        time_limit: seconds, after which the best answer so far is returned ("exact" has none).
+        pivots: how they are chosen: "uniform", "degree" (by the number of arcs, and weighted for
+            that), "max_min" (each the farthest from those before).
+        scaling: what a path from a pivot s to t counts for a vertex v inside of it. "brandes_pich":
+            1. "linear": 2 d(s, v) / d(s, t), paths to pivots likewise, so that v gets less from
+            pivots next to it (Geisberger, Sanders and Schultes 2008). No bias either way; a linear
+            pivot tells up to 2 instead of 1, so the bounds ask for four times as many.
+        edge_weight, num_nodes, directed, progress: as of :func:`betweenness`.
+        tie_tolerance: as there; more than 0 draws paths by tensor operators, which take far longer.
+        dtype: float64, float32, float16 or bfloat16; ends of intervals are rounded outward. None:
+            PyTorch's default.
+        memory: as there; fewer threads draw at a time where it is short.
+        generator: of all random choices; None takes torch's global one. The same generator and
+            number of samples give the same bits, whatever the number of threads.
+
+    Returns:
+        :class:`Approximation`: scores, lower and upper ends of intervals that hold for all vertices
+        at once with probability 1 - delta, the epsilon they amount to, and ``top(k)``. For pivots
+        that are not uniform nothing is promised: NaN.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+
+    A path takes about the square root of m arcs where distances are small, a part of the graph
+    where they are large; of order (b / epsilon^2 + 1 / epsilon) ln(1 / delta) of them are drawn, b
+    being the highest score. 16 bytes per vertex and thread, with weights 48.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.betweenness_approx(path, directed=False).scores
+        tensor([0.0000, 0.6667, 0.6667, 0.0000])
+        >>> drawn = torchcent.betweenness_approx(
+        ...     path, 0.05, directed=False, method="kadabra",
+        ...     generator=torch.Generator().manual_seed(1),
+        ... )
+        >>> bool((drawn.scores - torch.tensor([0, 2 / 3, 2 / 3, 0])).abs().max() < 0.05)
+        True
+
+    Source:
+        docs/approximation.md has formulas, proofs and a table of which method when.
+    """
+    begin = time.perf_counter()
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    check_batch.one_graph(graph, "betweenness_approx", _OF_BATCHES)
+    epsilon = check_approx.epsilon(epsilon)
+    delta = check_approx.share(delta, "delta")
+    check.choice(method, "method", check_approx.METHODS)
+    check.choice(pivots, "pivots", _pivots.CHOICES)
+    check.choice(scaling, "scaling", _pivots.SCALINGS)
+    tolerance = check_weights.tie_tolerance(tie_tolerance)
+    check_approx.options(method, top, pivots, scaling, tolerance)
+    if top is not None:
+        check.top(top, graph)
+    most = check.positive(max_samples, "max_samples")
+    limit = check_approx.seconds(time_limit)
+    result = check.float_dtype(dtype)
+    chance = check.random_generator(generator)
+    if progress is not None:
+        check.flag(progress, "progress")
+    budget = check.byte_budget(memory)
+    deadline = None if limit is None else begin + limit
+
+    exact_cost, why = math.inf, "asked for"
+    if graph.num_nodes < 3:
+        method, why = "exact", "no vertex is between two others"
+    elif method == "auto":
+        exact_cost = _cost.exact_seconds(graph, budget)
+        method = "exact" if exact_cost <= min(_cost.EXACT_SECONDS, limit or math.inf) else "kadabra"
+        why = f"exact scores would take about {_in_seconds(exact_cost)}"
+    if method == "pivots":
+        return _from_pivots(
+            graph, epsilon, delta, most, deadline, pivots, scaling, tolerance, chance, result,
+            budget, progress,
+        )  # fmt: skip
+    if method == "exact":
+        return _exact(graph, why, tolerance, result, budget, progress)
+
+    def dearer(seconds: float) -> bool:
+        return exact_cost < seconds and (deadline is None or exact_cost < _left(deadline))
+
+    sampler = Sampler(graph, chance, budget, tolerance)
+    share = (graph.num_nodes - 2) / graph.num_nodes  # of the pairs that a vertex can be between
+    with progress_bar(0, "betweenness", progress, quick=False, unit="paths") as bar:
+        run = Run(sampler, delta, most, deadline, bar)
+        if method == "rk":
+            diameter = vertex_diameter(graph)
+            why = f"paths have at most {diameter:,} vertices"
+            found = run.under_watch(lambda: run.fixed(epsilon * share, diameter))
+        else:
+            found = run.under_watch(lambda: run.progressive(epsilon * share, top, dearer))
+    if run.abandoned:
+        why += f", {run.expected_samples:,} paths more"
+        return _exact(graph, why, tolerance, result, budget, progress)
+    return _approximation(graph, found, method, delta, why, 1 / share, result)
+
+
+def _left(deadline: float) -> float:
+    return deadline - time.perf_counter()
+
+
+def _in_seconds(cost: float) -> str:
+    return f"{cost:.2g} s" if cost < math.inf else "a minute or more"
+
+
+def _exact(
+    graph: Graph, why: str, tie_tolerance: float, dtype: torch.dtype, memory: int | None,
+    progress: bool | None,
+) -> Approximation:  # fmt: skip
+    scores = betweenness(
+        graph, tie_tolerance=tie_tolerance, dtype=dtype, memory=memory, progress=progress
+    )
+    return Approximation(
+        scores, scores, scores, 0.0, 0.0, graph.num_nodes, "exact", True, why, graph
+    )
+
+
+def _approximation(
+    graph: Graph, found: Estimate, method: str, delta: float, why: str, factor: float,
+    dtype: torch.dtype,
+) -> Approximation:  # fmt: skip
+    """Shares of all pairs, times the factor, are normalised scores."""
+    scores, lower, upper = (
+        torch.from_numpy(part * factor).clamp_(max=1)
+        for part in (found.scores, found.lower, found.upper)
+    )
+    scores, lower, upper = (
+        found.of_all(part, graph.num_nodes, graph.device)
+        for part in (scores.to(dtype), *outward(lower, upper, dtype))
+    )
+    ended = "enough samples" if found.reached else "cut short"
+    return Approximation(
+        scores, lower, upper, min(found.radius * factor, 1.0), delta, found.samples, method,
+        found.reached, f"{why}; {ended}", graph,
+    )  # fmt: skip
+
+
+def _from_pivots(
+    graph: Graph, epsilon: float, delta: float, most: int | None, deadline: float | None,
+    choice: str, scaling: str, tie_tolerance: float, generator: torch.Generator | None,
+    dtype: torch.dtype, memory: int | None, progress: bool | None,
+) -> Approximation:  # fmt: skip
+    n = graph.num_nodes
+    largest = 2 if scaling == "linear" else 1  # that a pivot can tell
+    limited = deadline is not None
+    asked = most
+    if asked is None:  # one more, for a pivot's own search tells nothing of it
+        asked = 1 + hoeffding_samples(epsilon / largest, last_look(delta, limited), n)
+    count = min(asked, n)
+    order = _pivots.Order(graph, choice, count, generator, scaling)
+    ends = list(_pivots.blocks(count, limited))
+    sums, done = torch.zeros(n, dtype=torch.float64, device=graph.device), 0
+    told_by = _pivots.Pivots(graph, choice, scaling, memory, progress, tie_tolerance)
+    begin = time.perf_counter()
+    for looks, end in enumerate(ends, 1):
+        sums += told_by.sums(order.between(done, end))
+        done = end
+        if deadline is None or end == count:
+            continue
+        each = (time.perf_counter() - begin) / done
+        if _left(deadline) < each * (ends[looks] - done):
+            break
+    taken = order.between(0, done)
+    promised = choice == "uniform"
+    if choice == "degree":
+        scores = sums.div_(done * (n - 1) * (n - 2))
+    else:
+        scores = _scale.scale(sums, graph, normalized=True, pivots=None if done == n else taken)
+    lower = upper = torch.full_like(scores, math.nan)
+    radius = math.nan
+    if promised and done == n:
+        lower = upper = scores
+        radius, delta = 0.0, 0.0
+    elif promised:
+        told = torch.full((n,), float(done), dtype=torch.float64, device="cpu")
+        told[taken.cpu()] -= 1
+        part = last_look(delta, limited)
+        if done < count:
+            part = (delta - part) / (len(ends) - 1)
+        failure = math.log(2 * n / part)  # of each side of each vertex
+        mean = scores.cpu().numpy() / largest
+        ends_of = mean_interval(mean, told.clamp_(min=1e-300).numpy(), failure)
+        lower, upper = (
+            torch.from_numpy(part * largest).clamp_(max=1).to(scores.device) for part in ends_of
+        )
+        radius = float(torch.maximum(upper - scores, scores - lower).nan_to_num(nan=1.0).max())
+    why = f"{done:,} of {n:,} vertices, {choice}, scaling {scaling}"
+    return Approximation(
+        scores.to(dtype), *outward(lower, upper, dtype), radius, delta, done, "pivots",
+        done == count and (most is not None or done == n or radius <= epsilon), why, graph,
+    )  # fmt: skip
+
+
+@_memory.reported
+def betweenness_adaptive(
+    edge_index: Tensor | Graph,
+    vertices: Tensor,
+    c: float = 5.0,
+    *,
+    epsilon: float = 0.25,
+    max_samples: int | None = None,
+    edge_weight: Tensor | None = None,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    tie_tolerance: float = 0.0,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> AdaptiveBetweenness:
+    r"""Betweenness of a few vertices, from as many sources as their scores need.
+
+    Sources s are drawn, all different, and the dependencies :math:`\delta_s(v)` of each vertex v
+    asked for are added up until the sum exceeds c n. With k sources that far,
+
+    .. math:: \tilde b(v) = \frac{1}{k (n - 2)} \sum_{i=1}^{k} \delta_{s_i}(v).
+
+    The higher the score, the sooner that is: after about c (n - 1) / (n b(v)) sources. Theorem 1 of
+    Bader et al. says that a vertex of raw score n^2 / t is estimated to within a factor of
+    1 / epsilon with probability at least 1 - 2 epsilon from epsilon t sources.
+
+    Args:
+        edge_index: int64 [2, E], or a Graph; directed, weighted and disconnected ones as well.
+        vertices: [k], different ones; all share the sources. The rule is looked at after each
+            batch, of 64 sources and more, so k is a little larger than it need be.
+        c: how far to go, at least 2.
+        epsilon: in (0, 0.5), of the promise; it does not change what is computed.
+        max_samples: where to end for vertices of low scores; None takes n / 20, but 64 at least.
+        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress: as of
+            :func:`betweenness`.
+
+    Returns:
+        :class:`AdaptiveBetweenness`: scores [k], sources used, whether the rule ended it, and the
+        ends of the intervals of the promise.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+
+    Example:
+        >>> import torch, torchcent
+        >>> star = torch.tensor([[0] * 99, list(range(1, 100))])
+        >>> hub = torchcent.betweenness_adaptive(star, torch.tensor([0]), directed=False)
+        >>> hub.scores, hub.samples, hub.stopped
+        (tensor([1.]), tensor([64]), tensor([True]))
+
+    Source:
+        Bader, Kintali, Madduri and Mihail 2007; on a GPU: Sriram et al. 2009.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    check_batch.one_graph(graph, "betweenness_adaptive", _OF_BATCHES)
+    wanted = check.vertices(vertices, "vertices", graph)
+    c = check_approx.at_least(c, "c", 2)
+    epsilon = check_approx.share(epsilon, "epsilon", 0.5)
+    tolerance = check_weights.tie_tolerance(tie_tolerance)
+    most = check.positive(max_samples, "max_samples")
+    result = check.float_dtype(dtype)
+    chance = check.random_generator(generator)
+    if progress is not None:
+        check.flag(progress, "progress")
+    budget = check.byte_budget(memory)
+    n = graph.num_nodes
+    count = min(n, most if most is not None else max(_pivots.BATCH, n // 20))
+    order = _pivots.Order(graph, "uniform", count, chance).between(0, count)
+    total = torch.zeros(n, dtype=torch.float64, device=graph.device)
+    sums = total.new_zeros(wanted.numel())
+    samples = torch.zeros_like(wanted)
+    stopped = torch.zeros_like(wanted, dtype=torch.bool)
+    done = 0
+    while done < count and not bool(stopped.all()):
+        end = min(count, done + max(_pivots.BATCH, done // 4))
+        total += _pivots.dependency_sums(
+            graph, order[done:end], budget, progress, tie_tolerance=tolerance
+        )
+        done = end
+        sums = torch.where(stopped, sums, total[wanted])
+        samples[~stopped] = done
+        stopped |= sums > c * n
+    # A source tells nothing of itself.
+    own = (order[None, :] == wanted[:, None]) & (
+        torch.arange(count, device=graph.device) < samples[:, None]
+    )
+    scores = sums / ((samples - own.sum(1)).clamp(min=1) * max(n - 2, 1))
+    lower = torch.where(stopped, scores * epsilon, math.nan)
+    upper = torch.where(stopped, (scores / epsilon).clamp(max=1), math.nan)
+    ends = outward(lower, upper, result)
+    return AdaptiveBetweenness(wanted, scores.to(result), samples, stopped, *ends)

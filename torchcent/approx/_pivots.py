@@ -1,0 +1,147 @@
+"""Pivots: which sources, and the scores that they tell (Brandes and Pich 2007)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from torchcent.engines import _driver, _hops, _plan, _reduce, _resolution, _weighted_rows
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+from torchcent.runtime import _ops
+
+CHOICES = ("uniform", "degree", "max_min")
+SCALINGS = ("brandes_pich", "linear")
+BATCH = 64  # sources that fill the lanes of an engine
+
+
+def dependency_sums(
+    graph: Graph, pivots: Tensor, memory: int | None, progress: bool | None,
+    measure: str = "betweenness", tie_tolerance: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """float64 [n]: what paths from the pivots contribute, as sums over ordered pairs.
+
+    pivots: vertices, or float64 [n]: how often each vertex counts as one. measure: "linear" counts
+    a path to t for v with d(s, v) / d(s, t).
+    """
+    number = pivots.numel() if not pivots.is_floating_point() else int((pivots > 0).sum())
+    engine = "auto"
+    if (
+        measure == "linear"
+        and graph.is_weighted
+        and _ops.has_kernel("weighted_dependency", graph.device)
+    ):
+        engine = "dijkstra"  # which has distances at hand where dependencies are added up
+    made, core = _plan.plan(
+        graph,
+        Request(measure, engine, tie_tolerance=tie_tolerance, memory=memory),
+        number,
+    )
+    if graph.is_weighted:
+        _resolution.check(graph)
+    problem = _reduce.problem(graph, core, measure, pivots, None, False, tie_tolerance)
+    return _driver.run(problem, made, progress)
+
+
+class Pivots:
+    """Blocks of pivots, and what each of them tells, by a choice and a scaling."""
+
+    def __init__(
+        self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None,
+        tie_tolerance: float = 0.0,
+    ) -> None:  # fmt: skip
+        self._graph, self._by_degree = graph, choice == "degree"
+        self._tie_tolerance = tie_tolerance
+        self._memory, self._progress = memory, progress
+        self._back = None  # linear scaling looks at paths to the pivots, too
+        self._scaling = scaling
+        self._measure = "betweenness" if scaling == "brandes_pich" else "linear"
+        if scaling == "linear" and not graph.is_symmetric:
+            self._back = graph.reversed()
+
+    def sums(self, pivots: Tensor) -> Tensor:
+        """float64 [n]: what a block adds to sums over ordered pairs; of pivots drawn by degree free
+        of bias for the sum over all sources, once it is divided by the number of pivots."""
+        number = importance(self._graph, pivots, self._scaling) if self._by_degree else pivots
+        found = self._of(self._graph, number)
+        if self._measure == "linear":
+            found += self._of(self._back, number) if self._back is not None else found
+        return found
+
+    def _of(self, graph: Graph, pivots: Tensor) -> Tensor:
+        return dependency_sums(
+            graph, pivots, self._memory, self._progress, self._measure, self._tie_tolerance
+        )
+
+
+class Order:
+    """Which vertices are pivots: `count` different ones, or drawn by degree with repetitions."""
+
+    def __init__(
+        self, graph: Graph, choice: str, count: int, generator: torch.Generator | None,
+        scaling: str = "brandes_pich",
+    ) -> None:  # fmt: skip
+        where = generator.device if generator is not None else torch.device("cpu")
+        n = graph.num_nodes
+        self._graph, self._nearest = graph, None
+        if choice == "degree":
+            degree = _arcs(graph, scaling).to(where, torch.float64).cumsum(0)
+            drawn = torch.rand(count, generator=generator, dtype=torch.float64, device=where)
+            at = torch.searchsorted(degree, drawn * degree[-1], right=True)
+            self._drawn = at.clamp_(max=n - 1).to(graph.device)
+        elif choice == "uniform":
+            drawn = torch.randperm(n, generator=generator, device=where)
+            self._drawn = drawn[:count].to(graph.device)
+        else:
+            first = torch.randint(n, (1,), generator=generator, device=where)
+            self._drawn = first.to(graph.device)
+            self._nearest = _distances(graph, int(first))
+
+    def between(self, begin: int, end: int) -> Tensor:
+        """int64: the pivots from number `begin` on."""
+        if self._nearest is not None:
+            self._go_on(end)
+        return self._drawn[begin:end]
+
+    def _go_on(self, end: int) -> None:
+        """Each the farthest from those before it; of several, the lowest number."""
+        taken, nearest = self._drawn.tolist(), self._nearest
+        assert nearest is not None
+        while len(taken) < end:
+            nearest[taken[-1]] = -1  # not again
+            taken.append(int(nearest.argmax()))
+            nearest = torch.minimum(nearest, _distances(self._graph, taken[-1]))
+        self._drawn, self._nearest = torch.tensor(taken, device=nearest.device), nearest
+
+
+def _distances(graph: Graph, vertex: int) -> Tensor:
+    if graph.is_weighted:
+        return _weighted_rows.single(graph, "auto", vertex)
+    hops = _hops.hops(graph.rowptr, graph.col, vertex).double()
+    return torch.where(hops < 0, torch.inf, hops)
+
+
+def importance(graph: Graph, pivots: Tensor, scaling: str) -> Tensor:
+    """float64 [n]: for each time that a vertex was drawn 1 / its chance, that is arcs in all over
+    its own."""
+    times, arcs = torch.bincount(pivots, minlength=graph.num_nodes).double(), _arcs(graph, scaling)
+    return torch.where(times > 0, times * arcs.sum() / arcs, 0.0)
+
+
+def _arcs(graph: Graph, scaling: str) -> Tensor:
+    """The arcs of each vertex that a pivot's searches begin with: linear scaling takes either
+    direction."""
+    both = scaling == "linear" and not graph.is_symmetric
+    return graph.degree + graph.transpose[0].diff() if both else graph.degree
+
+
+def blocks(count: int, limited: bool) -> Iterator[int]:
+    """Numbers of pivots after which time is looked at, if it matters: whole batches, each at most
+    a quarter of what was done before, or the first ones."""
+    done = BATCH if limited else count
+    while done < count:
+        yield done
+        done += max(done // (4 * BATCH), 1) * BATCH
+    yield count

@@ -1,0 +1,156 @@
+"""What approximations return."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.approx._progressive import certain_ranks
+from torchcent.check import _common as check
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+
+_EXACT = 1e-5  # relative error of exact scores at most (docs/betweenness.md)
+
+
+class Top(NamedTuple):
+    """The vertices of the highest scores, the highest first.
+
+    certain[i] says that the i + 1 vertices up to there are the i + 1 highest, if the intervals
+    hold, which they do with probability 1 - delta. If all are, the order is right.
+    """
+
+    vertices: Tensor  # int64 [k]
+    scores: Tensor
+    lower: Tensor
+    upper: Tensor
+    certain: Tensor  # bool [k]
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """Scores with intervals that hold for all vertices at once, with probability 1 - delta.
+
+    Attributes:
+        scores: [n], normalised: what ``betweenness(graph)`` would be.
+        lower, upper: [n], the interval of each vertex; NaN where nothing is promised.
+        epsilon: the largest distance of a score from an end of its interval, before they are
+            rounded to a narrow dtype; NaN, too.
+        delta: the probability that some score is outside of its interval; 0 for exact scores, whose
+            intervals are single numbers, up to rounding.
+        samples: paths, or pivots, that the scores come from; of an exact run the sources.
+        method: "kadabra", "rk", "pivots" or "exact".
+        reached: is it what was asked for, or was the run cut short?
+        reason: why this method, and how it ended.
+    """
+
+    scores: Tensor
+    lower: Tensor
+    upper: Tensor
+    epsilon: float
+    delta: float
+    samples: int
+    method: str
+    reached: bool
+    reason: str
+    _graph: Graph = field(repr=False)
+
+    def top(self, k: int) -> Top:
+        """The k highest scores, and which of their ranks are certain.
+
+        Example:
+            >>> import torch, torchcent
+            >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
+            >>> best = torchcent.betweenness_approx(star, directed=False).top(2)
+            >>> best.vertices.tolist(), best.certain.tolist()
+            ([0, 1], [True, False])
+        """
+        check.top(k, self._graph)
+        scores, lower, upper = (
+            part.double().cpu().numpy() for part in (self.scores, self.lower, self.upper)
+        )
+        if self.delta == 0:  # not by the last digits of ties
+            lower, upper = lower * (1 - _EXACT), upper * (1 + _EXACT)
+        best, certain = certain_ranks(scores, lower, upper, k)
+        vertices = torch.from_numpy(best).to(self.scores.device)
+        ranks = torch.from_numpy(certain).to(self.scores.device)
+        return Top(
+            vertices, self.scores[vertices], self.lower[vertices], self.upper[vertices], ranks
+        )
+
+    def plot(
+        self, path: str | os.PathLike[str], labels: Sequence[Any] | None = None,
+        title: str | None = None,
+    ) -> None:  # fmt: skip
+        """Writes a figure of the scores with their intervals: .png, .svg or .pdf.
+
+        As :func:`torchcent.plot.plot_scores`. Needs matplotlib: ``pip install torchcent[plot]``.
+        """
+        from torchcent.plots._scores import plot_scores
+
+        if title is None:
+            count = f"{self._graph.num_nodes:,} vertices"
+            title = f"Betweenness of {count}, {self.in_words}"
+        plot_scores(
+            self._graph, self.scores, labels, path=path, title=title,
+            interval=(self.lower, self.upper),
+        )  # fmt: skip
+
+    @property
+    def in_words(self) -> str:
+        """How it was found and how exact it is, in a line."""
+        if self.method == "exact":
+            return "exact"
+        what = "pivots" if self.method == "pivots" else "paths"
+        within = ""
+        if self.epsilon == self.epsilon:
+            within = f", within {self.epsilon:.3g} with probability {1 - self.delta:g}"
+        return f"estimated from {self.samples:,} {what}{within}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Approximation(n={self.scores.numel()}, method={self.method!r}, "
+            f"epsilon={self.epsilon:.4g}, delta={self.delta:g}, samples={self.samples}, "
+            f"reached={self.reached}: {self.reason})"
+        )
+
+
+def outward(lower: Tensor, upper: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Ends of intervals in [0, 1], float64, in another dtype: no interval gets narrower."""
+    unit = torch.finfo(dtype)
+    least = unit.tiny * unit.eps  # the smallest number there is
+
+    def rounded(value: Tensor, sign: int) -> Tensor:
+        near = value.to(dtype)
+        inward = sign * (near.double() - value) < 0
+        moved = (value * (1 + sign * unit.eps) + sign * least).clamp(0, 1).to(dtype)
+        return torch.where(inward, moved, near)
+
+    return rounded(lower, -1), rounded(upper, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveBetweenness:
+    """Estimates for single vertices, by Bader et al. 2007.
+
+    Attributes:
+        scores: [k], normalised, in the order of the vertices asked for.
+        samples: int64 [k], sources whose dependencies each estimate is the sum of.
+        stopped: bool [k], did the sum exceed c n, or were the sources used up?
+        lower, upper: [k], epsilon times and 1 / epsilon times the score: for vertices that stopped
+            by the rule, with probability at least 1 - 2 epsilon each.
+    """
+
+    vertices: Tensor
+    scores: Tensor
+    samples: Tensor
+    stopped: Tensor
+    lower: Tensor
+    upper: Tensor

@@ -1,0 +1,127 @@
+"""Draws random shortest paths, and counts how often each vertex is inside of one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from torchcent.approx import _tensor_sampler
+from torchcent.engines import _resolution
+from torchcent.graph import Graph
+from torchcent.runtime import _codes, _memory, _ops
+from torchcent.runtime._codes import CANCEL
+
+# Bytes of a search at most, per vertex and per slot. By hops: depths, queues, what lies on shortest
+# paths (sample_hops.h); by weights two tables and two queues (sample_weights.h). On CUDA
+# of a block (csrc/samples/cuda/sample.cu), which leaves what needs more to the CPU.
+_SEARCH = {
+    ("cpu", False): (44, 4), ("cpu", True): (64, 64),
+    ("cuda", False): (16, 0), ("cuda", True): (72, 0),
+}  # fmt: skip
+# Per vertex, whatever draws: counts of two phases, and what a check makes of them. Per vertex and
+# per slot by weights on CUDA: arcs beside their weights, both ways (dijkstra.cuh).
+_RUN, _PACKED = 80, (40, 32)
+# Slots that a block's span of them can address.
+_MOST_PACKED_SLOTS = 2**32 - 1
+
+
+class Sampler:
+    """Samples 0, 1, 2, ... of a seed; what they are depends on nothing else.
+
+    `control` is the record that the operators share (`_codes.control`).
+    """
+
+    def __init__(
+        self, graph: Graph, generator: torch.Generator | None, memory: int | None = None,
+        tie_tolerance: float = 0.0,
+    ) -> None:  # fmt: skip
+        self.graph, self._tie_tolerance = graph, tie_tolerance
+        self.drawn = 0
+        self.control = _codes.control()
+        where = generator.device if generator is not None else torch.device("cpu")
+        self.seed = int(torch.randint(2**62, (1,), generator=generator, device=where))
+        if graph.is_weighted:
+            _resolution.check(graph)
+        self._where, cpu = graph.device, torch.device("cpu")
+        self._compiled = tie_tolerance == 0 and self._has_kernel(cpu)
+        if self._compiled and not self._has_kernel(self._where):
+            self._where = cpu  # tensors would take far longer
+        self._room = self._searches_that_fit(memory)
+
+    @property
+    def _operator(self) -> str:
+        return "weighted_sample_paths" if self.graph.is_weighted else "sample_paths"
+
+    def _has_kernel(self, device: torch.device) -> bool:
+        packed = device.type == "cuda" and self.graph.is_weighted
+        if packed and self.graph.num_slots > _MOST_PACKED_SLOTS:
+            return False
+        return _ops.has_kernel(self._operator, device)
+
+    def _searches_that_fit(self, memory: int | None) -> int:
+        """At a time: threads, or blocks on CUDA."""
+        graph, where = self.graph, self._where
+        n, m = graph.num_nodes, graph.num_slots
+        fixed = graph.nbytes + _RUN * n
+        what = "drawing shortest paths, one at a time,"
+        limit = _memory.budget(memory, graph.device)
+        if where != graph.device:  # there the graph and the counts; all else on the host
+            if fixed > limit:
+                raise _memory.refuse(what, fixed, limit, memory)
+            memory = None
+            limit = _memory.budget(None, where)
+        if not self._compiled:
+            each = _tensor_sampler.memory_needed(graph)
+        else:
+            per_vertex, per_slot = _SEARCH[where.type, graph.is_weighted]
+            each = per_vertex * n + per_slot * m
+            if where.type == "cuda" and graph.is_weighted:
+                fixed += _PACKED[0] * n + _PACKED[1] * m
+        if fixed + each > limit:
+            raise _memory.refuse(what, fixed + each, limit, memory)
+        return (limit - fixed) // max(each, 1)
+
+    def draw(self, count: int) -> Tensor | None:
+        """int64 [n], of the next so many samples; None if cancelled."""
+        graph = self.graph if self._where == self.graph.device else self.host
+        counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
+        number = (self.seed, self.drawn, count, counts, self.control)
+        searches = self._room
+        if self._where.type == "cpu":
+            searches = min(searches, torch.get_num_threads())
+        if not self._compiled:
+            _tensor_sampler.sample_paths(graph, *number, self._tie_tolerance)
+        else:
+            left = self._call(graph, *number, searches)
+            if left.numel() and not self.control[CANCEL]:
+                counts += self._on_host(left)
+        if self.control[CANCEL]:
+            return None
+        self.drawn += count
+        return counts.to(self.graph.device)
+
+    def _call(self, graph: Graph, *number: object) -> Tensor:
+        """The operator: numbers of samples, on the host, that a device leaves to the CPU."""
+        operator = getattr(_ops.ops, self._operator)
+        colptr, row = graph.transpose
+        if not graph.is_weighted:
+            return operator(graph.rowptr, graph.col, colptr, row, *number)
+        weight, back_weight = graph.scaled_weights
+        return operator(
+            graph.rowptr, graph.col, weight, colptr, row, back_weight, graph.scale.exact, *number
+        )
+
+    @cached_property
+    def host(self) -> Graph:
+        """The graph on the CPU."""
+        return self.graph.to("cpu")
+
+    def _on_host(self, numbers: Tensor) -> Tensor:
+        """The same of single samples, on the CPU: those whose path counts are beyond float64."""
+        graph = self.host
+        counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device="cpu")
+        for number in numbers.tolist():
+            self._call(graph, self.seed, number, 1, counts, self.control, 1)
+        return counts.to(self.graph.device)

@@ -1,0 +1,121 @@
+"""Random shortest paths in plain PyTorch: a whole search from each drawn source, and a walk back
+from the target."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.engines import _tensor
+from torchcent.engines._tensor import _weighted
+from torchcent.engines._tensor._scaled import ZERO, Scaled
+from torchcent.engines._tensor._search import Levels, out_arcs, shortest_path_levels
+from torchcent.graph import Graph
+from torchcent.runtime._codes import CANCEL, DONE
+
+_MOST_LANES = 64  # samples that are drawn together
+_ANY_MEMORY = 2**62  # their number follows the graph alone, so that the same come out everywhere
+
+
+def sample_paths(
+    graph: Graph, seed: int, first: int, count: int, counts: Tensor, control: Tensor,
+    tie_tolerance: float = 0.0,
+) -> None:  # fmt: skip
+    """Adds samples number first, ..., first + count - 1 to counts, int64 [n]."""
+    n = graph.num_nodes
+    if n < 2:
+        return
+    lanes = _lanes(graph)
+    for begin in range(first - first % lanes, first + count, lanes):
+        if control[CANCEL]:
+            return
+        chance = torch.Generator("cpu").manual_seed((seed + begin) % 2**63)
+        source = torch.randint(n, (lanes,), generator=chance, device="cpu")
+        target = torch.randint(n - 1, (lanes,), generator=chance, device="cpu")
+        target += target >= source
+        # The samples of these that are asked for.
+        wanted = slice(max(first - begin, 0), min(first + count - begin, lanes))
+        part = (source[wanted].to(graph.device), target[wanted].to(graph.device))
+        chance.manual_seed(hash((seed, begin, wanted.start)) % 2**63)
+        _walk_back(graph, *part, chance, counts, tie_tolerance)
+        control[DONE] += part[0].numel()
+
+
+def _lanes(graph: Graph) -> int:
+    n, m = graph.num_nodes, graph.num_slots
+    return min(_MOST_LANES, _tensor.lanes_that_fit(n, m, _ANY_MEMORY, _own(graph)))
+
+
+def _own(graph: Graph) -> int:
+    n, m = graph.num_nodes, graph.num_slots
+    return _tensor.weighted_extra(n, m) if graph.is_weighted else 0
+
+
+def memory_needed(graph: Graph) -> int:
+    """Bytes at most, besides the graph and the counts."""
+    n, m = graph.num_nodes, graph.num_slots
+    return _tensor.memory_needed(n, m, _lanes(graph), _own(graph))
+
+
+def _walk_back(
+    graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator, counts: Tensor,
+    tie_tolerance: float,
+) -> None:  # fmt: skip
+    n = graph.num_nodes
+    levels = _levels(graph, source, tie_tolerance)
+    # For each pair (lane, vertex) the arcs of shortest paths that lead to it, with what they count.
+    tail, head, log_count = [], [], []
+    begin = 0
+    place = torch.cat([level.lane * n + level.vertex for level in levels])
+    for level in levels:
+        end = begin + level.vertex.numel()
+        first = 0 if isinstance(levels, _weighted.WeightedLevels) else end
+        tail.append(place[begin:end][level.tail])
+        head.append(place[first + level.head])
+        log_count.append(_logarithm(level.sigma[level.tail]))
+        begin = end
+    tails, order = torch.cat(tail), torch.argsort(torch.cat(head), stable=True)
+    tails, weight = tails[order], torch.cat(log_count)[order]
+    arcs_to = torch.bincount(torch.cat(head), minlength=source.numel() * n)
+    pointers = torch.cat([arcs_to.new_zeros(1), arcs_to.cumsum(0)])
+    lane = torch.arange(source.numel(), device=source.device)
+    here, root = lane * n + target, lane * n + source
+    here, root = here[arcs_to[here] > 0], root[arcs_to[here] > 0]  # where there is a path
+    while here.numel():
+        which, arc = out_arcs(pointers, here)
+        # The exponential race: the first of these is drawn in proportion to its count.
+        drawn = torch.rand(arc.numel(), generator=chance, dtype=torch.float64, device="cpu").to(
+            arc.device
+        )
+        time = (-drawn.log()).log() - weight[arc]
+        best = time.new_full((here.numel(),), torch.inf).scatter_reduce_(0, which, time, "amin")
+        won = time == best[which]
+        step = torch.empty_like(here)
+        step[which[won]] = tails[arc[won]]
+        onward = step != root
+        here, root = step[onward], root[onward]
+        counts += torch.bincount(here % n, minlength=n)
+
+
+def _levels(graph: Graph, source: Tensor, tie_tolerance: float) -> Levels:
+    def search(one: _tensor.Number) -> Levels | None:
+        if graph.is_weighted:
+            weight = graph.scaled_weights[0]
+            assert weight is not None
+            return _weighted.shortest_path_levels(
+                graph.rowptr, graph.col, weight, source, one, tie_tolerance
+            )
+        return shortest_path_levels(graph.rowptr, graph.col, source, one)
+
+    one = torch.ones(source.numel(), dtype=torch.float64, device=source.device)
+    levels = search(one)
+    if levels is None:
+        levels = search(Scaled.of(one))
+    assert levels is not None, "scaled path counts have no upper limit"
+    return levels
+
+
+def _logarithm(count: _tensor.Number) -> Tensor:
+    if isinstance(count, Scaled):
+        return count.mantissa.log() + count.exponent.clamp(min=ZERO) * 0.6931471805599453
+    return count.log()

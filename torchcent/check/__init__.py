@@ -1,0 +1,1 @@
+"""Checks of arguments: every TypeError and ValueError that several families share."""

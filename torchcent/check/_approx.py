@@ -1,0 +1,54 @@
+"""Errors of the arguments of approximations."""
+
+from __future__ import annotations
+
+from torchcent.check._values import number, shortened
+
+METHODS = ("auto", "kadabra", "rk", "pivots", "exact")
+
+
+def epsilon(value: object) -> float:
+    if share(value, "epsilon") < 1e-9:  # for which more samples are needed than int64 counts
+        raise ValueError(
+            f"epsilon must be at least 1e-9, got {shortened(value)}; method='exact' has no error"
+        )
+    return number(value, "epsilon")
+
+
+def share(value: object, name: str, most: float = 1) -> float:
+    found = number(value, name)
+    if not 0 < found < most:
+        raise ValueError(
+            f"{name} must be more than 0 and less than {most:g}, got {shortened(value)}"
+        )
+    return found
+
+
+def at_least(value: object, name: str, least: float) -> float:
+    found = number(value, name)
+    if not least <= found < float("inf"):
+        raise ValueError(f"{name} must be at least {least:g} and finite, got {shortened(value)}")
+    return found
+
+
+def seconds(value: object) -> float | None:
+    if value is None:
+        return None
+    found = number(value, "time_limit")
+    if not 0 < found < float("inf"):
+        raise ValueError(f"time_limit must be a positive number of seconds, got {shortened(value)}")
+    return found
+
+
+def options(method: str, top: object, pivots: str, scaling: str, tie_tolerance: float) -> None:
+    """What only one of the methods knows."""
+    if top is not None and method not in ("auto", "kadabra"):
+        raise ValueError(f"top={top!r} is for method='kadabra', not {method!r}; leave it out")
+    if pivots != "uniform" and method != "pivots":
+        raise ValueError(f"pivots={pivots!r} is for method='pivots', not {method!r}")
+    if scaling != "brandes_pich" and method != "pivots":
+        raise ValueError(f"scaling={scaling!r} is for method='pivots', not {method!r}")
+    if scaling == "linear" and tie_tolerance > 0:
+        raise ValueError(
+            "scaling='linear' divides lengths of shortest paths; tie_tolerance must be 0"
+        )

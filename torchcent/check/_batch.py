@@ -1,0 +1,161 @@
+"""Errors about batches of graphs and features, as _check.py has those about all other arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from torchcent.check._common import MAX_NODES
+from torchcent.check._values import choice, dense, shortened
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+
+def size(batch: object, ptr: object, num_nodes: int | None) -> int | None:
+    """The number of vertices that the shape of `batch` or `num_nodes` tells."""
+    return batch.numel() if num_nodes is None and isinstance(batch, Tensor) else num_nodes
+
+
+def pointers(
+    batch: object,
+    ptr: object,
+    num_nodes: int | None,
+    index: Tensor,
+    allow: Callable[[int, int], None],
+) -> tuple[Tensor, Tensor] | None:
+    """(ptr int64 [G + 1], batch int64 [n]) of a disjoint union, or None if it is one graph.
+
+    The two say the same: batch has the graph of every vertex, ptr the first vertex of every graph.
+    Both are copies that nobody else can change. `allow` refuses so many vertices and graphs, before
+    memory is taken for them.
+    """
+    if batch is None and ptr is None:
+        return None
+    graph_of = None if batch is None else _vector(batch, "batch", index)
+    first = None if ptr is None else _vector(ptr, "ptr", index)
+    if first is not None:
+        last = _ascending_pointers(first)
+        if num_nodes is not None and num_nodes != last:
+            raise ValueError(f"ptr ends with {last}, but num_nodes={num_nodes}; they must be equal")
+        allow(last, first.numel() - 1)
+        counted = torch.repeat_interleave(first.diff(), output_size=last)
+        if graph_of is not None:
+            if graph_of.numel() != last:
+                raise ValueError(
+                    f"batch has {graph_of.numel()} entries, but ptr ends with {last}; they are the "
+                    "same number of vertices"
+                )
+            wrong = torch.nonzero(graph_of != counted)[:1].flatten().tolist()
+            if wrong:
+                raise ValueError(
+                    f"batch[{wrong[0]}] is {int(graph_of[wrong[0]])}, but by ptr vertex {wrong[0]} "
+                    f"belongs to graph {int(counted[wrong[0]])}; pass one of them"
+                )
+        return first, counted
+    assert graph_of is not None
+    if num_nodes is not None and num_nodes != graph_of.numel():
+        raise ValueError(
+            f"batch must have an entry for each of num_nodes={num_nodes} vertices, got "
+            f"{graph_of.numel()}"
+        )
+    if graph_of.numel() > MAX_NODES:
+        raise ValueError(f"batch has {graph_of.numel()} vertices; at most 2^31 - 1 are possible")
+    graphs = _ascending_batch(graph_of)
+    allow(graph_of.numel(), graphs)
+    count = torch.bincount(graph_of, minlength=graphs)
+    return torch.nn.functional.pad(count.cumsum(0), (1, 0)), graph_of
+
+
+def arcs_within(index: Tensor, batch: Tensor) -> None:
+    """Every arc stays in its graph."""
+    leaving = batch.index_select(0, index[0]) != batch.index_select(0, index[1])
+    if leaving.any():
+        column = int(leaving.int().argmax())
+        tail, head = index[:, column].tolist()
+        raise ValueError(
+            f"edge_index[:, {column}] is the arc ({tail}, {head}), from graph {int(batch[tail])} "
+            f"to graph {int(batch[head])}; the graphs of a batch have no arcs between them"
+        )
+
+
+def no_batch_for_graph(batch: object, ptr: object) -> None:
+    if batch is not None or ptr is not None:
+        raise ValueError(
+            f"{'batch' if ptr is None else 'ptr'} is for an edge_index; a Graph has its own: "
+            "Graph.from_edge_index(edge_index, ptr=...)"
+        )
+
+
+def one_graph(graph: Graph, name: str, instead: str) -> None:
+    if graph.ptr is not None:
+        raise ValueError(f"{name} is for one graph, and there is a batch of them; {instead}")
+
+
+def measures(value: object, accepted: Collection[str]) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
+        raise TypeError(f"measures must be a list of names, got {shortened(value)}")
+    return [choice(name, "measures", tuple(accepted)) for name in value]
+
+
+def _vector(value: object, name: str, index: Tensor) -> Tensor:
+    """A copy, as a Graph never changes; what is checked is the copy."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be a torch.Tensor or None, got {type(value).__name__}")
+    dense(value, name)
+    if value.dtype != torch.int64:
+        raise TypeError(f"{name} must be int64, got {value.dtype}")
+    if value.dim() != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
+    if value.device != index.device:
+        raise ValueError(f"{name} is on {value.device}, but edge_index is on {index.device}")
+    return value.clone(memory_format=torch.contiguous_format)
+
+
+def _descent(values: Tensor) -> int | None:
+    """The first place with a smaller number than the one before. No differences are taken, which
+    could be beyond int64."""
+    if values.numel() < 2:
+        return None
+    down = values[1:] < values[:-1]
+    return int(down.int().argmax()) + 1 if down.any() else None
+
+
+def _ascending_pointers(ptr: Tensor) -> int:
+    """The number of vertices."""
+    if ptr.numel() == 0:
+        raise ValueError("ptr must have an entry more than there are graphs, at least [0]")
+    first, last = torch.stack([ptr[0], ptr[-1]]).tolist()
+    if first != 0:
+        raise ValueError(f"ptr must begin with 0, got {first}")
+    at = _descent(ptr)
+    if at is not None:
+        raise ValueError(
+            f"ptr must ascend, but ptr[{at}] is {int(ptr[at])} after {int(ptr[at - 1])}"
+        )
+    if last > MAX_NODES:
+        raise ValueError(f"ptr ends with {last}; at most 2^31 - 1 vertices are possible")
+    if ptr.numel() > MAX_NODES:
+        raise ValueError(f"ptr has {ptr.numel() - 1} graphs; at most 2^31 - 2 are possible")
+    return int(last)
+
+
+def _ascending_batch(batch: Tensor) -> int:
+    """The number of graphs: batch.max() + 1."""
+    if batch.numel() == 0:
+        return 0
+    first, last = torch.stack([batch[0], batch[-1]]).tolist()
+    at = _descent(batch)
+    if at is not None:
+        raise ValueError(
+            f"batch must be sorted, but batch[{at}] is {int(batch[at])} after "
+            f"{int(batch[at - 1])}; renumber the vertices graph by graph"
+        )
+    if first < 0:
+        raise ValueError(f"batch must not be negative, got {first}")
+    if last >= MAX_NODES:
+        raise ValueError(f"batch goes up to {last}; at most 2^31 - 1 graphs are possible")
+    return int(last) + 1

@@ -1,0 +1,386 @@
+"""Errors about arguments that functions of several families have, raised before anything runs.
+
+Those of one family are in the modules beside this one (`_check_*.py`); errors about what a file
+holds are raised by its reader, and those about what an engine can do by the plan.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from torchcent.check._values import choice, dense, integer, number, shortened
+from torchcent.check._values import flag as flag
+from torchcent.runtime import _ops
+from torchcent.runtime._codes import Strategy
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+ENGINES = ("auto", "lanes", "queue", "tensor", "tiny")
+DISTANCE_ENGINES = ("auto", "bits", "tensor", "tiny")
+ROW_ENGINES = ("auto", "bits", "tensor")
+DISCONNECTED = ("inf", "component")
+STRATEGIES = {
+    "auto": Strategy.AUTO,
+    "node_parallel": Strategy.NODE_PARALLEL,
+    "edge_parallel": Strategy.EDGE_PARALLEL,
+    "work_efficient": Strategy.WORK_EFFICIENT,
+    "warp_centric": Strategy.WARP_CENTRIC,
+    "cooperative": Strategy.COOPERATIVE,
+}
+# Those of the dijkstra engine. "+" combines what can be combined.
+_UNLOCKED = {
+    "node_parallel": Strategy.NODE_PARALLEL,
+    "work_efficient": Strategy.WORK_EFFICIENT,
+    "warp_centric": Strategy.WARP_CENTRIC,
+    "node_parallel+warp_centric": Strategy.NODE_PARALLEL_WARP_CENTRIC,
+}
+WEIGHTED_STRATEGIES: dict[str, int] = {
+    "auto": Strategy.AUTO,
+    **_UNLOCKED,
+    "locked": Strategy.LOCKED,
+    **{f"{name}+locked": code + Strategy.LOCKED for name, code in _UNLOCKED.items()},
+}
+WARP_SIZES = (4, 8, 16, 32)
+DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
+MAX_NODES = 2**31 - 1
+MAX_BYTES = 2**62  # more memory than there is, within int64
+
+
+def edge_index(value: object, name: str = "edge_index") -> Tensor:
+    """An integer tensor [2, E] on a device that holds data."""
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{name} must be a torch.Tensor [2, E] or a torchcent.Graph, got {type(value).__name__}"
+        )
+    plain: Callable[[], Tensor] | None = getattr(value, "as_tensor", None)
+    if plain is not None:  # an EdgeIndex of torch_geometric
+        value = plain()
+    dense(value, name)
+    if value.dim() != 2 or value.shape[0] != 2:
+        raise ValueError(f"{name} must have shape [2, E], got {list(value.shape)}")
+    if value.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be int64 (or int32), got {value.dtype}")
+    return value
+
+
+def num_nodes(value: object) -> int | None:
+    """The number of vertices asked for: at most 2^31 - 1."""
+    if value is None:
+        return None
+    size = integer(value, "num_nodes")
+    if size < 0:
+        raise ValueError(f"num_nodes must be >= 0, got {shortened(size)}")
+    if size > MAX_NODES:
+        raise ValueError(
+            f"graphs are limited to 2^31 - 1 = {MAX_NODES} vertices (column ids are int32), "
+            f"got num_nodes={shortened(size)}"
+        )
+    return size
+
+
+def holds_ids(value: int | None, low: int, high: int, named: str = "num_nodes={}") -> int:
+    """The number of vertices: as given and at least what ids from `low` to `high` need."""
+    if low < 0:
+        raise ValueError(f"edge_index must not contain negative vertex ids, got {low}")
+    if value is None:
+        if high >= MAX_NODES:
+            raise ValueError(
+                f"edge_index contains vertex id {high}; graphs are limited to 2^31 - 1 = "
+                f"{MAX_NODES} vertices (column ids are int32)"
+            )
+        return high + 1
+    if high >= value:
+        raise ValueError(
+            f"{named.format(value)} is too small: edge_index contains vertex id {high}; "
+            f"ids must be in [0, {value})"
+        )
+    return value
+
+
+def directed_for_graph(directed: object, graph: Graph) -> None:
+    if directed is not None and directed is not graph.directed:
+        raise ValueError(
+            f"directed={shortened(directed)} contradicts the Graph given, which has "
+            f"directed={graph.directed}; leave it out, or build the Graph anew"
+        )
+
+
+def no_weight(edge_weight: object, measure: str) -> None:
+    if edge_weight is not None:
+        raise NotImplementedError(
+            f"{measure} does not take edge_weight, which does not matter to it; leave it out"
+        )
+
+
+def strategy(
+    value: object, warp_size: object, engine: str, graph: Graph, tie_tolerance: float
+) -> int:
+    """The code of a traversal strategy, which only queue and dijkstra on CUDA have."""
+    known: Mapping[str, int] = WEIGHTED_STRATEGIES if graph.is_weighted else STRATEGIES
+    single = "dijkstra" if graph.is_weighted else "queue"
+    name = choice(value, "strategy", tuple(known))
+    if name != "auto" and (engine not in ("auto", single) or graph.device.type != "cuda"):
+        raise ValueError(
+            f"strategy={name!r} is for engine={single!r} on CUDA, but engine={engine!r} was asked "
+            f"for and the graph is on {graph.device}; leave strategy='auto'"
+        )
+    if "locked" in name and tie_tolerance > 0:
+        raise ValueError(
+            f"strategy={name!r} counts paths while distances fall and cannot tell ties within "
+            f"tie_tolerance={tie_tolerance:g}; take one without 'locked', or tie_tolerance=0"
+        )
+    if not isinstance(warp_size, Integral) or warp_size not in WARP_SIZES:
+        raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {shortened(warp_size)}")
+    return known[name] + (WARP_SIZES.index(int(warp_size)) if "warp_centric" in name else 0)
+
+
+def float_dtype(value: object) -> torch.dtype:
+    if value is None:
+        return torch.get_default_dtype()
+    if not isinstance(value, torch.dtype) or not value.is_floating_point:
+        raise TypeError(f"dtype must be a floating-point torch.dtype, got {shortened(value)}")
+    return value
+
+
+def byte_budget(value: object) -> int | None:
+    if value is None:
+        return None
+    size = number(value, "memory", " of bytes or None")
+    if not size > 0 or (size == float("inf") and not isinstance(value, int)):
+        raise ValueError(f"memory must be a positive number of bytes, got {shortened(value)}")
+    return max(1, int(min(size, MAX_BYTES)))
+
+
+def quantile(value: object) -> float:
+    share = number(value, "q", " in (0, 1]")
+    if not 0 < share <= 1:
+        raise ValueError(f"q must be in (0, 1], got {shortened(value)}")
+    return share
+
+
+def top(value: object, graph: Graph) -> int:
+    value = integer(value, "top")
+    if not 1 <= value <= graph.num_nodes:
+        raise ValueError(
+            f"top={value} is out of range: accepted are 1 to the number of vertices, "
+            f"{graph.num_nodes}"
+        )
+    return value
+
+
+def at_most_one(**arguments: object) -> None:
+    """Of several arguments that exclude each other, one may be given."""
+    given = [name for name, value in arguments.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} exclude each other; pass one of them")
+
+
+def device(value: object) -> torch.device:
+    """A device that is there."""
+    try:
+        found = torch.device(value)  # type: ignore[call-overload]
+        if found.type not in ("cpu", "meta"):
+            torch.empty(0, device=found)
+    except (
+        TypeError,
+        ValueError,
+        RuntimeError,
+        AssertionError,
+        OverflowError,
+        NotImplementedError,
+    ):
+        raise ValueError(
+            f"device must be a device of this PyTorch, such as 'cpu', got {shortened(value)}"
+        ) from None
+    return found
+
+
+def random_generator(value: object) -> torch.Generator | None:
+    if value is not None and not isinstance(value, torch.Generator):
+        raise TypeError(f"generator must be a torch.Generator or None, got {type(value).__name__}")
+    return value
+
+
+def vertices(value: object, name: str, graph: Graph) -> Tensor:
+    """Distinct vertex ids, as an int64 tensor on the graph's device."""
+    if not isinstance(value, Tensor):
+        try:
+            value = torch.as_tensor(value, device="cpu")
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(
+                f"{name} must be a tensor of vertex ids, got {type(value).__name__}"
+            ) from None
+    if value.device != graph.device and value.device.type != "cpu":
+        raise ValueError(f"{name} is on {value.device}, but the graph is on {graph.device}")
+    dense(value, name)
+    if value.dtype == torch.bool or value.is_floating_point() or value.is_complex():
+        if value.numel():
+            raise TypeError(f"{name} must hold integer vertex ids, got {value.dtype}")
+        value = value.long()
+    if value.dim() != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
+    if value.numel() == 0:
+        raise ValueError(f"{name} must not be empty; pass None for all vertices")
+    ids = value.to(device=graph.device, dtype=torch.int64, copy=True)  # nobody else changes it
+    low, high = (int(x) for x in torch.aminmax(ids))
+    if low < 0 or high >= graph.num_nodes:
+        raise ValueError(
+            f"{name} contains vertex {low if low < 0 else high}, but ids must be in "
+            f"[0, {graph.num_nodes})"
+        )
+    ordered, count = torch.unique(ids, return_counts=True)
+    if ordered.numel() != ids.numel():
+        raise ValueError(f"{name} contains vertex {int(ordered[count.argmax()])} more than once")
+    return ids
+
+
+def sources(value: object, graph: Graph, generator: torch.Generator | None) -> Tensor | None:
+    """None for all vertices, or the drawn (an int) or named (a tensor) pivots."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        raise TypeError("sources must be None, an int or a tensor of vertex ids, got a bool")
+    if isinstance(value, Integral):
+        value = int(value)
+        if graph.ptr is None and not 1 <= value <= graph.num_nodes:
+            raise ValueError(
+                f"sources={shortened(value)} pivots cannot be drawn from {graph.num_nodes} "
+                f"vertices; accepted are 1 to {graph.num_nodes}"
+            )
+        if value < 1:
+            raise ValueError(
+                f"sources={shortened(value)} pivots cannot be drawn; accepted are 1 and more"
+            )
+        where = generator.device if generator is not None else torch.device("cpu")
+        drawn = torch.randperm(graph.num_nodes, generator=generator, device=where).to(graph.device)
+        if graph.batch is None or graph.ptr is None:
+            drawn = drawn[:value]
+        else:  # the first ones of each graph
+            drawn = drawn[torch.argsort(graph.batch[drawn], stable=True)]
+            place = torch.arange(graph.num_nodes, device=graph.device)
+            drawn = drawn[place - graph.ptr[graph.batch] < value]
+        return None if drawn.numel() == graph.num_nodes else drawn
+    return vertices(value, "sources", graph)
+
+
+def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Vertices u and v as int64 tensors of shapes that broadcast; repetitions are welcome."""
+    pair = []
+    for name, value in (("u", u), ("v", v)):
+        if isinstance(value, bool) or not isinstance(value, (int, Tensor)):
+            raise TypeError(
+                f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"
+            )
+        if isinstance(value, int) and not 0 <= value < size:
+            said = shortened(value)
+            raise ValueError(f"{name} is vertex {said}, but ids must be in [0, {size})")
+        ids = value if isinstance(value, Tensor) else torch.tensor(value, device="cpu")
+        dense(ids, name)
+        if ids.dtype == torch.bool or ids.is_floating_point() or ids.is_complex():
+            raise TypeError(f"{name} must hold integer vertex ids, got {ids.dtype}")
+        if ids.device != device and ids.device.type != "cpu":
+            raise ValueError(f"{name} is on {ids.device}, but the graph is on {device}")
+        ids = ids.to(device=device, dtype=torch.int64, copy=True)  # nobody else changes it
+        low, high = (int(x) for x in torch.aminmax(ids)) if ids.numel() else (0, -1)
+        if low < 0 or high >= size:
+            raise ValueError(
+                f"{name} contains vertex {low if low < 0 else high}, but ids must be in [0, {size})"
+            )
+        pair.append(ids)
+    try:
+        torch.broadcast_shapes(pair[0].shape, pair[1].shape)
+    except RuntimeError:
+        raise ValueError(
+            f"u and v must have shapes that broadcast, got {list(pair[0].shape)} "
+            f"and {list(pair[1].shape)}"
+        ) from None
+    return pair[0], pair[1]
+
+
+def reflexive(value: object) -> None:
+    if value is not None and not isinstance(value, bool):
+        raise TypeError(f"reflexive must be True, False or None, got {shortened(value)}")
+
+
+def named_sources(value: object, graph: Graph) -> Tensor | None:
+    """None for all vertices, or a tensor of different ones."""
+    if isinstance(value, int):
+        raise TypeError(
+            f"sources must be None or a tensor of vertex ids, got {shortened(value)}; "
+            "for one vertex pass a tensor of one"
+        )
+    return None if value is None else vertices(value, "sources", graph)
+
+
+def positive(value: object, name: str) -> int | None:
+    if value is None:
+        return None
+    value = integer(value, name)
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+    return value
+
+
+def distance_dtype(value: object) -> torch.dtype | None:
+    """None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    if not isinstance(value, torch.dtype) or value not in DISTANCE_DTYPES:
+        raise TypeError(
+            f"dtype must be 'auto', torch.int8, torch.int16 or torch.int32, got {shortened(value)}"
+        )
+    return value
+
+
+def distance_out(
+    value: object, shape: tuple[int, int], dtype: torch.dtype | None, device: torch.device,
+    known: tuple[torch.dtype, ...],
+) -> Tensor | Path | None:  # fmt: skip
+    """Where distances are to be written: a .npy file in a folder that is there, or a tensor."""
+    if value is None:
+        return None
+    if isinstance(value, Tensor):
+        if value.dtype not in known:
+            *first, last = map(str, known)
+            raise TypeError(f"out must be {', '.join(first)} or {last}, got {value.dtype}")
+        if dtype is not None and dtype != value.dtype:
+            raise ValueError(f"dtype={dtype} contradicts out, which has {value.dtype}")
+        if value.shape != shape:
+            raise ValueError(f"out must have shape {list(shape)}, got {list(value.shape)}")
+        if value.layout != torch.strided or not value.is_contiguous():
+            raise ValueError("out must be dense and contiguous")
+        if value.device != device and value.device.type != "cpu":
+            raise ValueError(f"out is on {value.device}, but the graph is on {device}")
+        return value
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(
+            f"out must be None, a tensor or the name of a .npy file, got {type(value).__name__}"
+        )
+    path = Path(value)
+    if path.suffix != ".npy":
+        raise ValueError(f"out must be the name of a .npy file, got {shortened(str(path))}")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"out={str(path)!r} is not a file")
+    if not path.resolve().parent.is_dir():
+        raise FileNotFoundError(f"out={str(path)!r}: no such directory: {path.resolve().parent}")
+    return path
+
+
+def kernel(engine: str, operator: str, device: torch.device) -> None:
+    """Is the operator that this engine needs compiled for the device?"""
+    if _ops.has_kernel(operator, device):
+        return
+    if not _ops.available:
+        raise ValueError(f"engine={engine!r} needs the compiled extension; use engine='tensor'")
+    raise ValueError(
+        f"engine={engine!r} has no compiled kernels for {device}; use engine='tensor' or move the "
+        "graph"
+    )

@@ -1,0 +1,207 @@
+"""Errors about graphs of PyTorch Geometric and the attributes that transforms give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchcent.check._values import dense, shortened
+
+# PyTorch Geometric adds offsets to attributes with such parts when it joins graphs to a batch.
+_COUNTED = ("index", "batch")
+_RESERVED = (
+    "adj", "adj_t", "edge_stores", "edge_type", "edge_types", "face", "keys", "node_stores",
+    "node_type", "node_types", "num_edges", "num_features", "num_nodes", "ptr", "stores",
+)  # fmt: skip
+_UNCOUNTED = "does not tell its number of vertices; set num_nodes"
+
+
+def node_attribute(value: object) -> str | None:
+    """A name for what vertices get, or None for columns of ``x``."""
+    if value is None:
+        return None
+    name = _attribute(value)
+    if "edge" in name:
+        raise ValueError(
+            f"attr_name={shortened(name)} contains 'edge': in a graph with as many edges as "
+            "vertices torch_geometric would take it for an attribute of edges; choose another name"
+        )
+    return name
+
+
+def edge_attribute(value: object) -> str | None:
+    """A name for what edges get, or None for columns of ``edge_attr``."""
+    if value is None:
+        return None
+    name = _attribute(value)
+    if "edge" not in name:
+        raise ValueError(
+            f"attr_name={shortened(name)} lacks 'edge': in a graph with as many edges as vertices "
+            f"torch_geometric would take it for an attribute of vertices; put 'edge_' before it"
+        )
+    return name
+
+
+def label_attribute(value: object) -> str:
+    """A name for labels: of their own, for as numbers among features they mean nothing."""
+    name = node_attribute(value)
+    if name is None:
+        raise TypeError(
+            "attr_name must be a str: cluster labels are names, not numbers to be put beside "
+            "data.x; torch.nn.functional.one_hot makes features of them"
+        )
+    return name
+
+
+def weight_attribute(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(
+            f"weight must be the name of an attribute of edges, such as 'edge_weight', or None, "
+            f"got {shortened(value)}"
+        )
+    return value
+
+
+def edge_types(value: object) -> tuple[tuple[str, str, str], ...] | None:
+    """Edge types of a HeteroData, (source, relation, target) each."""
+    if value is None:
+        return None
+    if not isinstance(value, (list, tuple)) or not value or isinstance(value[0], str):
+        raise TypeError(
+            "edge_types must be a list of (source, relation, target), or None for all, "
+            f"got {shortened(value)}"
+        )
+    for one in value:
+        if not isinstance(one, tuple) or list(map(type, one)) != [str, str, str]:
+            raise TypeError(
+                f"edge_types must hold (source, relation, target), got {shortened(one)}"
+            )
+    return tuple(value)
+
+
+def stores(
+    data: Any, chosen: tuple[tuple[str, str, str], ...] | None
+) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Stores of vertices and of edges by type: one and the same, of type None, for a Data."""
+    if not hasattr(data, "node_stores") or not hasattr(data, "edge_stores"):
+        raise TypeError(
+            f"data must be a torch_geometric Data, Batch or HeteroData, got {type(data).__name__}"
+        )
+    if not hasattr(data, "edge_types"):
+        if chosen is not None:
+            raise ValueError(
+                f"edge_types are for a HeteroData, got a {type(data).__name__}; leave them out"
+            )
+        return {None: data.node_stores[0]}, {None: data.edge_stores[0]}
+    for one in chosen or ():
+        if one not in data.edge_types:
+            raise ValueError(f"edge_types contains {one}, but data has {data.edge_types}")
+    if not data.edge_types:
+        raise ValueError("data has no edge types, and so no graph")
+    edges = {kind: data[kind] for kind in chosen or data.edge_types}
+    ends = {end for source, _, target in edges for end in (source, target)}
+    for kind in ends.difference(data.node_types):
+        raise ValueError(f"data[{kind!r}] {_UNCOUNTED}")
+    return {kind: data[kind] for kind in data.node_types if chosen is None or kind in ends}, edges
+
+
+def store_edges(store: Any, what: str) -> Tensor:
+    """edge_index of a store, as a plain tensor."""
+    if "edge_index" not in store:
+        hint = ""
+        if "adj_t" in store or "adj" in store:
+            hint = "; put the transform before ToSparseTensor"
+        raise ValueError(f"{what} has no edge_index{hint}")
+    index = store["edge_index"]
+    return index.as_tensor() if hasattr(index, "as_tensor") else index  # an EdgeIndex
+
+
+def store_size(store: Any, what: str) -> int:
+    try:
+        size = store.num_nodes
+    except IndexError as error:  # torch_geometric takes it from the first attribute of vertices
+        raise ValueError(f"{what} {_UNCOUNTED}: {error}") from None
+    if size is None:
+        raise ValueError(f"{what} {_UNCOUNTED}")
+    return int(size)
+
+
+def store_batch(store: Any, size: int, what: str) -> Tensor:
+    """The graph of each vertex of a store."""
+    value = store["batch"]
+    if not isinstance(value, Tensor):
+        raise TypeError(f"batch of {what} must be a torch.Tensor, got {type(value).__name__}")
+    dense(value, f"batch of {what}")
+    if value.dtype != torch.int64 or value.shape != (size,):
+        raise ValueError(
+            f"batch of {what} must be int64 [{size}], got {value.dtype} {list(value.shape)}"
+        )
+    return value
+
+
+def ids_within(index: Tensor, sizes: tuple[int, int], what: str) -> None:
+    """Ids of the vertices that edges join, before others are put in their place."""
+    for row, size in zip(index, sizes, strict=True):
+        low, high = (int(x) for x in torch.aminmax(row)) if row.numel() else (0, -1)
+        if low < 0 or high >= size:
+            raise ValueError(
+                f"edge_index of {what} contains vertex id {low if low < 0 else high}; ids must be "
+                f"in [0, {size})"
+            )
+
+
+def store_weight(store: Any, name: str, what: str) -> Tensor:
+    """Weights [E] of a store; [E, 1], as edge_attr often is, is taken as well."""
+    value = store.get(name)
+    if not isinstance(value, Tensor):
+        raise ValueError(
+            f"weight={shortened(name)}: {what} has no such tensor, only {', '.join(store.keys())}; "
+            "weight=None takes none"
+        )
+    return value[:, 0] if value.dim() == 2 and value.shape[1] == 1 else value
+
+
+def store_features(store: Any, name: str) -> Tensor | None:
+    """The matrix that columns are to be put beside, or None if there is none."""
+    if name not in store or store[name] is None:
+        return None
+    value = store[name]
+    if not isinstance(value, Tensor) or value.layout != torch.strided:
+        raise TypeError(
+            f"data.{name} must be a dense tensor to put columns beside it; give attr_name a name"
+        )
+    if not value.is_floating_point():
+        raise TypeError(
+            f"data.{name} is {value.dtype}, in which scores would be cut to whole numbers; make it "
+            f"floating-point (data.{name}.float()), or give attr_name a name"
+        )
+    if value.dim() > 2:
+        raise ValueError(
+            f"data.{name} must be [rows] or [rows, columns] to put columns beside it, got shape "
+            f"{list(value.shape)}; give attr_name a name"
+        )
+    return value[:, None] if value.dim() == 1 else value
+
+
+def _attribute(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"attr_name must be a str or None, got {shortened(value)}")
+    if not value.isidentifier() or value.startswith("_"):
+        raise ValueError(
+            f"attr_name must be a name such as 'centrality' that does not begin with '_', got "
+            f"{shortened(value)}"
+        )
+    for part in _COUNTED:
+        if part in value:
+            raise ValueError(
+                f"attr_name={shortened(value)} contains {part!r}: torch_geometric treats such "
+                "attributes as ids and adds offsets to them when it makes batches; choose another "
+                "name"
+            )
+    if value in _RESERVED:
+        raise ValueError(
+            f"attr_name={shortened(value)} is a name that torch_geometric needs for itself"
+        )
+    return value

@@ -1,0 +1,50 @@
+"""Every TypeError and ValueError about the arguments of what reads and writes files."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from torchcent.check._values import dense, shortened
+
+
+def path(value: object, name: str = "path") -> str:
+    """A path as a str."""
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a str or os.PathLike, got {shortened(value)}")
+    if not text or "\0" in text:
+        raise ValueError(f"{name}={text!r} is no path: it is empty or holds a NUL character")
+    return text
+
+
+def count(value: object, name: str) -> int:
+    """An int of at least 0, NumPy's as well."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an int, got {shortened(value)}")
+    if value < 0:
+        raise ValueError(f"{name}={shortened(value)}; accepted: 0 or more")
+    number = int(value)
+    if number >= 2**63:
+        raise ValueError(f"{name}={shortened(value)}; accepted: 0 to 2^63 - 1")
+    return number
+
+
+def text(value: object, name: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{name} must be a str or None, got {shortened(value)}")
+    return value
+
+
+def sequence(values: Any, name: str) -> list[Any]:
+    """The items of a sequence; of a tensor, numbers."""
+    if isinstance(values, Tensor):
+        dense(values, name)
+    try:
+        return list(values.tolist() if isinstance(values, (Tensor, np.ndarray)) else values)
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence, got {shortened(values)}") from None

@@ -1,0 +1,243 @@
+"""Errors about weights, as _check.py has those about all other arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from torchcent.check._values import dense, number, shortened
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+ENGINES = ("auto", "relax", "dijkstra", "tensor", "tiny")
+ROW_ENGINES = ("auto", "relax", "dijkstra", "tensor")
+HOP_ENGINES = ("lanes", "queue", "bits")
+DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
+_NUMBERS = (
+    torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32,
+    torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32,
+)  # fmt: skip
+_EXACT = 2**53  # integers up to here are float64 as well
+_LARGEST_SUM = 2.0**1023  # of distances between all pairs, that is of n^3 weights at most
+
+
+def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
+    """float64 [E], or None: a distance for each column of the edge_index."""
+    if value is None:
+        return None
+    weight, largest = distances(_per_column(value, index))
+    if largest >= _LARGEST_SUM / max(num_nodes, 1) ** 3:
+        raise ValueError(
+            f"edge_weight goes up to {largest:g}, and sums of distances between {num_nodes} "
+            "vertices may be beyond float64; divide all weights by a number"
+        )
+    return weight
+
+
+def similarities(value: object, index: Tensor) -> Tensor | None:
+    """float64 [E], or None: a similarity for each column of the edge_index; 0 is no arc."""
+    if value is None:
+        return None
+    weight = _per_column(value, index).to(torch.float64, copy=True)
+    low, high = _ends(weight)
+    if not (low >= 0 and high < math.inf):
+        column = int((~(torch.isfinite(weight) & (weight >= 0))).int().argmax())
+        raise ValueError(
+            f"edge_weight[{column}] is {float(weight[column]):g}; for mcl weights are similarities "
+            "and must be finite and >= 0 (0 is no arc)"
+        )
+    return weight
+
+
+def _ends(weight: Tensor) -> tuple[float, float]:
+    """The smallest and the largest, NaN if there is one; 1 and 1 of none."""
+    if weight.numel() == 0:
+        return 1.0, 1.0
+    low, high = torch.stack(torch.aminmax(weight)).tolist()
+    return low, high
+
+
+def _per_column(value: object, index: Tensor) -> Tensor:
+    """A number for each column of the edge_index, as it was given."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"edge_weight must be a torch.Tensor [E], got {type(value).__name__}")
+    dense(value, "edge_weight")
+    columns = index.shape[1]
+    if value.shape != (columns,):
+        hint = ""
+        if value.numel() == columns and value.dim() > 1:
+            hint = "; edge_weight.flatten() has the right shape"
+        raise ValueError(
+            f"edge_weight must have shape [{columns}], one for each column of edge_index, got "
+            f"{list(value.shape)}{hint}"
+        )
+    if value.dtype not in _NUMBERS:
+        raise TypeError(f"edge_weight must be floating-point or integer, got {value.dtype}")
+    if value.device != index.device:
+        raise ValueError(f"edge_weight is on {value.device}, but edge_index is on {index.device}")
+    return value.detach()
+
+
+def distances(value: Tensor, edge_name: Callable[[int], str] | None = None) -> tuple[Tensor, float]:
+    """A copy in float64 that nobody else can change, and the largest; 0 of none.
+
+    Raises a ValueError about the first column that is no distance, with the edge's name if there is
+    one.
+    """
+    inexact = None
+    if value.itemsize == 8 and not value.is_floating_point():
+        value = value.clone()
+        inexact = value > _EXACT
+    weight = value.to(torch.float64, copy=True)
+    low, high = _ends(weight)
+    if low > 0 and high < math.inf and (inexact is None or high < _EXACT or not inexact.any()):
+        return weight, high if weight.numel() else 0.0
+    wrong = ~(torch.isfinite(weight) & (weight > 0))
+    if inexact is None:
+        value = weight
+    else:
+        wrong |= inexact
+    column = int(wrong.int().argmax())
+    found = value[column].item()
+    shown = f"{found:g}" if isinstance(found, float) else str(found)
+    name = "" if edge_name is None else f", of {edge_name(column)},"
+    said = f"edge_weight[{column}]{name} is {shown}"
+    if found == 0:
+        raise ValueError(
+            f"{said}; weights are distances and must be > 0: contract vertices that are at one "
+            "place, or give such edges a small distance instead, such as "
+            "edge_weight.clamp(min=1e-6)"
+        )
+    if found > _EXACT and isinstance(found, int):
+        raise ValueError(f"{said}; integers beyond 2^53 are not exact: divide, or pass float64")
+    raise ValueError(f"{said}; weights are distances and must be finite and > 0")
+
+
+def networkx_weights(found: list[Any], edges: Iterable[tuple[Any, ...]], name: str) -> Tensor:
+    """float64 [E] from the weights of all edges."""
+    if all(type(weight) is float for weight in found):
+        return torch.tensor(found, dtype=torch.float64, device="cpu")
+    made = []
+    for weight, (u, v) in zip(found, edges, strict=True):
+        if isinstance(weight, int) and abs(weight) > _EXACT:
+            raise ValueError(
+                f"weight={name!r}: edge ({u!r}, {v!r}) has {weight}; integers beyond 2^53 are not "
+                "exact: divide, or take float"
+            )
+        try:
+            made.append(float(weight))
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"weight={name!r}: edge ({u!r}, {v!r}) has {weight!r}, which is not a number"
+            ) from None
+    return torch.tensor(made, dtype=torch.float64, device="cpu")
+
+
+def data_weight(data: Any, index: Any) -> Tensor:
+    """``edge_weight`` of a PyG Data, or the value of an EdgeIndex."""
+    weight = getattr(data, "edge_weight", None)
+    if weight is None:  # an EdgeIndex may carry values
+        weight = getattr(index, "_value", None)
+    if weight is None:
+        raise ValueError("weighted=True, but data has no edge_weight and its edge_index no value")
+    return weight
+
+
+def no_weight_for_graph(value: object) -> None:
+    if value is not None:
+        raise ValueError(
+            "edge_weight is for an edge_index; a Graph has its own weights: "
+            "Graph.from_edge_index(edge_index, edge_weight=...)"
+        )
+
+
+def no_weight(graph: Graph, what: str) -> None:
+    if graph.is_weighted:
+        raise ValueError(f"{what} counts hops, but the Graph has weights; pass graph.unweighted()")
+
+
+def engine(
+    value: object, graph: Graph, for_hops: tuple[str, ...], for_weights: tuple[str, ...] = ENGINES
+) -> str:
+    """An engine for this graph, with weights or without."""
+    known = for_weights if graph.is_weighted else for_hops
+    if not isinstance(value, str):
+        raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")
+    if value in known:
+        return value
+    if graph.is_weighted and value in HOP_ENGINES:
+        raise ValueError(
+            f"engine={value!r} counts hops, but there are weights; accepted: {', '.join(known)}, "
+            "or a graph without weights (Graph.unweighted())"
+        )
+    if value in ENGINES and value != "tiny":
+        raise ValueError(
+            f"engine={value!r} is for weighted graphs, and there are no weights; accepted: "
+            f"{', '.join(known)}, or pass edge_weight"
+        )
+    raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")
+
+
+def tie_tolerance(value: object) -> float:
+    tolerance = number(value, "tie_tolerance", " in [0, 1)")
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"tie_tolerance must be in [0, 1), got {shortened(value)}")
+    return tolerance
+
+
+def resolvable(smallest: float, longest: float) -> None:
+    """Every arc must lengthen every path: one that rounding swallows would have no direction, and
+    shortest paths could run in circles."""
+    if smallest <= math.ulp(longest) / 2:
+        raise ValueError(
+            f"edge_weight goes down to {smallest:g}, which vanishes beside distances of up to "
+            f"{longest:g} in float64, so that shortest paths cannot be counted; raise the smallest "
+            "weights or contract their edges"
+        )
+
+
+def whole_weights(graph: Graph, measure: str) -> None:
+    if graph.is_weighted and not graph.scale.whole:
+        raise ValueError(
+            f"{measure} counts pairs at whole distances, and the weights are not whole numbers, or "
+            "paths may be 2^53 or longer, where sums are rounded; "
+            "round them to multiples of a unit, (edge_weight / unit).round().clamp(min=1), take "
+            "shortest_path_lengths(..., blocks=True), or graph.unweighted()"
+        )
+
+
+def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype:
+    """The dtype of distances of a weighted graph, which a tensor to be filled decides too."""
+    if isinstance(value, str) and value == "auto":
+        if isinstance(out, Tensor) and out.dtype in DTYPES:
+            return distance_dtype(out.dtype, None, graph)
+        whole = graph.scale.whole and graph.scale.dtype == torch.int32
+        return torch.int32 if whole else torch.float64
+    if not isinstance(value, torch.dtype) or value not in DTYPES:
+        raise TypeError(
+            "dtype of weighted distances must be 'auto', torch.float64, torch.float32, "
+            f"torch.int32, torch.int16 or torch.int8, got {shortened(value)}"
+        )
+    if not value.is_floating_point and not graph.scale.whole:
+        raise ValueError(
+            f"dtype={value} holds whole numbers, and the weights are not whole; take 'auto', "
+            "torch.float64 or torch.float32"
+        )
+    return value
+
+
+NO_GRADIENT = (
+    "no gradient flows through centralities, which are no differentiable function of the weights; "
+    "pass edge_weight.detach()"
+)
+
+
+def no_gradient(value: Tensor | None) -> None:
+    """For models, in which a gradient that silently is none would go unnoticed."""
+    if value is not None and value.requires_grad and torch.is_grad_enabled():
+        raise ValueError(f"edge_weight requires grad, but {NO_GRADIENT}")

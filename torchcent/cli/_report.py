@@ -1,0 +1,184 @@
+"""What the command line prints: the table of scores and the description of a graph."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import Tensor
+
+import torchcent
+from torchcent.engines import _hops
+from torchcent.io import EdgeList
+from torchcent.runtime import _ops
+
+if TYPE_CHECKING:
+    from torchcent import Graph
+
+_WIDEST = 40
+_NAMES = 5
+
+
+def vertex_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
+    """Columns label, degree and score, a row a vertex."""
+    return {"label": edges.vertex_labels(), "degree": graph.degree.numpy(), name: scores.numpy()}
+
+
+def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
+    """Columns source, target and score, a row an edge: no loops, of repeated ones the first."""
+    row, col = edges.edge_index.numpy()
+    low, high = (row, col) if graph.directed else (np.minimum(row, col), np.maximum(row, col))
+    _, first = np.unique(low * max(edges.num_nodes, 1) + high, return_index=True)
+    first = np.sort(first[row[first] != col[first]])
+    labels = edges.vertex_labels()
+    return {
+        "source": labels[row[first]],
+        "target": labels[col[first]],
+        name: scores.numpy()[first],
+    }
+
+
+def score_table(
+    columns: dict[str, Any], most: int, *, share: bool = False, lowest: bool = False
+) -> str:
+    """The highest scores (the last column), or the lowest, as a table: rank, columns, score.
+
+    With `share`, also the share of the sum, for scores that share something out.
+    """
+    *_, name = columns
+    values = np.asarray(columns[name], np.float64)
+    order = np.argsort(values if lowest else -values, kind="stable")[:most]
+    total = values.sum()
+    scores = _rounded(values[order])
+    cells = [["rank", *columns, "share"]]
+    for rank, at in enumerate(order, 1):
+        part = f"{values[at] / total:.2%}" if total > 0 and np.isfinite(total) else "-"
+        shown = [_cell(column[at]) for key, column in columns.items() if key != name]
+        cells.append([str(rank), *shown, scores[rank - 1], part])
+    numeric = [
+        True,
+        *(np.asarray(c).dtype.kind in "iuf" for c in columns.values()),
+        True,
+    ]
+    if not share:
+        cells, numeric = [row[:-1] for row in cells], numeric[:-1]
+    text = _aligned(cells, numeric)
+    rest = len(values) - len(order)
+    return text + (f"\n... and {rest:,} more" if rest else "")
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _rounded(values: np.ndarray) -> list[str]:
+    """Six significant digits of the largest value, and as many decimals for the others."""
+    largest = float(values.max(where=np.isfinite(values), initial=0.0))
+    if (values == np.rint(values)).all() and largest < 1e15:
+        return [f"{x:.0f}" for x in values]
+    if not 1e-4 <= largest < 1e6:
+        return [f"{x:.5e}" for x in values]
+    decimals = 5 - int(np.floor(np.log10(largest)))
+    return [f"{x:.{decimals}f}" for x in values]
+
+
+def _aligned(cells: list[list[str]], right: Sequence[bool]) -> str:
+    cells = [[_cut(x) for x in row] for row in cells]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    rule = ["-" * w for w in widths]
+    lines = []
+    for row in [cells[0], rule, *cells[1:]]:
+        parts = []
+        for text, width, flush_right in zip(row, widths, right, strict=True):
+            blank = " " * (width - _width(text))
+            parts.append(blank + text if flush_right else text + blank)
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: East Asian characters take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _cut(text: str) -> str:
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+
+
+def aligned_rows(rows: Mapping[str, str]) -> str:
+    """What is told of a graph, a line each."""
+    return "\n".join(f"{key:<12} {value}" for key, value in rows.items())
+
+
+def component_sizes(sizes: np.ndarray, kind: str = "") -> str:
+    """The number of components, and how large the largest is."""
+    text = f"{len(sizes):,}{kind}"
+    if len(sizes) > 1:
+        largest = sizes.max()
+        text += f"; the largest has {_vertices(largest)} ({largest / sizes.sum():.1%})"
+    return text
+
+
+def named(edges: EdgeList, vertices: Tensor) -> str:
+    """How many vertices, and what the first ones are called."""
+    count = vertices.numel()
+    names = [_cut(str(x)) for x in edges.vertex_labels()[vertices[:_NAMES].numpy()]]
+    text = ": ".join([_vertices(count), ", ".join(names)]) if names else _vertices(count)
+    return text + (", ..." if count > _NAMES else "")
+
+
+def _vertices(count: int) -> str:
+    return f"{count:,} vertex" if count == 1 else f"{count:,} vertices"
+
+
+def describe(name: str, edges: EdgeList, weighted: bool = False) -> str:
+    """The rows of ``torchcent info``."""
+    graph = edges.graph(weighted=weighted)
+    degree = np.sort(graph.degree.numpy())
+    n = graph.num_nodes
+    row, col = edges.edge_index
+    loops = int((row == col).sum())
+    weight = edges.edge_weight
+    rows = {
+        "graph": name,
+        "vertices": f"{n:,}" + _named(edges),
+        "edges": (f"{graph.num_slots:,} arcs, directed" if graph.directed else
+                  f"{graph.num_slots // 2:,}, undirected ({graph.num_slots:,} slots)"),
+        "in the file": f"{edges.num_edges:,} rows" + (f", {loops:,} self-loops" if loops else ""),
+        "weights": _weights(weight, weighted),
+    }  # fmt: skip
+    if n:
+        rows["components"] = component_sizes(np.bincount(graph.components.numpy()))
+        rows["degree"] = (
+            f"{degree.mean():.2f} on average, median {np.median(degree):g}, "
+            f"from {degree[0]:,} to {degree[-1]:,}"
+        )
+        rows["low degree"] = f"{(degree == 0).sum():,} of degree 0, {(degree == 1).sum():,} of 1"
+        if _ops.available:
+            depth = _hops.depth(graph.rowptr, graph.col)
+            rows["depth"] = f"at least {depth:,} (two breadth-first searches)"
+    return f"{aligned_rows(rows)}\n\nbetweenness would run so:\n" + "\n".join(
+        f"  {line}" for line in str(torchcent.explain(graph)).split("\n")
+    )
+
+
+def _weights(weight: Tensor | None, used: bool) -> str:
+    if weight is None or not weight.numel():
+        return "none"
+    how = "taken for distances" if used else "not used without --weights or --similarity"
+    return f"{float(weight.min()):g} to {float(weight.max()):g}, {how}"
+
+
+def _named(edges: EdgeList) -> str:
+    labels = edges.labels
+    if labels is None or not len(labels):
+        return ""
+    if len(labels) == 1:
+        return f", called {_cut(str(labels[0]))}"
+    return f", called {_cut(str(labels[0]))} to {_cut(str(labels[-1]))}"

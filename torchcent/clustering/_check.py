@@ -1,0 +1,133 @@
+"""Errors about the arguments of Markov clustering, as _check.py has those about all others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral
+
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.check._values import dense, number, shortened
+from torchcent.clustering._interpret import OVERLAPS
+from torchcent.clustering._plan import ENGINES
+from torchcent.clustering._rules import Prune
+from torchcent.graph import Graph
+
+MOST_STEPS = 1000  # of an expansion
+
+
+def similarities(edge_index: Tensor | Graph, edge_weight: object) -> Tensor | None:
+    """float64 [E] or None. A Graph's weights are distances, so that they are never taken."""
+    if isinstance(edge_index, Graph):
+        if edge_weight is None and not edge_index.is_weighted:
+            return None
+        made = "torchcent.mcl(graph.to_edge_index(), similarity, num_nodes=graph.num_nodes)"
+        if edge_weight is not None:
+            raise ValueError(
+                f"edge_weight is for an edge_index, and a Graph was given; for a similarity per "
+                f"slot: {made}"
+            )
+        raise ValueError(
+            "the Graph's weights are distances, and mcl takes similarities: for a similarity that "
+            f"you make of them, such as 1 / graph.weight, {made}; without weights pass "
+            "graph.unweighted()"
+        )
+    return check_weights.similarities(edge_weight, check.edge_index(edge_index))
+
+
+def inflation(value: object, name: str = "inflation") -> float:
+    found = _number(value, name)
+    if not 1 < found < math.inf:
+        raise ValueError(
+            f"{name} must be > 1 and finite, got {shortened(value)}: 1 leaves the flow as it "
+            "is and less evens it out, so that it never becomes clusters; mcl's usual range is "
+            "1.2 to 5"
+        )
+    return found
+
+
+def inflations(values: object) -> list[float]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, (Iterable, Tensor)):
+        raise TypeError(f"inflations must be a list of numbers, got {shortened(values)}")
+    if isinstance(values, Tensor):
+        dense(values, "inflations")
+    if getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"inflations must be one-dimensional, got {shortened(values)}")
+    listed = values.tolist() if isinstance(values, Tensor) else list(values)
+    if not listed:
+        raise ValueError("inflations must not be empty; mcl's usual sweep is [1.4, 2, 4, 6]")
+    return [inflation(value, f"inflations[{i}]") for i, value in enumerate(listed)]
+
+
+def expansion(value: object) -> int:
+    """Each step of a walk is a matrix product, which none but a typing error wants by the million:
+    a walk of this many steps has long mixed within any cluster that mcl would find."""
+    return _between(value, "expansion", 2, MOST_STEPS)
+
+
+def loops(value: object) -> str | float | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if value in ("max", "one"):
+            return value
+        raise ValueError(
+            f"loops must be 'max', 'one', a number > 0 or None, got {shortened(value)}"
+        )
+    found = _number(value, "loops")
+    if not 0 < found < math.inf:
+        raise ValueError(
+            f"loops must be a finite number > 0, got {shortened(value)}; None adds no loops"
+        )
+    return found
+
+
+def prune(value: object) -> Prune | None:
+    if value is not None and not isinstance(value, Prune):
+        raise TypeError(f"prune must be a torchcent.Prune or None, got {shortened(value)}")
+    return value
+
+
+def chaos(value: object) -> float:
+    found = _number(value, "chaos")
+    if not 0 < found < math.inf:
+        raise ValueError(f"chaos must be a finite number > 0, got {shortened(value)}")
+    return found
+
+
+def max_iter(value: object) -> int:
+    return _between(value, "max_iter", 1, 2**31 - 1)
+
+
+def engine(value: object) -> str:
+    return check.choice(value, "engine", ENGINES)
+
+
+def overlap(value: object) -> str:
+    return check.choice(value, "overlap", OVERLAPS)
+
+
+def same_size(first: int, second: int) -> None:
+    if first != second:
+        raise ValueError(f"the clusterings are of {first} and of {second} vertices")
+
+
+def _between(value: object, name: str, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an int, got {shortened(value)}")
+    found = int(value)
+    if found < least:
+        raise ValueError(f"{name} must be at least {least}, got {shortened(value)}")
+    if found > most:
+        raise ValueError(f"{name} must be at most {most}, got {shortened(value)}")
+    return found
+
+
+def _number(value: object, name: str) -> float:
+    found = number(value, name)
+    if math.isnan(found):
+        raise ValueError(f"{name} must not be NaN")
+    return found

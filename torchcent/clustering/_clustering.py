@@ -1,0 +1,176 @@
+"""Clustering: the vertices of a graph in groups, and comparisons of two of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check._values import dense
+from torchcent.clustering import _check as check_mcl
+from torchcent.clustering import _quality
+from torchcent.runtime._optional import need
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clustering:
+    """Clusters of the vertices of a graph, or of each graph of a batch; made by :func:`mcl`.
+
+    Attributes:
+        labels: int64 [n]; the number of each vertex's cluster, as in :meth:`clusters`. With
+            overlap="keep" the first of its clusters.
+        attractors: int64; the vertices in which the flow ends, ascending.
+        overlaps: int64; the vertices that flow to several clusters alike (mostly none), ascending.
+        iterations: of expansion and inflation.
+        chaos_history: the chaos of every iteration.
+        converged: whether the last chaos is below the limit, or the last iteration changed nothing.
+        inflation: as asked for.
+        engine: what ran, such as "fused", or "dense, fused from iteration 4".
+        flow: the last flow with return_flow=True, a sparse CSC tensor [n, n]; else None.
+        cluster_ptr: int64 [num_graphs + 1] of a batch, in which clusters are numbered graph by
+            graph: those of graph i are cluster_ptr[i] to cluster_ptr[i + 1]. None of one graph.
+    """
+
+    labels: Tensor
+    attractors: Tensor
+    overlaps: Tensor
+    iterations: int
+    chaos_history: tuple[float, ...]
+    converged: bool
+    inflation: float
+    engine: str
+    flow: Tensor | None
+    _members: Tensor = field()
+    _offset: tuple[int, ...] = field()
+    cluster_ptr: Tensor | None = None
+
+    def clusters(self) -> list[Tensor]:
+        """int64 vertices of each cluster, ascending; the largest cluster (of each graph) first, of
+        equal ones that with the lowest vertex. With overlap="keep" a vertex may be in several.
+
+        Example:
+            >>> import torch, torchcent
+            >>> pair_and_one = torchcent.mcl(torch.tensor([[0, 1], [1, 0]]), num_nodes=3)
+            >>> pair_and_one.clusters()
+            [tensor([0, 1]), tensor([2])]
+        """
+        ends = zip(self._offset[:-1], self._offset[1:], strict=True)
+        return [self._members[begin:end] for begin, end in ends]
+
+    @property
+    def num_clusters(self) -> int:
+        return len(self._offset) - 1
+
+    @property
+    def num_nodes(self) -> int:
+        return self.labels.numel()
+
+    @property
+    def sizes(self) -> Tensor:
+        """int64 [num_clusters], descending, of a batch in each graph."""
+        return torch.tensor(self._offset, device=self.labels.device).diff()
+
+    @property
+    def device(self) -> torch.device:
+        return self.labels.device
+
+    def agreement(self, standard: Tensor | Clustering) -> dict[str, float]:
+        """How well the labels agree with a gold standard.
+
+        Args:
+            standard: labels [n]; vertices with a negative label have none and are left out.
+
+        Returns:
+            "ari" and "nmi": scikit-learn's ``adjusted_rand_score`` and
+            ``normalized_mutual_info_score``, 1 for the same clustering.
+
+        Raises:
+            ImportError: without scikit-learn: ``pip install torchcent[cluster]``.
+        """
+        metrics = need("sklearn.metrics", "cluster", "Clustering.agreement")
+        known = _labels(standard).cpu()
+        check_mcl.same_size(self.num_nodes, known.numel())
+        here, there = self.labels.cpu()[known >= 0].numpy(), known[known >= 0].numpy()
+        return {
+            "ari": float(metrics.adjusted_rand_score(there, here)),
+            "nmi": float(metrics.normalized_mutual_info_score(there, here)),
+        }
+
+    def __len__(self) -> int:
+        return self.num_clusters
+
+    def __repr__(self) -> str:
+        size = self.sizes.cpu()
+        alone = int((size == 1).sum())
+        shown = ", ".join(map(str, size[:5].tolist())) + (", ..." if len(size) > 5 else "")
+        state = "converged" if self.converged else "NOT converged"
+        overlap = f"{self.overlaps.numel()} vertices in overlap, " if self.overlaps.numel() else ""
+        return (
+            f"Clustering({self.num_clusters} clusters of {self.num_nodes} vertices: {shown}; "
+            f"{alone} singletons, {overlap}inflation {self.inflation:g}, {state} in "
+            f"{self.iterations} iterations, {self.engine})"
+        )
+
+
+class SplitJoin(NamedTuple):
+    """The split/join distance of two clusterings, and its parts.
+
+    Attributes:
+        distance: first + second; 0 for the same clusters.
+        first: vertices that must leave their cluster in the first clustering to get to the
+            largest common subclustering; 0 if the first is a subclustering of the second.
+        second: the same of the second.
+    """
+
+    distance: int
+    first: int
+    second: int
+
+
+def clustering_distance(first: Clustering | Tensor, second: Clustering | Tensor) -> SplitJoin:
+    """Split/join distance: how many vertices must move to make the one clustering of the other.
+
+    .. math:: d(A, B) = \\bigl(n - \\sum_{a \\in A} \\max_{b \\in B} |a \\cap b|\\bigr)
+              + \\bigl(n - \\sum_{b \\in B} \\max_{a \\in A} |a \\cap b|\\bigr)
+
+    Args:
+        first, second: clusterings of the same vertices, or their labels [n].
+
+    Returns:
+        SplitJoin: the distance and its two parts, as ``clm dist`` has them.
+
+    Example:
+        >>> import torch, torchcent
+        >>> torchcent.clustering_distance(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 0, 1]))
+        SplitJoin(distance=2, first=1, second=1)
+
+    Source:
+        van Dongen 2000, "Performance criteria for graph clustering and Markov cluster experiments".
+    """
+    a, b = _labels(first), _labels(second)
+    check_mcl.same_size(a.numel(), b.numel())
+    parts = _quality.split_join(
+        *(torch.unique(x, return_inverse=True)[1] for x in (a, b.to(a.device)))
+    )
+    return SplitJoin(sum(parts), *parts)
+
+
+def _labels(value: Clustering | Tensor) -> Tensor:
+    if isinstance(value, Clustering):
+        return value.labels
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "iu":
+            raise TypeError(f"a clustering must have integer labels [n], got {value.dtype}")
+        value = torch.from_numpy(value)
+    if isinstance(value, Tensor):
+        dense(value, "a clustering")
+    whole = isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
+    if not isinstance(value, Tensor) or not whole or value.dim() != 1:
+        raise TypeError(
+            "a clustering must be a torchcent.Clustering or integer labels [n], got "
+            f"{type(value).__name__}"
+        )
+    return value.to(torch.int64, copy=True)  # nobody else changes it

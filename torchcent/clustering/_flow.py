@@ -1,0 +1,169 @@
+"""The flow: a column-stochastic matrix, and how a graph with similarities becomes one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from torchcent.graph import Graph, _csr
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Column j has its entries at [begin[j], begin[j] + length[j]) of row and value, by row.
+
+    CSC has begin = colptr[:-1]; ELLPACK-R, which the CUDA-MCL paper uses (section 4.2.1), has
+    begin[j] = j * width. No code may assume one of them.
+
+    Attributes:
+        begin: int64 [n].
+        length: int32 [n].
+        row: int32, at least as long as the last entry.
+        value: float32, as row.
+    """
+
+    begin: Tensor
+    length: Tensor
+    row: Tensor
+    value: Tensor
+
+    @property
+    def num_nodes(self) -> int:
+        return self.begin.numel()
+
+    @property
+    def device(self) -> torch.device:
+        return self.begin.device
+
+    @property
+    def entries(self) -> int:
+        return int(self.length.sum())
+
+    @property
+    def nbytes(self) -> int:
+        held = (self.begin, self.length, self.row, self.value)
+        return sum(part.numel() * part.element_size() for part in held)
+
+    def packed(self) -> tuple[Tensor, Tensor, Tensor]:
+        """colptr int64 [n + 1], row int64 and value without gaps."""
+        colptr = pointers(self.length)
+        if self.row.numel() == int(colptr[-1]) and torch.equal(colptr[:-1], self.begin):
+            return colptr, self.row.long(), self.value
+        column = torch.repeat_interleave(
+            torch.arange(self.num_nodes, device=self.device), self.length.long()
+        )
+        place = (
+            torch.arange(column.numel(), device=self.device) + (self.begin - colptr[:-1])[column]
+        )
+        return colptr, self.row[place].long(), self.value[place]
+
+    def to_dense(self) -> Tensor:
+        """float32 [n, n]: M, with column j at [:, j]."""
+        return columns_as_rows(self).T
+
+
+def pointers(length: Tensor) -> Tensor:
+    """int64 [n + 1]: where columns of these lengths begin, one after the other, and the end."""
+    return torch.nn.functional.pad(length.long().cumsum(0), (1, 0))
+
+
+def from_packed(colptr: Tensor, row: Tensor, value: Tensor) -> Flow:
+    return Flow(colptr[:-1].contiguous(), colptr.diff().int(), row.int(), value.float())
+
+
+def columns_as_rows(flow: Flow) -> Tensor:
+    """float32 [n, n]: the transpose of M; row j is column j."""
+    colptr, row, value = flow.packed()
+    dense = value.new_zeros(flow.num_nodes, flow.num_nodes)
+    column = torch.repeat_interleave(
+        torch.arange(flow.num_nodes, device=flow.device), colptr.diff()
+    )
+    dense[column, row] = value
+    return dense
+
+
+def from_dense(rows: Tensor) -> Flow:
+    """The flow whose column j is row j of a dense tensor; its zeros are no entries."""
+    column, row = torch.nonzero(rows, as_tuple=True)
+    length = torch.bincount(column, minlength=rows.shape[0])
+    return from_packed(pointers(length), row, rows[column, row])
+
+
+def similarities(graph: Graph, edge_weight: Tensor | None) -> Tensor:
+    """float64 [num_slots]: the largest similarity of the columns of each slot, 1 without weights.
+
+    Of copies of an arc the largest counts, with directed=False of both directions, as mcl has it
+    for its label input.
+    """
+    if edge_weight is None:
+        return torch.ones(graph.num_slots, dtype=torch.float64, device=graph.device)
+    real = graph.slot >= 0
+    value = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+    value.scatter_reduce_(0, graph.slot[real], edge_weight[real].double(), "amax")
+    return value if graph.directed else torch.maximum(value, value[graph.reverse_slot])
+
+
+def input_loops(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> Tensor:
+    """float64 [n]: the largest weight of the loops of each vertex; 0 for none."""
+    loop = edge_index[0] == edge_index[1]
+    weight = torch.zeros(num_nodes, dtype=torch.float64, device=edge_index.device)
+    found = weight.new_ones(1) if edge_weight is None else edge_weight[loop].double()
+    vertex = edge_index[0][loop].long()
+    return weight.scatter_reduce_(0, vertex, found.expand(vertex.numel()), "amax")
+
+
+def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tensor | None) -> Flow:
+    """The flow of a graph: column j holds the arcs that leave j, and its loop, scaled to sum 1.
+
+    Args:
+        graph: without loops.
+        similarity: float64 per slot, >= 0; 0 is no arc.
+        loops: "max" gives each vertex a loop of its largest similarity, 1 if it has no arc; a
+            number c the c-fold of that; "one" gives loops of 1; None those in `own`.
+        own: float64 [n]: loops of the input, if loops is None.
+
+    A column without entries gets a loop of 1: its vertex is on its own.
+    """
+    n, device = graph.num_nodes, graph.device
+    degree = graph.degree
+    tail, head, weight = _csr.rows(graph.rowptr), graph.col.long(), similarity
+    there = similarity > 0
+    if not bool(there.all()):
+        tail, head, weight = tail[there], head[there], weight[there]
+        degree = torch.bincount(tail, minlength=n)
+    largest = torch.segment_reduce(weight, "max", lengths=degree, initial=0.0, unsafe=True)
+    if loops == "one":
+        loop = torch.ones_like(largest)
+    elif loops is None:
+        loop = torch.zeros_like(largest) if own is None else own
+    else:
+        times = 1.0 if loops == "max" else float(loops)
+        loop = times * torch.where(largest > 0, largest, 1.0)
+    largest = torch.maximum(largest, loop)
+    loop = torch.where(largest > 0, loop, 1.0)
+    largest = torch.where(largest > 0, largest, 1.0)
+
+    # Sums of the largest numbers would overflow, so columns are scaled by their largest first.
+    weight, loop = weight / largest[tail], loop / largest
+    total = torch.segment_reduce(weight, "sum", lengths=degree, initial=0.0, unsafe=True) + loop
+    weight, loop = (weight / total[tail]).float(), (loop / total).float()
+    # Shares that float32 does not hold are no entries.
+    held = weight > 0
+    if not bool(held.all()):
+        tail, head, weight = tail[held], head[held], weight[held]
+        degree = torch.bincount(tail, minlength=n)
+    looped = loop > 0
+    length = degree + looped
+    colptr = pointers(length)
+    before = torch.bincount(tail[head < tail], minlength=n)  # entries above the loop
+    place = torch.arange(tail.numel(), device=device)
+    place += pointers(looped)[tail] + ((head > tail) & looped[tail])
+    row = torch.empty(int(colptr[-1]), dtype=torch.int32, device=device)
+    value = torch.empty(row.numel(), dtype=torch.float32, device=device)
+    row[place], value[place] = head.int(), weight
+    vertex = torch.nonzero(looped).flatten()
+    at = (colptr[:-1] + before)[vertex]
+    row[at], value[at] = vertex.int(), loop[vertex]
+    return Flow(colptr[:-1].contiguous(), length.int(), row, value)

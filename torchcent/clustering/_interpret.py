@@ -1,0 +1,154 @@
+"""From the limit of the flow to clusters: attractors, what flows to them, and overlap.
+
+The rules are those of mcl (van Dongen 2000, chapter 6 for idempotent matrices, extended to flows
+that have not quite converged):
+
+- Of each column j the entries from a bar on are the arcs that leave j: with s its loop and x its
+  largest entry the bar is 0.999 s + 0.001 x if s < x, else s / 1.01.
+- A vertex with an arc to itself is an *attractor*. Attractors that are joined by arcs, in either
+  direction, are one system; each system makes a cluster.
+- All other vertices belong to the clusters of every system that they reach along arcs.
+- Vertices that reach no attractor, which only a flow that does not converge has, are clustered by
+  the arcs among themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
+
+from torchcent.clustering._flow import Flow
+
+OVERLAPS = ("cut", "keep", "split")
+_DEEPEST = 64  # squarings of the arcs: paths of any length
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """Clusters, graph by graph, the largest first (of equal size, that with the lowest vertex).
+
+    Attributes:
+        label: int64 [n], the first cluster of each vertex.
+        members: vertices of all clusters, ascending in each; with overlap "keep" some repeated.
+        offset: where each cluster begins in members, and the end.
+        attractors: int64, ascending.
+        overlaps: int64, the vertices that flow to several systems, ascending.
+        graph: of each cluster.
+    """
+
+    label: np.ndarray
+    members: np.ndarray
+    offset: np.ndarray
+    attractors: np.ndarray
+    overlaps: np.ndarray
+    graph: np.ndarray
+
+
+def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Interpretation:
+    """The clusters of a flow, of a batch with the graph of each vertex. With those in several
+    clusters is done what `overlap` says:
+
+    "cut" leaves them in the cluster with the most attractors, of equal ones that with the lowest
+    attractor; "keep" in all; "split" puts those of the same clusters into one of their own.
+    """
+    n = flow.num_nodes
+    colptr, row, value = (part.cpu().numpy() for part in flow.packed())
+    arcs = _arcs(colptr, row, value, n)
+    attractor = arcs.diagonal()
+    membership = _membership(arcs, attractor, n)
+    count = np.diff(membership.indptr)
+    several = np.flatnonzero(count > 1)
+    if overlap == "keep":
+        vertex, cluster = membership.nonzero()
+    else:
+        vertex = np.arange(n)
+        cluster = membership.indices[membership.indptr[:-1]].astype(np.int64)
+        if overlap == "split" and len(several):
+            cluster = _split(membership, cluster, several)
+    graph = np.zeros(n, np.int64) if graph is None else graph
+    label, members, offset = _ordered(vertex, cluster, graph)
+    of_cluster = graph[members[offset[:-1]]]
+    return Interpretation(label, members, offset, np.flatnonzero(attractor), several, of_cluster)
+
+
+def _arcs(colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int) -> scipy.sparse.csr_array:
+    """bool [n, n]: entry (j, i) if column j keeps its entry of row i."""
+    column = np.repeat(np.arange(n), np.diff(colptr))
+    value = value.astype(np.float64)
+    loop, largest = np.zeros(n), np.zeros(n)
+    own = row == column
+    loop[column[own]] = value[own]
+    np.maximum.at(largest, column, value)
+    bar = np.where(loop < largest, 0.999 * loop + 0.001 * largest, loop / 1.01)
+    kept = value >= bar[column]
+    column, row = column[kept], row[kept]
+    return scipy.sparse.csr_array((np.ones(len(row), bool), (column, row)), shape=(n, n))
+
+
+def _membership(
+    arcs: scipy.sparse.csr_array, attractor: np.ndarray, n: int
+) -> scipy.sparse.csr_array:
+    """bool [n, clusters]: clusters by the number of attractors, then by the lowest of them."""
+    head = np.flatnonzero(attractor)
+    among = arcs[head][:, head]
+    systems, system = scipy.sparse.csgraph.connected_components(among, directed=False)
+    # The largest system first; SciPy numbers them by their first vertex.
+    order = np.argsort(-np.bincount(system, minlength=systems), kind="stable")
+    system = np.argsort(order)[system]
+    own = scipy.sparse.csr_array(
+        (np.ones(len(head), bool), (head, system)), shape=(n, systems), dtype=bool
+    )
+    reached, before = own, -1
+    for _ in range(_DEEPEST):
+        if reached.nnz == before:
+            break
+        before = reached.nnz
+        reached = (arcs @ reached + own).astype(bool)
+    rest = ~attractor
+    kept = scipy.sparse.csr_array(reached.multiply(rest[:, None])) + own
+    lost = np.flatnonzero(np.diff(kept.tocsr().indptr) == 0)
+    extra, part = scipy.sparse.csgraph.connected_components(arcs[lost][:, lost], directed=False)
+    found = kept.tocoo()
+    row = np.concatenate([found.row, lost])
+    cluster = np.concatenate([found.col, systems + part])
+    made = scipy.sparse.csr_array(
+        (np.ones(len(row), bool), (row, cluster)), shape=(n, systems + extra)
+    )
+    made.sort_indices()
+    return made
+
+
+def _split(
+    membership: scipy.sparse.csr_array, cluster: np.ndarray, several: np.ndarray
+) -> np.ndarray:
+    """A cluster of its own for every combination of clusters."""
+    cluster = cluster.copy()
+    known: dict[tuple[int, ...], int] = {}
+    begin = membership.indptr
+    for v in several.tolist():
+        key = tuple(membership.indices[begin[v] : begin[v + 1]].tolist())
+        cluster[v] = membership.shape[1] + known.setdefault(key, len(known))
+    return cluster
+
+
+def _ordered(
+    vertex: np.ndarray, cluster: np.ndarray, graph: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Label per vertex, members and offsets, of pairs (vertex, cluster) in any numbering."""
+    known, cluster = np.unique(cluster, return_inverse=True)
+    n = len(graph)
+    size = np.bincount(cluster, minlength=len(known))
+    lowest = np.full(len(known), n, np.int64)
+    np.minimum.at(lowest, cluster, vertex)
+    order = np.lexsort((lowest, -size, graph[lowest]))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    cluster = place[cluster]
+    arranged = np.lexsort((vertex, cluster))
+    label = np.full(n, len(known), np.int64)
+    np.minimum.at(label, vertex, cluster)
+    offset = np.concatenate([[0], np.cumsum(size[order])])
+    return label, vertex[arranged].astype(np.int64), offset

@@ -1,0 +1,394 @@
+"""mcl and mcl_sweep: Markov clustering as van Dongen's mcl does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.clustering import _batch, _flow, _interpret, _plan, _quality, _run
+from torchcent.clustering import _check as check_mcl
+from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
+from torchcent.clustering._flow import Flow
+from torchcent.clustering._rules import Prune, Rules
+from torchcent.graph import Graph
+from torchcent.graph._arguments import as_graph
+from torchcent.runtime import _memory
+
+__all__ = [
+    "Clustering", "MclSweep", "Prune", "SplitJoin", "clustering_distance", "clustering_quality",
+    "mcl", "mcl_sweep",
+]  # fmt: skip
+
+_DEFAULT = Prune()
+
+
+@_memory.reported
+def mcl(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    inflation: float = 2.0,
+    expansion: int = 2,
+    loops: str | float | None = "max",
+    prune: Prune | None = _DEFAULT,
+    chaos: float = 1e-4,
+    max_iter: int = 10000,
+    overlap: str = "cut",
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+    return_flow: bool = False,
+) -> Clustering:
+    r"""Markov clustering: groups that a random walk seldom leaves.
+
+    The flow M, column-stochastic, says in column j where the walker goes from vertex j. Until it
+    stands still, it is expanded, pruned and inflated:
+
+    .. math:: M \leftarrow M^e, \qquad
+              M_{ij} \leftarrow M_{ij}^r \Big/ \sum_k M_{kj}^r
+
+    Expansion lets flow spread, inflation strengthens it where it is strong. With the defaults the
+    clusters are those of van Dongen's ``mcl`` with its defaults.
+
+    Args:
+        edge_index: int64 [2, E], or a Graph without weights. Both directions of an undirected
+            edge, as in PyG; column j of the flow are the arcs that *leave* j. mcl is made for
+            symmetric graphs.
+        edge_weight: [E], similarities, finite and >= 0; 0 is no arc. Of copies of an arc the
+            largest counts. None takes 1 for all. (A Graph's weights are distances, and an error.)
+        inflation: r > 1: the larger, the more and smaller clusters; usual are 1.4, 2, 4, 6.
+        expansion: e, from 2 to 1000; each step is a matrix product.
+        loops: the loop of each vertex: "max" gives it the vertex's largest similarity (1 without
+            arcs) as mcl does, a number c that times c (mcl's ``-c``), "one" gives 1; loops of the
+            input do not matter then. None leaves the input's own, and adds none.
+        prune: what is dropped after expansion (see :class:`Prune`); None keeps everything.
+        chaos: stop when (largest entry - sum of squares) x entries is below that in every column.
+        max_iter: stop after so many iterations, with a warning.
+        overlap: what becomes of vertices that flow to several clusters alike: "cut" leaves them in
+            one, "keep" in all, "split" makes clusters of them.
+        num_nodes: n; by default the largest id + 1. Isolated vertices are singletons.
+        batch, ptr: of many graphs in one, the graph of each vertex or the first vertex of each
+            graph (docs/batches.md). Each is iterated until its own chaos is below the limit; no
+            cluster joins two of them. Clusters are numbered graph by graph, within each the largest
+            first (:attr:`Clustering.cluster_ptr`).
+        directed: None follows the arcs given; False adds missing reverse arcs, and takes the larger
+            similarity of the two, as mcl does for label input (``--abc``).
+        engine: "fused" (compiled: a column at a time, M^e is never stored), "dense" (a matrix
+            product), "tensor" (torch.sparse, any device), or "auto", which :func:`explain_mcl`
+            explains.
+        memory: bytes that may be used; None allows half of what is free.
+        progress: None shows a bar on a terminal after two seconds; True and False force.
+        return_flow: keep the last flow in the result.
+
+    Returns:
+        Clustering, on the device of the graph.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+        MemoryError: with both figures, where the flow does not fit.
+
+    Same graph, device and engine: same bits, whatever the number of threads. O(n k^2) time per
+    iteration with k entries per column; the number of iterations is mostly 10 to 100.
+
+    Example:
+        >>> import torch, torchcent
+        >>> two_triangles = torch.tensor([[0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]])
+        >>> found = torchcent.mcl(two_triangles, directed=False)
+        >>> found.labels
+        tensor([0, 0, 0, 1, 1, 1])
+        >>> found.num_clusters, found.converged
+        (2, True)
+
+    Source:
+        van Dongen 2000, "Graph clustering by flow simulation"; Bustamam, Burrage and Hamilton 2010,
+        on CUDA with ELLPACK-R (their Eq. 3 for chaos tends to 1, not to 0: docs/clustering.md).
+    """
+    rate = check_mcl.inflation(inflation)
+    limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
+    treat = check_mcl.overlap(overlap)
+    check.flag(return_flow, "return_flow")
+    prepared = _prepare(
+        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress,
+        batch, ptr, memory,
+    )  # fmt: skip
+    rules, how, room = prepared.rules, prepared.engine, check.byte_budget(memory)
+    graphs = prepared.graph.ptr
+    if graphs is not None:
+        result = _batch.run(prepared.take(), graphs, rules, rate, limits, how, room, progress)
+    else:
+        plan = _plan.plan(prepared.flow, rules, how, room)
+        result = _run.run(prepared.take(), rules, rate, limits, plan, progress)
+    _run.warn_if_stuck(result, limits)
+    return _clustering(result, rate, treat, return_flow, graphs)
+
+
+@dataclass(frozen=True, repr=False)
+class MclSweep:
+    """Clusterings of a graph by several inflations, made by :func:`mcl_sweep`; print it.
+
+    Attributes:
+        inflations: as asked for.
+        clusterings: a Clustering for each.
+        table: a row for each: inflation, clusters, largest, singletons, efficiency, modularity,
+            mass_fraction, area_fraction (see :func:`clustering_quality`), and distance, the
+            split/join distance to the clustering of the row before (0 in the first).
+    """
+
+    inflations: list[float]
+    clusterings: list[Clustering]
+    table: list[dict[str, float]]
+
+    def __len__(self) -> int:
+        return len(self.clusterings)
+
+    def __getitem__(self, place: int) -> Clustering:
+        return self.clusterings[place]
+
+    def __repr__(self) -> str:
+        return f"MclSweep(inflations={self.inflations})\n{self}"
+
+    def __str__(self) -> str:
+        if not self.table:
+            return ""
+        cells = [list(self.table[0])]
+        for row in self.table:
+            whole = ("clusters", "largest", "singletons", "distance")
+            cells.append([
+                f"{row[k]:,}" if k in whole else f"{row[k]:g}" if k == "inflation"
+                else f"{row[k]:.5f}" for k in row
+            ])  # fmt: skip
+        width = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [
+            "  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)) for row in cells
+        ]
+        return "\n".join(lines)
+
+
+@_memory.reported
+def mcl_sweep(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    inflations: Sequence[float] = (1.4, 2.0, 4.0, 6.0),
+    *,
+    expansion: int = 2,
+    loops: str | float | None = "max",
+    prune: Prune | None = _DEFAULT,
+    chaos: float = 1e-4,
+    max_iter: int = 10000,
+    overlap: str = "cut",
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> MclSweep:
+    """Markov clustering by several inflations, which share the first expansion.
+
+    Args:
+        inflations: each > 1.
+
+    All others as for :func:`mcl`.
+
+    Returns:
+        MclSweep: the clusterings, and a table of their quality that helps to choose.
+
+    Example:
+        >>> import torch, torchcent
+        >>> two_triangles = torch.tensor([[0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5]])
+        >>> sweep = torchcent.mcl_sweep(two_triangles, inflations=[1.4, 2, 6], directed=False)
+        >>> [found.num_clusters for found in sweep.clusterings]
+        [1, 2, 2]
+        >>> [row["modularity"] > 0.35 for row in sweep.table]
+        [False, True, True]
+    """
+    rates = check_mcl.inflations(inflations)
+    limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
+    treat = check_mcl.overlap(overlap)
+    prepared = _prepare(
+        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress,
+        memory=memory,
+    )  # fmt: skip
+    flow, rules = prepared.flow, prepared.rules
+    plan = _plan.plan(flow, rules, prepared.engine, check.byte_budget(memory))
+    shared = _run.expand(flow, rules, plan, progress)
+    clusterings: list[Clustering] = []
+    table = []
+    for rate in rates:
+        result = _run.run(
+            shared.flow, rules, rate, limits, plan, progress, expanded=shared.summaries[0]
+        )
+        _run.warn_if_stuck(result, limits)
+        result.engines = shared.engines[:1] + [
+            change for change in result.engines if change[0] != shared.engines[0][0]
+        ]
+        clusterings.append(_clustering(result, rate, treat, False))
+        table.append(_row(prepared, clusterings))
+    return MclSweep(rates, clusterings, table)
+
+
+@_memory.reported
+def clustering_quality(
+    clustering: Clustering | Tensor,
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+) -> dict[str, float]:
+    """How well a clustering fits a graph, as ``clm info`` tells it.
+
+    Args:
+        clustering: a Clustering, or labels [n] from 0 on.
+        edge_index, edge_weight, num_nodes, directed: as for :func:`mcl`.
+
+    Returns:
+        A dict of
+
+        - efficiency: from 0 to 1, the mean over the vertices of how well the cluster covers the
+          vertex's flow without being larger than needed;
+        - modularity: Newman's, of the similarities;
+        - mass_fraction: the mean share of a vertex's flow (loop included) that stays inside;
+        - area_fraction: pairs within clusters over all pairs.
+
+    Example:
+        >>> import torch, torchcent
+        >>> square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+        >>> halves = torch.tensor([0, 0, 1, 1])
+        >>> quality = torchcent.clustering_quality(halves, square, directed=False)
+        >>> quality["modularity"], round(quality["area_fraction"], 4)
+        (0.0, 0.3333)
+    """
+    from torchcent.clustering._clustering import _labels
+
+    labels = _labels(clustering)
+    if num_nodes is None and not isinstance(edge_index, Graph):
+        num_nodes = labels.numel()
+        given = check.edge_index(edge_index)
+        highest = int(given.max()) if given.numel() else -1
+        if highest >= num_nodes:
+            raise ValueError(
+                f"clustering has {num_nodes} labels, but edge_index contains vertex id {highest}"
+            )
+    prepared = _prepare(edge_index, edge_weight, 2, "max", None, num_nodes, directed, "auto", None)
+    check_mcl.same_size(labels.numel(), prepared.flow.num_nodes)
+    label = torch.unique(labels.to(prepared.flow.device), return_inverse=True)[1]
+    return _quality.fit(prepared.flow, prepared.graph, prepared.similarity, label)
+
+
+@_memory.reported
+def explain_mcl(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    expansion: int = 2,
+    loops: str | float | None = "max",
+    prune: Prune | None = _DEFAULT,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+) -> _plan.MclPlan:
+    """How :func:`mcl` would run: engine and why, the size of the first expansion, memory.
+
+    Raises what :func:`mcl` would raise before it starts.
+
+    Example:
+        >>> import torch, torchcent
+        >>> everybody = torch.ones(50, 50).nonzero().T
+        >>> torchcent.explain_mcl(everybody).engine
+        'dense'
+    """
+    prepared = _prepare(
+        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, None,
+        memory=memory,
+    )  # fmt: skip
+    return _plan.plan(prepared.flow, prepared.rules, prepared.engine, check.byte_budget(memory))
+
+
+@dataclass
+class _Prepared:
+    graph: Graph
+    similarity: Tensor
+    flow: Flow
+    rules: Rules
+    engine: str
+
+    def take(self) -> Flow:
+        """The flow, which is not held here any longer."""
+        flow = self.flow
+        del self.flow, self.similarity, self.graph
+        return flow
+
+
+def _prepare(
+    edge_index: Tensor | Graph, edge_weight: Tensor | None, expansion: int,
+    loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
+    engine: str, progress: bool | None, batch: Tensor | None = None, ptr: Tensor | None = None,
+    memory: int | None = None,
+) -> _Prepared:  # fmt: skip
+    rules = Rules(check_mcl.expansion(expansion), check_mcl.prune(prune))
+    kind, chosen = check_mcl.loops(loops), check_mcl.engine(engine)
+    if progress is not None:
+        check.flag(progress, "progress")
+    if isinstance(edge_index, Tensor):
+        edge_index = check.edge_index(edge_index)
+        if kind is None:  # it is read again below, and another thread may change it meanwhile
+            edge_index = edge_index.clone()
+    weight = check_mcl.similarities(edge_index, edge_weight)
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
+    similarity = _flow.similarities(graph, weight)
+    own = None
+    if kind is None and isinstance(edge_index, Tensor):
+        own = _flow.input_loops(edge_index, weight, graph.num_nodes)
+    return _Prepared(graph, similarity, _flow.build(graph, similarity, kind, own), rules, chosen)
+
+
+def _clustering(
+    result: _run.Run, inflation: float, overlap: str, return_flow: bool, ptr: Tensor | None = None
+) -> Clustering:
+    flow = result.flow
+    graph = None
+    if ptr is not None:
+        graph = np.repeat(np.arange(ptr.numel() - 1), ptr.diff().cpu().numpy())
+    found = _interpret.interpret(flow, overlap, graph)
+
+    def there(array: object) -> Tensor:
+        return torch.as_tensor(array, dtype=torch.int64, device=flow.device)
+
+    kept = None
+    if return_flow:
+        colptr, row, value = flow.packed()
+        kept = torch.sparse_csc_tensor(
+            colptr, row, value, (flow.num_nodes,) * 2, device=value.device
+        )
+    first, *others = result.engines or [("none", 1)]
+    engine = ", ".join([first[0], *(f"{name} from iteration {at}" for name, at in others)])
+    return Clustering(
+        there(found.label), there(found.attractors), there(found.overlaps), len(result.summaries),
+        tuple(summary.chaos for summary in result.summaries), result.converged, inflation, engine,
+        kept, there(found.members), tuple(found.offset.tolist()),
+        None if ptr is None else there(np.searchsorted(found.graph, np.arange(ptr.numel()))),
+    )  # fmt: skip
+
+
+def _row(prepared: _Prepared, clusterings: list[Clustering]) -> dict[str, float]:
+    last = clusterings[-1]
+    size = last.sizes
+    row: dict[str, float] = {
+        "inflation": last.inflation,
+        "clusters": last.num_clusters,
+        "largest": int(size[0]) if len(size) else 0,
+        "singletons": int((size == 1).sum()),
+    }
+    row |= _quality.fit(prepared.flow, prepared.graph, prepared.similarity, last.labels)
+    row["distance"] = clustering_distance(*clusterings[-2:]).distance if clusterings[1:] else 0
+    return row

@@ -1,0 +1,164 @@
+"""Which engine, how much memory: decided before the first iteration, and told by explain()."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from torchcent.clustering import _tensor
+from torchcent.clustering._flow import Flow
+from torchcent.clustering._rules import Rules, step_memory
+from torchcent.runtime import _memory, _ops
+from torchcent.runtime._memory import readable
+
+ENGINES = ("auto", "fused", "dense", "tensor")
+OPERATOR = "mcl_iterate"
+# Products that a matrix product does in the time of one of a sparse column, and the size up to
+# which no more than a call's overhead is at stake. On the CPU the fused engine breaks even at 2 for
+# full matrices and at 4 to 9 for those that are a third full; on an H200 fused columns reach 4.4e11
+# products a second and float32 matrices 2.5e13.
+_Key = tuple[str, str]
+GEMM_GAIN: dict[_Key, float] = {
+    ("cpu", "fused"): 4, ("cpu", "tensor"): 400, ("cuda", "fused"): 50, ("cuda", "tensor"): 4000,
+}  # fmt: skip
+SMALL: dict[_Key, int] = {
+    ("cpu", "fused"): 0, ("cpu", "tensor"): 96, ("cuda", "fused"): 1024, ("cuda", "tensor"): 1024,
+}  # fmt: skip
+# Of the dense engine, per entry of [n, n]: the flow, its power, and what pruning holds beside them.
+DENSE_BYTES = 32
+_ENTRY = 8  # bytes of an entry: row and value
+_TENSOR_ENTRY = 36  # of the tensor engine, which holds the new entries in blocks and then as one
+# Of a thread of the fused engine: per vertex, and its chunk of new entries (flow_store.h).
+_PER_NODE, _CHUNK = 24, 2**21
+
+
+@dataclass(frozen=True)
+class MclPlan:
+    """How Markov clustering will run; print it to read it.
+
+    Attributes:
+        engine: "fused", "dense" or "tensor".
+        reason: why.
+        device: where.
+        num_nodes: n.
+        entries: of the flow at the start, loops included.
+        products: multiplications of the first expansion.
+        expanded: entries that the flow has at most after the first expansion, pruned.
+        threads: on the CPU.
+        memory: bytes that the first iteration takes at most, and one from a flow as large as that.
+        memory_limit: bytes that may be taken.
+        overhead: bytes of them that are for neither flow.
+        may_switch: another engine may go on, once the flow has become dense or sparse enough.
+    """
+
+    engine: str
+    reason: str
+    device: torch.device
+    num_nodes: int
+    entries: int
+    products: int
+    expanded: int
+    threads: int
+    memory: int
+    memory_limit: int
+    overhead: int
+    may_switch: bool
+
+    def __str__(self) -> str:
+        rows = {
+            "measure": "mcl",
+            "engine": f"{self.engine}: {self.reason}",
+            "device": f"{self.device}" + (f", {self.threads} threads" if self.threads else ""),
+            "graph": f"{self.num_nodes:,} vertices, {self.entries:,} entries of the flow",
+            "expansion": f"{self.products:,} products, at most {self.expanded:,} entries kept",
+            "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
+        }
+        return "\n".join(f"{name:<9} {text}" for name, text in rows.items())
+
+
+def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
+    """The plan of a run from this flow.
+
+    Raises:
+        MemoryError: with the need and the limit.
+        ValueError: if the engine cannot run here.
+    """
+    limit = _memory.budget(memory, flow.device)
+    n, work = flow.num_nodes, products(flow, rules.expansion)
+    most = step_memory(flow, rules)
+    cap = rules.prune.most if rules.prune is not None else None
+    expanded = int((most if cap is None else most.clamp(max=cap)).sum())
+    chosen, reason = _choose(flow, engine, work, limit)
+    each, slack, overhead = _needed(chosen, flow)
+    needed = max(flow.nbytes, _ENTRY * expanded) + each * expanded + slack + overhead
+    made = MclPlan(
+        chosen, reason, flow.device, n, flow.entries, int(work), expanded,
+        torch.get_num_threads() if flow.device.type == "cpu" else 0, needed, limit, overhead,
+        engine == "auto" and DENSE_BYTES * n * n + flow.nbytes <= limit,
+    )  # fmt: skip
+    if needed > limit:
+        what = f"mcl with engine={chosen!r}, up to {expanded:,} entries after the first expansion,"
+        raise _memory.refuse(what, needed, limit, memory)
+    return made
+
+
+def products(flow: Flow, expansion: int = 2) -> float:
+    """Multiplications of an expansion of the flow, column by column."""
+    colptr, row, _ = flow.packed()
+    work = flow.length.double()
+    for _ in range(expansion - 1):
+        sums = torch.nn.functional.pad(work[row].cumsum(0), (1, 0))
+        work = sums[colptr[1:]] - sums[colptr[:-1]]
+    return float(work.sum())
+
+
+def compiled(device: torch.device) -> bool:
+    """Is there a compiled operator for this device?"""
+    return _ops.has_kernel(OPERATOR, device)
+
+
+def sparse_engine(device: torch.device) -> str:
+    """The engine for sparse columns."""
+    return "fused" if compiled(device) else "tensor"
+
+
+def dense_pays(device: torch.device, n: int, work: float) -> bool:
+    """Is a matrix product on [n, n] faster than so many products of sparse columns?"""
+    key = ("cpu" if device.type == "cpu" else "cuda", sparse_engine(device))
+    return n <= SMALL[key] or float(n) ** 3 < GEMM_GAIN[key] * work
+
+
+def _choose(flow: Flow, engine: str, work: float, limit: int) -> tuple[str, str]:
+    n, device = flow.num_nodes, flow.device
+    if engine == "fused" and not compiled(device):
+        raise ValueError(
+            f"engine='fused' has no compiled kernels for {device}; use 'dense' or 'tensor'"
+            if _ops.available
+            else "engine='fused' needs the compiled extension; use 'dense' or 'tensor'"
+        )
+    if engine != "auto":
+        return engine, "asked for"
+    sparse = sparse_engine(device)
+    if DENSE_BYTES * n * n > limit:
+        return sparse, f"a matrix of {n:,} x {n:,} does not fit"
+    if dense_pays(device, n, work):
+        share = flow.entries / max(n * n, 1)
+        return "dense", f"{share:.0%} of the {n:,} x {n:,} matrix are entries"
+    why = f"{work:,.0f} products are few beside {n:,}^3"
+    return sparse, why if sparse == "fused" else f"{why}; no compiled kernels for {device}"
+
+
+def _needed(engine: str, flow: Flow) -> tuple[int, int, int]:
+    """Bytes per entry of the next flow; what it may waste; other bytes of an iteration."""
+    n = flow.num_nodes
+    if engine == "dense":
+        return 0, 0, DENSE_BYTES * n * n
+    if engine == "tensor":
+        largest = _tensor.PRODUCTS if flow.device.type == "cpu" else _tensor.PRODUCTS_ON_ACCELERATOR
+        block = int(min(largest, products(flow)))
+        return _TENSOR_ENTRY, 0, 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
+    if flow.device.type == "cuda":  # lists of columns; a block's places for every row
+        return _ENTRY, 36 * n, 20 * n
+    threads = max(torch.get_num_threads(), 1)
+    return _ENTRY, 12 * n + _CHUNK * threads, _PER_NODE * n * threads

@@ -1,0 +1,167 @@
+"""What an iteration does to the flow, and what it tells of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import torch
+from torch import Tensor
+
+from torchcent.check._values import number as _number
+from torchcent.check._values import shortened
+from torchcent.clustering._flow import Flow
+
+# mcl cuts a little below 1/P, so that an entry of exactly 1/P stays.
+_BELOW = 0.99999
+# P, S, R of mcl's resource schemes 1 to 7; recovery is always tried below 90 % of the mass.
+_SCHEMES = (
+    (3000, 400, 500),
+    (4000, 500, 600),
+    (5000, 600, 700),
+    (6000, 700, 800),
+    (7000, 800, 900),
+    (10000, 1100, 1400),
+    (10000, 1200, 1600),
+)
+
+
+@dataclass(frozen=True)
+class Prune:
+    """How entries of a column are pruned after expansion, as mcl does it.
+
+    1. *Cut*: entries below `threshold` go.
+    2. *Recover*: if what is left sums to less than `mass` and is fewer than `recover` entries, the
+       `recover` largest entries of the whole column stay instead.
+    3. *Select*: else, if more than `select` entries are left, the `select` largest stay; if these
+       sum to less than `mass`, the `recover` largest of what was left.
+
+    What equals the smallest entry that stays, stays too; of a column that is cut as a whole the
+    largest entry stays. The column is then rescaled to sum 1.
+
+    Attributes:
+        threshold: mcl's ``-p``, or 0.99999 / ``-P``; 0 switches the cut off.
+        select: mcl's ``-S``; 0 switches the selection off.
+        recover: mcl's ``-R``; 0 switches the recovery off.
+        mass: mcl's ``-pct``, as a share.
+
+    The default is mcl's scheme 6. ``prune=None`` in place of a Prune switches all off.
+
+    Example:
+        >>> Prune.scheme(6) == Prune()
+        True
+        >>> Prune.from_mcl(P=4000, S=500)
+        Prune(threshold=0.0002499975, select=500, recover=1400, mass=0.9)
+    """
+
+    threshold: float = _BELOW / 10000
+    select: int = 1100
+    recover: int = 1400
+    mass: float = 0.9
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "mass"):
+            value = getattr(self, name)
+            if not 0 <= _number(value, f"Prune: {name}") <= 1:
+                raise ValueError(f"Prune: {name} must be in [0, 1], got {shortened(value)}")
+            object.__setattr__(self, name, float(value))  # NumPy's become Python's
+        for name in ("select", "recover"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                raise TypeError(f"Prune: {name} must be an int, got {shortened(value)}")
+            if not 0 <= int(value) < 2**31:
+                said = shortened(value)
+                raise ValueError(f"Prune: {name} must be in [0, 2^31), got {said}; 0 is off")
+            object.__setattr__(self, name, int(value))
+
+    @classmethod
+    def scheme(cls, number: int) -> Prune:
+        """mcl's resource scheme 1 to 7: the higher, the more accurate and costly."""
+        known = isinstance(number, Integral) and not isinstance(number, bool)
+        if not known or not 1 <= int(number) <= len(_SCHEMES):
+            raise ValueError(f"scheme must be 1 to {len(_SCHEMES)}, got {shortened(number)}")
+        limit, select, recover = _SCHEMES[number - 1]
+        return cls(_BELOW / limit, select, recover)
+
+    @classmethod
+    def from_mcl(
+        cls, *, P: int | None = None, S: int | None = None, R: int | None = None,
+        pct: float | None = None,
+    ) -> Prune:  # fmt: skip
+        """By the names of mcl's options; what is left out is mcl's default. P=0 is no cut."""
+        base = cls()
+        if P is not None and _number(P, "P") < 0:
+            raise ValueError(f"P must be a number >= 0, got {shortened(P)}")
+        return cls(
+            base.threshold if P is None else min(_BELOW / P, 1.0) if P else 0.0,
+            base.select if S is None else S,
+            base.recover if R is None else R,
+            base.mass if pct is None else _number(pct, "pct") / 100,
+        )
+
+    @property
+    def most(self) -> int | None:
+        """Entries that a column has at most afterwards, but for ties; None if there is no limit."""
+        limits = []
+        if self.select:
+            limits.append(max(self.select, self.recover))
+        if self.threshold:
+            limits.append(max(int(min(1.001 / self.threshold, 2**31)), self.recover))
+        return min(limits) if limits else None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Expansion and pruning of a run, as the operators take them."""
+
+    expansion: int
+    prune: Prune | None
+
+    def arguments(self, inflation: float) -> tuple[int, float, float, int, int, float]:
+        """expansion, inflation, threshold, select, recover, mass; 0 is off."""
+        off = self.prune or Prune(0.0, 0, 0, 0.0)
+        return (
+            self.expansion, inflation, off.threshold, off.select, off.recover, off.mass,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What an iteration tells.
+
+    Attributes:
+        chaos: the largest of the columns' (largest - sum of squares) x number of the entries that
+            pruning left, before they are rescaled.
+        products: multiplications that the expansion is the sum of.
+        kept: entries after pruning.
+        poor: columns of which less than `Prune.mass` is left.
+        recovered, selected: columns that got entries back, that were limited to the largest.
+        mass: the least share of a column that pruning left.
+        total_mass: the sum of these shares.
+    """
+
+    chaos: float
+    products: int
+    kept: int
+    poor: int
+    recovered: int
+    selected: int
+    mass: float
+    total_mass: float
+
+    @classmethod
+    def of(cls, values: Tensor) -> Summary:
+        chaos, *counts, least, total = values.tolist()
+        products, kept, poor, recovered, selected = map(int, counts)
+        return cls(chaos, products, kept, poor, recovered, selected, least, total)
+
+
+def step_memory(flow: Flow, rules: Rules) -> Tensor:
+    """int64 [n]: at most so many entries has each column after expansion, before pruning."""
+    colptr, row, _ = flow.packed()
+    length = flow.length.long()
+    most = length
+    for _ in range(rules.expansion - 1):
+        sums = torch.nn.functional.pad(most[row].cumsum(0), (1, 0))
+        most = (sums[colptr[1:]] - sums[colptr[:-1]]).clamp(max=flow.num_nodes)
+    return most

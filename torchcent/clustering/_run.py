@@ -1,0 +1,314 @@
+"""THE loop over iterations: progress, Ctrl-C, memory, the engines."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from torchcent.clustering import _dense, _plan, _tensor
+from torchcent.clustering._flow import Flow, columns_as_rows, from_dense
+from torchcent.clustering._rules import Rules, Summary
+from torchcent.runtime import _codes, _memory, _ops
+from torchcent.runtime._codes import BYTES, CANCEL, DONE
+from torchcent.runtime._watch import on_device, progress_bar, watched
+
+# Products of the first expansion below which a thread and a bar cost more than they give.
+_INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e5, 1e8
+# How much faster another engine must look before it takes over.
+_HYSTERESIS = 1.5
+_FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
+
+
+@dataclass
+class Run:
+    """What came out.
+
+    Attributes:
+        flow: the last one, inflated.
+        summaries: of every iteration.
+        converged: did chaos fall below the limit, or the flow come to rest above it?
+        engines: (engine, first iteration) for every change of engine.
+    """
+
+    flow: Flow
+    summaries: list[Summary] = field(default_factory=list)
+    converged: bool = False
+    engines: list[tuple[str, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop."""
+
+    chaos: float
+    max_iter: int
+
+
+def run(
+    flow: Flow, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
+    progress: bool | None, expanded: Summary | None = None,
+) -> Run:  # fmt: skip
+    """Iterates until the chaos is below its limit.
+
+    With `expanded`, the flow has been expanded and pruned already and waits for its inflation.
+    """
+    quiet()
+    result = Run(flow)
+    if flow.num_nodes == 0:
+        return Run(flow, [Summary.of(torch.zeros(8, device="cpu"))], True, [(plan.engine, 1)])
+    control = _codes.control()
+    quick = inline(plan.products, flow.device)
+    bar = progress_bar(
+        max(flow.num_nodes, 1), f"mcl -I {inflation:g}", progress, quick, "columns",
+        bar_format=_FORMAT,
+    )  # fmt: skip
+    with bar:
+        loop = _Loop(result, rules, inflation, limits, plan, control, bar)
+        work = on_device(lambda: loop.iterate(expanded), flow.device)
+        if quick:
+            work()
+        else:
+            watched(work, control, bar)
+    return result
+
+
+def inline(products: float, device: torch.device) -> bool:
+    """Is the work of an iteration so little that a thread to watch it would cost more than it?"""
+    return products < (_INLINE_WORK_ON_CUDA if device.type == "cuda" else _INLINE_WORK)
+
+
+@cache
+def quiet() -> None:
+    """Draws PyTorch's warning that CSR is "in beta", which comes once, and swallows it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = torch.eye(1, device="cpu").to_sparse()
+        torch.sparse.mm(one, one)
+        torch.sparse_csc_tensor(
+            torch.tensor([0, 0], device="cpu"),
+            one.indices()[0][:0],
+            torch.ones(0, device="cpu"),
+            (1, 1),
+        )
+
+
+def expand(flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None) -> Run:
+    """The first expansion alone, pruned, for several inflations."""
+    return run(flow, rules, 1.0, Limits(math.inf, 1), plan, progress)
+
+
+def inflated(flow: Flow, inflation: float) -> Flow:
+    """The flow with its entries raised to the power."""
+    colptr, row, value = flow.packed()
+    n = flow.num_nodes
+    column = torch.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
+    done = _tensor.inflate(_tensor.Columns(n, column, row, value), inflation)
+    length = torch.bincount(done.column, minlength=n)
+    return _tensor.from_packed(_tensor.pointers(length), done.row, done.value)
+
+
+class _Loop:
+    def __init__(
+        self, result: Run, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
+        control: Tensor, bar: tqdm,
+    ) -> None:  # fmt: skip
+        self.result, self.rules, self.inflation = result, rules, inflation
+        self.limits, self.plan, self.control, self.bar = limits, plan, control, bar
+        self.seconds = 0.0
+
+    def iterate(self, expanded: Summary | None) -> None:
+        result = self.result
+        if expanded is not None:
+            result.flow = inflated(result.flow, self.inflation)
+            result.summaries.append(expanded)
+            result.converged = expanded.chaos < self.limits.chaos
+        engine: _Fused | _Tensor | _Dense = _ENGINES[self.plan.engine](self, result.flow)
+        result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
+        while not result.converged and len(result.summaries) < self.limits.max_iter:
+            if not result.engines or result.engines[-1][0] != engine.name:
+                result.engines.append((engine.name, len(result.summaries) + 1))
+            started = time.perf_counter()
+            before = engine.state() if self.repeats() else None
+            summary = engine.step()
+            if self.control[CANCEL]:
+                break
+            self.seconds = time.perf_counter() - started
+            result.summaries.append(summary)
+            result.converged = summary.chaos < self.limits.chaos or (
+                before is not None and engine.is_at(before)
+            )
+            self.tell()
+            engine = engine.better() or engine
+        result.flow = engine.flow()
+
+    def repeats(self) -> bool:
+        """Do the last two iterations look alike? Then the flow may be at rest, as it is on graphs
+        that look alike from many sides, with chaos above the limit."""
+        return self.result.summaries[-1:] == self.result.summaries[-2:-1] != []
+
+    def arguments(self) -> tuple[int, float, float, int, int, float]:
+        return self.rules.arguments(self.inflation)
+
+    def tell(self) -> None:
+        """Moves the bar's text; the bar itself is this iteration's columns."""
+        last, count = self.result.summaries[-1], len(self.result.summaries)
+        left = seconds_left(
+            [s.chaos for s in self.result.summaries], self.limits.chaos, self.seconds
+        )
+        text = f"iteration {count}, chaos {last.chaos:.2g}, {last.kept:,} entries"
+        if left is not None:
+            text += f", about {left:.0f} s left" if left >= 1 else ", nearly done"
+        self.bar.set_postfix_str(text, refresh=False)
+        self.control[DONE] = 0
+
+
+def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | None:
+    """A guess from the last iterations' fall of chaos and the time of one; None before it falls.
+
+    Chaos rises first, then falls, at the end faster than geometrically, and iterations get shorter:
+    the guess is nearly always too long.
+    """
+    if len(chaos) < 3 or not chaos[-1] < chaos[-2] < chaos[-3] or goal <= 0:
+        return None
+    if chaos[-1] <= goal:
+        return 0.0
+    rate = math.log(chaos[-1] / chaos[-3]) / 2
+    return seconds * math.log(goal / chaos[-1]) / rate
+
+
+class _Sparse:
+    """An engine on the flow itself."""
+
+    def __init__(self, loop: _Loop, flow: Flow) -> None:
+        self.loop, self._flow = loop, flow
+
+    def flow(self) -> Flow:
+        return self._flow
+
+    def state(self) -> Flow:
+        return self._flow
+
+    def is_at(self, before: Flow | Tensor) -> bool:
+        """Is the flow, to the last bit, what it was before an iteration?"""
+        assert isinstance(before, Flow)
+        return all(map(torch.equal, self._flow.packed(), before.packed()))
+
+    def better(self) -> _Dense | None:
+        """The dense engine, once the flow is so dense that it is faster."""
+        plan = self.loop.plan
+        if not plan.may_switch or self.loop.rules.expansion != 2:
+            return None
+        # No more than as if all columns were as long as the longest; counted only if that would do.
+        most = self.loop.result.summaries[-1].kept * float(self._flow.length.max())
+        if not _plan.dense_pays(plan.device, plan.num_nodes, most / _HYSTERESIS):
+            return None
+        work = _plan.products(self._flow)
+        if not _plan.dense_pays(plan.device, plan.num_nodes, work / _HYSTERESIS):
+            return None
+        return _Dense(self.loop, self._flow)
+
+    def room(self) -> int:
+        """Bytes that the next flow may take."""
+        plan = self.loop.plan
+        return max(plan.memory_limit - self._flow.nbytes - plan.overhead, 1)
+
+    def refuse(self) -> MemoryError:
+        limit, at = self.loop.plan.memory_limit, len(self.loop.result.summaries) + 1
+        return MemoryError(
+            f"mcl, iteration {at}, needs more than memory={limit} ({_memory.readable(limit)}), "
+            f"with {self._flow.entries:,} entries of the flow before it; raise memory, or keep "
+            "fewer entries: a smaller select and recover of Prune, or a larger threshold"
+        )
+
+
+class _Fused(_Sparse):
+    name = "fused"
+
+    def step(self) -> Summary:
+        held, control = self._flow, self.loop.control
+        control[BYTES] = self.room()
+        *new, summary = _ops.ops.mcl_iterate(
+            held.begin, held.length, held.row, held.value, control, *self.loop.arguments(),
+            torch.get_num_threads(), 0,
+        )  # fmt: skip
+        if control[BYTES] < 0:
+            raise self.refuse()
+        self._flow = Flow(*new)
+        return Summary.of(summary)
+
+
+class _Tensor(_Sparse):
+    name = "tensor"
+
+    def step(self) -> Summary:
+        room = self.room()
+        self.loop.control[BYTES] = room
+        new, summary = _tensor.iterate(self._flow, self.loop.control, *self.loop.arguments())
+        if new.nbytes > room:
+            raise self.refuse()
+        self._flow = new
+        return Summary.of(summary)
+
+
+class _Dense:
+    name = "dense"
+
+    def __init__(self, loop: _Loop, flow: Flow) -> None:
+        self.loop, self.rows = loop, columns_as_rows(flow)
+        self.kept = flow.entries
+
+    def step(self) -> Summary:
+        self.rows, told = _dense.iterate(self.rows, *self.loop.arguments())
+        summary = Summary.of(told.cpu())
+        self.kept = summary.kept
+        return summary
+
+    def flow(self) -> Flow:
+        return from_dense(self.rows)
+
+    def state(self) -> Tensor:
+        return self.rows
+
+    def is_at(self, before: Flow | Tensor) -> bool:
+        assert isinstance(before, Tensor)
+        return torch.equal(self.rows, before)
+
+    def better(self) -> _Fused | _Tensor | None:
+        """The engine for sparse columns, once the flow is so sparse that it is faster."""
+        plan = self.loop.plan
+        if not plan.may_switch or self.loop.rules.expansion != 2:
+            return None
+        # As if all columns had the same length; counted only if that would do.
+        n, work = plan.num_nodes, float(self.kept) ** 2 / plan.num_nodes
+        if _plan.dense_pays(plan.device, n, work * _HYSTERESIS):
+            return None
+        entry = self.rows != 0
+        work = float((entry.sum(0).double() * entry.sum(1).double()).sum())
+        if _plan.dense_pays(plan.device, n, work * _HYSTERESIS):
+            return None
+        return _SPARSE[_plan.sparse_engine(plan.device)](self.loop, self.flow())
+
+
+_SPARSE: dict[str, Callable[[_Loop, Flow], _Fused | _Tensor]] = {"fused": _Fused, "tensor": _Tensor}
+_ENGINES: dict[str, Callable[[_Loop, Flow], _Fused | _Tensor | _Dense]] = {
+    **_SPARSE,
+    "dense": _Dense,
+}
+
+
+def warn_if_stuck(result: Run, limits: Limits) -> None:
+    if not result.converged:
+        last = result.summaries[-1].chaos if result.summaries else math.inf
+        warnings.warn(
+            f"mcl has not converged in {len(result.summaries)} iterations: chaos is {last:.2g}, "
+            f"not below {limits.chaos:g}; the clusters are those of the flow as it is",
+            stacklevel=4,
+        )

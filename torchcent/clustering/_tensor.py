@@ -1,0 +1,181 @@
+"""The `tensor` engine: torch.sparse products and scatter reductions, on any device.
+
+The contract is that of the operator ``mcl_iterate`` (docs/clustering.md), line by line. The
+transpose of M is a CSR matrix whose row j is column j, so that rows of products come out as columns
+of M^e. Columns are expanded in blocks, so that M^e is never stored as a whole.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.clustering._flow import Flow, from_packed, pointers
+from torchcent.engines._tensor._scatter import scatter_sum
+from torchcent.runtime._codes import BYTES, CANCEL, DONE
+
+# Products of a block, and the bytes that each may take while it is multiplied and pruned.
+PRODUCTS, PRODUCTS_ON_ACCELERATOR = 2**21, 2**25
+BYTES_PER_PRODUCT = 120
+
+
+def iterate(
+    flow: Flow, control: Tensor, expansion: int, inflation: float, threshold: float, select: int,
+    recover: int, mass: float,
+) -> tuple[Flow, Tensor]:  # fmt: skip
+    """Expansion, pruning, chaos and inflation: the new flow and its summary (`_rules.Summary`)."""
+    n = flow.num_nodes
+    colptr, row, value = flow.packed()
+    matrix = _csr(colptr, row, value.double(), n)
+    made, told = [], []
+    length = colptr.diff()
+    for begin, end in _blocks(colptr, row, expansion, int(control[BYTES])):
+        if control[CANCEL]:
+            break
+        part = slice(int(colptr[begin]), int(colptr[end]))
+        block = _csr(colptr[begin : end + 1] - colptr[begin], row[part], value[part].double(), n)
+        products = length.new_zeros(1)
+        for _ in range(expansion - 1):
+            products += length[block.indices()[1]].sum()
+            block = torch.sparse.mm(block, matrix).coalesce()
+        column, into = block.indices()
+        entries = Columns(end - begin, column, into, block.values().float())
+        pruned, summary = prune(entries, threshold, select, recover, mass)
+        made.append(inflate(pruned, inflation))
+        told.append(torch.cat([summary[:1], products.double(), summary[1:]]))
+        control[DONE] += end - begin
+    if not made:
+        empty = torch.zeros(8, dtype=torch.float64, device="cpu")
+        return flow, empty
+    length = torch.cat([x.counts() for x in made])
+    new = from_packed(
+        pointers(length), torch.cat([x.row for x in made]), torch.cat([x.value for x in made])
+    )
+    return new, combine(torch.stack(told)).cpu()
+
+
+class Columns:
+    """Entries of some columns: column from 0 and row, ascending, and value."""
+
+    def __init__(self, count: int, column: Tensor, row: Tensor, value: Tensor) -> None:
+        self.count, self.column, self.row, self.value = count, column, row, value
+
+    def sums(self, values: Tensor) -> Tensor:
+        """float64 [count]: a sum for each column."""
+        return scatter_sum(values.double(), self.column, self.count)
+
+    def counts(self, kept: Tensor | None = None) -> Tensor:
+        """int64 [count]: how many entries each column has, or has of those."""
+        column = self.column if kept is None else self.column[kept]
+        return torch.bincount(column, minlength=self.count)
+
+    def largest(self) -> Tensor:
+        """float64 [count]: the largest entry of each column."""
+        zero = torch.zeros(self.count, dtype=torch.float64, device=self.value.device)
+        return zero.scatter_reduce_(0, self.column, self.value.double(), "amax")
+
+    def where(self, kept: Tensor) -> Columns:
+        return Columns(self.count, self.column[kept], self.row[kept], self.value[kept])
+
+
+def prune(
+    entries: Columns, threshold: float, select: int, recover: int, mass: float
+) -> tuple[Columns, Tensor]:
+    """Cut, recover, select, rescale (`_rules.Prune`); the summary lacks the products."""
+    column, value = entries.column, entries.value
+    before = entries.counts()
+    left = value >= threshold if threshold > 0 else torch.ones_like(value, dtype=torch.bool)
+    count, held = entries.counts(left), entries.sums(value * left)
+    recovering = (held < mass) & (count < before.clamp(max=recover))
+    selecting = (count > select) & (select > 0) & ~recovering
+    keep = left
+    if (recovering | selecting).any():
+        ranked = Ranked(entries, recovering | selecting)
+        keep = left & (~selecting[column] | (value >= ranked.bar(select)[column]))
+        kept = entries.counts(keep)
+        again = selecting & (kept < recover) & (entries.sums(value * keep) < mass)
+        enough = value >= ranked.bar(recover)[column]
+        keep |= (recovering[column] & enough) | (again[column] & left & enough)
+        selecting, recovering = selecting & (kept < count), recovering | again
+    nothing = (entries.counts(keep) == 0)[column]
+    if nothing.any():
+        keep |= nothing & (value == entries.largest()[column])
+    pruned = entries.where(keep)
+    held, kept = pruned.sums(pruned.value), pruned.counts()
+    energy = pruned.largest() - pruned.sums(pruned.value.double() ** 2)
+    pruned.value = (pruned.value.double() / held[pruned.column]).float()
+    summary = [
+        (energy * kept).max().clamp(min=0), kept.sum(), (held < mass).sum(), recovering.sum(),
+        selecting.sum(), held.min(), held.sum(),
+    ]  # fmt: skip
+    return pruned, torch.stack([x.double() for x in summary])
+
+
+def inflate(entries: Columns, inflation: float) -> Columns:
+    """Entries ** inflation, columns rescaled to sum 1; what float32 does not hold goes."""
+    if inflation == 1:
+        return entries
+    # By the largest of the column, so that not all underflow.
+    value = entries.value.double()
+    power = (value / entries.largest()[entries.column]) ** inflation
+    entries.value = (power / entries.sums(power)[entries.column]).float()
+    return entries.where(entries.value > 0)
+
+
+def combine(summaries: Tensor) -> Tensor:
+    """The summary of all columns from those of blocks of them."""
+    sums = summaries.sum(0)
+    sums[0], sums[-2] = summaries[:, 0].max(), summaries[:, -2].min()
+    return sums
+
+
+class Ranked:
+    """The entries of some columns, the largest of each first."""
+
+    def __init__(self, entries: Columns, wanted: Tensor) -> None:
+        at = torch.nonzero(wanted[entries.column]).flatten()
+        column = entries.column[at]
+        order = torch.argsort(entries.value[at], descending=True, stable=True)
+        order = order[torch.argsort(column[order], stable=True)]
+        self.value = entries.value[at][order]
+        self.count = torch.bincount(column, minlength=entries.count)
+        self.begin = pointers(self.count)[:-1]
+
+    def bar(self, most: int) -> Tensor:
+        """float32 [count]: the smallest of the `most` largest entries of each wanted column."""
+        bar = self.value.new_zeros(self.count.numel())
+        if most > 0:
+            there = self.count > 0
+            place = self.begin + self.count.clamp(max=most) - 1
+            bar[there] = self.value[place[there]]
+        return bar
+
+
+def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
+    count = colptr.numel() - 1
+    column = torch.repeat_interleave(torch.arange(count, device=row.device), colptr.diff())
+    return torch.sparse_coo_tensor(
+        torch.stack([column, row]), value, (count, n), is_coalesced=True, check_invariants=False,
+        device=value.device,
+    )  # fmt: skip
+
+
+def _blocks(colptr: Tensor, row: Tensor, expansion: int, room: int) -> list[tuple[int, int]]:
+    """Ranges of columns whose expansion multiplies so many entries at most, or single columns."""
+    n = colptr.numel() - 1
+    work = last = colptr.diff()
+    for _ in range(expansion - 1):
+        sums = torch.nn.functional.pad(last[row].cumsum(0), (1, 0))
+        last = (sums[colptr[1:]] - sums[colptr[:-1]]).clamp(max=2**40)
+        work = torch.maximum(work, last)
+    most = PRODUCTS if row.device.type == "cpu" else PRODUCTS_ON_ACCELERATOR
+    if room > 0:
+        most = max(min(most, room // BYTES_PER_PRODUCT), 1)
+    upto = work.cumsum(0)
+    cuts, end, before = [0], 0, 0
+    while end < n:
+        end = int(torch.searchsorted(upto, before + most, right=True))
+        end = min(max(end, cuts[-1] + 1), n)
+        before = int(upto[end - 1])
+        cuts.append(end)
+    return list(zip(cuts[:-1], cuts[1:], strict=True))

@@ -1,0 +1,1 @@
+"""Measures that sum or compare distances: closeness, harmonic, eccentricity to diameter."""

@@ -1,0 +1,152 @@
+"""What searches from a few vertices tell about the eccentricities of all.
+
+With f = d(u, .), b = d(., u) and e = max f, the triangle inequality gives for every v that u
+reaches and that reaches u
+
+    e(v) >= max(b(v), e - f(v))        to u itself, and to the vertex farthest from u
+    e(v) <= b(v) + e                   by way of u
+
+(Takes and Kosters 2011 and 2013; Borassi et al. 2015). On a symmetric graph f = b.
+
+Searches run where the graph is. What is made of them are small steps over vectors, in NumPy on the
+host: they take less time than PyTorch takes to start them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from torchcent.distances._distance_sums import farthest, source_sums
+from torchcent.engines import _hops, _room, _tensor, _weighted_rows
+from torchcent.engines._choice import OPERATORS
+from torchcent.engines._costs import Bits
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+from torchcent.runtime import _memory, _ops
+from torchcent.runtime._codes import WIDE_BITS
+
+Vector = NDArray[Any]  # distances: int32 hops, or float64 by weights
+Indices = NDArray[np.int64]
+
+MOST_SINGLE = 64  # sources up to which searches one by one beat rows of bits
+_BYTES_PER_NODE = 200  # of bounds
+
+
+class Bounds:
+    """Bounds of the (outgoing) eccentricities in the (strong) component of a vertex, the root.
+
+    Vertices are called by their place in `vertex` here and where bounds are used. On a symmetric
+    graph `back` is `out`.
+    """
+
+    def __init__(self, graph: Graph, how: Request, root: int) -> None:
+        self.graph, self.how = graph, how
+        out, back = self._distances(root)
+        inside = (out >= 0) & (back >= 0)
+        self.is_whole = bool(inside.all())
+        self.vertex: Indices = np.flatnonzero(inside)
+        size = self.vertex.size
+        self.lower: Vector = np.zeros(size, out.dtype)
+        self.upper: Vector = np.full(size, graph.num_nodes, out.dtype)
+        self.slack = 0.0  # relative, what rounding may do to sums of weights
+        if graph.is_weighted:
+            self.upper.fill(np.inf)
+            self.slack = 0.0 if graph.scale.exact else 2.0**-51 * graph.num_nodes
+        # Distances, there and back.
+        self.sum: Vector = np.zeros(size, np.float64 if graph.is_weighted else np.int64)
+        self.searched = np.zeros(size, bool)
+        self.longest = 0.0  # distance found
+        self.root = self._learned(int(np.searchsorted(self.vertex, root)), out, back)
+
+    def search(self, place: int) -> tuple[Vector, Vector]:
+        """Distances from and to a vertex of the component."""
+        return self._learned(place, *self._distances(int(self.vertex[place])))
+
+    def _distances(self, vertex: int) -> tuple[Vector, Vector]:
+        out = distances_from(self.graph, self.how, vertex)
+        if self.graph.is_symmetric:
+            return out, out
+        return out, distances_from(self.graph, self.how, vertex, backward=True)
+
+    def _learned(self, place: int, out: Vector, back: Vector) -> tuple[Vector, Vector]:
+        symmetric = back is out
+        if not self.is_whole:
+            out = out[self.vertex]
+            back = out if symmetric else back[self.vertex]
+        eccentricity = out.max().item()
+        self.longest = max(self.longest, eccentricity if symmetric else back.max().item())
+        self.longest = max(self.longest, eccentricity)
+        np.maximum(self.lower, back, out=self.lower)
+        # A difference is off by as much as the sums it is of, however small it is itself.
+        least = eccentricity * (1 - self.slack) if self.slack else eccentricity
+        np.maximum(self.lower, least - out, out=self.lower)
+        np.minimum(self.upper, back + eccentricity, out=self.upper)
+        self.lower[place] = self.upper[place] = eccentricity
+        self.sum += out
+        if not symmetric:
+            self.sum += back
+        self.searched[place] = True
+        return out, back
+
+    def most_central(self, places: Indices) -> int:
+        """Of these vertices, one of the smallest lower bound; of those, the nearest."""
+        lower = self.lower[places]
+        places = places[lower == lower.min()]
+        return int(places[self.sum[places].argmin()])
+
+    def largest_distances(self, places: Indices, backward: bool = False) -> Vector:
+        """The largest distance from each of the vertices, or to it, by searching all of them."""
+        graph, how = self.graph, self.how
+        vertices = torch.from_numpy(self.vertex[places]).to(graph.device)
+        one_by_one = how.engine == "auto" and _ops.available and graph.device.type == "cpu"
+        one_by_one = one_by_one and not graph.is_weighted
+        if one_by_one and vertices.numel() <= MOST_SINGLE:
+            return farthest(graph, how, vertices, backward).numpy()
+        return source_sums(graph, how, vertices, not backward).eccentricity.cpu().numpy()
+
+
+def worth(row: Vector) -> int:
+    """About how many vertices the bits engine searches from in the time of a single search.
+
+    Its work on a vertex grows with the number of levels on which searches side by side arrive:
+    estimated from how far the distances of one row spread. (Measured: 2 to 6 on meshes and roads,
+    60 to 400 on small worlds.)
+    """
+    if row.dtype != np.int32:  # by weights, where nothing searches so many at once
+        return 1
+    return int(256 / min(1 + 2 * row.std(), 64.0))
+
+
+def distances_from(graph: Graph, how: Request, vertex: int, backward: bool = False) -> Vector:
+    """[n]: distances from the vertex, or to it; -1 where there is no path."""
+    if graph.is_weighted:
+        row = _weighted_rows.single(graph, how.engine, vertex, backward)
+        return torch.where(torch.isfinite(row), row, -1).cpu().numpy()
+    rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
+    search = _hops.hops_on_tensors if how.engine == "tensor" else _hops.hops
+    return search(rowptr, col, vertex).cpu().numpy()
+
+
+def as_tensor(values: Vector | Indices, graph: Graph) -> Tensor:
+    return torch.from_numpy(values).to(graph.device)
+
+
+def room_for(graph: Graph, how: Request) -> None:
+    """Refuses searches one by one and a batch, if memory does not allow for them: bounds, the rows
+    of roots, what they are put together from."""
+    limit, n = _room.limit(graph, how.memory), graph.num_nodes
+    compiled = _ops.has_kernel(OPERATORS["distances"][False], graph.device)
+    if graph.is_weighted or how.engine == "tensor" or not compiled:
+        search = _tensor.memory_needed(n, graph.num_slots, 1)
+    elif graph.device.type == "cuda":
+        search = Bits.flight(n, graph.num_slots, 1, limit)[0]
+    else:
+        search = Bits.row_bytes(n, WIDE_BITS)
+    needed = graph.nbytes + search + _BYTES_PER_NODE * n
+    if needed > limit:
+        raise _memory.refuse(how.measure, needed, limit, how.memory)

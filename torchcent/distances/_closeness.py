@@ -1,0 +1,297 @@
+"""closeness, harmonic, eccentricity: one at a time, or all in the traversal of distance_profile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.distances import _eccentricity, _top_closeness
+from torchcent.distances._distance_sums import Sums, asked, source_sums, vertex_sums
+from torchcent.engines import _scale
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+from torchcent.graph._arguments import as_graph
+from torchcent.runtime import _memory
+
+
+class DistanceProfile(NamedTuple):
+    """What one traversal tells of every vertex; tensors [n], for ``torch.stack(profile, 1)``."""
+
+    closeness: Tensor
+    harmonic: Tensor
+    eccentricity: Tensor
+    reach: Tensor
+    farness: Tensor
+
+
+@_memory.reported
+def distance_profile(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    sources: int | Tensor | None = None,
+    generator: torch.Generator | None = None,
+    wf_improved: bool = True,
+    normalized: bool = False,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> DistanceProfile:
+    r"""Closeness, harmonic centrality, eccentricity, reach and farness, in one traversal.
+
+    All of them are about the distances d(u, v) from the other vertices u to v (incoming arcs; for
+    outgoing ones pass ``graph.reversed()``), with sums over the u that reach v:
+
+    .. math:: reach(v) = \sum_u 1, \quad farness(v) = \sum_u d(u, v), \quad
+              eccentricity(v) = \max_u d(u, v)
+
+    Args:
+        sources: as in :func:`closeness`; with k pivots the eccentricity is the largest distance
+            from a pivot, a lower bound.
+        wf_improved: as in :func:`closeness`.
+        normalized: as in :func:`harmonic`.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        DistanceProfile (a named tuple): closeness, harmonic, eccentricity, reach, farness, each a
+        Tensor [n]. The eccentricity is over what reaches v: it is that of the whole graph where
+        ``reach == n - 1``. On directed graphs :func:`eccentricity` is about outgoing arcs instead.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.distance_profile(path, directed=False).farness
+        tensor([6., 4., 4., 6.])
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = asked("distance_profile", graph, engine, memory, progress, dtype)
+    check.flag(wf_improved, "wf_improved")
+    check.flag(normalized, "normalized")
+    sums = _incoming(graph, how, sources, generator)
+    columns = (
+        _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),
+        _scale.harmonic(sums.harmonic, _scale.others(graph), normalized),
+        sums.eccentricity,
+        sums.reach,
+        sums.farness,
+    )
+    return DistanceProfile(*(column.to(how.dtype) for column in columns))
+
+
+@_memory.reported
+def closeness(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    wf_improved: bool = True,
+    sources: int | Tensor | None = None,
+    vertices: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    top: int | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
+    r"""Closeness centrality: the reciprocal of the mean distance from the other vertices.
+
+    .. math:: C(v) = \frac{r_v}{\sum_u d(u, v)} \cdot \frac{r_v}{n - 1}
+
+    with the sum over the :math:`r_v` vertices that reach v. The second factor (Wasserman and Faust)
+    makes up for small components; it is 1 on a connected graph and left out with
+    ``wf_improved=False``. A vertex that none reaches scores 0. Values equal NetworkX's
+    ``closeness_centrality``.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
+            Self-loops are dropped, copies of an arc merged.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
+            arc the smallest counts. A Graph has weights of its own.
+        num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are then those of
+            each graph alone; `sources` and `vertices` name vertices of the union, an int k draws k
+            pivots of each graph. `top` is for one graph (docs/batches.md).
+        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
+        directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
+            arcs. Distances are those of incoming paths, as in NetworkX (NetworKit: outgoing); for
+            outgoing ones pass ``Graph.from_edge_index(edge_index).reversed()``.
+        wf_improved: apply the second factor.
+        sources: estimate all scores from the distances from these sources only: k pivots drawn with
+            `generator`, or the vertices named by a tensor. The mean over the pivots other than v
+            stands for the mean over all vertices; a single pivot's own score is NaN. All n are
+            exact.
+        vertices: exact scores of only these vertices, one search each.
+        generator: for drawing pivots; None takes torch's global one.
+        top: only the k largest, exact, and without computing all scores where that is cheaper.
+        dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
+        engine: "auto", "bits" (compiled, 512 sources side by side) or "tensor" (plain PyTorch, any
+            device); with weights "auto", "relax" (64 sources side by side), "dijkstra" or
+            "tensor". All are exact. :func:`explain` tells what "auto" takes.
+        memory: bytes that may be used; None allows half of what is free.
+        progress: None shows a bar on a terminal after two seconds; True and False force.
+
+    Returns:
+        Tensor [n]; with `vertices` [len(vertices)]; with `top` (values [k], indices [k]), as
+        ``torch.topk`` does, the lower index first among equals.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+        MemoryError: with both figures, if `memory` does not allow for one batch.
+
+    O(n m / 512) operations on rows of 512 bits and more where the searches have little in common;
+    O(m) for each of `vertices`. With weights O(m + n log n) for each vertex.
+
+    Example:
+        >>> import torch, torchcent
+        >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
+        >>> torchcent.closeness(star, directed=False)
+        tensor([1.0000, 0.6000, 0.6000, 0.6000])
+        >>> torchcent.closeness(star, torch.tensor([1, 2, 4]), directed=False)
+        tensor([0.4286, 0.3333, 0.2727, 0.2000])
+
+    Source:
+        Sabidussi 1966; Wasserman and Faust 1994, p. 201; pivots: Eppstein and Wang 2004; bits:
+        Then et al. 2014; top: Bergamini et al. 2019.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = asked("closeness", graph, engine, memory, progress, dtype)
+    check.flag(wf_improved, "wf_improved")
+    check.at_most_one(sources=sources, vertices=vertices, top=top)
+    if top is not None:
+        check_batch.one_graph(graph, "top", "sort the scores of each graph")
+        values, indices = _top_closeness.top_closeness(
+            graph, how, check.top(top, graph), wf_improved
+        )
+        return values.to(how.dtype), indices
+    ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
+    if ids is not None:
+        sums = source_sums(graph, how, ids)
+    else:
+        sums = _incoming(graph, how, sources, generator)
+    score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph, ids), wf_improved)
+    return score.to(how.dtype)
+
+
+@_memory.reported
+def harmonic(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = False,
+    sources: int | Tensor | None = None,
+    vertices: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Harmonic centrality: the sum of the reciprocal distances from the other vertices.
+
+    .. math:: H(v) = \sum_{u \ne v} \frac{1}{d(u, v)}
+
+    where :math:`1 / \infty = 0`. Values equal NetworkX's ``harmonic_centrality``.
+
+    Args:
+        normalized: divide by n - 1, so that the largest possible score is 1.
+        Others: as in :func:`closeness`. With `sources` the sum over all vertices is estimated
+            (NetworkX's option of that name returns the sum over the sources themselves).
+
+    Returns:
+        Tensor [n]; with `vertices` [len(vertices)].
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1], [1, 2]])
+        >>> torchcent.harmonic(path, directed=False)
+        tensor([1.5000, 2.0000, 1.5000])
+
+    Source:
+        Marchiori and Latora 2000; Boldi and Vigna 2014.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = asked("harmonic", graph, engine, memory, progress, dtype)
+    check.flag(normalized, "normalized")
+    check.at_most_one(sources=sources, vertices=vertices)
+    ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
+    if ids is not None:
+        sums = source_sums(graph, how, ids)
+    else:
+        sums = _incoming(graph, how, sources, generator)
+    return _scale.harmonic(sums.harmonic, _scale.others(graph, ids), normalized).to(how.dtype)
+
+
+@_memory.reported
+def eccentricity(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    vertices: Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Eccentricity: the distance to the farthest vertex.
+
+    .. math:: \varepsilon(v) = \max_u d(v, u)
+
+    over outgoing paths, as NetworkX's ``eccentricity``, which refuses disconnected graphs.
+
+    Args:
+        disconnected: "inf": infinite where v does not reach all vertices; "component": the largest
+            distance to a vertex that v reaches, 0 where it reaches none.
+        vertices: only these, one search each.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        Tensor [n]; with `vertices` [len(vertices)].
+
+    On meshes and roads most values follow from bounds that a few searches give (Takes and Kosters
+    2013); what is left is searched with the bits engine.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.eccentricity(path, directed=False)
+        tensor([3., 2., 2., 3.])
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = asked("eccentricity", graph, engine, memory, progress, dtype)
+    check.choice(disconnected, "disconnected", check.DISCONNECTED)
+    ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
+    return _eccentricity.eccentricities(graph, how, ids, disconnected).to(how.dtype)
+
+
+def _incoming(
+    graph: Graph, how: Request, sources: int | Tensor | None, generator: torch.Generator | None
+) -> Sums:
+    """Sums over all other vertices, exact or from pivots."""
+    pivots = check.sources(sources, graph, check.random_generator(generator))
+    sums = vertex_sums(graph, how, sources=pivots)
+    if pivots is None:
+        return sums
+    return replace(sums, total=_scale.from_pivots(sums.total, graph, pivots))

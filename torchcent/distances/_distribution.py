@@ -1,0 +1,260 @@
+"""What the distances of all pairs look like: distribution, mean, effective diameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.distances._distance_sums import asked, distance_rows, small_sums, vertex_sums
+from torchcent.engines import _room, _tiny
+from torchcent.engines._request import Request
+from torchcent.graph import Graph, _batch
+from torchcent.graph._arguments import as_graph
+from torchcent.runtime import _memory
+
+
+@_memory.reported
+def distance_distribution(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    sources: int | Tensor | None = None,
+    generator: torch.Generator | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    """How many ordered pairs (u, v) lie at each distance: entry L counts those with d(u, v) = L.
+
+    Entry 0 is n, for each vertex and itself; the last is the number of pairs at the diameter (the
+    largest finite distance). Unconnected pairs are not counted: their number is n^2 less the sum.
+
+    Args:
+        edge_weight: as in :func:`closeness`, but whole numbers: there is an entry for every length
+            up to the longest. Others are refused: round them to multiples of a unit.
+        sources: only distances from these sources, k drawn with `generator` or named by a tensor,
+            extrapolated by n / k: an unbiased estimate.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        int64 Tensor [depth + 1]; a float64 one where `sources` make it an estimate. Of a batch
+        [num_graphs, depth + 1], with the largest depth and zeros after that of a graph.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.distance_distribution(path, directed=False)
+        tensor([4, 6, 4, 2])
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = asked("distance_distribution", graph, engine, memory, progress, None)
+    pivots = _pivots(graph, sources, generator)
+    small, large = _split(graph, how)
+    table = _small_pairs(graph, how, pivots, small)
+    rows = list(_large_pairs(graph, how, pivots, large))
+    longest = max((row.numel() for row in rows), default=1)
+    table = torch.nn.functional.pad(table, (0, max(longest - table.shape[1], 0)))
+    for number, row in zip(large, rows, strict=True):
+        table[number, : row.numel()] = row
+    return table if graph.ptr is not None else table[0]
+
+
+@_memory.reported
+def effective_diameter(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    q: float = 0.9,
+    sources: int | Tensor | None = None,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""The distance within which a share q of all connected pairs lie, interpolated.
+
+    With N(L) the number of ordered pairs of different vertices at distance at most L and
+    :math:`N = N(\infty)`, take the smallest L with :math:`N(L) \ge q N`; the result is
+
+    .. math:: L - 1 + \frac{q N - N(L - 1)}{N(L) - N(L - 1)}
+
+    This is SNAP's linear interpolation; SNAP also counts each vertex with itself.
+
+    Args:
+        edge_weight: whole numbers, as in :func:`distance_distribution`.
+        q: in (0, 1]; 1 gives the largest finite distance.
+        sources: an estimate, as in :func:`distance_distribution`.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        0-dim Tensor; 0 where no two vertices are connected. Of a batch Tensor [num_graphs].
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.effective_diameter(path, directed=False, q=0.75)
+        tensor(1.7500)
+
+    Source:
+        Leskovec, Kleinberg and Faloutsos 2005.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = asked("effective_diameter", graph, engine, memory, progress, dtype)
+    share = check.quantile(q)
+    pivots = _pivots(graph, sources, generator)
+    small, large = _split(graph, how)
+    value = _quantile(_small_pairs(graph, how, pivots, small), share)
+    for number, pairs in zip(large, _large_pairs(graph, how, pivots, large), strict=True):
+        value[number] = _quantile(pairs[None], share)[0]
+    return (value if graph.ptr is not None else value[0]).to(how.dtype)
+
+
+@_memory.reported
+def average_shortest_path_length(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""The mean distance of all ordered pairs of different vertices.
+
+    .. math:: \frac{1}{n (n - 1)} \sum_{u \ne v} d(u, v)
+
+    Values equal NetworkX's ``average_shortest_path_length``, which refuses disconnected graphs.
+
+    Args:
+        disconnected: "inf": infinite where some pair is unconnected; "component": the mean over
+            the connected pairs, NaN if there are none.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1], [1, 2]])
+        >>> torchcent.average_shortest_path_length(path, directed=False)
+        tensor(1.3333)
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = asked("average_shortest_path_length", graph, engine, memory, progress, dtype)
+    check.choice(disconnected, "disconnected", check.DISCONNECTED)
+    sums = vertex_sums(graph, how)
+    pairs, total = _batch.total(graph, sums.reach), _batch.total(graph, sums.farness)
+    n = _batch.sizes(graph)
+    mean = total / pairs  # NaN without pairs
+    if disconnected == "inf":
+        mean[pairs < n * (n - 1)] = math.inf
+    mean[n < 2] = 0
+    mean = mean.to(how.dtype)
+    return mean if graph.ptr is not None else mean[0]
+
+
+def _pivots(
+    graph: Graph, sources: int | Tensor | None, generator: torch.Generator | None
+) -> Tensor | None:
+    """None for all vertices, be it that all are named: then nothing is extrapolated."""
+    pivots = check.sources(sources, graph, check.random_generator(generator))
+    return None if pivots is not None and pivots.numel() == graph.num_nodes else pivots
+
+
+def _split(graph: Graph, how: Request) -> tuple[_tiny.Numbers, list[int]]:
+    """The graphs whose pairs the tiny engine counts, and the others: those with weights, too."""
+    if graph.is_weighted:
+        return np.empty(0, np.int64), list(range(graph.num_graphs))
+    return _tiny.split(graph, how.engine)
+
+
+def _quantile(pairs: Tensor, share: float) -> Tensor:
+    """Of each row of pairs by distance, the distance within which this share of them lies."""
+    within = torch.cat([torch.zeros_like(pairs[:, :1]), pairs[:, 1:].cumsum(1)], dim=1).double()
+    wanted = share * within[:, -1:]
+    last = torch.searchsorted(within, wanted).clamp(min=1, max=max(within.shape[1] - 1, 1))
+    if within.shape[1] == 1:
+        return within[:, 0]  # no two vertices are connected
+    before, after = within.gather(1, last - 1), within.gather(1, last)
+    value = last - 1 + (wanted - before) / (after - before)
+    return torch.where(wanted == 0, 0, value)[:, 0]
+
+
+def _small_pairs(graph: Graph, how: Request, pivots: Tensor | None, small: _tiny.Numbers) -> Tensor:
+    """[num_graphs, longest + 1]: pairs by distance of these graphs, zeros for the others."""
+    dtype = torch.int64 if pivots is None else torch.float64
+    if small.size == 0:
+        return torch.zeros(graph.num_graphs, 1, dtype=dtype, device=graph.device)
+    levels = small_sums(graph, how, small, pivots, levels=True).levels
+    place = torch.nonzero(levels).flatten()
+    number = _batch.of_graph(graph, place)
+    first = 0 if graph.ptr is None else graph.ptr[number]
+    distance = place - first
+    longest = int(distance.max()) if distance.numel() else 0
+    table = levels.new_zeros(graph.num_graphs, longest + 1)
+    table[number, distance] = levels[place]
+    if pivots is None:
+        return table
+    count = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs)
+    return table * (_batch.sizes(graph).double() / count.clamp(min=1)).unsqueeze(1)
+
+
+def _large_pairs(
+    graph: Graph, how: Request, pivots: Tensor | None, large: list[int]
+) -> Iterator[Tensor]:
+    """Of each of these graphs, pairs by distance up to the largest."""
+    own = _batch.chosen(graph, pivots)
+    for number in large:
+        yield _pairs_of_one(_batch.part(graph, number), how, own(number))
+
+
+def _pairs_of_one(graph: Graph, how: Request, pivots: Tensor | None) -> Tensor:
+    if pivots is not None and pivots.numel() == 0:
+        return torch.zeros(1, dtype=torch.float64, device=graph.device)
+    if graph.is_weighted:
+        levels = _weighted_levels(graph, how, pivots)
+    else:
+        levels = vertex_sums(graph, how, sources=pivots, levels=True).levels
+        levels = levels[: max(int(torch.count_nonzero(levels)), 1)]
+    if pivots is None or pivots.numel() == graph.num_nodes:
+        return levels
+    return levels.double() * (graph.num_nodes / pivots.numel())
+
+
+def _weighted_levels(graph: Graph, how: Request, pivots: Tensor | None) -> Tensor:
+    """Pairs by distance, of whole weights: int64 [longest + 1]."""
+    check_weights.whole_weights(graph, how.measure)
+    sources = torch.arange(graph.num_nodes, device=graph.device) if pivots is None else pivots
+    limit = _room.limit(graph, how.memory)
+    levels = torch.zeros(1, dtype=torch.int64, device=graph.device)
+    for rows in distance_rows(graph, how, sources):
+        found = rows[torch.isfinite(rows)].long()
+        longest = int(found.max()) if found.numel() else 0
+        needed = graph.nbytes + 24 * (longest + 1)
+        if needed > limit:
+            what = f"{how.measure}, with an entry for each distance up to {longest},"
+            raise _memory.refuse(what, needed, limit, how.memory)
+        count = torch.bincount(found, minlength=levels.numel())
+        count[: levels.numel()] += levels
+        levels = count
+    return levels

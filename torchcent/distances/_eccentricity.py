@@ -1,0 +1,86 @@
+"""All eccentricities: by bounds where they settle most vertices, else in one pass."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.distances._bounds import Bounds, as_tensor, worth
+from torchcent.distances._distance_sums import Sums, small_sums, source_sums, vertex_sums
+from torchcent.engines import _plan, _tiny
+from torchcent.engines._request import Request
+from torchcent.graph import Graph, _batch
+
+FEWEST = 1024  # vertices below which a pass takes no time
+TRIAL = 8  # single searches after which it is judged whether they settle enough
+
+
+def eccentricities(
+    graph: Graph, how: Request, vertices: Tensor | None, disconnected: str
+) -> Tensor:
+    """float64 [n], or one per vertex named: outgoing distances, inf where not all are reached."""
+    if vertices is not None:
+        sums = source_sums(graph, how, vertices, outgoing=True)
+        return _of_sums(sums, graph, disconnected, vertices)
+    small, large = _tiny.split(graph, how.engine)
+    if graph.ptr is None and large:
+        settled = _settled(graph, how)
+        if settled is not None:
+            return settled.double()
+        return _of_sums(vertex_sums(graph, how, outgoing=True), graph, disconnected)
+    value = of_small(graph, how, small, disconnected)
+    for number in large:
+        one = eccentricities(_batch.part(graph, number), how, None, disconnected)
+        value[_batch.run(graph, number)[0]] = one
+    return value
+
+
+def of_small(graph: Graph, how: Request, small: _tiny.Numbers, disconnected: str) -> Tensor:
+    """The same of these graphs alone, by the tiny engine; of other vertices anything."""
+    if small.size == 0:
+        return torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    return _of_sums(small_sums(graph, how, small, outgoing=True), graph, disconnected)
+
+
+def _of_sums(sums: Sums, graph: Graph, disconnected: str, vertices: Tensor | None = None) -> Tensor:
+    value = sums.eccentricity.double()
+    if disconnected == "inf":
+        others = _batch.per_vertex(graph, _batch.sizes(graph) - 1)
+        value[sums.reach < (others if vertices is None else others[vertices])] = math.inf
+    return value
+
+
+def _settled(graph: Graph, how: Request) -> Tensor | None:
+    """Per vertex, by bounds and by searching what they leave open; None where a pass is better.
+
+    Searches begin by turns at the vertex of the largest upper and of the smallest lower bound.
+    """
+    n = graph.num_nodes
+    made, _ = _plan.plan(graph, how)
+    if how.engine != "auto" or made.engine != "bits" or n < FEWEST:
+        return None
+    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    if not bounds.is_whole:
+        return None
+    before, searches, each = n, 0, worth(bounds.root[0])
+    while True:
+        unsettled = np.flatnonzero(bounds.lower < bounds.upper)
+        if unsettled.size == 0:
+            break
+        if searches == TRIAL:
+            if before - unsettled.size < TRIAL * each:
+                break
+            before, searches = unsettled.size, 0
+        if searches % 2:
+            bounds.search(bounds.most_central(unsettled))
+        else:
+            bounds.search(int(unsettled[bounds.upper[unsettled].argmax()]))
+        searches += 1
+    if unsettled.size > n // 2:
+        return None
+    if unsettled.size:
+        bounds.lower[unsettled] = bounds.largest_distances(unsettled)
+    return as_tensor(bounds.lower, graph)

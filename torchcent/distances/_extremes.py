@@ -1,0 +1,341 @@
+"""diameter, radius, center and periphery, from as few searches as it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.distances._bounds import Bounds, Indices, as_tensor, room_for
+from torchcent.distances._distance_sums import asked
+from torchcent.distances._eccentricity import eccentricities, of_small
+from torchcent.distances._longest import LongestDistance
+from torchcent.engines import _tiny
+from torchcent.engines._request import Request
+from torchcent.graph import _batch
+from torchcent.graph._arguments import as_graph
+from torchcent.graph._graph import Graph, components_of
+from torchcent.runtime import _memory
+
+MOST_SINGLE = 32  # searches one by one, to raise bounds, before they go on in batches
+BATCH = 512
+_Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
+
+
+@_memory.reported
+def diameter(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""The largest distance between two vertices, :math:`\max_{u,v} d(u, v)`.
+
+    Values equal NetworkX's ``diameter``, which refuses graphs that are not (strongly) connected.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. A Graph has
+            weights of its own.
+        num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG.
+        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
+        directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
+            arcs.
+        disconnected: "inf": infinite where there is a pair without a path; "component": the largest
+            finite distance.
+        dtype: of the result; None takes torch.get_default_dtype().
+        engine: "auto", "bits" or "tensor", with weights "auto", "relax", "dijkstra" or "tensor",
+            as in :func:`closeness`.
+        memory: bytes that may be used; None allows half of what is free.
+        progress: None shows a bar on a terminal after two seconds; True and False force.
+
+    Returns:
+        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+        MemoryError: with both figures, if `memory` does not allow for one batch.
+
+    Exact; by weights up to the rounding of their sums, which depends on the end that a path is
+    summed up from. A handful of searches, O(n + m) each, on most graphs; more where many vertices
+    are about equally far out. Directed graphs that are not strongly connected take a search from
+    every vertex with disconnected="component".
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.diameter(path, directed=False)
+        tensor(3.)
+
+    Source:
+        Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = _asked("diameter", graph, disconnected, engine, memory, progress, dtype)
+    return _per_graph(graph, how, disconnected, _diameter)
+
+
+@_memory.reported
+def radius(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""The smallest eccentricity, :math:`\min_v \max_u d(v, u)`.
+
+    Values equal NetworkX's ``radius``.
+
+    Args:
+        disconnected: "inf": infinite where no vertex reaches all others; "component": the smallest
+            of the eccentricities over what each vertex reaches, so 0 if one reaches none.
+        Others: as in :func:`diameter`.
+
+    Returns:
+        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
+
+    A handful of searches on (strongly) connected graphs, else one from every vertex.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.radius(path, directed=False)
+        tensor(2.)
+
+    Source:
+        Borassi et al. 2015.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = _asked("radius", graph, disconnected, engine, memory, progress, dtype)
+    return _per_graph(graph, how, disconnected, _radius)
+
+
+@_memory.reported
+def center(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    """The vertices whose eccentricity is the :func:`radius` (all, if that is infinite).
+
+    Arguments are those of :func:`radius`; values equal NetworkX's ``center``.
+
+    Returns:
+        int64 Tensor, ascending. Of a batch those of each graph, by their ids in the union.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.center(path, directed=False)
+        tensor([1, 2])
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = _asked("center", graph, disconnected, engine, memory, progress, None)
+    return _extreme_vertices(graph, how, disconnected, _radius)
+
+
+@_memory.reported
+def periphery(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    """The vertices whose eccentricity is the :func:`diameter`.
+
+    Arguments are those of :func:`diameter`; values equal NetworkX's ``periphery``.
+
+    Returns:
+        int64 Tensor, ascending. Of a batch those of each graph, by their ids in the union.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.periphery(path, directed=False)
+        tensor([0, 3])
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    how = _asked("periphery", graph, disconnected, engine, memory, progress, None)
+    return _extreme_vertices(graph, how, disconnected, _diameter)
+
+
+def _asked(
+    measure: str, graph: Graph, disconnected: str, engine: str, memory: int | None,
+    progress: bool | None, dtype: torch.dtype | None,
+) -> Request:  # fmt: skip
+    check.choice(disconnected, "disconnected", check.DISCONNECTED)
+    return asked(measure, graph, engine, memory, progress, dtype)
+
+
+def _per_graph(graph: Graph, how: Request, disconnected: str, find: _Find) -> Tensor:
+    """The extreme eccentricity of the graph, or of each one of a batch."""
+    small, large = _tiny.split(graph, how.engine)
+    if small.size:
+        value = _outermost(graph, how, of_small(graph, how, small, disconnected))
+    else:
+        value = torch.zeros(graph.num_graphs, dtype=torch.float64, device=graph.device)
+    for number in large:
+        one = _batch.part(graph, number)
+        value[number] = find(one, _with_room(one, how), disconnected)[0]
+    value = value.to(how.dtype)
+    return value[0] if graph.ptr is None else value
+
+
+def _extreme_vertices(graph: Graph, how: Request, disconnected: str, find: _Find) -> Tensor:
+    """The vertices of that eccentricity, of all graphs."""
+    small, large = _tiny.split(graph, how.engine)
+    chosen = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
+    if small.size:
+        found = of_small(graph, how, small, disconnected)
+        chosen = found == _batch.per_vertex(graph, _outermost(graph, how, found))
+    for number in large:
+        one = _batch.part(graph, number)
+        value, bounds = find(one, _with_room(one, how), disconnected)
+        own = torch.zeros(one.num_nodes, dtype=torch.bool, device=graph.device)
+        own[_with_eccentricity(one, how, value, bounds, disconnected)] = True
+        chosen[_batch.run(graph, number)[0]] = own
+    return torch.nonzero(chosen).flatten()
+
+
+def _outermost(graph: Graph, how: Request, eccentricity: Tensor) -> Tensor:
+    smallest = how.measure in ("radius", "center")
+    return (_batch.smallest if smallest else _batch.largest)(graph, eccentricity)
+
+
+def _with_room(graph: Graph, how: Request) -> Request:
+    room_for(graph, how)
+    return how
+
+
+def _diameter(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bounds | None]:
+    """The diameter, and bounds of all eccentricities if the graph is strongly connected."""
+    if graph.num_nodes == 0:
+        return 0, None
+    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    if bounds.is_whole:
+        return LongestDistance(bounds).run(), bounds
+    if disconnected == "inf":
+        return math.inf, None
+    if not graph.is_symmetric:
+        return float(eccentricities(graph, how, None, "component").max()), None
+    return _largest_diameter(graph, how, LongestDistance(bounds).run(), bounds.vertex), None
+
+
+def _largest_diameter(graph: Graph, how: Request, low: float, known: Indices) -> float:
+    """The largest diameter of all components, `low` being that of the one that is known."""
+    longest_arc = 1.0 if graph.weight is None or not graph.num_slots else float(graph.weight.max())
+    outside = np.ones(graph.num_nodes, bool)
+    outside[known] = False
+    vertex = torch.from_numpy(np.flatnonzero(outside)).to(graph.device)
+    if (vertex.numel() - 1) * longest_arc <= low:  # even as one path they are no longer
+        return low
+    label = components_of(graph, vertex)
+    size = torch.bincount(label)
+    for component in torch.argsort(size, descending=True, stable=True).tolist():
+        if (int(size[component]) - 1) * longest_arc <= low:
+            break
+        inside = vertex[label == component]
+        root = int(inside[graph.degree[inside].argmax()])
+        low = max(low, LongestDistance(Bounds(graph, how, root)).run())
+    return low
+
+
+def _radius(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bounds | None]:
+    """The radius, and bounds of all eccentricities if the graph is strongly connected.
+
+    The most promising vertex is searched; where its lower bound was too good, a vertex farthest
+    from it is next, which raises the bounds of all that are as far from that one.
+    """
+    if graph.num_nodes == 0:
+        return 0, None
+    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    if not bounds.is_whole:
+        if graph.is_symmetric and disconnected == "inf":
+            return math.inf, None
+        return float(eccentricities(graph, how, None, disconnected).min()), None
+    best = bounds.root[0].max().item()
+    for _ in range(MOST_SINGLE):
+        promising = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
+        if promising.size == 0:
+            return best, bounds
+        place = bounds.most_central(promising)
+        expected = bounds.lower[place]
+        out, _ = bounds.search(place)
+        best = min(best, out.max().item())
+        farthest = int(out.argmax())
+        if out.max() > expected and not bounds.searched[farthest]:
+            best = min(best, bounds.search(farthest)[0].max().item())
+    return _smallest(bounds, best), bounds
+
+
+def _smallest(bounds: Bounds, best: float) -> float:
+    """The radius, by searching all vertices that may be below `best`, the most central first."""
+    while True:
+        places = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
+        if places.size == 0:
+            return best
+        batch = places[np.lexsort((bounds.sum[places], bounds.lower[places]))][:BATCH]
+        found = bounds.largest_distances(batch)
+        bounds.lower[batch] = bounds.upper[batch] = found
+        bounds.searched[batch] = True
+        best = min(best, found.min().item())
+
+
+def _with_eccentricity(
+    graph: Graph, how: Request, value: float, bounds: Bounds | None, disconnected: str
+) -> Tensor:
+    """All vertices of this eccentricity, ascending; those that bounds leave open are searched."""
+    outermost = torch.amin if how.measure == "center" else torch.amax
+    if bounds is None:
+        everything = torch.arange(graph.num_nodes, device=graph.device)
+        if everything.numel() == 0 or (value == math.inf and graph.is_symmetric):
+            return everything
+        found = eccentricities(graph, how, None, disconnected)
+        return everything[found == outermost(found)]
+    lower, upper = bounds.lower, bounds.upper
+    if bounds.slack:  # all that rounding may have put on the wrong side: by their own searches
+        near = value * bounds.slack
+        places = np.flatnonzero((lower <= value + near) & (upper >= value - near))
+        found = torch.from_numpy(bounds.largest_distances(places))
+        places = places[(found == outermost(found)).numpy()]
+        return as_tensor(bounds.vertex[places], graph)
+    doubtful = np.flatnonzero((lower <= value) & (upper >= value) & (lower < upper))
+    if doubtful.size:
+        lower[doubtful] = upper[doubtful] = bounds.largest_distances(doubtful)
+    return as_tensor(np.flatnonzero((lower == value) & (upper == value)), graph)

@@ -1,0 +1,139 @@
+"""The diameter of a strongly connected graph, from few searches.
+
+A pair (s, t) is settled when d(s, t) is known to be at most low, the largest distance found. A root
+u, whose distances are kept, settles s altogether if d(s, u) + max d(u, t) <= low over the t that
+are not settled themselves, and t likewise; whatever that settles lowers the maxima of all roots.
+With one root and vertices searched from the farthest inwards this is iFUB (Crescenzi et al. 2013).
+The maximum over all t (Takes and Kosters 2011) settles less, but needs no distances to be kept, so
+every search contributes it. Roots are chosen as in SumSweep (Borassi et al. 2015): far from
+everything so far, to find long distances, and most central, to settle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from torchcent.distances._bounds import Bounds, Indices, Vector, worth
+
+ROOTS = 8
+TRIAL = 8  # single searches after which it is judged whether they settle enough
+FEW = 16  # vertices that are no reason to hurry to the bits engine
+BATCH = 512
+_WORTH_ANOTHER_ROUND = 16  # of dropping, if the last one dropped more than this part
+
+
+@dataclass
+class _Side:
+    """Vertices with which longer paths than known may begin (or end), by distance to the roots."""
+
+    place: Indices
+    rows: list[Vector]  # per root, from each vertex to it (from it to each vertex)
+
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        if not mask.all():
+            self.place, self.rows = self.place[mask], [row[mask] for row in self.rows]
+
+    def drop(self, which: Indices) -> None:
+        mask = np.ones(self.place.size, bool)
+        mask[which] = False
+        self.keep(mask)
+
+
+class LongestDistance:
+    """The search for the diameter of the component of `bounds`."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.low = bounds.longest
+        out, back = bounds.root
+        everything = np.arange(out.size)
+        self.begin = _Side(everything, [back])
+        self.end = self.begin if back is out else _Side(everything, [out])
+
+    def run(self) -> float:
+        for turn in range(1, ROOTS):
+            if not self._settle():
+                return self.low
+            self._add_root(*self._search(self._next_root(turn)))
+        if worth(self.bounds.root[0]) <= FEW:
+            self._search_singly()
+        size = BATCH * torch.get_num_threads()
+        while self._settle():
+            self._search_batch(size)
+            size *= 2
+        return self.low
+
+    @property
+    def enough(self) -> float:
+        """The bound of a path that settles it; a little less than `low` where sums are rounded."""
+        return self.low * (1 - self.bounds.slack)
+
+    def _settle(self) -> bool:
+        """Drops vertices whose paths are at most `low` long; are there others?"""
+        begin, end = self.begin, self.end
+        if self.bounds.slack:  # otherwise what is searched is settled by its own bound
+            for side in {id(side): side for side in (begin, end)}.values():
+                side.keep(~self.bounds.searched[side.place])
+        while begin.place.size and end.place.size:
+            before = begin.place.size + end.place.size
+            begin.keep(self._bound(begin, end) > self.enough)
+            if end is not begin and begin.place.size:
+                end.keep(self._bound(end, begin) > self.enough)
+            dropped = before - begin.place.size - end.place.size
+            if dropped * _WORTH_ANOTHER_ROUND <= before:
+                return begin.place.size > 0 and end.place.size > 0
+        return False
+
+    def _bound(self, side: _Side, other: _Side) -> Vector:
+        """For each vertex the length that no path from it to the other side can exceed."""
+        bound = side.rows[0] + other.rows[0].max()
+        for row, onward in zip(side.rows[1:], other.rows[1:], strict=True):
+            np.minimum(bound, row + onward.max(), out=bound)
+        if side is self.begin:
+            np.minimum(bound, self.bounds.upper[side.place], out=bound)
+        return bound
+
+    def _search(self, place: int) -> tuple[Vector, Vector]:
+        out, back = self.bounds.search(place)
+        self.low = max(self.low, self.bounds.longest)
+        return out, back
+
+    def _add_root(self, out: Vector, back: Vector) -> None:
+        self.begin.rows.append(back[self.begin.place])
+        if self.end is not self.begin:
+            self.end.rows.append(out[self.end.place])
+
+    def _next_root(self, turn: int) -> int:
+        """By turns the vertex farthest from all roots, twice, and a most central one."""
+        bounds = self.bounds
+        if turn % 3 == 0:
+            return bounds.most_central(np.flatnonzero(~bounds.searched))
+        fresh = self.begin.place[~bounds.searched[self.begin.place]]
+        return int(fresh[bounds.sum[fresh].argmax()])
+
+    def _search_singly(self) -> None:
+        """On meshes each search settles a neighbourhood, until only the last few are left."""
+        least = TRIAL * worth(self.bounds.root[0])
+        before, searches = self.bounds.vertex.size, 0
+        while self._settle():
+            left = self.begin.place.size
+            if searches == TRIAL:
+                if before - left < least:
+                    return
+                before, searches = left, 0
+            bound = self._bound(self.begin, self.end)
+            places = self.begin.place[bound == bound.max()]
+            self._search(int(places[self.bounds.sum[places].argmax()]))
+            searches += 1
+
+    def _search_batch(self, size: int) -> None:
+        fewer = self.begin.place.size <= self.end.place.size
+        side, other = (self.begin, self.end) if fewer else (self.end, self.begin)
+        far = np.argsort(-self._bound(side, other), kind="stable")[:size]
+        found = self.bounds.largest_distances(side.place[far], backward=side is not self.begin)
+        self.low = max(self.low, found.max().item())
+        side.drop(far)

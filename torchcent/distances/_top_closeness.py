@@ -1,0 +1,124 @@
+"""The k largest closeness scores of a symmetric graph, without computing all where that is cheaper.
+
+A lower bound of the farness of v gives an upper bound of its score; only vertices whose bound is at
+least the k-th best score found need to be searched. Two bounds (Bergamini et al. 2019):
+
+- v has a = degree(v) vertices at distance 1 and at most the sum of (degree - 1) over them at
+  distance 2; all others are at 3 or more.
+- A search from s puts n_j vertices on level j. From v on level i, those on level j are at least
+  |i - j| away; of those on levels i - 1, i and i + 1, only a at 1 and the rest at 2 or more:
+
+      farness(v) >= sum of n_j |i - j| over |i - j| > 1
+                    + 2 (n_(i-1) + n_i + n_(i+1) - 1) - a
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.distances._bounds import as_tensor, distances_from, worth
+from torchcent.distances._distance_sums import source_sums, vertex_sums
+from torchcent.engines import _plan, _scale
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+
+BATCH = 512
+FEWEST = 1024
+FEW = 48  # vertices for whose sake it is no use to hurry to the bits engine
+TRIAL = 32  # single searches after which it is judged whether they settle enough
+
+
+def top_closeness(graph: Graph, how: Request, k: int, wf_improved: bool) -> tuple[Tensor, Tensor]:
+    """(scores float64 [k], vertices int64 [k]), descending, the lower vertex first among equals."""
+    search = None
+    if how.engine == "auto" and graph.is_symmetric and max(k, FEWEST) <= graph.num_nodes // 4:
+        made, _ = _plan.plan(graph, how)
+        if made.engine == "bits":
+            search = _Search(graph, how, k, wf_improved)
+    if search is not None and search.run():
+        score = search.exact
+    else:
+        sums = vertex_sums(graph, how)
+        score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved)
+    best = torch.argsort(score, descending=True, stable=True)[:k]
+    return score[best], best
+
+
+class _Search:
+    def __init__(self, graph: Graph, how: Request, k: int, wf_improved: bool) -> None:
+        n = graph.num_nodes
+        self.graph, self.how, self.k, self.wf_improved = graph, how, k, wf_improved
+        size = torch.bincount(graph.components)
+        self.reach = size[graph.components].double() - 1
+        self.exact = torch.full((n,), -1.0, dtype=torch.float64, device=graph.device)
+        self.farness = _two_hop_farness(graph, self.reach)  # lower bounds
+        self.upper = self._score(self.farness, self.reach)
+
+    def run(self) -> bool:
+        """Are the k best among the exact scores found? If not, all are to be computed."""
+        tried = False
+        hub = int(self.graph.degree.argmax())
+        row = distances_from(self.graph, self.how, hub)
+        each = worth(row[row >= 0])
+        if each <= FEW:
+            self._search_singly(each)
+            tried = True
+        while (ids := self._candidates()).numel():
+            if tried and ids.numel() > self.graph.num_nodes // 2:
+                return False
+            batch = ids[torch.argsort(self.upper[ids], descending=True, stable=True)][:BATCH]
+            sums = source_sums(self.graph, self.how, batch)
+            self.exact[batch] = self._score(sums.farness, sums.reach)
+            tried = True
+        return True
+
+    def _search_singly(self, each: int) -> None:
+        """Searches the most promising vertex and bounds all others by its levels."""
+        before, searches = self.graph.num_nodes, -self.k
+        while (ids := self._candidates()).numel():
+            if searches == TRIAL:
+                if before - ids.numel() < TRIAL * each:
+                    return
+                before, searches = ids.numel(), 0
+            self._search(int(ids[self.upper[ids].argmax()]))
+            searches += 1
+
+    def _search(self, vertex: int) -> None:
+        row = as_tensor(distances_from(self.graph, self.how, vertex), self.graph)
+        inside = row >= 0
+        far = row.clamp(min=0).sum().double()
+        self.exact[vertex] = self._score(far, self.reach[vertex])
+        bound = _level_farness(row[inside])[row.clamp(min=0).long()] - self.graph.degree
+        self.farness = torch.where(inside, torch.maximum(self.farness, bound), self.farness)
+        self.upper = self._score(self.farness, self.reach)
+
+    def _candidates(self) -> Tensor:
+        """Vertices not yet searched that may be among the k best."""
+        known = self.exact >= 0
+        least = float("-inf")
+        if int(known.sum()) >= self.k:
+            least = float(torch.topk(self.exact, self.k).values[-1])
+        return torch.nonzero(~known & (self.upper >= least)).flatten()
+
+    def _score(self, farness: Tensor, reach: Tensor) -> Tensor:
+        return _scale.closeness(farness, reach, _scale.others(self.graph), self.wf_improved)
+
+
+def _two_hop_farness(graph: Graph, reach: Tensor) -> Tensor:
+    degree = graph.degree
+    running = torch.cat([degree.new_zeros(1), (degree[graph.col] - 1).cumsum(0)])
+    two = running[graph.rowptr[1:]] - running[graph.rowptr[:-1]]
+    two = torch.minimum(two.double(), reach - degree)
+    return degree + 2 * two + 3 * (reach - degree - two)
+
+
+def _level_farness(row: Tensor) -> Tensor:
+    """The second bound, without - a, for each level of the search that gave these distances."""
+    count = torch.bincount(row.long()).double()
+    level = torch.arange(count.numel(), dtype=torch.float64, device=row.device)
+    below, weight = count.cumsum(0), (count * level).cumsum(0)
+    away = level * below - weight + (weight[-1] - weight) - level * (below[-1] - below)
+    beside = torch.nn.functional.pad(count, (1, 1))
+    beside = beside[:-2] + beside[2:]
+    return away - beside + 2 * (beside + count - 1)

@@ -1,0 +1,79 @@
+"""How a batch of graphs, or one small graph, would run: what explain() tells of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.engines import _plan, _room, _tiny
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._plan import Plan, weights_in_words
+from torchcent.engines._request import Request
+from torchcent.graph import Graph, _batch
+
+_SOME = 3  # graphs named when they take different engines
+
+
+def explained(graph: Graph, request: Request) -> Plan:
+    """The plan of one graph, or of all graphs of a batch together."""
+
+    def of_one(one: Graph, own: Tensor | None) -> Plan:
+        return _plan.plan(one, request._replace(sources=own))[0]
+
+    measure, pivots, memory = request.measure, request.sources, request.memory
+    small, large = _tiny.split(graph, request.engine)
+    own = _batch.chosen(graph, pivots)
+    if graph.ptr is None and large:
+        return of_one(graph, pivots)
+    plans = []
+    for number in large:
+        start = own(number)
+        if start is None or start.numel():
+            plans.append(of_one(_batch.part(graph, number), start))
+    size = np.diff(_batch.bounds(graph)[0])
+    engines = Counter({"tiny": int(small.size)}) if small.size else Counter()
+    engines.update(made.engine for made in plans)
+    wanted = [MEASURES[measure].tiny]
+    needed = _tiny.room_for(graph, small, wanted, measure, memory) if small.size else graph.nbytes
+    lanes = _tiny.lanes(graph.device)
+    if pivots is None:
+        sources, batches = graph.num_nodes, int((-(-size[small] // lanes)).sum())
+    else:
+        sources = pivots.numel()
+        counts = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs)
+        batches = int((-(-counts.cpu().numpy()[small] // lanes)).sum())
+    threads = max([made.threads for made in plans], default=0)
+    if small.size and graph.device.type == "cpu":
+        threads = max(threads, min(torch.get_num_threads(), small.size))
+    return Plan(
+        measure,
+        next(iter(engines)) if len(engines) == 1 else "mixed" if engines else "none",
+        _reason(graph, size, small, plans),
+        graph.device, graph.num_nodes, graph.num_slots, graph.num_nodes, graph.num_slots, sources,
+        lanes if small.size else max([made.lanes for made in plans], default=1),
+        batches + sum(made.batches for made in plans), threads,
+        max([made.flight for made in plans], default=0), 0,
+        max([made.workspace for made in plans], default=0),
+        max([needed, *(made.memory for made in plans)]),
+        _room.limit(graph, memory), weights_in_words(graph, request.tie_tolerance),
+        ", ".join(f"{count:,} by {name}" for name, count in engines.items())
+        if graph.ptr is not None else "",
+    )  # fmt: skip
+
+
+def _reason(graph: Graph, size: _tiny.Numbers, small: _tiny.Numbers, plans: list[Plan]) -> str:
+    if graph.ptr is None:
+        return f"a small graph of {graph.num_nodes:,} vertices"
+    if not size.size:
+        return "there are no graphs"
+    text = f"{graph.num_graphs:,} graphs of {size.min():,} to {size.max():,} vertices"
+    if not plans:
+        return text + ", all in one call"
+    shown = "; ".join(
+        f"one of {made.num_nodes:,} by {made.engine}, {made.reason}" for made in plans[:_SOME]
+    )
+    together = f"{small.size:,} small ones in one call, " if small.size else ""
+    return f"{text}: {together}{shown}" + ("; ..." if len(plans) > _SOME else "")

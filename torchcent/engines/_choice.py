@@ -1,0 +1,136 @@
+"""Which engine suits a graph and a measure, and why."""
+
+from __future__ import annotations
+
+import math
+
+from torchcent.check import _common as check
+from torchcent.engines import _reduce, _room
+from torchcent.engines._costs import ENGINES
+from torchcent.engines._measures import Measure
+from torchcent.engines._room import LANES
+from torchcent.graph import Graph
+from torchcent.runtime import _memory, _ops
+from torchcent.runtime._codes import WIDE_BITS as WIDE
+
+# The engine with sources side by side and the one with a search at a time, by hops and by weights.
+_PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
+FEW_SOURCES = 8
+# Depth over log2(n) up to which lanes win: 1.5 to 2.1 for social, web and citation graphs, 2.8 and
+# more for meshes and roads (docs/performance.md has the table).
+LANES_PER_LOG = 2.4
+# Deep graphs whose vertices have this many slots, as triangulations have: on the CPU a ball of 64
+# neighbouring sources spans few levels, and lanes beat the queue by 1.2 to 2.0; with 4 slots and
+# fewer it is the other way round. The balls are those of the sources, so they must be nearly all.
+DENSE, NEARLY_ALL = 5, 0.75
+# Of distances: depth over log2(n) from which sources by neighbourhood win: 1.5 to 6 times at 6 and
+# more (meshes, roads); at 2.6 and less (social and web graphs) the order from the hub wins, up to
+# 2.5 times.
+NEIGHBOURS_PER_LOG = 4
+#: operators that search, by hops and by weights
+OPERATORS = {
+    "paths": ("path_dependency", "weighted_dependency"),
+    "distances": ("distance_sums", "weighted_source_sums"),
+}
+
+
+class Preparation:
+    """Gives the cores of a graph. On CUDA, where sorting a graph may take more than a run on it,
+    within the limit: `peak` is what those take that are not there yet. On the CPU it stays 0."""
+
+    def __init__(self, graph: Graph, measure: str, memory: int | None) -> None:
+        self.graph, self.peak = graph, 0
+        self.limit = _room.limit(graph, memory)
+        self._measure, self._memory = measure, memory
+
+    def core(self, order: str, fold: str, ball: int = 0) -> _reduce.Core:
+        if self.graph.device.type == "cuda":
+            self._take(_reduce.bytes_to_transpose(self.graph))
+            self._take(_reduce.bytes_to_reduce(self.graph, order, fold))
+        return _reduce.core(self.graph, order, fold, ball)
+
+    def refuse(self, what: str, needed: int) -> MemoryError:
+        return _memory.refuse(what, needed, self.limit, self._memory)
+
+    def _take(self, needed: int) -> None:
+        if needed > self.limit:
+            raise self.refuse(f"the preparation of the graph for {self._measure}", needed)
+        self.peak = max(self.peak, needed)
+
+
+Choice = tuple[str, str, _reduce.Core]
+
+
+def choose(
+    cores: Preparation, measure: Measure, fold: str, engine: str, num_sources: int | None
+) -> Choice:
+    """The engine, why, and the core in the order that suits it; None stands for all sources.
+
+    Raises:
+        ValueError: an engine without kernels here was asked for.
+    """
+    graph = cores.graph
+    operator = OPERATORS[measure.family][graph.is_weighted]
+    if engine not in ("auto", "tensor"):
+        check.kernel(engine, operator, graph.device)
+    if engine == "tensor" or not _ops.has_kernel(operator, graph.device):
+        reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
+        return "tensor", reason, cores.core("given", "no")
+    if measure.family == "distances" and not graph.is_weighted:
+        return _bits(cores, fold, num_sources)
+    reason = "asked for"
+    if engine == "auto":
+        engine, reason = _faster(graph, cores.core("degree", fold), num_sources)
+    core = cores.core(ENGINES[engine].order, fold)
+    if engine == "lanes" and graph.device.type == "cpu" and too_deep_for_lanes(core):
+        core = cores.core("bandwidth", fold, LANES)
+    return engine, reason, core
+
+
+def folding(graph: Graph, measure: Measure, tie_tolerance: float, num_sources: int | None) -> str:
+    """Which leaves may be folded.
+
+    A folded leaf's search is that of its neighbour, all distances less by a constant. Ties are the
+    same there if sums are exact and compared as they are; sums that are rounded, or compared in
+    proportion to their size, may tie in the one search and not in the other.
+    """
+    if measure.family == "distances":
+        return "no" if graph.is_weighted or num_sources is not None else measure.folds
+    if graph.is_weighted and (tie_tolerance > 0 or not graph.scale.exact):
+        return "no"
+    return measure.folds
+
+
+def too_deep_for_lanes(core: _reduce.Core) -> bool:
+    """Would few sources share an arc at a time?"""
+    return core.depth > _lanes_depth(core)
+
+
+def _lanes_depth(core: _reduce.Core) -> float:
+    return LANES_PER_LOG * math.log2(max(core.num_nodes, 2))
+
+
+def _faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
+    """Sources side by side or one search at a time, from the depth of the graph in hops."""
+    together, single = _PAIR[graph.is_weighted]
+    if num_sources is not None and num_sources < FEW_SOURCES:
+        return single, f"fewer than {FEW_SOURCES} sources do not fill lanes"
+    depth, limit = core.depth, _lanes_depth(core)
+    if not too_deep_for_lanes(core):
+        return together, f"depth about {depth} <= {limit:.0f}: many sources share each arc"
+    slots = core.num_slots / core.num_nodes
+    all_of_them = num_sources is None or num_sources >= NEARLY_ALL * core.num_nodes
+    in_balls = core.rowptr.device.type == "cpu" and not graph.is_weighted
+    if in_balls and slots >= DENSE and all_of_them:
+        return together, f"{slots:.0f} slots per vertex: {LANES} neighbouring sources share each"
+    return single, f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
+
+
+def _bits(cores: Preparation, fold: str, num_sources: int | None) -> Choice:
+    if num_sources is not None and num_sources < WIDE:
+        return "bits", f"{num_sources:,} sources side by side", cores.core("given", "no")
+    core = cores.core("degree", fold)
+    if core.depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
+        reason = f"depth about {core.depth}: sources by neighbourhood, {WIDE} side by side"
+        return "bits", reason, cores.core("bandwidth", fold, WIDE)
+    return "bits", f"depth about {core.depth}: {WIDE} sources share each arc", core

@@ -1,0 +1,232 @@
+"""What a run takes on each engine: a cost object per engine, which the planner alone asks."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import torch
+
+from torchcent.engines import _reduce, _room, _tensor
+from torchcent.engines._measures import Measure
+from torchcent.engines._reduce import Core
+from torchcent.engines._room import LANES
+from torchcent.graph import Graph
+from torchcent.runtime._codes import BATCH
+from torchcent.runtime._codes import NARROW_BITS as NARROW
+from torchcent.runtime._codes import WIDE_BITS as WIDE
+from torchcent.runtime._codes import WIDE_BITS_FROM as WIDE_FROM
+
+# Of distances: sums, eccentricities and pairs by distance, of the graph and of the core.
+_SUMS = 2 * (4 * 8 + 4 + 8)
+# On CUDA batches of bits in flight have so many rows together (csrc/distances/cuda/distances.cu).
+BUSY_ROWS, MOST_IN_FLIGHT = 2**22, 256
+
+
+class Job(NamedTuple):
+    """What is to be searched: so many sources of a core, for a measure."""
+
+    graph: Graph
+    core: Core
+    measure: Measure
+    sources: int
+
+    @property
+    def counts_paths(self) -> bool:
+        return self.measure.family == "paths"
+
+    @property
+    def own(self) -> int:
+        """Entries that a search that counts paths adds to, of the core; 0 of distances."""
+        if not self.counts_paths:
+            return 0
+        return self.core.num_slots if self.measure.per_slot else self.core.num_nodes
+
+    @property
+    def scores(self) -> int:
+        """Bytes of the result of path counts."""
+        graph = self.graph
+        return 8 * (graph.num_slots if self.measure.per_slot else graph.num_nodes)
+
+    @property
+    def width(self) -> int:
+        """Bytes of a weight."""
+        assert self.core.weight is not None
+        return self.core.weight.itemsize
+
+    @property
+    def on_cuda(self) -> bool:
+        return self.graph.device.type == "cuda"
+
+    def fixed(self) -> int:
+        """Bytes that a run has beside what its searches take: the graph, its core, results."""
+        graph, core = self.graph, self.core
+        if not self.counts_paths:
+            held = graph.nbytes + _room.core_bytes(core)
+            held = _room.held_bytes(graph) if self.on_cuda else held
+            return held + _SUMS * graph.num_nodes
+        if self.on_cuda:
+            return _room.run_bytes(graph, core, self.scores, self.own, self.sources)
+        return graph.nbytes + self.scores + 8 * self.own + _room.core_bytes(core)
+
+
+class Cost(NamedTuple):
+    """What one engine takes for a job, as far as the limit allows.
+
+    Attributes:
+        memory: bytes in all.
+        workspace: bytes that kernels on CUDA may take, of those that are allowed.
+        lanes: sources side by side; 0 if not even one fits.
+        batch: sources of a batch.
+        threads: of the CPU.
+        flight: batches at a time on CUDA; 0 leaves it to the kernels.
+    """
+
+    memory: int
+    workspace: int
+    lanes: int
+    batch: int
+    threads: int = 0
+    flight: int = 0
+
+
+class Engine:
+    """An engine with compiled kernels.
+
+    Attributes:
+        order: the numbering of the core that suits it (_reduce.core).
+        single: one search at a time, so that `BATCH` says how many share a sum.
+    """
+
+    order: ClassVar[str] = "degree"
+    single: ClassVar[bool] = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def lanes(self, job: Job) -> int:
+        """Sources side by side on the CPU."""
+        return 1 if self.single else BATCH[self.name]
+
+    def per_thread(self, job: Job) -> int:
+        """Bytes of a thread's workspace on the CPU."""
+        raise NotImplementedError
+
+    def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        """Bytes that the kernels take, batches in flight, lanes of each."""
+        raise NotImplementedError
+
+    def cost(self, job: Job, limit: int) -> Cost:
+        fixed = job.fixed()
+        if job.on_cuda:
+            taken, flight, lanes = self.on_cuda(job, limit - fixed)
+            if job.counts_paths:
+                taken = max(taken, _reduce.bytes_for_components(job.graph, job.core))
+            return Cost(fixed + taken, limit - fixed, lanes, self._batch(lanes), flight=flight)
+        lanes = self.lanes(job)
+        batches = -(-job.sources // self._batch(lanes))
+        each = self.per_thread(job) + 2 * 8 * job.own
+        threads = max(1, min(torch.get_num_threads(), batches))
+        threads = max(1, min(threads, (limit - fixed) // max(each, 1)))
+        return Cost(fixed + threads * each, limit - fixed, lanes, self._batch(lanes), threads)
+
+    def _batch(self, lanes: int) -> int:
+        return BATCH[self.name] if self.single else lanes
+
+
+class Lanes(Engine):
+    def per_thread(self, job: Job) -> int:
+        return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12)
+
+    def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        return _room.lanes_on_cuda(job.core, job.own, job.sources, limit)
+
+
+class Queue(Engine):
+    order, single = "bandwidth", True
+
+    def per_thread(self, job: Job) -> int:
+        core = job.core
+        # The ladder's last rung included; an undirected edge is a DAG arc one way at most.
+        arcs = core.num_slots // 2 if core.colptr is core.rowptr else core.num_slots
+        return core.num_nodes * (2 * 4 + 12 + 2 * 16) + arcs * (16 if job.measure.per_slot else 8)
+
+    def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        return _room.queue_on_cuda(job.core, job.own, job.sources, limit), 0, 1
+
+
+class Relax(Engine):
+    def per_thread(self, job: Job) -> int:
+        return _weighted(job, LANES * (job.width + 2) + 64, 2 * job.width, 512)
+
+    def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        taken, flight = _room.relax_on_cuda(job.core, job.own, job.sources, limit)
+        return taken, flight, _room.RELAX_LANES
+
+
+class Dijkstra(Engine):
+    order, single = "bandwidth", True
+
+    def per_thread(self, job: Job) -> int:
+        return _weighted(job, job.width + 16, job.width + 24, 48)
+
+    def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        return _room.dijkstra_on_cuda(job.core, job.own, job.sources, limit), 0, 1
+
+
+def _weighted(job: Job, node: int, slot: int, counts: int) -> int:
+    """Bytes of a thread by weights: distances per vertex and lists per slot; with path counts
+    also rows of these, tight arcs by either end, the order of vertices (relax_search.h,
+    dijkstra.h)."""
+    if job.counts_paths:
+        node += counts + (8 if job.measure.by_depth else 0)
+        slot += 40 if job.measure.per_slot else 24
+    return job.core.num_nodes * node + job.core.num_slots * slot
+
+
+class Bits(Engine):
+    def lanes(self, job: Job) -> int:
+        return WIDE if job.sources >= WIDE_FROM else NARROW
+
+    def per_thread(self, job: Job) -> int:
+        return self.row_bytes(job.core.num_nodes, self.lanes(job))
+
+    @staticmethod
+    def row_bytes(num_nodes: int, lanes: int) -> int:
+        """Rows of bits and lists of vertices (bits.h), eccentricities, pairs by distance, and
+        twice the sums."""
+        return num_nodes * (3 * lanes // 8 + 3 * 4 + 4 + 8 + 2 * 4 * 8)
+
+    def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        n, m = job.core.num_nodes, job.core.num_slots
+        return *self.flight(n, m, -(-job.sources // WIDE), limit), WIDE
+
+    @staticmethod
+    def flight(n: int, m: int, batches: int, limit: int) -> tuple[int, int]:
+        """Memory on CUDA (csrc/distances/cuda/bits.cuh, tasks.cuh), and the batches in flight."""
+        each, tasks = n * (3 * WIDE // 8 + 4 * 8), 16 * n + m // 8
+        fit = (limit - tasks) // max(each, 1)
+        flight = max(1, min(-(-BUSY_ROWS // max(n, 1)), batches, MOST_IN_FLIGHT, fit))
+        return tasks + each * flight, flight
+
+
+class OnTensors(Engine):
+    order = "given"
+
+    def cost(self, job: Job, limit: int) -> Cost:
+        graph, n, m = job.graph, job.core.num_nodes, job.core.num_slots
+        fixed = graph.nbytes + job.scores if job.counts_paths else job.fixed()
+        own = _tensor.weighted_extra(n, m) if graph.is_weighted else 0
+        fit = _tensor.lanes_that_fit(n, m, limit - fixed, own)
+        lanes = min(max(job.sources, 1), fit)
+        memory = fixed + _tensor.memory_needed(n, m, max(lanes, 1), own)
+        return Cost(memory, limit - fixed, lanes, max(lanes, 1))
+
+
+ENGINES: dict[str, Engine] = {
+    "lanes": Lanes("lanes"),
+    "queue": Queue("queue"),
+    "relax": Relax("relax"),
+    "dijkstra": Dijkstra("dijkstra"),
+    "bits": Bits("bits"),
+    "tensor": OnTensors("tensor"),
+}

@@ -1,0 +1,136 @@
+"""THE loop over sources: every measure runs through it, with progress, Ctrl-C and the ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from torchcent.engines import _tensor
+from torchcent.engines._choice import too_deep_for_lanes
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._plan import Plan
+from torchcent.engines._reduce import Problem
+from torchcent.engines._room import calls_on_cuda
+from torchcent.runtime import _codes, _ops
+from torchcent.runtime._codes import CANCEL, Rung
+from torchcent.runtime._watch import on_device, progress_bar, watched
+
+# Depth from which the queue engine on CUDA begins with mantissa-exponent pairs: counts may double
+# with every level, float64 ends at 2^1024, pairs cost no more and a failed attempt costs as much.
+_DEEP = 1000
+# Sources x slots below which a thread and a bar cost more than they give. A thread's first call of
+# CUDA costs 0.7 ms; the devices do this much in 50.
+_INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
+_in_float64: ContextVar[bool] = ContextVar("_in_float64", default=False)
+
+
+@contextmanager
+def counts_in_float64() -> Iterator[None]:
+    """Within it lanes and relax begin with the second rung of the ladder: 1e-9 instead of 1e-5."""
+    token = _in_float64.set(True)
+    try:
+        yield
+    finally:
+        _in_float64.reset(token)
+
+
+def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
+    """Scores of the whole graph, float64, as sums over ordered pairs."""
+    core = problem.core
+    edges = MEASURES[problem.measure].per_slot
+    searched = torch.zeros(
+        core.num_slots if edges else core.num_nodes, dtype=torch.float64, device=core.rowptr.device
+    )
+    quick = _is_quick(problem, plan)
+    name = "betweenness" if problem.measure == "linear" else problem.measure
+    with progress_bar(problem.sources.numel(), name, progress, quick) as bar:
+        if plan.engine == "tensor":
+            _run_tensor(problem, plan.lanes, searched, bar)
+        elif problem.sources.numel():
+            _run_compiled(problem, plan, searched, bar, quick)
+    return problem.known.index_add_(0, core.slot if edges else core.vertex, searched)
+
+
+def _is_quick(problem: Problem, plan: Plan) -> bool:
+    work = problem.sources.numel() * problem.core.num_slots
+    if plan.device.type != "cuda" or plan.engine == "tensor":
+        return work < _INLINE_WORK
+    # Not where somebody asked for a traversal that does not suit the graph: it may take minutes.
+    single = plan.engine in ("queue", "dijkstra")
+    suits = plan.strategy == 0 and (single or not too_deep_for_lanes(problem.core))
+    return suits and work < _INLINE_WORK_ON_CUDA
+
+
+def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None:
+    for begin in range(0, problem.sources.numel(), max(lanes, 1)):
+        part = slice(begin, begin + lanes)
+        _tensor.accumulate(
+            problem.measure,
+            problem.core.rowptr,
+            problem.core.col,
+            problem.sources[part],
+            problem.source_weight[part],
+            problem.own_weight[part],
+            problem.target_weight,
+            problem.through_weight,
+            scores,
+            problem.core.weight,
+            problem.tie_tolerance,
+        )
+        bar.update(problem.sources[part].numel())
+
+
+def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
+    core, total = problem.core, problem.sources.numel()
+    narrow = plan.engine in ("lanes", "relax") and not _in_float64.get()
+    first = Rung.FLOAT32 if narrow else Rung.FLOAT64
+    visitor = MEASURES[problem.measure].visitor
+    assert visitor is not None
+    control, launch = _codes.control(plan.workspace), plan.launch
+    on_cuda = core.rowptr.is_cuda
+
+    def call(part: slice, rung: int) -> int:
+        counted = (
+            problem.sources[part].contiguous(),
+            problem.source_weight[part].contiguous(),
+            problem.own_weight[part].contiguous(),
+            problem.target_weight,
+            problem.through_weight,
+            scores,
+            control,
+            visitor,
+            _codes.ENGINE[plan.engine],
+            rung,
+        )
+        if core.weight is None:
+            return int(
+                _ops.ops.path_dependency(
+                    core.rowptr, core.col, core.colptr, core.row, *counted, *launch
+                )
+            )
+        return int(
+            _ops.ops.weighted_dependency(
+                core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight,
+                *counted, launch.threads, problem.tie_tolerance, *launch[1:],
+            )
+        )  # fmt: skip
+
+    def work() -> None:
+        rung, begin = int(first), 0
+        if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
+            rung = Rung.WIDE
+        for size in calls_on_cuda(plan.engine, total) if on_cuda else [total]:
+            if not control[CANCEL]:
+                rung = call(slice(begin, begin + size), rung)
+                begin += size
+
+    start = on_device(work, core.rowptr.device)
+    if quick:
+        start()
+    else:
+        watched(start, control, bar)

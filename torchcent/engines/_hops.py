@@ -1,0 +1,32 @@
+"""Distances in hops from one vertex, and the depth of a graph that they tell."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.engines._tensor._rows import distances
+from torchcent.runtime import _ops
+
+
+def depth(rowptr: Tensor, col: Tensor) -> int:
+    """A lower bound of the diameter: breadth-first from the hub, then from the farthest vertex."""
+    if rowptr.numel() < 2:
+        return 0
+    first = hops(rowptr, col, int(rowptr.diff().argmax()))
+    second = hops(rowptr, col, int(first.argmax()))
+    return max(int(first.max()), int(second.max()))
+
+
+def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
+    """int32 [n]: the number of hops from the source, -1 where it does not reach."""
+    if _ops.runs_on(rowptr.device):
+        return _ops.ops.depths(rowptr, col, source)
+    return hops_on_tensors(rowptr, col, source)
+
+
+def hops_on_tensors(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
+    """The same, by the tensor engine."""
+    out = torch.empty(1, rowptr.numel() - 1, dtype=torch.int32, device=rowptr.device)
+    distances(rowptr, col, torch.tensor([source], device=rowptr.device), out)
+    return out[0]

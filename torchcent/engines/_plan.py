@@ -1,0 +1,102 @@
+"""The plan: engine, threads, lanes and memory of a run, decided before anything is searched.
+
+`explain` shows it and the run follows it: both call :func:`plan`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from torchcent.engines import _choice, _reduce
+from torchcent.engines._costs import ENGINES, Job
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+from torchcent.runtime import _codes
+from torchcent.runtime._memory import readable
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will do; print it to read it."""
+
+    measure: str
+    engine: str
+    reason: str
+    device: torch.device
+    num_nodes: int
+    num_slots: int
+    core_nodes: int
+    core_slots: int
+    sources: int
+    lanes: int
+    batches: int
+    threads: int  # on the CPU
+    flight: int  # batches at a time, on CUDA; 0 leaves it to the kernels
+    strategy: int  # of the queue and dijkstra engines on CUDA (_codes.Strategy)
+    workspace: int  # bytes that CUDA kernels may take
+    memory: int  # bytes: of the run, or of what is still to be prepared where that is more
+    memory_limit: int
+    weights: str = ""  # the arithmetic of weighted distances
+    graphs: str = ""  # of a batch: how many by which engine
+
+    @property
+    def launch(self) -> _codes.Launch:
+        """What the operators take."""
+        lanes = self.lanes if self.engine == "lanes" else 0
+        return _codes.Launch(self.threads, self.flight, lanes, self.strategy)
+
+    def __str__(self) -> str:
+        rows = {
+            "measure": self.measure,
+            "engine": f"{self.engine}: {self.reason}",
+            "device": f"{self.device}"
+            + (f", {self.threads} threads" if self.threads else "")
+            + (f", {self.flight} batches at a time" if self.flight else ""),
+            "graph": f"{self.num_nodes:,} vertices, {self.num_slots:,} slots",
+            "graphs": self.graphs,
+            "weights": self.weights,
+            "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots after folding",
+            "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
+            "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
+        }
+        return "\n".join(f"{name:<9} {text}" for name, text in rows.items() if text)
+
+
+def plan(
+    graph: Graph, request: Request, num_sources: int | None = None
+) -> tuple[Plan, _reduce.Core]:
+    """The plan and the reduced graph that it will search, from so many sources; by default from
+    those of the request.
+
+    Raises:
+        MemoryError: with the need and the limit, if not even one batch at a time fits.
+        ValueError: if the engine cannot run here.
+    """
+    measure, tie_tolerance = MEASURES[request.measure], request.tie_tolerance
+    asked = request.num_sources if num_sources is None else num_sources
+    cores = _choice.Preparation(graph, measure.name, request.memory)
+    fold = _choice.folding(graph, measure, tie_tolerance, asked)
+    engine, reason, core = _choice.choose(cores, measure, fold, request.engine, asked)
+    searched = int((core.rowptr.diff() > 0).sum())
+    sources = searched if asked is None else min(asked, searched)
+    cost = ENGINES[engine].cost(Job(graph, core, measure, sources), cores.limit)
+    needed = max(cost.memory, cores.peak)
+    if needed > cores.limit or cost.lanes < 1:
+        raise cores.refuse(f"{measure.name} with engine={engine!r}, one batch at a time,", needed)
+    made = Plan(
+        measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots,
+        core.num_nodes, core.num_slots, sources, cost.lanes, -(-sources // cost.batch),
+        cost.threads, cost.flight, request.strategy, cost.workspace, needed, cores.limit,
+        weights_in_words(graph, tie_tolerance),
+    )  # fmt: skip
+    return made, core
+
+
+def weights_in_words(graph: Graph, tie_tolerance: float = 0.0) -> str:
+    """What a plan says about weights: nothing, if there are none."""
+    if not graph.is_weighted:
+        return ""
+    return f"{graph.scale}" + (f"; tie tolerance {tie_tolerance:g}" if tie_tolerance else "")

@@ -1,0 +1,55 @@
+"""The request: the arguments of a call, checked once, in one record that is passed down."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.graph import Graph
+
+
+class Request(NamedTuple):
+    """What was asked for. Vertices are those of the graph, of a batch those of the union.
+
+    Attributes:
+        measure: its name in the registry (`_measures.py`).
+        engine: as asked for, or the one that a strategy implies.
+        strategy: a code (`_codes.Strategy`).
+        sources, targets: where paths that count begin and end: vertices, or float64 [n], the
+            weight of every vertex; None for all.
+        memory: bytes that are allowed; None for half of what is free.
+        dtype: of the result.
+    """
+
+    measure: str
+    engine: str = "auto"
+    strategy: int = 0
+    sources: Tensor | None = None
+    targets: Tensor | None = None
+    endpoints: bool = False
+    normalized: bool = False
+    tie_tolerance: float = 0.0
+    memory: int | None = None
+    progress: bool | None = None
+    dtype: torch.dtype = torch.float64
+
+    @property
+    def num_sources(self) -> int | None:
+        """How many there are to be searched from; None for all."""
+        if self.sources is None:
+            return None
+        weighted = self.sources.is_floating_point()
+        return int(torch.count_nonzero(self.sources)) if weighted else self.sources.numel()
+
+
+def weights(graph: Graph, chosen: Tensor | None) -> Tensor:
+    """float64 [n]: the weight of each vertex; of vertices that are chosen 1, else 0."""
+    if chosen is None:
+        return torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    if chosen.is_floating_point():
+        return chosen
+    made = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    made[chosen] = 1
+    return made

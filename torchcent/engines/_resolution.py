@@ -1,0 +1,37 @@
+"""Can float64 tell every path of a weighted graph from the longer one that goes an arc on?"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _weights as check_weights
+from torchcent.engines._tensor import _weighted
+from torchcent.graph import Graph
+
+
+def check(graph: Graph) -> None:
+    """ValueError, if an arc is so short that sums of weights may not show it."""
+    if graph.scale.exact or graph.__dict__.get("_resolvable"):
+        return
+    assert graph.weight is not None
+    smallest = float(graph.weight.min())
+    most = min(graph.num_nodes - 1, graph.num_slots)  # arcs of a path; of two slots it takes one
+    longest = 2 * float(torch.topk(graph.weight, most).values.sum())
+    if smallest <= longest * torch.finfo(torch.float64).eps and graph.is_symmetric:
+        longest = min(longest, _longest_path(graph, graph.weight))
+    check_weights.resolvable(smallest, longest)
+    graph.__dict__["_resolvable"] = True
+
+
+def _longest_path(graph: Graph, weight: Tensor) -> float:
+    """An upper bound of all distances: twice the eccentricity of a vertex of each component."""
+    label = graph.components
+    first = torch.full((int(label.max()) + 1,), graph.num_nodes, device=label.device)
+    first.scatter_reduce_(0, label, torch.arange(graph.num_nodes, device=label.device), "amin")
+    many = graph.degree[first] > 0
+    longest = 0.0
+    for source in first[many].split(1):
+        found = _weighted.distances(graph.rowptr, graph.col, weight, source)
+        longest = max(longest, 2 * float(found[torch.isfinite(found)].max()))
+    return longest

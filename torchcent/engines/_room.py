@@ -1,0 +1,238 @@
+"""The arithmetic of memory: what a graph and its cores hold, and what runs on CUDA take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+
+from torchcent.engines._reduce import Core
+from torchcent.graph import Graph
+from torchcent.runtime import _memory
+from torchcent.runtime._codes import BATCH
+from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
+
+# Sources side by side in one batch of the lanes and relax engines (on CUDA: WIDTHS, RELAX_LANES)
+LANES = BATCH["lanes"]
+
+# Slots to work on at a time on CUDA, so that no level leaves the chip idle; batches at most.
+BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
+CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
+WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
+# Slots of all batches from which those of 64 and of 128 lanes keep a large device busy, and sources
+# from which 128 pay (measured: docs/performance-cuda.md).
+FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256
+
+
+def weighted_bytes(num_slots: int, width: int) -> int:
+    """What all threads share: the arcs of either direction, sorted (light_arcs.h)."""
+    return 2 * num_slots * (12 + width)
+
+
+def core_bytes(core: Core) -> int:
+    """The graph that is searched."""
+    parts = [core.rowptr, core.col, core.colptr, core.row, core.slot]
+    parts += [part for part in (core.weight, core.back_weight) if part is not None]
+    held = {id(part): part for part in parts}
+    on_host = core.weight is not None and core.rowptr.device.type == "cpu"
+    shared = weighted_bytes(core.num_slots, core.weight.itemsize) if on_host else 0  # type: ignore[union-attr]
+    return shared + sum(part.numel() * part.element_size() for part in held.values())
+
+
+# --- CUDA
+
+# PyTorch's allocator takes memory in pieces of 512 bytes. A tensor of 10 MiB and more comes out of
+# a block of whole 2 MiB, of which up to 1 MiB stays with it.
+_PIECE, _FROM, _BLOCK, _LEFT = 512, 10 * 2**20, 2**21, 2**20
+# What else a run takes: workspace of sorts and scans, and this rounding of the kernels' arrays.
+_SLACK = 2**22
+# Levels of masks that the lanes engine has at first; then half as many again (lanes.cuh).
+_FIRST_LEVELS = 8
+
+
+def allocated(*sizes: int) -> int:
+    """Bytes that tensors of so many bytes take on CUDA."""
+    total = 0
+    for size in sizes:
+        taken = -(-size // _PIECE) * _PIECE
+        block = -(-size // _BLOCK) * _BLOCK
+        total += block if size >= _FROM and block - taken <= _LEFT else taken
+    return total
+
+
+def held_bytes(graph: Graph) -> int:
+    """Bytes of the graph, of all that is kept with it, and of its cores."""
+    held = {
+        part.untyped_storage().data_ptr(): part.untyped_storage().nbytes()
+        for part in _tensors(vars(graph))
+        if part.device == graph.device
+    }
+    return allocated(*held.values()) if graph.device.type == "cuda" else sum(held.values())
+
+
+def limit(graph: Graph, memory: int | None) -> int:
+    """Bytes that a run on a graph may take, the graph included: as asked for, else half of what
+    would be free without it. So what was prepared by an earlier call, or by `explain`, changes
+    neither side of the comparison."""
+    return _memory.budget(memory, graph.device, held_bytes(graph))
+
+
+def _tensors(value: object) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Core | Graph):
+        yield from _tensors(vars(value))
+    elif isinstance(value, dict | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(part)
+
+
+def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> int:
+    """Bytes on CUDA that a run holds beside what the kernels take: the graph and all that is kept
+    with it, weights of vertices and of sources (_reduce.Problem), the sums and the result."""
+    kept = 0
+    if core.order.numel() and "components" not in vars(graph):
+        kept = 8 * graph.num_nodes
+    vectors = [8 * scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept]
+    return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK
+
+
+def calls_on_cuda(engine: str, sources: int) -> list[int]:
+    """Sources of each call of the operator on CUDA: few first, so that a rung of the ladder that
+    overflows is left soon, but enough to have many batches in flight. Fixed numbers, because the
+    rung of a batch decides its bits and must not depend on the machine. (On the CPU one call does
+    all and groups its batches likewise.)"""
+    first, later = (batches * BATCH[engine] for batches in (64, 512))
+    rest = max(sources - first, 0)
+    return [
+        min(sources, first),
+        *[later] * (rest // later),
+        *([rest % later] if rest % later else []),
+    ]
+
+
+def wave(batches: int, most: int) -> int:
+    """Batches at a time, at most so many, in waves of one size as lanes.cuh has them."""
+    return -(-batches // max(1, -(-batches // most)))
+
+
+def _largest_wave(engine: str, sources: int, lanes: int, most: int) -> int:
+    return max(1, *(wave(-(-call // lanes), most) for call in calls_on_cuda(engine, sources)))
+
+
+def _tasks(core: Core) -> tuple[int, int]:
+    """Bytes of the order in which warps take vertices (tasks.cuh), and hubs' chunks."""
+    chunk = CHUNK if core.num_slots < MANY_SLOTS else LONG_CHUNK
+    sides = {id(part): part for part in (core.rowptr, core.colptr)}.values()
+    chunks = 0
+    for pointers in sides:
+        degree = pointers.diff()
+        chunks = max(chunks, int((-(-degree[degree > chunk] // chunk)).sum()))
+    return len(sides) * (13 * core.num_nodes + 16 * chunks), chunks
+
+
+def levels(depth: int) -> list[int]:
+    """Levels of masks in each piece of memory that the lanes engine takes for searches so deep."""
+    made = [_FIRST_LEVELS]
+    while depth >= sum(made) - 1:
+        made.append(sum(made) // 2)
+    return made
+
+
+def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
+    """Lanes of a batch on CUDA; `fits` tells whether one batch of so many fits into memory.
+
+    Wide batches look at every slot less often, narrow ones have fewer empty lanes and less memory.
+    The width decides the order of additions and so the bits of a result, which must not depend on
+    the machine: so short memory first takes batches in flight, and lanes only where it does not
+    suffice for one batch.
+    """
+    lanes = 64
+    if sources <= 32 or -(-sources // 64) * slots < FULL_SLOTS:
+        lanes = 32
+    elif sources >= WIDE_SOURCES and -(-sources // 128) * slots >= WIDE_SLOTS:
+        lanes = 128
+    while lanes > WIDTHS[0] and not fits(lanes):
+        lanes //= 2
+    return lanes
+
+
+def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, int, int]:
+    """Memory of the lanes engine on CUDA (csrc/paths/cuda/lanes.cuh), batches in flight, lanes."""
+    n, m = core.num_nodes, core.num_slots
+    tasks, chunks = _tasks(core)
+    deep = levels(core.depth + 1)  # some sources see a level more than those that the depth is of
+
+    def parts(lanes: int) -> list[int]:  # of a batch: rows of floats, masks
+        row, mask = 4 * lanes, lanes // 8
+        pieces = [n * row, n * mask, 8 * own, chunks * row, chunks * mask, 4 * chunks]
+        return pieces + [n * mask * count for count in deep]
+
+    def taken(lanes: int, flight: int) -> int:
+        return allocated(*(flight * part for part in parts(lanes)), tasks)
+
+    lanes = width(m, sources, lambda lanes: taken(lanes, 1) <= limit)
+    fit = (limit - tasks) // max(sum(parts(lanes)), 1)
+    while True:
+        most = _most_in_flight(m, -(-sources // lanes), fit)
+        flight = _largest_wave("lanes", sources, lanes, most)
+        needed = taken(lanes, flight)
+        if needed <= limit or flight == 1:
+            return needed, flight, lanes
+        fit = flight - 1
+
+
+def queue_on_cuda(core: Core, own: int, sources: int, limit: int) -> int:
+    """Memory of the queue engine on CUDA (csrc/paths/cuda/queue.cuh)."""
+    n, m, symmetric = core.num_nodes, core.num_slots, core.colptr is core.rowptr
+    # Where each vertex's arcs are, and some of them beside it where it has few.
+    packed = 16 if m <= 4 * n else 32 if m < 8 * n else 0
+    fixed = ((16 if symmetric else 32) + packed) * n
+    each = (21 if symmetric else 25) * n + 8 * own
+    fit = (limit - fixed) // max(each, 1)
+    most = max(1, min(fit, sources, 2 * _processors(core)))
+    return fixed + each * max(wave(call, most) for call in calls_on_cuda("queue", sources))
+
+
+def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[int, int]:
+    """Memory of the relax engine on CUDA (relax.cuh) and batches in flight; with 0 scores
+    that of distances alone."""
+    assert core.weight is not None
+    n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
+    tasks, chunks = _tasks(core)
+    each = n * (RELAX_LANES + 2) * item + 260
+    if scores:
+        rows = 8 * RELAX_LANES
+        each += 16 * m + 8 * (n + chunks) + n * (16 + rows) + chunks * (rows + 8) + 8 * scores
+        each += 4 * m + rows * n if scores == m else 0
+        each += 2 * rows + 4
+    else:
+        each += 64 * 4 * 8 * RELAX_LANES  # slabs of sums
+    fit = (limit - tasks) // max(each, 1)
+    most = _most_in_flight(m, max(1, -(-sources // RELAX_LANES)), fit)
+    flight = _largest_wave("relax", sources, RELAX_LANES, most)
+    # A batch that overflows is done again by the other engine, when the waves are over.
+    again = dijkstra_on_cuda(core, scores, 1, limit) if scores else 0
+    return max(each * flight + tasks, again), flight
+
+
+def dijkstra_on_cuda(core: Core, scores: int, sources: int, limit: int) -> int:
+    """Memory of the dijkstra engine on CUDA (csrc/weighted/cuda/dijkstra.cuh)."""
+    assert core.weight is not None
+    n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
+    sides = 1 if core.col is core.row and core.weight is core.back_weight else 2
+    fixed = sides * (2 * m * item + 8 * n) + n * item + 64
+    each = n * (item + 20 + (8 if scores else 0)) + 8 + 8 * scores
+    call = max(calls_on_cuda("dijkstra", sources))
+    share = min(4, -(-call // _processors(core)))
+    blocks = max(1, min((limit - fixed) // each, call, share * _processors(core)))
+    return fixed + each * blocks
+
+
+def _most_in_flight(slots: int, batches: int, fit: int) -> int:
+    return max(1, min(-(-BUSY_SLOTS // max(slots, 1)), batches, MOST_IN_FLIGHT, fit))
+
+
+def _processors(core: Core) -> int:
+    return torch.cuda.get_device_properties(core.rowptr.device).multi_processor_count

@@ -1,0 +1,197 @@
+"""The tiny engine: many small graphs in one call, a thread (on CUDA a warp) for each, all measures
+in one traversal. Which graphs it takes, its memory, and its call with progress and Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.engines import _resolution, _room
+from torchcent.engines._request import weights
+from torchcent.graph import Graph, _batch
+from torchcent.runtime import _codes, _memory, _ops
+from torchcent.runtime._codes import TINY_LANES as _LANES
+from torchcent.runtime._codes import TINY_NODES as MOST_NODES
+from torchcent.runtime._watch import on_device, progress_bar, watched
+
+# What `auto` leaves to it: graphs of so many vertices, and sources x slots, at most; fewer by
+# weights, where a heap per thread stands against 64 sources side by side. On CUDA a graph alone is
+# one block and leaves the device idle, while a batch fills it (docs/performance-batches.md).
+AUTO_NODES, AUTO_WORK, AUTO_WEIGHTED_WORK = 512, 2**19, 2**17
+AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
+_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
+_PER_LANE = (
+    28  # bytes per vertex of each source side by side on the CPU (csrc/tiny/cpu/tiny_lanes.h)
+)
+# Graphs of about one size: on CUDA each class is a launch; a thread of the CPU takes those of a
+# class one after the other as they lie in memory.
+_SIZES = {
+    "cuda": np.array([8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, MOST_NODES]),
+    "cpu": np.array([64, 128, 256, 512, 1024, MOST_NODES]),
+}
+# On CUDA: vertices up to which a graph surely fits into shared memory, threads of the largest block
+# and the bytes of each per vertex (csrc/tiny/cuda/tiny.cu, tiny_kernel.cuh).
+_IN_SHARED, _BLOCK, _PER_THREAD = 64, 256, 38
+# Columns of distances (csrc/tiny/cpu/tiny_search.h)
+FARNESS, HARMONIC, REACH, FARTHEST, REACH_OUT, FARTHEST_OUT = range(6)
+OUTPUTS = ("betweenness", "stress", "edge_betweenness", "distances", "levels")
+
+Numbers = NDArray[np.int64]
+
+
+class Found(NamedTuple):
+    """What was asked for, of the whole union, zeros elsewhere; what was not is empty."""
+
+    betweenness: Tensor  # float64 [n]
+    stress: Tensor  # float64 [n]
+    edge_betweenness: Tensor  # float64 [slots]
+    distances: Tensor  # float64 [n, 6]
+    levels: Tensor  # int64 [n]; pairs at distance d of graph g in entry ptr[g] + d, by hops
+    overflowed: list[int]  # graphs whose path counts outgrew float64: to be done again
+
+
+def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
+    """The graphs for the tiny engine, and the others.
+
+    Raises:
+        ValueError: if all are to be, and one is too large or there are no kernels.
+    """
+    everything = range(graph.num_graphs)
+    if engine not in ("auto", "tiny"):
+        return np.empty(0, np.int64), list(everything)
+    if engine == "tiny":
+        check.kernel(engine, "tiny", graph.device)
+    elif not _ops.has_kernel("tiny", graph.device):
+        return np.empty(0, np.int64), list(everything)
+    vertex, slot = _batch.bounds(graph)
+    size, slots = np.diff(vertex), np.diff(slot)
+    if engine == "tiny":
+        if size.size and size.max() > MOST_NODES:
+            raise ValueError(
+                f"engine='tiny' is for graphs of up to {MOST_NODES} vertices, but "
+                + (f"graph {int(size.argmax())} of the batch" if graph.ptr is not None else "this")
+                + f" has {int(size.max())}; take engine='auto'"
+            )
+        return np.arange(size.size), []
+    most, work = AUTO_NODES, AUTO_WEIGHTED_WORK if graph.is_weighted else AUTO_WORK
+    if graph.device.type == "cuda":
+        most, work = min(most, AUTO_ALONE_ON_CUDA) if graph.ptr is None else most, AUTO_WORK_ON_CUDA
+    small = (size <= most) & (size * slots <= work)
+    return np.flatnonzero(small), np.flatnonzero(~small).tolist()
+
+
+def run(
+    graph: Graph,
+    numbers: Numbers,
+    wanted: Collection[str],
+    title: str,
+    *,
+    sources: Tensor | None = None,
+    targets: Tensor | None = None,
+    endpoints: bool = False,
+    tie_tolerance: float = 0.0,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Found:
+    """The outputs wanted, of these graphs; sources and targets are those of a Request. Distances
+    are those from vertices whose weight is not 0, each as much as any other."""
+    n, device = graph.num_nodes, graph.device
+    vertex, slot = _batch.bounds(graph)
+    size, slots = np.diff(vertex)[numbers], np.diff(slot)[numbers]
+    threads = max(1, min(torch.get_num_threads(), numbers.size))
+    shape = {"edge_betweenness": (graph.num_slots,), "distances": (n, 6)}
+    room_for(graph, numbers, wanted, title, memory)
+    if graph.is_weighted and set(wanted) - {"distances"}:
+        _resolvable(graph, numbers)
+    # The CPU's kernels clear what they write to.
+    new = torch.empty if device.type == "cpu" and numbers.size == graph.num_graphs else torch.zeros
+    found = {
+        name: new(
+            shape.get(name, (n,)) if name in wanted else (0,),
+            dtype=torch.int64 if name == "levels" else torch.float64,
+            device=device,
+        )
+        for name in OUTPUTS
+    }
+    work = size * slots
+    place, classes = _classes(size, slots, device.type)
+    order = torch.from_numpy(numbers[place]).to(device)
+    overflow = torch.zeros(graph.num_graphs, dtype=torch.int8, device=device)
+    none = found[OUTPUTS[0]].new_empty(0)
+    ptr = torch.tensor([0, n], device=device) if graph.ptr is None else graph.ptr
+    begins, ends = (none if x is None else weights(graph, x) for x in (sources, targets))
+    control = _codes.control(_memory.budget(memory, device))
+
+    def call() -> None:
+        _ops.ops.tiny(
+            graph.rowptr, graph.col, none if graph.weight is None else graph.weight, ptr, order,
+            classes, begins, ends, *found.values(),
+            overflow, control, endpoints, tie_tolerance, threads,
+        )  # fmt: skip
+
+    quick = float(work.sum()) < _INLINE_WORK
+    with progress_bar(int(size.sum()), title, progress, quick) as bar:
+        if quick:
+            call()
+        else:
+            watched(on_device(call, device), control, bar)
+        bar.update(bar.total - bar.n)
+    lost = torch.nonzero(overflow).flatten().tolist() if set(wanted) - {"distances"} else []
+    return Found(**found, overflowed=lost)
+
+
+def lanes(device: torch.device) -> int:
+    """Sources side by side."""
+    return _LANES if device.type == "cpu" else 32
+
+
+def room_for(
+    graph: Graph, numbers: Numbers, wanted: Collection[str], title: str, memory: int | None
+) -> int:
+    """Bytes of a run; MemoryError if that is more than is allowed."""
+    size = np.diff(_batch.bounds(graph)[0])[numbers]
+    largest, threads = int(size.max(initial=0)), max(1, min(torch.get_num_threads(), size.size))
+    per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
+    needed = graph.nbytes + per_vertex * graph.num_nodes
+    if graph.device.type == "cpu":
+        needed += threads * largest * _LANES * _PER_LANE
+    elif largest > _IN_SHARED:
+        needed += largest * _BLOCK * _PER_THREAD
+    needed += 8 * graph.num_slots if "edge_betweenness" in wanted else 0
+    limit = _room.limit(graph, memory)
+    if needed > limit:
+        raise _memory.refuse(f"{title} with engine='tiny'", needed, limit, memory)
+    return needed
+
+
+def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tensor]:
+    """The order in which graphs are taken, the largest first, and of each run of about one size how
+    many there are, the most vertices and the most slots."""
+    kind = np.searchsorted(_SIZES[device], size)
+    within = -size * slots if device == "cuda" else np.zeros_like(kind)
+    place = np.lexsort((within, -kind))
+    first = np.flatnonzero(np.diff(kind[place], prepend=-1))
+    rows = [np.diff(first, append=size.size)]
+    rows += [np.maximum.reduceat(x[place], first) if first.size else first for x in (size, slots)]
+    return place, torch.from_numpy(np.stack(rows, axis=1).astype(np.int64))
+
+
+def _resolvable(graph: Graph, numbers: Numbers) -> None:
+    """As _resolution.check says, of each of these graphs."""
+    if graph.scale.exact or graph.num_slots == 0:
+        return
+    assert graph.weight is not None
+    slots = np.diff(_batch.bounds(graph)[1])
+    lengths = torch.from_numpy(slots).to(graph.device)
+    least = torch.segment_reduce(graph.weight, "min", lengths=lengths, unsafe=True)
+    # No path is longer than all arcs together.
+    longest = 2 * torch.segment_reduce(graph.weight, "sum", lengths=lengths, unsafe=True)
+    doubtful = (least <= longest * torch.finfo(torch.float64).eps).cpu().numpy()
+    for number in numbers[doubtful[numbers] & (slots[numbers] > 0)]:
+        _resolution.check(_batch.part(graph, int(number)))

@@ -1,0 +1,61 @@
+"""Rows of weighted distances: one search per source, in the numbers that the engines use."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.engines import _reduce
+from torchcent.engines._tensor import _weighted
+from torchcent.graph import Graph
+from torchcent.runtime import _ops
+from torchcent.runtime._codes import ENGINE, Launch, control
+
+Arcs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+
+
+def direction(core: _reduce.Core, backward: bool) -> Arcs:
+    """CSR, weights, and the same of the transpose; the other way round to search along reversed
+    arcs."""
+    assert core.weight is not None and core.back_weight is not None
+    there = core.rowptr, core.col, core.weight
+    back = core.colptr, core.row, core.back_weight
+    return (*back, *there) if backward else (*there, *back)
+
+
+def empty(graph: Graph, rows: int) -> Tensor:
+    """[rows, n] to be filled: int32 in units of Graph.scale, -1 for no path, or float64, inf."""
+    shape = rows, graph.num_nodes
+    return torch.empty(shape, dtype=graph.scale.dtype, device=graph.device)
+
+
+def fill(
+    graph: Graph, engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch,
+    backward: bool = False,
+) -> None:  # fmt: skip
+    """Distances from each source, or to it."""
+    arcs = direction(_reduce.core(graph, "given", "no"), backward)
+    if engine == "tensor":
+        found = _weighted.distances(*arcs[:3], sources)
+        if out.dtype == torch.int32:
+            found = torch.where(torch.isfinite(found), found, -1)
+        out.copy_(found)
+    else:
+        _ops.ops.weighted_distances(*arcs, sources, out, shared, ENGINE[engine], *launch)
+
+
+def lengths(graph: Graph, rows: Tensor) -> Tensor:
+    """float64: the same in the units of the weights, inf for no path."""
+    if rows.dtype != torch.int32:
+        return rows
+    return torch.where(rows < 0, torch.inf, rows.double() * graph.scale.unit)
+
+
+def single(graph: Graph, engine: str, vertex: int, backward: bool = False) -> Tensor:
+    """float64 [n]: distances from one vertex, or to it, inf for no path."""
+    out = empty(graph, 1)
+    source = torch.tensor([vertex], device=graph.device)
+    compiled = _ops.has_kernel("weighted_distances", graph.device) and engine != "tensor"
+    way = "dijkstra" if compiled and engine != "relax" else engine if compiled else "tensor"
+    fill(graph, way, source, out, control(), Launch(threads=1), backward)
+    return lengths(graph, out)[0]

@@ -1,0 +1,1 @@
+"""Graph networks: measures as features, the stores of PyTorch Geometric."""

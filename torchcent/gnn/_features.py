@@ -1,0 +1,153 @@
+"""node_features: several measures of every vertex as the columns of one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.distances._distance_sums import vertex_sums
+from torchcent.distances._eccentricity import eccentricities
+from torchcent.engines import _scale, _tiny
+from torchcent.engines._measures import FEATURES
+from torchcent.engines._measures import names as names_of
+from torchcent.engines._request import Request
+from torchcent.graph import Graph, _batch
+from torchcent.graph._arguments import as_graph
+from torchcent.paths import _path_sums
+from torchcent.runtime import _memory
+
+_ENGINES = ("auto", "tiny", "tensor")
+_OF_PROFILE = tuple(name for name, source in FEATURES.items() if source == "distance_profile")
+_PATHS = tuple(name for name, source in FEATURES.items() if source in names_of("paths"))
+
+
+@_memory.reported
+def node_features(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    measures: Sequence[str] = ("betweenness", "closeness"),
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    """Several measures of every vertex, as features for a graph network.
+
+    Args:
+        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress: as in
+            :func:`betweenness`.
+        measures: names of the columns, each of "betweenness", "stress", "closeness", "harmonic",
+            "eccentricity", "degree", "reach" and "farness". Closeness is NetworkX's, with the
+            factor of Wasserman and Faust; the eccentricity is within what a vertex reaches, so
+            that it is finite; degree is that of outgoing arcs, loops and copies left out; reach
+            counts the vertices that reach one, and farness adds up their distances.
+        normalized: True divides betweenness, stress, harmonic and degree by their largest possible
+            values (stress as betweenness is), with the size of each graph of a batch.
+        engine: "auto", "tiny" or "tensor"; with weights also "relax" and "dijkstra". With "tiny",
+            which "auto" takes for small graphs, one traversal serves all measures.
+
+    Returns:
+        Tensor [n, len(measures)], without gradient: all of it is a function of the arcs alone.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> torchcent.node_features(path, measures=["betweenness", "closeness", "degree"])
+        tensor([[0.0000, 0.6667, 0.5000],
+                [1.0000, 1.0000, 1.0000],
+                [0.0000, 0.6667, 0.5000]])
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    names = check_batch.measures(measures, FEATURES)
+    check.flag(normalized, "normalized")
+    result = check.float_dtype(dtype)
+    small, large = _tiny.split(graph, check_weights.engine(engine, graph, _ENGINES))
+    request = Request(
+        "", engine, normalized=normalized, memory=check.byte_budget(memory), progress=progress
+    )
+    if graph.ptr is None and large:
+        return _one_by_one(graph, names, request).to(result)
+    found = torch.zeros(graph.num_nodes, len(names), dtype=result, device=graph.device)
+    if small.size:
+        columns, lost = _of_small(graph, names, request, small)
+        for place, name in enumerate(names):
+            found[:, place] = columns[name]
+        large = large + lost
+    for number in large:
+        one = _one_by_one(_batch.part(graph, number), names, request)
+        found[_batch.run(graph, number)[0]] = one.to(result)
+    return found
+
+
+def _of_small(
+    graph: Graph, names: list[str], request: Request, small: _tiny.Numbers
+) -> tuple[dict[str, Tensor], list[int]]:
+    """All columns of these graphs from one traversal; and the graphs that take another one."""
+    wanted: list[str] = [name for name in _PATHS if name in names]
+    if set(names) - {*_PATHS, "degree"}:
+        wanted.append("distances")
+    tiny = _tiny.run(
+        graph, small, wanted, "node_features", memory=request.memory, progress=request.progress
+    )
+    columns: dict[str, Tensor] = {}
+    for name in _PATHS:
+        if name in names:
+            columns[name] = _scale.scale(
+                getattr(tiny, name), graph, normalized=request.normalized, endpoints=False
+            )
+    if "distances" in wanted:
+        column = tiny.distances.T
+        columns |= _of_sums(
+            graph, column[_tiny.FARNESS], column[_tiny.HARMONIC], column[_tiny.REACH], request
+        )
+        columns["eccentricity"] = column[_tiny.FARTHEST_OUT]
+    if "degree" in names:
+        columns["degree"] = _degree(graph, request)
+    return columns, tiny.overflowed
+
+
+def _one_by_one(graph: Graph, names: list[str], request: Request) -> Tensor:
+    """Of one graph, a traversal for each kind of measure."""
+    found = {"degree": _degree(graph, request)}
+    for name in _PATHS:
+        if name in names:
+            found[name] = _path_sums.scores(graph, request._replace(measure=name))
+    if "eccentricity" in names:
+        own = request._replace(measure="eccentricity")
+        found["eccentricity"] = eccentricities(graph, own, None, "component")
+    if any(name in names for name in _OF_PROFILE):
+        sums = vertex_sums(graph, request._replace(measure="distance_profile"))
+        found |= _of_sums(graph, sums.farness, sums.harmonic, sums.reach, request)
+    return torch.stack([found[name] for name in names], dim=1)
+
+
+def _of_sums(
+    graph: Graph, farness: Tensor, harmonic: Tensor, reach: Tensor, request: Request
+) -> dict[str, Tensor]:
+    """The features that sums over distances give."""
+    others = _scale.others(graph)
+    return {
+        "closeness": _scale.closeness(farness, reach, others, True),
+        "harmonic": _scale.harmonic(harmonic, others, request.normalized),
+        "reach": reach,
+        "farness": farness,
+    }
+
+
+def _degree(graph: Graph, request: Request) -> Tensor:
+    degree = graph.degree.double()
+    return degree / _scale.others(graph) if request.normalized else degree

@@ -1,0 +1,135 @@
+"""The graph in a data object of PyTorch Geometric, and the way back for what was computed on it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check import _data as check_data
+
+
+class Graph(NamedTuple):
+    """What is computed on: the graph of a Data, or of several edge types of a HeteroData."""
+
+    edge_index: Tensor
+    weight: Tensor | None
+    num_nodes: int
+    batch: Tensor | None  # ascending
+    place: Tensor | None  # of each vertex of the data, where it is not its own number
+    nodes: list[tuple[Any, int]]  # stores, and how many vertices or edges they have
+    edges: list[tuple[Any, int]]
+
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of the functions that compute on it."""
+        return {
+            "edge_index": self.edge_index,
+            "edge_weight": self.weight,
+            "num_nodes": self.num_nodes,
+            "batch": self.batch,
+        }
+
+
+def graph_of(
+    data: Any, edge_types: tuple[tuple[str, str, str], ...] | None, weight: str | None
+) -> Graph:
+    node_stores, edge_stores = check_data.stores(data, edge_types)
+    nodes, first, sizes, total = [], {}, {}, 0
+    for kind, store in node_stores.items():
+        first[kind] = total
+        nodes.append((store, check_data.store_size(store, _name(kind))))
+        sizes[kind] = nodes[-1][1]
+        total += sizes[kind]
+    edges, columns, weights = [], [], []
+    for kind, store in edge_stores.items():
+        index = check.edge_index(check_data.store_edges(store, _name(kind)))
+        if kind is not None:
+            index = index.clone()  # nobody else changes it
+            ends = sizes[kind[0]], sizes[kind[2]]
+            check_data.ids_within(index, ends, _name(kind))
+            index = index + index.new_tensor([[first[kind[0]]], [first[kind[2]]]])
+        edges.append((store, index.shape[1]))
+        columns.append(index)
+        if weight is not None:
+            weights.append(check_data.store_weight(store, weight, _name(kind)))
+    edge_index = columns[0] if len(columns) == 1 else torch.cat(columns, dim=1)
+    batch, place = None, None
+    if all("batch" in store for store, _ in nodes):
+        # A Batch has it on the CPU for vertices without features.
+        batch = torch.cat(
+            [
+                check_data.store_batch(store, size, _name(kind)).to(edge_index.device)
+                for (kind, size), (store, _) in zip(sizes.items(), nodes, strict=True)
+            ]
+        )
+        if (batch[1:] < batch[:-1]).any():  # several node types, or vertices that were sampled
+            edge_index = edge_index.clone()
+            check_data.ids_within(edge_index, (total, total), "data")
+            order = torch.argsort(batch, stable=True)
+            place = torch.empty_like(order)
+            place[order] = torch.arange(total, device=order.device)
+            batch, edge_index = batch[order], place[edge_index]
+    together = torch.cat(weights) if weights else None
+    return Graph(edge_index, together, total, batch, place, nodes, edges)
+
+
+def _name(kind: object) -> str:
+    return "data" if kind is None else f"data[{kind!r}]"
+
+
+def give_nodes(data: Any, graph: Graph, values: Tensor, name: str | None) -> None:
+    if graph.place is not None:
+        values = values[graph.place]
+    begin = 0
+    for store, size in graph.nodes:
+        part = values[begin : begin + size]
+        _give(data, store, part, name, "x", store.get("ptr"))
+        begin += size
+
+
+def give_edges(data: Any, graph: Graph, values: Tensor, name: str | None) -> None:
+    begin = 0
+    for store, size in graph.edges:
+        known = _book(data, "_slice_dict") or {}
+        cuts = (known if store._key is None else known.get(store._key, {})).get("edge_index")
+        _give(data, store, values[begin : begin + size], name, "edge_attr", cuts)
+        begin += size
+
+
+def _give(
+    data: Any, store: Any, values: Tensor, name: str | None, features: str, cuts: Tensor | None
+) -> None:
+    """Hands a store its part, as an attribute or as columns beside its features.
+
+    `cuts` says where the graphs of a batch begin and end, for to_data_list.
+    """
+    into = features if name is None else name
+    old = check_data.store_features(store, features) if name is None else None
+    if values.is_floating_point():
+        values = values.to(torch.get_default_dtype() if old is None else old.dtype)
+    if name is None and values.dim() == 1:
+        values = values[:, None]
+    if old is not None:
+        values = torch.cat([old, values.to(old.device)], dim=1)
+    store[into] = values
+    if cuts is None or int(cuts[-1]) != values.shape[0]:
+        return
+    for book, entry in (("_slice_dict", cuts.cpu()), ("_inc_dict", None)):
+        known = _book(data, book)
+        if known is None:
+            return
+        new: dict[Any, Any] = {into: entry}
+        if store._key is not None:  # of a HeteroData
+            new = {store._key: {**known.get(store._key, {}), into: entry}}
+        setattr(data, book, {**known, **new})  # the data is a copy, its books are the original's
+
+
+def _book(data: Any, name: str) -> dict[Any, Any] | None:
+    """What Batch.from_data_list has noted for to_data_list; None if it has not made the data."""
+    try:
+        found: dict[Any, Any] = getattr(data, name)
+    except (AttributeError, KeyError):  # KeyError of a HeteroData, for names that end with _dict
+        return None
+    return found

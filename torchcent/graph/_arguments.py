@@ -1,0 +1,42 @@
+"""The graph that a measure was called with."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.graph import Graph
+
+
+def as_graph(
+    edge_index: Tensor | Graph,
+    num_nodes: int | None,
+    directed: bool | None,
+    edge_weight: Tensor | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    *,
+    memory: int | None = None,
+) -> Graph:
+    """The Graph given, or a new one: what every measure does with its first arguments.
+
+    `memory` is what building it may take.
+    """
+    if directed is not None:
+        check.flag(directed, "directed")
+    if isinstance(edge_index, Graph):
+        check.directed_for_graph(directed, edge_index)
+        check_weights.no_weight_for_graph(edge_weight)
+        check_batch.no_batch_for_graph(batch, ptr)
+        num_nodes = check.num_nodes(num_nodes)
+        if num_nodes is not None and num_nodes != edge_index.num_nodes:
+            raise ValueError(
+                f"num_nodes={num_nodes} contradicts the Graph given, which has "
+                f"{edge_index.num_nodes} vertices"
+            )
+        return edge_index
+    return Graph.from_edge_index(
+        edge_index, num_nodes, directed is not False, edge_weight, batch, ptr, memory
+    )

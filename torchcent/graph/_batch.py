@@ -1,0 +1,108 @@
+"""The graphs of a batch: as graphs of their own, and what is per graph about a union.
+
+A batch is sorted: each graph has its vertices and its slots in one run, so that the results of one
+are a slice of those of the union.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from torchcent.graph import Graph
+
+Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def bounds(graph: Graph) -> Bounds:
+    """Where each graph begins and the last one ends, among the vertices and among the slots; on the
+    host. One graph is a batch of one."""
+    if graph.ptr is None:
+        return np.array([0, graph.num_nodes]), np.array([0, graph.num_slots])
+    if "_bounds" not in graph.__dict__:
+        both = torch.stack([graph.ptr, graph.rowptr[graph.ptr]]).cpu().numpy()
+        graph.__dict__["_bounds"] = both[0], both[1]
+    found: Bounds = graph.__dict__["_bounds"]
+    return found
+
+
+def part(graph: Graph, number: int) -> Graph:
+    """One graph of a batch, as if it had been given alone; kept with the batch."""
+    if graph.ptr is None:
+        return graph
+    parts: dict[int, Graph] = graph.__dict__.setdefault("_parts", {})
+    if number not in parts:
+        vertices, slots = run(graph, number)
+        slot = torch.arange(slots.stop - slots.start, device=graph.device)
+        parts[number] = Graph(
+            graph.rowptr[vertices.start : vertices.stop + 1] - slots.start,
+            graph.col[slots] - vertices.start,
+            slot,
+            graph.directed,
+            None if graph.weight is None else graph.weight[slots],
+            _trusted=True,
+        )
+    return parts[number]
+
+
+def run(graph: Graph, number: int) -> tuple[slice, slice]:
+    """The vertices and the slots of one graph."""
+    vertex, slot = bounds(graph)
+    return (
+        slice(int(vertex[number]), int(vertex[number + 1])),
+        slice(int(slot[number]), int(slot[number + 1])),
+    )
+
+
+def chosen(graph: Graph, vertices: Tensor | None) -> Callable[[int], Tensor | None]:
+    """Tells which of these vertices of the union belong to a graph, by the graph's own numbers and
+    in the order given; None stays None. Of weights, float64 [n], those of the graph."""
+    if vertices is None:
+        return lambda number: None
+    if vertices.is_floating_point():
+        values = vertices
+        return lambda number: values[run(graph, number)[0]]
+    first = bounds(graph)[0]
+    ordered = vertices[torch.argsort(of_graph(graph, vertices), stable=True)]
+    starts = torch.from_numpy(first).to(vertices.device)
+    begin = torch.searchsorted(vertices.sort().values, starts).tolist()
+    return lambda number: ordered[begin[number] : begin[number + 1]] - int(first[number])
+
+
+def of_graph(graph: Graph, vertices: Tensor) -> Tensor:
+    """The graph of each of these vertices."""
+    return torch.zeros_like(vertices) if graph.batch is None else graph.batch[vertices]
+
+
+def sizes(graph: Graph) -> Tensor:
+    """int64 [num_graphs]: vertices of each graph."""
+    if graph.ptr is None:
+        return torch.tensor([graph.num_nodes], device=graph.device)
+    return graph.ptr.diff()
+
+
+def per_vertex(graph: Graph, values: Tensor) -> Tensor:
+    """For each vertex the value of its graph."""
+    if graph.batch is None:
+        return values.expand(graph.num_nodes)
+    return values.index_select(0, graph.batch)
+
+
+def total(graph: Graph, values: Tensor) -> Tensor:
+    """The sum over the vertices of each graph, added up in their order."""
+    return torch.segment_reduce(values, "sum", lengths=sizes(graph), unsafe=True)
+
+
+def largest(graph: Graph, values: Tensor) -> Tensor:
+    """The largest value of each graph; 0 of none."""
+    found = torch.segment_reduce(values, "max", lengths=sizes(graph), unsafe=True)
+    return torch.where(sizes(graph) > 0, found, 0)
+
+
+def smallest(graph: Graph, values: Tensor) -> Tensor:
+    """The smallest value of each graph; 0 of none."""
+    return -largest(graph, -values)

@@ -1,0 +1,74 @@
+"""CSR and its transpose: compiled on the CPU, by sorting on every other device."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.runtime import _ops
+
+
+class Ids(NamedTuple):
+    """The ids of an edge_index as a copy, which nobody can change, [2, E]: int32 where compiled
+    code sorts them, else int64; the smallest and the largest (0 and -1 of none)."""
+
+    columns: Tensor
+    low: int
+    high: int
+
+
+def ids(edge_index: Tensor) -> Ids:
+    """Reads every id once. They may be of any size: int32 cuts off what `low` and `high` tell."""
+    compiled = _ops.available and edge_index.device.type == "cpu"
+    if edge_index.numel() == 0:
+        return Ids(edge_index.new_empty((2, 0), dtype=torch.int32 if compiled else None), 0, -1)
+    if compiled:
+        index, ends = _ops.ops.vertex_ids(edge_index)
+    else:
+        index = edge_index.to(torch.int64, copy=True)
+        ends = torch.stack(torch.aminmax(index))
+    low, high = ends.tolist()
+    return Ids(index, low, high)
+
+
+def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """rowptr int64 [n + 1], col int32 [m] and the slot of each column (-1 for self-loops).
+
+    `index` holds ids in [0, n) that nobody else can change.
+    """
+    if _ops.available and index.device.type == "cpu":
+        return _ops.ops.csr(index.int().contiguous(), num_nodes, symmetric)
+    row, col = index.long()
+    arcs = row * num_nodes + col
+    if symmetric:
+        arcs = torch.cat([arcs, col * num_nodes + row])
+    loop = row == col
+    keep = ~(loop.repeat(2) if symmetric else loop)
+    keys, place = torch.unique(arcs[keep], return_inverse=True)
+    slot = torch.full((arcs.numel(),), -1, dtype=torch.int64, device=arcs.device)
+    slot[keep] = place
+    divisor = max(num_nodes, 1)
+    rowptr = _pointers(keys // divisor, num_nodes)
+    return rowptr, (keys % divisor).int(), slot[: row.numel()].clone()
+
+
+def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """colptr, row, and for each slot of the transpose the slot it came from."""
+    if _ops.runs_on(rowptr.device):
+        return _ops.ops.transpose(rowptr, col)
+    slot = torch.argsort(col, stable=True)
+    row = rows(rowptr).int()
+    return _pointers(col.long(), rowptr.numel() - 1), row[slot], slot
+
+
+def rows(rowptr: Tensor) -> Tensor:
+    """The row of every slot, int64."""
+    vertex = torch.arange(rowptr.numel() - 1, device=rowptr.device)
+    return torch.repeat_interleave(vertex, rowptr.diff())
+
+
+def _pointers(sorted_or_not: Tensor, num_nodes: int) -> Tensor:
+    count = torch.bincount(sorted_or_not, minlength=num_nodes)
+    return torch.cat([count.new_zeros(1), count.cumsum(0)])

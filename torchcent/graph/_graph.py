@@ -1,0 +1,428 @@
+"""Graph: a frozen graph in CSR form."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor
+
+from torchcent.check import (
+    _batch as check_batch,
+)
+from torchcent.check import (
+    _common as check,
+)
+from torchcent.check import (
+    _values as check_values,
+)
+from torchcent.check import (
+    _weights as check_weights,
+)
+from torchcent.graph import _csr, _device, _foreign, _weights
+from torchcent.runtime import _memory, _ops
+
+if TYPE_CHECKING:
+    import networkx
+
+
+class Graph:
+    """A graph without self-loops and multiple arcs, in CSR form, that never changes.
+
+    With weights it is a weighted graph for every function: distances are sums of weights, which
+    are finite and > 0 (docs/weights.md). :meth:`unweighted` is the same graph without them.
+
+    Build it with :meth:`from_edge_index`, :meth:`from_scipy`, :meth:`from_networkx` or
+    :meth:`from_data`; every function of torchcent takes it in place of an ``edge_index`` and saves
+    the preparation then. A *slot* is one directed adjacency entry; an undirected edge has two.
+
+    Attributes:
+        num_nodes: number of vertices n.
+        rowptr: int64 [n + 1]; the slots of vertex v are rowptr[v] to rowptr[v + 1].
+        col: int32 [num_slots]; heads of the arcs, ascending within a row.
+        directed: False if missing reverse arcs were added and raw scores count unordered pairs.
+        slot: int64 [E]; the slot of each input column, -1 for a self-loop. Copies share a slot.
+        weight: float64 [num_slots], the smallest weight of the columns of each slot; or None.
+        ptr: int64 [num_graphs + 1] if this is a batch, a disjoint union of graphs: graph i has the
+            vertices ptr[i] to ptr[i + 1]. None if it is one graph (docs/batches.md).
+
+    Example:
+        >>> import torch, torchcent
+        >>> edge_index = torch.tensor([[0, 1, 2, 2], [1, 2, 0, 3]])
+        >>> torchcent.Graph.from_edge_index(edge_index, directed=False)
+        Graph(num_nodes=4, num_slots=8, directed=False, device=cpu, 104 bytes)
+    """
+
+    num_nodes: int
+    rowptr: Tensor
+    col: Tensor
+    directed: bool
+    slot: Tensor
+    weight: Tensor | None
+    ptr: Tensor | None
+
+    def __init__(
+        self, rowptr: Tensor, col: Tensor, slot: Tensor, directed: bool,
+        weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
+    ) -> None:  # fmt: skip
+        if not _trusted:
+            raise TypeError(
+                "use Graph.from_edge_index, from_scipy, from_networkx or from_data to make a Graph"
+            )
+        self.__dict__.update(
+            num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, slot=slot, directed=directed,
+            weight=weight, ptr=ptr,
+        )  # fmt: skip
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Graph is frozen: cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Graph is frozen: cannot delete {name}")
+
+    @staticmethod
+    @_memory.reported
+    def from_edge_index(
+        edge_index: Tensor,
+        num_nodes: int | None = None,
+        directed: bool = True,
+        edge_weight: Tensor | None = None,
+        batch: Tensor | None = None,
+        ptr: Tensor | None = None,
+        memory: int | None = None,
+    ) -> Graph:
+        """A graph from the arcs edge_index[0, e] -> edge_index[1, e].
+
+        Args:
+            edge_index: int64 (or int32) [2, E]; on the CPU or an accelerator, where the graph will
+                live too. Self-loops are dropped, copies of an arc merged.
+            num_nodes: n; by default the largest id + 1.
+            directed: False adds the missing reverse arcs.
+            edge_weight: [E], the length of each arc: integers or floats, finite and > 0. Of copies
+                of an arc the smallest counts, with directed=False of both directions.
+            batch: int64 [n], ascending, the graph of each vertex, as in PyG: the arcs are those of
+                a disjoint union of batch.max() + 1 graphs, and measures are taken of each.
+            ptr: int64 [G + 1], the same as the first vertex of each graph, and n at the end; with
+                it there may be graphs without vertices anywhere. One of the two is enough.
+            memory: bytes that building may take at its peak, the result included; None allows half
+                of what is free.
+
+        The graph holds copies: what is changed later, or by another thread meanwhile, is not seen
+        or is an error.
+
+        Raises:
+            TypeError, ValueError: naming the argument, for a wrong shape or dtype, ids that are
+                negative or not below num_nodes, more than 2^31 - 1 vertices, weights that are no
+                distances or arcs between two graphs of a batch (naming the first such column).
+            MemoryError: with both figures, before memory is taken.
+
+        O(n + E) time; 10M slots take about half a second on one core.
+        """
+        check.flag(directed, "directed")
+        given = check.edge_index(edge_index)
+        size = check.num_nodes(num_nodes)
+        room = _memory.Building(
+            given.shape[1], not directed, edge_weight is not None, given.device,
+            check.byte_budget(memory),
+        )  # fmt: skip
+        room.allow(check_batch.size(batch, ptr, size) or 0)
+        ids = _csr.ids(given)
+        parts = check_batch.pointers(batch, ptr, size, ids.columns, room.allow)
+        named = "num_nodes={}"
+        if parts is not None:
+            size = parts[1].numel()
+            named = "batch, of {} vertices," if ptr is None else "ptr, of {} vertices,"
+        size = check.holds_ids(size, ids.low, ids.high, named)
+        room.allow(size)
+        if parts is not None:
+            check_batch.arcs_within(ids.columns, parts[1])
+        weight = check_weights.edge_weight(edge_weight, ids.columns, size)
+        rowptr, col, slot = _csr.csr(ids.columns, size, not directed)
+        del ids
+        graph = Graph(
+            rowptr, col, slot, directed, ptr=None if parts is None else parts[0], _trusted=True
+        )
+        if weight is not None:
+            graph = graph._with_columns(weight)
+        if parts is not None:
+            graph.__dict__["batch"] = parts[1]
+        return graph
+
+    @staticmethod
+    @_memory.reported
+    def from_scipy(
+        matrix: Any, directed: bool | None = None, *, weighted: bool = False,
+        memory: int | None = None,
+    ) -> Graph:  # fmt: skip
+        """A graph from a square scipy.sparse matrix: a stored entry (i, j) is the arc i -> j.
+
+        Stored zeros count as arcs; of entries that are there twice the smallest counts, unless
+        ``matrix.sum_duplicates()`` has added them up. directed=None means True unless the matrix is
+        symmetric: in its pattern and, if they are used, in its values. weighted=True takes the
+        values as weights. `memory` is that of :meth:`from_edge_index`.
+
+        Example:
+            >>> import scipy.sparse, torchcent
+            >>> matrix = scipy.sparse.csr_array([[0, 2.5, 0], [2.5, 0, 1], [0, 1, 0]])
+            >>> torchcent.Graph.from_scipy(matrix, weighted=True).weight
+            tensor([2.5000, 2.5000, 1.0000, 1.0000], dtype=torch.float64)
+        """
+        check_values.flag_or_none(directed, "directed")
+        arcs = _foreign.of_scipy(matrix, directed is not False, weighted)
+        graph = Graph.from_edge_index(*arcs, memory=memory)
+        if directed is None and graph.is_symmetric:
+            return graph._as(directed=False)
+        return graph
+
+    @staticmethod
+    @_memory.reported
+    def from_networkx(
+        graph: networkx.Graph, weight: str | None = None, *, memory: int | None = None
+    ) -> Graph:
+        """A graph from a networkx one; vertex i is the i-th of ``graph.nodes``, column e of
+        :attr:`slot` the e-th of ``graph.edges``. Directed as the networkx graph is.
+
+        `weight` names the attribute of edges that is their length, 1 where an edge lacks it, as
+        in networkx; None takes no weights. `memory` is that of :meth:`from_edge_index`.
+
+        Example:
+            >>> import networkx, torchcent
+            >>> roads = networkx.Graph()
+            >>> roads.add_weighted_edges_from([("Bern", "Thun", 28), ("Thun", "Spiez", 11)])
+            >>> torchcent.Graph.from_networkx(roads, weight="weight").weight.tolist()
+            [28.0, 28.0, 11.0, 11.0]
+        """
+        return Graph.from_edge_index(*_foreign.of_networkx(graph, weight), memory=memory)
+
+    @staticmethod
+    @_memory.reported
+    def from_data(
+        data: Any, directed: bool = True, *, weighted: bool = False, memory: int | None = None
+    ) -> Graph:
+        """A graph from a torch_geometric ``Data``, ``Batch`` or ``EdgeIndex``.
+
+        A ``Batch`` becomes a batch of graphs, by its ``ptr`` or ``batch``.
+        weighted=True takes ``data.edge_weight``, or what an ``EdgeIndex`` has as its value, as
+        lengths of the arcs. (What graph networks call edge_weight is often a similarity:
+        docs/weights.md tells how to make distances of it.) `memory` is that of
+        :meth:`from_edge_index`.
+        """
+        return Graph.from_edge_index(*_foreign.of_data(data, directed, weighted), memory=memory)
+
+    def to_edge_index(self) -> Tensor:
+        """int64 [2, num_slots], sorted by row and then column."""
+        return torch.stack([_csr.rows(self.rowptr), self.col.long()])
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """The adjacency matrix with weights, or ones; int32 or int64 indices by size."""
+        col, rowptr = self.col.cpu().numpy(), self.rowptr.cpu().numpy()
+        shape = (self.num_nodes, self.num_nodes)
+        values = np.ones(len(col)) if self.weight is None else self.weight.cpu().numpy().copy()
+        return scipy.sparse.csr_array((values, col, rowptr), shape=shape)
+
+    def to_networkx(self) -> networkx.Graph:
+        """A networkx ``Graph``, or ``DiGraph`` if directed, of vertices 0 to n - 1, with weights
+        as attribute ``weight``."""
+        return _foreign.to_networkx(self)
+
+    def to(self, device: torch.device | str) -> Graph:
+        """The same graph on another device (itself if it is there already)."""
+        device = check.device(device)
+        parts = [part.to(device) for part in (self.rowptr, self.col, self.slot)]
+        if parts[0] is self.rowptr:
+            return self
+        weight, ptr = (None if x is None else x.to(device) for x in (self.weight, self.ptr))
+        return Graph(parts[0], parts[1], parts[2], self.directed, weight, ptr, _trusted=True)
+
+    def unweighted(self) -> Graph:
+        """The same graph without weights, to count hops (itself if it has none).
+
+        Example:
+            >>> import torch, torchcent
+            >>> arcs, length = torch.tensor([[0, 1, 0], [1, 2, 2]]), torch.tensor([1, 1, 5])
+            >>> graph = torchcent.Graph.from_edge_index(arcs, edge_weight=length)
+            >>> torchcent.shortest_path_lengths(graph)[0].tolist()
+            [0, 1, 2]
+            >>> torchcent.shortest_path_lengths(graph.unweighted())[0].tolist()
+            [0, 1, 1]
+        """
+        return self._hops
+
+    def reversed(self) -> Graph:
+        """The graph with every arc turned round, in the same columns; for outgoing closeness.
+
+        Example:
+            >>> import torch, torchcent
+            >>> graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 0], [1, 2]]))
+            >>> graph.reversed().to_edge_index()
+            tensor([[1, 2],
+                    [0, 0]])
+        """
+        colptr, row, origin = self._transposed
+        place = torch.empty_like(origin)
+        place[origin] = torch.arange(self.num_slots, device=self.device)
+        slot, real = self.slot.clone(), self.slot >= 0
+        slot[real] = place[slot[real]]
+        return Graph(colptr, row, slot, self.directed, self.back_weight, self.ptr, _trusted=True)
+
+    @property
+    def device(self) -> torch.device:
+        return self.rowptr.device
+
+    @property
+    def num_slots(self) -> int:
+        return self.col.numel()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the graph, with the transpose if it was asked for and is not shared."""
+        held = [self.rowptr, self.col, self.slot, *self.__dict__.get("_transposed", ())]
+        held += [
+            self.weight,
+            self.__dict__.get("back_weight"),
+            self.ptr,
+            self.__dict__.get("batch"),
+        ]
+        held = [part for part in held if part is not None]
+        return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
+
+    @property
+    def is_weighted(self) -> bool:
+        return self.weight is not None
+
+    @property
+    def num_graphs(self) -> int:
+        """Graphs of a batch; 1 if this is one graph."""
+        return 1 if self.ptr is None else self.ptr.numel() - 1
+
+    @cached_property
+    def batch(self) -> Tensor | None:
+        """int64 [n]: the graph of each vertex; None if this is one graph.
+
+        Example:
+            >>> import torch, torchcent
+            >>> arcs, ptr = torch.tensor([[0, 2], [1, 3]]), torch.tensor([0, 2, 5])
+            >>> torchcent.Graph.from_edge_index(arcs, ptr=ptr).batch
+            tensor([0, 0, 1, 1, 1])
+        """
+        if self.ptr is None:
+            return None
+        return torch.repeat_interleave(self.ptr.diff(), output_size=self.num_nodes)
+
+    @cached_property
+    def back_weight(self) -> Tensor | None:
+        """float64 [num_slots]: weights in the order of the :attr:`transpose`; None without."""
+        if self.weight is None:
+            return None
+        back = self.weight[self._transposed[2]]
+        return self.weight if torch.equal(back, self.weight) else back
+
+    @cached_property
+    def scale(self) -> _weights.Scale:
+        """The arithmetic that sums of the weights take."""
+        if self.weight is None:
+            return _weights.HOPS
+        return _weights.scale(self.weight, self.num_nodes)
+
+    @cached_property
+    def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
+        """Weights and back weights as the engines take them: float64, or int32 in units."""
+        if self.weight is None or self.back_weight is None:
+            return None, None
+        weight = self.scale.apply(self.weight)
+        if self.back_weight is self.weight:
+            return weight, weight
+        return weight, self.scale.apply(self.back_weight)
+
+    @cached_property
+    def _hops(self) -> Graph:
+        if self.weight is None:
+            return self
+        made = self._as(weighted=False)
+        for known in ("_transposed", "degree", "degree_order", "components"):
+            if known in self.__dict__:
+                made.__dict__[known] = self.__dict__[known]
+        return made
+
+    def _as(self, *, directed: bool | None = None, weighted: bool = True) -> Graph:
+        directed = self.directed if directed is None else directed
+        weight = self.weight if weighted else None
+        return Graph(self.rowptr, self.col, self.slot, directed, weight, self.ptr, _trusted=True)
+
+    def _with_columns(self, edge_weight: Tensor) -> Graph:
+        """This graph, which has no weights, with these of its input columns; float64, not kept."""
+        weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
+        if not self.directed:
+            weight = torch.minimum(weight, weight[self.reverse_slot], out=weight)
+        made = Graph(
+            self.rowptr, self.col, self.slot, self.directed, weight, self.ptr, _trusted=True
+        )
+        if "_transposed" in self.__dict__:
+            made.__dict__["_transposed"] = self._transposed
+        return made
+
+    @cached_property
+    def degree(self) -> Tensor:
+        """int64 [n]: number of arcs that leave each vertex."""
+        return self.rowptr.diff()
+
+    @cached_property
+    def degree_order(self) -> Tensor:
+        """int64 [n]: vertices by descending degree, ties by id."""
+        return torch.argsort(self.degree, descending=True, stable=True)
+
+    @cached_property
+    def _transposed(self) -> tuple[Tensor, Tensor, Tensor]:
+        colptr, row, slot = _csr.transpose(self.rowptr, self.col)
+        if torch.equal(colptr, self.rowptr) and torch.equal(row, self.col):
+            return self.rowptr, self.col, slot  # symmetric: no need to hold both
+        return colptr, row, slot
+
+    @property
+    def transpose(self) -> tuple[Tensor, Tensor]:
+        """(colptr, row): CSR of the reversed arcs; the graph's own arrays if it is symmetric."""
+        if not self.directed:
+            return self.rowptr, self.col
+        return self._transposed[:2]
+
+    @property
+    def reverse_slot(self) -> Tensor:
+        """int64 [num_slots]: the slot of the reversed arc; only for symmetric graphs."""
+        if not self.is_symmetric:
+            raise ValueError("reverse_slot needs a graph that has each arc's reverse")
+        return self._transposed[2]
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Does every arc have its reverse, of the same weight? Always so with directed=False."""
+        if not self.directed:
+            return True
+        return self._transposed[0] is self.rowptr and self.back_weight is self.weight
+
+    @cached_property
+    def components(self) -> Tensor:
+        """int64 [n]: label of each vertex's (weakly) connected component, from 0."""
+        if self.device.type == "cuda":
+            return _device.components(self.rowptr, self.col, self.is_symmetric)
+        _, label = scipy.sparse.csgraph.connected_components(self.to_scipy(), directed=False)
+        return torch.from_numpy(label.astype(np.int64)).to(self.device)
+
+    def __repr__(self) -> str:
+        weighted = "weighted=True, " if self.is_weighted else ""
+        if self.ptr is not None:
+            weighted += f"num_graphs={self.num_graphs}, "
+        return (
+            f"Graph(num_nodes={self.num_nodes}, num_slots={self.num_slots}, "
+            f"directed={self.directed}, {weighted}device={self.device}, {self.nbytes} bytes)"
+        )
+
+
+def components_of(graph: Graph, vertices: Tensor) -> Tensor:
+    """A label from 0 for the component of each of the vertices, which are whole components."""
+    if not _ops.runs_on(graph.device):
+        return torch.unique(graph.components[vertices], return_inverse=True)[1]
+    rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, vertices)
+    return Graph(rowptr, col, slot, graph.directed, _trusted=True).components

@@ -1,0 +1,1 @@
+"""Results for pairs of vertices: all-pairs distances, transitive closure."""

@@ -1,0 +1,380 @@
+"""Rows of distances, block after block of sources: engine, memory, and the loops that fill them."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from torchcent.check import _common as check
+from torchcent.engines import _choice, _hops, _reduce, _room, _weighted_rows
+from torchcent.engines._costs import ENGINES, Job
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._tensor import _rows
+from torchcent.graph import Graph
+from torchcent.pairs import _npy
+from torchcent.runtime import _codes, _memory, _ops
+from torchcent.runtime._watch import on_device, progress_bar, watched
+
+# Sources side by side in one batch of the bits engine: on the CPU many only if there are enough of
+# them and the distances of a batch fit the cache (fixed in csrc/distances/cpu/distances.cpp).
+FEW_LANES, LANES, LANES_FROM, LANES_WITHIN = 64, 512, 129, 2**28
+# Bytes of a block, from which on longer ones gain nothing. On an accelerator it takes as much to
+# keep it busy, but memory of the host is slow to pin.
+LARGEST_BLOCK, LARGEST_BLOCK_ON_ACCELERATOR = 2**28, 2**31
+# Workspace of the tensor engine: between two operators of a very large block Ctrl-C waits long.
+LARGEST_BATCH, LARGEST_BATCH_ON_ACCELERATOR = 2**29, 2**34
+_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
+CPU = torch.device("cpu")
+MEASURE = MEASURES["shortest_path_lengths"]
+
+
+def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
+    """bits where it is compiled for the device, else tensor; by weights, what suits their depth."""
+    if graph.is_weighted:
+        cores = _choice.Preparation(graph, MEASURE.name, memory)
+        return _choice.choose(cores, MEASURE, "no", asked, sources)[0]
+    if asked not in ("auto", "tensor"):
+        check.kernel(asked, "distances", graph.device)
+    compiled = _ops.has_kernel("distances", graph.device)
+    return ("bits" if compiled else "tensor") if asked == "auto" else asked
+
+
+def narrowest(depth: int) -> torch.dtype:
+    """The first dtype that holds this distance."""
+    return next(t for t in check.DISTANCE_DTYPES if depth <= torch.iinfo(t).max)
+
+
+def depth_at_least(graph: Graph, sources: Tensor | None) -> int:
+    """A distance that is in the result, large if that is to be had in two searches."""
+    if sources is None:
+        return _hops.depth(graph.rowptr, graph.col)
+    return int(_hops.hops(graph.rowptr, graph.col, int(sources[0])).max())
+
+
+class Target(Protocol):
+    """Where rows go that are not computed in place."""
+
+    pinned: Tensor | None  # its memory, if a device can copy to it
+
+    def write(self, rows: slice | Tensor, block: Tensor) -> None: ...
+
+    def widen(self, dtype: torch.dtype, done: int) -> None: ...
+
+
+class Blocks:
+    """A run: its sources in blocks, as large as memory allows and as does any good, and the dtype
+    that it has come to.
+
+    Args:
+        in_order: whether blocks must come in the order of the sources. Otherwise the bits engine
+            takes sources that are close to each other together, where they share more work.
+        dtype: to begin with.
+        fixed: whether it must stay.
+        kept: whether the run holds its whole result.
+        copies: how many blocks it holds at a time besides.
+
+    Raises:
+        MemoryError: if a single source, or a block of the size asked for, needs too much; also
+            later on, if the dtype has to be widened.
+    """
+
+    def __init__(
+        self, graph: Graph, sources: Tensor, engine: str, in_order: bool, dtype: torch.dtype,
+        fixed: bool, kept: bool, copies: int, block_size: int | None, memory: int | None,
+    ) -> None:  # fmt: skip
+        self.graph, self.sources, self.engine, self.dtype = graph, sources, engine, dtype
+        self._transpose = graph.transpose  # which counts as memory of the graph from now on
+        self._place: Tensor | None = None  # the row of each source; None: as they come
+        self._fixed, self._kept, self._copies = fixed, kept, copies
+        self._block_size, self._memory = block_size, memory
+        self._limit = _room.limit(graph, memory)
+        self.block = self._fit(dtype.itemsize)
+        nearby = engine == "bits" and graph.device.type == "cpu" and not in_order
+        if nearby and sources.numel() > FEW_LANES:
+            order = _ops.ops.clusters(graph.rowptr, graph.col, self._lanes(self.block))
+            rank = torch.empty_like(order)
+            rank[order] = torch.arange(order.numel(), device="cpu")
+            self._place = torch.argsort(rank[sources])
+            self.sources = sources[self._place]
+
+    def _fit(self, kept: int) -> int:
+        """Rows of a block, while the run keeps so many bytes for every distance."""
+        graph, total = self.graph, max(1, self.sources.numel())
+        n, m = graph.num_nodes, graph.num_slots
+        row = max(1, n * self.dtype.itemsize)
+        host = graph.device.type == "cpu"
+        result = self.sources.numel() * n * kept if self._kept else 0
+
+        def besides(rows: int) -> int:
+            return graph.nbytes + result + self._copies * rows * row
+
+        def need(rows: int) -> int:
+            work = _rows.memory_needed(n, m, rows, graph.device)
+            if graph.is_weighted:
+                own = rows * n * 2 * 8  # distances in the numbers of the engine, or as float64
+                if self.engine == "tensor":
+                    return besides(rows) + 2 * work + own
+                cost = ENGINES[self.engine]
+                job = Job(graph, _reduce.core(graph, "given", "no"), MEASURE, rows)
+                if not host:
+                    return besides(rows) + cost.on_cuda(job, 0)[0] + own
+                work = self._threads(rows) * cost.per_thread(job)
+                return besides(rows) + _room.weighted_bytes(m, job.width) + work + own
+            if self.engine == "bits":  # three rows of bits, lists, and on the CPU the distances
+                lanes = self._lanes(rows)
+                work = n * 3 * lanes // 8
+                work += n * (12 + lanes * self.dtype.itemsize) if host else 32 * n + m
+            return besides(rows) + self._threads(rows) * work
+
+        least = most = min(self._block_size or 1, total)
+        if self._block_size is None and self.engine == "bits":
+            full = self._lanes(total) * self._threads(total)
+            large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
+            most = min(total, max(1, large // row // full) * full)
+        elif self._block_size is None and self.engine != "tensor":
+            full = _codes.BATCH[self.engine] * self._threads(total) if host else LANES
+            large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
+            most = min(total, max(1, large // (n * 8 or 1) // full) * full)
+        elif self._block_size is None:
+            batch = LARGEST_BATCH if host else LARGEST_BATCH_ON_ACCELERATOR
+            each = max(1, _rows.memory_needed(n, 0, 1, graph.device))
+            most = min(total, max(1, batch // each))
+        if need(least) > self._limit:
+            what = f"shortest_path_lengths with engine={self.engine!r}, {least} at a time"
+            if self._kept:
+                size = _memory.readable(result)
+                what += f" with a result of {size} (out='dist.npy' or blocks=True hold none of it),"
+            raise _memory.refuse(what, need(least), self._limit, self._memory)
+        block = bisect.bisect_right(range(1, most + 1), self._limit, key=need)
+        if self.engine == "bits" and self._block_size is None and block < total:
+            lanes = self._lanes(block)
+            block -= block % lanes if block > lanes else 0
+        self._workspace = self._limit - besides(block)
+        return block
+
+    def _lanes(self, rows: int) -> int:
+        if self.graph.device.type != "cpu":
+            return LANES
+        table = self.graph.num_nodes * LANES * self.dtype.itemsize
+        return LANES if rows >= LANES_FROM and table <= LANES_WITHIN else FEW_LANES
+
+    def _threads(self, rows: int) -> int:
+        if self.engine == "tensor" or self.graph.device.type != "cpu":
+            return 1
+        if self.graph.is_weighted:
+            batches = -(-rows // _codes.BATCH[self.engine])
+            return max(1, min(torch.get_num_threads(), batches))
+        return max(1, min(torch.get_num_threads(), -(-rows // self._lanes(rows))))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.sources.numel(), self.graph.num_nodes
+
+    @property
+    def quick(self) -> bool:
+        return self.sources.numel() * self.graph.num_slots < _INLINE_WORK
+
+    def bar(self, progress: bool | None) -> tqdm:
+        return progress_bar(self.sources.numel(), "shortest_path_lengths", progress, self.quick)
+
+    def empty(self, rows: int, device: torch.device, pinned: bool = False) -> Tensor:
+        shape = rows, self.graph.num_nodes
+        if device.type == "cpu" and not pinned:  # NumPy asks the system for huge pages
+            return torch.from_numpy(np.empty(shape, _npy.numpy_dtype(self.dtype)))
+        return torch.empty(shape, dtype=self.dtype, device=device, pin_memory=pinned)
+
+    def rows(self, first: int, count: int) -> slice | Tensor:
+        """Where the rows of some sources belong."""
+        part = slice(first, first + count)
+        return part if self._place is None else self._place[part]
+
+    def kept(self, done: int) -> int:
+        """The first rows, among which are those of the first `done` sources."""
+        return done if self._place is None or done == 0 else self.shape[0]
+
+    def compute(self, first: int, count: int, out: Tensor, bar: tqdm, placed: bool = False) -> bool:
+        """The rows of so many sources, into all of `out` or, `placed`, to where they belong in it;
+        False if they need a larger dtype, which the run has then."""
+        graph, sources = self.graph, self.sources[first : first + count]
+        place = None
+        if placed and self._place is None:
+            out = out[first : first + count]
+        elif placed:
+            place = self.rows(first, count)
+        control = _codes.control(self._workspace, first)
+        overflow = False
+
+        def work() -> None:
+            nonlocal overflow
+            if graph.is_weighted:
+                self._weighted(sources, out, control)
+                return
+            if self.engine == "tensor":
+                overflow = _rows.distances(graph.rowptr, graph.col, sources, out)
+                return
+            overflow = bool(
+                _ops.ops.distances(
+                    graph.rowptr, graph.col, *self._transpose, sources, out, control,
+                    self._threads(count), place,
+                )
+            )  # fmt: skip
+
+        if self.quick or self.engine == "tensor":
+            work()
+        else:
+            watched(on_device(work, graph.device), control, bar)
+        if overflow:
+            self._widen(sources)
+            return False
+        bar.update(first + count - bar.n)
+        return True
+
+    def _weighted(self, sources: Tensor, out: Tensor, control: Tensor) -> None:
+        """The rows of these sources by weights, and in the dtype that they are to have."""
+        graph = self.graph
+        launch = _codes.Launch(self._threads(sources.numel()))
+        scale, floating = graph.scale, self.dtype.is_floating_point
+        plain = self.dtype == scale.dtype and (scale.whole or floating)
+        found = out if plain else _weighted_rows.empty(graph, sources.numel())
+        _weighted_rows.fill(graph, self.engine, sources, found, control, launch)
+        if plain:
+            return
+        found = _weighted_rows.lengths(graph, found)
+        reached = torch.isfinite(found)
+        if self.dtype != torch.float64 and found.numel():
+            longest = torch.where(reached, found, 0).amax(1)
+            limit = (torch.finfo if floating else torch.iinfo)(self.dtype).max
+            if float(longest.max()) > limit:
+                raise OverflowError(
+                    f"a distance of {float(longest.max()):g} from vertex "
+                    f"{int(sources[longest.argmax()])} does not fit {self.dtype}, which holds "
+                    f"{limit:g} at most; take dtype='auto' or torch.float64"
+                )
+        if not floating:
+            found = torch.where(reached, found, -1)
+        out.copy_(found)
+
+    def _widen(self, sources: Tensor) -> None:
+        limit = torch.iinfo(self.dtype).max
+        if self._fixed:
+            reach = ((s, self._depth(s)) for s in sources.tolist())
+            source, depth = next((s, depth) for s, depth in reach if depth > limit)
+            raise OverflowError(
+                f"a distance of {depth} from vertex {source} does not fit {self.dtype}, which "
+                f"holds {limit} at most; take dtype='auto' or {narrowest(depth)}"
+            )
+        narrow, self.dtype = self.dtype, narrowest(limit + 1)
+        self.block = self._fit(narrow.itemsize + self.dtype.itemsize)
+
+    def _depth(self, source: int) -> int:
+        return int(_hops.hops(self.graph.rowptr, self.graph.col, source).max())
+
+
+def in_place(run: Blocks, result: Tensor, bar: tqdm) -> Tensor:
+    """All rows where they are to stay; `result` itself, unless it had to be widened."""
+    total, done = run.shape[0], 0
+    while done < total:
+        count = min(total - done, run.block)
+        if run.compute(done, count, result, bar, placed=True):
+            done += count
+        else:
+            narrow, result = result, run.empty(total, result.device)
+            result[: run.kept(done)] = narrow[: run.kept(done)]
+            del narrow
+    return result
+
+
+def one_by_one(run: Blocks, progress: bool | None) -> Iterator[tuple[Tensor, Tensor]]:
+    """(sources [b], distances [b, n]) of one block after the other."""
+    done = 0
+    with run.bar(progress) as bar:
+        while done < run.shape[0]:
+            sources = run.sources[done : done + run.block]
+            block = run.empty(sources.numel(), run.graph.device)
+            if run.compute(done, sources.numel(), block, bar):
+                done += sources.numel()
+                yield sources, block
+
+
+def streamed(run: Blocks, target: Target, bar: tqdm) -> None:
+    """All rows to the target: a block is copied and written while the next one is computed."""
+    total, done = run.shape[0], 0
+    with ThreadPoolExecutor(1) as writer:
+        stages = [_Stage(run, target) for _ in range(2)]
+        while done < total:
+            stages[0].wait()
+            count = min(total - done, run.block)
+            if run.compute(done, count, stages[0].computed[:count], bar):
+                stages[0].hand_over(writer, run.rows(done, count), count)
+                stages.reverse()
+                done += count
+            else:
+                stages[1].wait()
+                stages.clear()  # before the larger ones take memory
+                target.widen(run.dtype, run.kept(done))
+                stages = [_Stage(run, target) for _ in range(2)]
+        for stage in stages:
+            stage.wait()
+
+
+class _Stage:
+    """A block on its way to the target: where it is computed and, for a graph on CUDA, pinned
+    memory of the host in between."""
+
+    def __init__(self, run: Blocks, target: Target) -> None:
+        device = run.graph.device
+        cuda = device.type == "cuda"
+        self.computed = run.empty(run.block, device)
+        self._target = target
+        self._host: Tensor | None = None
+        if device.type != "cpu" and target.pinned is None:
+            self._host = run.empty(run.block, CPU, pinned=cuda)
+        self._stream = torch.cuda.Stream(device) if cuda else None
+        self._written: Future[None] | None = None
+
+    def wait(self) -> None:
+        """Until the block is written and its memory free."""
+        if self._written is not None:
+            self._written.result()
+
+    def hand_over(self, writer: ThreadPoolExecutor, rows: slice | Tensor, count: int) -> None:
+        if self._stream is not None:
+            self._stream.wait_stream(torch.cuda.current_stream(self.computed.device))
+        self._written = writer.submit(self._write, rows, count)
+
+    def _write(self, rows: slice | Tensor, count: int) -> None:
+        block = self.computed[:count]
+        if self._target.pinned is not None:
+            self._copy(block, self._target.pinned[rows])
+            return
+        if self._host is not None:
+            self._copy(block, self._host[:count])
+            block = self._host[:count]
+        self._target.write(rows, block)
+
+    def _copy(self, block: Tensor, host: Tensor) -> None:
+        with torch.cuda.stream(self._stream):
+            host.copy_(block, non_blocking=True)
+        if self._stream is not None:
+            self._stream.synchronize()
+
+
+class HostRows:
+    """A tensor on the host, for the rows of a graph that is elsewhere."""
+
+    def __init__(self, out: Tensor) -> None:
+        self._out = out
+        self.pinned = out if out.is_pinned() else None
+
+    def write(self, rows: slice | Tensor, block: Tensor) -> None:
+        self._out[rows] = block
+
+    def widen(self, dtype: torch.dtype, done: int) -> None:
+        raise AssertionError("the dtype of a tensor that is given stays")

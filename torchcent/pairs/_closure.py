@@ -1,0 +1,327 @@
+"""transitive_closure, Closure and reachable: who reaches whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse.csgraph
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.engines import _hops
+from torchcent.engines._tensor import _closure
+from torchcent.graph import Graph, _csr
+from torchcent.graph._arguments import as_graph
+from torchcent.runtime import _codes, _memory, _ops
+from torchcent.runtime._watch import progress_bar, watched
+
+BLOCK = 512  # columns of a block; fixed in csrc/graph/cpu/closure.cpp
+_INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar cost more than they give
+_PER_NODE, _PER_SLOT = 64, 64  # bytes that finding the components and their arcs takes at most
+_CHUNK = 2**24  # entries of a dense matrix made at a time
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Closure:
+    """Who reaches whom in a graph, as bits; made by :func:`transitive_closure`.
+
+    One row and one column per strongly connected component. Components are numbered so that arcs
+    between them lead to smaller numbers: first those that reach no other (without rows), last
+    those that no other reaches (without columns), then those without arcs. So the bits are a
+    triangle at most, and only the middle of the graph counts twice.
+
+    Attributes:
+        num_nodes: n.
+        component: int64 [n], the strongly connected component of each vertex.
+        reflexive: as asked for.
+    """
+
+    num_nodes: int
+    component: Tensor
+    reflexive: bool | None
+    _loop: Tensor  # bool [n]: does the vertex reach itself?
+    _words: Tensor  # int64: the bits, see csrc/graph/cpu/closure.cpp
+    _base: Tensor  # int64 [blocks]
+    _block: int  # columns of a block
+    _sinks: int  # components without rows
+    _columns: int
+    _placed: int  # components with rows or columns
+    _count: int
+
+    @property
+    def device(self) -> torch.device:
+        return self.component.device
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is held."""
+        held = (self.component, self._loop, self._words, self._base)
+        return sum(part.numel() * part.element_size() for part in held)
+
+    def reaches(self, u: int | Tensor, v: int | Tensor) -> bool | Tensor:
+        """Is there a path from u to v?
+
+        Args:
+            u, v: vertices; tensors of them broadcast.
+
+        Returns:
+            A bool for two ints, else a bool tensor of the broadcast shape. O(1) per pair.
+        """
+        number = isinstance(u, int) and isinstance(v, int)
+        tail, head = check.vertex_pairs(u, v, self.num_nodes, self.device)
+        row, column = self.component[tail], self.component[head]
+        found = (self._word(row, column // 64) >> column % 64 & 1).bool()
+        found &= column < self._columns
+        found |= torch.where(tail == head, self._loop[tail], row == column)
+        return bool(found) if number else found
+
+    def row(self, u: int) -> Tensor:
+        """int64: the vertices that u reaches, ascending. O(n)."""
+        vertex, _ = check.vertex_pairs(u, u, self.num_nodes, self.device)
+        if vertex.dim():
+            raise TypeError(f"u must be one vertex, got a tensor of shape {list(vertex.shape)}")
+        return torch.nonzero(self._rows(vertex[None])[0]).flatten()
+
+    def count(self) -> int:
+        """The number of pairs (u, v) such that u reaches v. O(1): counted when it was made."""
+        return self._count
+
+    def to_dense(self) -> Tensor:
+        """bool [n, n]: entry (u, v) tells whether u reaches v.
+
+        Raises:
+            MemoryError: if that is more than half of what is free.
+        """
+        n = self.num_nodes
+        limit = _memory.budget(None, self.device)
+        if n * n > limit:
+            raise _memory.refuse("Closure.to_dense", n * n, limit, None)
+        dense = torch.empty(n, n, dtype=torch.bool, device=self.device)
+        for part in torch.arange(n, device=self.device).split(max(1, _CHUNK // max(n, 1))):
+            dense[part] = self._rows(part)
+        return dense
+
+    def _rows(self, vertices: Tensor) -> Tensor:
+        """bool [k, n]: what these vertices reach."""
+        row = self.component[vertices]
+        place = torch.arange(-(-self._columns // 64), device=self.device)
+        word = self._word(row[:, None], place[None, :]).view(torch.uint8)
+        bit = torch.arange(8, dtype=torch.uint8, device=self.device)
+        bits = (word[:, :, None] >> bit & 1).bool().flatten(1)
+        spread = torch.nn.functional.pad(bits[:, : self._columns], (0, 1))
+        found = spread[:, self.component.clamp(max=self._columns)]
+        found |= row[:, None] == self.component
+        found[torch.arange(vertices.numel(), device=self.device), vertices] = self._loop[vertices]
+        return found
+
+    def _word(self, row: Tensor, place: Tensor) -> Tensor:
+        """The words with columns 64 * place, ... of the rows; 0 where there is none."""
+        there = (row > 64 * place) & (row >= self._sinks) & (row < self._placed)
+        if self._words.numel() == 0:
+            return torch.zeros_like(there, dtype=torch.int64)
+        width = self._block // 64
+        block = (place // width).clamp(max=self._base.numel() - 1)
+        index = self._base[block] + width * row + place % width
+        return torch.where(there, self._words[torch.where(there, index, 0)], 0)
+
+    def __repr__(self) -> str:
+        return (
+            f"Closure(num_nodes={self.num_nodes}, pairs={self._count}, "
+            f"reflexive={self.reflexive}, device={self.device}, {self.nbytes} bytes)"
+        )
+
+
+@_memory.reported
+def transitive_closure(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    reflexive: bool | None = False,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Closure:
+    r"""Transitive closure: all pairs (u, v) with a path from u to v, packed into bits.
+
+    .. math:: R(u) = \bigcup_{u \to w} \{w\} \cup R(w)
+
+    Vertices of one strongly connected component reach the same, so that the formula is run over
+    the graph of components, which has no cycles, with one bit per pair of components.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
+            Self-loops are dropped, copies of an arc merged.
+        edge_weight: not taken; weights do not matter.
+        num_nodes: n; by default the largest id + 1.
+        directed: None follows the arcs given (a Graph: its own setting); False adds missing
+            reverse arcs.
+        reflexive: whether a vertex reaches itself, as in NetworkX's ``transitive_closure``: False
+            if it lies on a cycle of a directed graph (an undirected edge is none), True always,
+            None never. NetworkX keeps the self-loops of its input besides; here they are dropped.
+        memory: bytes that may be used; None allows half of what is free.
+        progress: None shows a bar on a terminal after two seconds; True and False force.
+
+    Returns:
+        Closure on the device of the graph: :meth:`Closure.reaches`, :meth:`Closure.row`,
+        :meth:`Closure.count`, :meth:`Closure.to_dense`.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+        MemoryError: with both figures, before the bits are computed.
+        NotImplementedError: for edge_weight.
+
+    O(n + m) time for the components, then O(a c / 64) with c components that others reach and a
+    arcs between components; at most c^2 / 16 bytes where all components are alike, far less where
+    most of the graph is one component, or reaches nothing, or is reached by nothing. A graph on
+    CUDA is closed on the host, and the bits are copied to it.
+
+    Example:
+        >>> import torch, torchcent
+        >>> arcs = torch.tensor([[0, 1, 2, 2], [1, 2, 1, 3]])
+        >>> closure = torchcent.transitive_closure(arcs)
+        >>> closure.reaches(0, 3), closure.reaches(3, 0), closure.count()
+        (True, False, 9)
+        >>> closure.row(1)
+        tensor([1, 2, 3])
+        >>> closure.reaches(torch.tensor([0, 1, 2, 3]), torch.tensor([0, 1, 2, 3]))
+        tensor([False,  True,  True, False])
+
+    Source:
+        Purdom 1970, "A transitive closure algorithm"; components: Pearce 2005 (SciPy's).
+    """
+    check.no_weight(edge_weight, "transitive_closure")
+    graph = as_graph(edge_index, num_nodes, directed, memory=memory)
+    check.reflexive(reflexive)
+    if progress is not None:
+        check.flag(progress, "progress")
+    asked = check.byte_budget(memory)
+
+    component, acyclic, sinks, columns = _condensation(graph)
+    rowptr, col = acyclic
+    placed = rowptr.numel() - 1
+    block = BLOCK if _ops.available else max(1, -(-columns // 64)) * 64
+    base, size_of_words = _layout(placed, sinks, columns, block)
+    needed = graph.nbytes + 8 * size_of_words + _PER_NODE * graph.num_nodes
+    needed += _PER_SLOT * graph.num_slots
+    for where in {graph.device, component.device}:
+        if needed > (allowed := _memory.budget(asked, where)):
+            raise _memory.refuse("transitive_closure", needed, allowed, asked)
+
+    words = torch.from_numpy(np.empty(size_of_words, np.int64))  # NumPy asks for huge pages
+    reached = torch.zeros(placed, dtype=torch.int64, device="cpu")
+    size = torch.bincount(component)
+    _fill(acyclic, size, base, sinks, columns, words, reached, progress)
+
+    if reflexive is False:
+        loop = (size > 1)[component] & graph.directed
+    else:
+        loop = torch.full((graph.num_nodes,), reflexive is True, device="cpu")
+    pairs = (size * (size - 1)).sum() + (size[:placed] * reached).sum() + loop.sum()
+    component, loop, words, base = (t.to(graph.device) for t in (component, loop, words, base))
+    return Closure(
+        graph.num_nodes, component, reflexive, loop, words, base, block, sinks, columns, placed,
+        int(pairs),
+    )  # fmt: skip
+
+
+@_memory.reported
+def reachable(
+    edge_index: Tensor | Graph,
+    sources: int | Tensor,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+) -> Tensor:
+    """The vertices that each source reaches, by one breadth-first search each.
+
+    Args:
+        edge_index: int64 [2, E], or a Graph.
+        sources: a vertex, or a tensor of different ones.
+        num_nodes: n; by default the largest id + 1.
+        directed: as in :func:`transitive_closure`.
+
+    Returns:
+        bool [n] for one vertex, [k, n] for a tensor of k. A source reaches itself, by the path
+        without arcs. O(k (n + m)) time; for most of all pairs take :func:`transitive_closure`.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+
+    Example:
+        >>> import torch, torchcent
+        >>> arcs = torch.tensor([[0, 1, 3], [1, 2, 2]])
+        >>> torchcent.reachable(arcs, 1)
+        tensor([False,  True,  True, False])
+    """
+    graph = as_graph(edge_index, num_nodes, directed)
+    one = isinstance(sources, int) and not isinstance(sources, bool)
+    ids = check.vertices([sources] if one else sources, "sources", graph)
+    result = torch.empty(ids.numel(), graph.num_nodes, dtype=torch.bool, device=graph.device)
+    for row, source in zip(result, ids.tolist(), strict=True):
+        row.copy_(_hops.hops(graph.rowptr, graph.col, source) >= 0)
+    return result[0] if one else result
+
+
+def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int]:
+    """On the host: the component of each vertex, numbered as Closure says; CSR of the arcs between
+    components that have any; how many of these have no row, and how many have a column."""
+    if graph.is_symmetric:
+        component, empty = graph.components.cpu(), torch.zeros(0, dtype=torch.int32, device="cpu")
+        return component, (torch.zeros(1, dtype=torch.int64, device="cpu"), empty), 0, 0
+    count, label = scipy.sparse.csgraph.connected_components(
+        graph.to_scipy(), directed=True, connection="strong"
+    )
+    component = torch.from_numpy(label).long()
+    tail = torch.repeat_interleave(component, graph.degree.cpu())
+    head = component[graph.col.cpu().long()]
+    between = tail != head
+    tail, head = tail[between], head[between]
+    assert bool((tail > head).all()), "components are found sinks first (Pearce 2005)"
+
+    out, into = (
+        torch.zeros(count, dtype=torch.bool, device="cpu").index_fill_(0, c, True)
+        for c in (tail, head)
+    )
+    groups = (into & ~out, into & out, out & ~into, ~into & ~out)
+    order = torch.cat([torch.nonzero(group).flatten() for group in groups])
+    place = torch.empty_like(order)
+    place[order] = torch.arange(count, device="cpu")
+    arcs = torch.stack([place[tail], place[head]])
+    sinks, columns, placed = (int(x.sum()) for x in (groups[0], into, into | out))
+    rowptr, col, _ = _csr.csr(arcs, placed, False)
+    return place[component], (rowptr, col), sinks, columns
+
+
+def _layout(placed: int, sinks: int, columns: int, block: int) -> tuple[Tensor, int]:
+    """Where row 0 of each block of columns would begin, and the number of words."""
+    low = torch.arange(0, columns, block, device="cpu")
+    first, width = low.clamp(min=sinks), block // 64
+    end = (width * (placed - first)).cumsum(0)
+    return end - width * placed, int(end[-1]) if columns else 0
+
+
+def _fill(
+    acyclic: tuple[Tensor, Tensor], size: Tensor, base: Tensor, sinks: int, columns: int,
+    words: Tensor, reached: Tensor, progress: bool | None,
+) -> None:  # fmt: skip
+    rowptr, col = acyclic
+    quick = float(col.numel()) * columns < _INLINE_WORK
+    control = _codes.control()
+
+    def work() -> None:
+        _ops.ops.closure(
+            rowptr, col, size, base, sinks, columns, words, reached, control,
+            torch.get_num_threads(),
+        )  # fmt: skip
+
+    with progress_bar(columns, "transitive_closure", progress, quick, "columns") as bar:
+        if not _ops.available:
+            _closure.closure(rowptr, col, size, sinks, columns, words, reached)
+        elif quick:
+            work()
+        else:
+            watched(work, control, bar)
+        bar.update(columns - bar.n)

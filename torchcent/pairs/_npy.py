@@ -1,0 +1,85 @@
+"""A .npy file that is written row after row."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import shutil
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.runtime._memory import readable
+
+_CHUNK = 2**26  # bytes that are widened at a time
+
+
+def check_space(path: Path, shape: tuple[int, int], dtype: torch.dtype, held: int = 0) -> None:
+    """OSError with both figures, if the disk has no room for the array, `held` bytes of which it
+    has already."""
+    needed = math.prod(shape) * dtype.itemsize - held
+    free = shutil.disk_usage(path.resolve().parent).free
+    if needed > free:
+        raise OSError(
+            errno.ENOSPC,
+            f"{list(shape)} entries of {dtype} need {readable(needed)} ({needed} bytes), but the "
+            f"disk has {readable(free)} ({free} bytes) left",
+            str(path),
+        )
+
+
+class NpyRows:
+    """The rows of an array [k, n] in a file that is open for writing.
+
+    Rows are written, not mapped: a full disk raises an error instead of killing the process, and
+    what is written does not count as memory of the process.
+    """
+
+    pinned: Tensor | None = None
+
+    def __init__(self, file: IO[bytes], path: Path, shape: tuple[int, int], dtype: torch.dtype):
+        self._file, self._path, self._shape = file, path, shape
+        self._begin(dtype)
+
+    def write(self, rows: slice | Tensor, block: Tensor) -> None:
+        """The rows of a run (a slice) at once, or rows here and there."""
+        if isinstance(rows, slice):
+            self._write(rows.start, block)
+            return
+        for row, values in zip(rows.tolist(), block, strict=True):
+            self._write(row, values)
+
+    def widen(self, dtype: torch.dtype, done: int) -> None:
+        """Gives the first `done` rows, and all that follow, a larger dtype."""
+        width, narrow = self._shape[1], numpy_dtype(self._dtype)
+        self._file.flush()
+        check_space(self._path, self._shape, dtype, os.stat(self._file.name).st_blocks * 512)
+        old = np.memmap(self._file.name, narrow, "r", self._header, (done, width))
+        # In place, from the last row up: a row comes to lie at or behind its old place.
+        step = max(1, _CHUNK // max(1, width * dtype.itemsize))
+        for end in range(done, 0, -step):
+            first = max(0, end - step)
+            self._write(first, torch.from_numpy(old[first:end].astype(numpy_dtype(dtype))))
+        self._begin(dtype)
+
+    def _write(self, first: int, rows: Tensor) -> None:
+        self._file.seek(self._header + first * self._shape[1] * rows.itemsize)
+        self._file.write(rows.numpy().data)
+
+    def _begin(self, dtype: torch.dtype) -> None:
+        self._dtype = dtype
+        self._file.seek(0)
+        # As many bytes for one dtype as for another.
+        descr = np.lib.format.dtype_to_descr(numpy_dtype(dtype))
+        header = {"descr": descr, "fortran_order": False, "shape": self._shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
+        self._header = self._file.tell()
+        self._file.truncate(self._header + math.prod(self._shape) * dtype.itemsize)
+
+
+def numpy_dtype(dtype: torch.dtype) -> np.dtype:
+    return torch.empty(0, dtype=dtype, device="cpu").numpy().dtype

@@ -1,0 +1,1 @@
+"""Measures that count shortest paths: betweenness of vertices and edges, stress."""

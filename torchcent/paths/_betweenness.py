@@ -1,0 +1,315 @@
+"""betweenness, edge_betweenness and stress; explain says how they would run."""
+
+from __future__ import annotations
+
+import warnings
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.engines import _batch_plan, _measures, _plan
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+from torchcent.graph._arguments import as_graph
+from torchcent.paths import _path_sums
+from torchcent.runtime import _memory
+
+
+@_memory.reported
+def betweenness(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    endpoints: bool = False,
+    sources: int | Tensor | None = None,
+    targets: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    tie_tolerance: float = 0.0,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Betweenness centrality of every vertex: the share of shortest paths that pass through it.
+
+    .. math:: C_B(v) = \sum_{s \ne v \ne t} \sigma_{st}(v) / \sigma_{st}
+
+    with :math:`\sigma_{st}` the number of shortest paths from s to t and :math:`\sigma_{st}(v)`
+    those through v. Values equal NetworkX's ``betweenness_centrality``, with targets
+    ``betweenness_centrality_subset``.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
+            Self-loops are dropped, copies of an arc merged.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
+            arc the smallest counts. A Graph has weights of its own.
+        num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are then those of
+            each graph alone, normalised by its own size; `sources` and `targets` name vertices of
+            the union, an int k draws k pivots of each graph (docs/batches.md).
+        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
+        directed: None follows the arcs given (a Graph: its own setting); on an edge_index that
+            holds both directions the normalised scores are NetworkX's undirected ones. False adds
+            missing reverse arcs and halves raw scores.
+        normalized: divide by the number of ordered pairs, (n - 1)(n - 2); with endpoints n (n - 1).
+        endpoints: count a path for its two ends too.
+        sources: None for all; an int k draws k pivots with `generator` and extrapolates as
+            NetworkX does with k; a tensor names the pivots.
+        targets: only paths that end in one of these vertices; sources (default: all) then name the
+            beginnings, and nothing is extrapolated.
+        generator: for drawing pivots; None takes torch's global one.
+        tie_tolerance: of weighted paths. 0 takes paths for equally short if their lengths, summed
+            up from the source in float64, are equal, as NetworkX does: 0.1 + 0.2 is longer than
+            0.15 + 0.15. t > 0 lets an arc (u, v) of length w be on a shortest path if
+            d(u) < d(v) and d(u) + w <= (1 + t) d(v); 1e-9 makes up for rounding.
+        dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
+        engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
+            "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with
+            weights "auto", "relax" (float32 counts), "dijkstra" or "tensor". None overflows.
+            :func:`explain` tells what "auto" takes.
+        strategy: how the queue engine on CUDA spreads threads over a level: "auto",
+            "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
+            (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
+            (multi-search). With weights, how the dijkstra engine does: "auto", "node_parallel",
+            "work_efficient", "warp_centric", "node_parallel+warp_centric", and each with
+            "+locked", which adds up path counts under a lock per vertex as Fan, Xu and Zhao 2017
+            do; "locked" alone is "work_efficient+locked". The result is the same; for comparing
+            them.
+        warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
+        memory: bytes that may be used; None allows half of what is free.
+        progress: None shows a bar on a terminal after two seconds; True and False force.
+
+    Returns:
+        Tensor [n] on the device of the graph.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+        MemoryError: with both figures, if `memory` does not allow for one batch.
+
+    O(n m) time with all sources and one breadth-first search each; about 500 bytes per vertex and
+    thread. With weights a search takes O(m + n log n). Deterministic, whatever the number of
+    threads.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.betweenness(path, directed=False, normalized=False)
+        tensor([0., 2., 2., 0.])
+        >>> arcs, length = torch.tensor([[0, 1, 0], [1, 2, 2]]), torch.tensor([1., 1., 3.])
+        >>> torchcent.betweenness(arcs, length, directed=False, normalized=False)
+        tensor([0., 1., 0.])
+
+    Source:
+        Freeman 1977; Brandes 2001, "A faster algorithm for betweenness centrality";
+        Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    request = _request(
+        graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
+        dtype, (engine, strategy, warp_size), memory, progress,
+    )  # fmt: skip
+    return _path_sums.scores(graph, request).to(request.dtype)
+
+
+@_memory.reported
+def stress(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = False,
+    sources: int | Tensor | None = None,
+    targets: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    tie_tolerance: float = 0.0,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Stress centrality: the number of shortest paths that pass through each vertex.
+
+    .. math:: C_S(v) = \sum_{s \ne v \ne t} \sigma_{st}(v)
+
+    Arguments are those of :func:`betweenness`. The score is a count: it grows with the number of
+    shortest paths, exponentially on meshes, and is inf where it exceeds the result's dtype.
+
+    Returns:
+        Tensor [n]. With directed=False each path counts once, not once from either end;
+        normalized=True divides as betweenness does.
+
+    Example:
+        >>> import torch, torchcent
+        >>> square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+        >>> torchcent.stress(square, directed=False)
+        tensor([1., 1., 1., 1.])
+
+    Source:
+        Shimbel 1953; Brandes 2008, section 3.7.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    request = _request(
+        graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
+        dtype, (engine, strategy, warp_size), memory, progress,
+    )  # fmt: skip
+    return _path_sums.scores(graph, request).to(request.dtype)
+
+
+@_memory.reported
+def edge_betweenness(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    sources: int | Tensor | None = None,
+    targets: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    tie_tolerance: float = 0.0,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Edge betweenness: the share of shortest paths that use each edge.
+
+    .. math:: C_B(e) = \sum_{s \ne t} \sigma_{st}(e) / \sigma_{st}
+
+    Arguments are those of :func:`betweenness`. Values equal NetworkX's
+    ``edge_betweenness_centrality`` and its subset variant; normalised by n (n - 1).
+
+    Returns:
+        Tensor [E], one score per column of edge_index (per input column of a Graph). Copies of an
+        arc share its score, self-loops have 0. As a directed graph each arc has a score of its own;
+        with directed=False both columns of an undirected edge carry that edge's score.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.edge_betweenness(path, directed=False, normalized=False)
+        tensor([3., 4., 3.])
+
+    Source:
+        Girvan and Newman 2002; Brandes 2008, algorithm 7.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    request = _request(
+        graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
+        dtype, (engine, strategy, warp_size), memory, progress,
+    )  # fmt: skip
+    of_slot = _path_sums.scores(graph, request)
+    scores = of_slot.new_zeros(graph.slot.numel())
+    real = graph.slot >= 0
+    scores[real] = of_slot[graph.slot[real]]
+    return scores.to(request.dtype)
+
+
+@_memory.reported
+def explain(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    measure: str = "betweenness",
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    sources: int | Tensor | None = None,
+    tie_tolerance: float = 0.0,
+    engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
+    memory: int | None = None,
+) -> _plan.Plan:
+    """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
+
+    `measure` is the name of any measure that searches from all vertices or from pivots. Of a batch
+    the plan is that of all its graphs, and `graphs` tells how many take which engine. `strategy`,
+    `warp_size` and `tie_tolerance` are for betweenness, edge_betweenness and stress only. Raises
+    what the measure itself would raise before it starts.
+
+    Deprecated since 0.2: the measure as the second positional argument, which is `edge_weight`, as
+    in all other functions. A str there is still taken for the measure, with a warning.
+
+    Example:
+        >>> import torch, torchcent
+        >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
+        >>> torchcent.explain(star, measure="stress", directed=False).engine
+        'tiny'
+        >>> torchcent.explain(torchcent.generate.ba(2000, 5)).engine
+        'lanes'
+    """
+    if isinstance(edge_weight, str):
+        warnings.warn(
+            f"explain(graph, {edge_weight!r}) is deprecated: pass measure={edge_weight!r}",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        edge_weight, measure = None, edge_weight
+    check.choice(measure, "measure", _measures.names("paths") + _measures.names("distances"))
+    distances = _measures.MEASURES[measure].family == "distances"
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    if distances:
+        check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
+        if strategy != "auto":
+            raise ValueError(f"strategy={strategy!r} is not for {measure}; leave strategy='auto'")
+        code = 0
+    else:
+        engine, code = _how(graph, (engine, strategy, warp_size), tie_tolerance)
+    pivots = check.sources(sources, graph, None)
+    request = Request(
+        measure, engine, code, pivots, tie_tolerance=check_weights.tie_tolerance(tie_tolerance),
+        memory=check.byte_budget(memory),
+    )  # fmt: skip
+
+    return _batch_plan.explained(graph, request)
+
+
+def _request(
+    graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
+    targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
+    dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
+    progress: bool | None,
+) -> Request:  # fmt: skip
+    """The arguments, checked."""
+    check.flag(normalized, "normalized")
+    check.flag(endpoints, "endpoints")
+    engine, strategy = _how(graph, how, tie_tolerance)
+    result = check.float_dtype(dtype)
+    pivots = check.sources(sources, graph, check.random_generator(generator))
+    ends = None if targets is None else check.vertices(targets, "targets", graph)
+    if progress is not None:
+        check.flag(progress, "progress")
+    return Request(
+        measure, engine, strategy, pivots, ends, endpoints, normalized, float(tie_tolerance),
+        check.byte_budget(memory), progress, result,
+    )  # fmt: skip
+
+
+def _how(graph: Graph, how: tuple[str, str, int], tie_tolerance: float) -> tuple[str, int]:
+    """The engine, which a strategy decides, and the code of the strategy."""
+    engine = check_weights.engine(how[0], graph, check.ENGINES)
+    tolerance = check_weights.tie_tolerance(tie_tolerance)
+    code = check.strategy(how[1], how[2], engine, graph, tolerance)
+    if code:
+        engine = "dijkstra" if graph.is_weighted else "queue"
+    return engine, code

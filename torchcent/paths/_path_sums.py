@@ -1,0 +1,74 @@
+"""THE way of betweenness, edge_betweenness and stress to their sums: of one graph, or of each graph
+of a batch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.engines import _driver, _plan, _reduce, _resolution, _tiny
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._request import Request
+from torchcent.engines._scale import scale
+from torchcent.graph import Graph, _batch
+
+
+def scores(graph: Graph, request: Request) -> Tensor:
+    """Per vertex or slot: the sums, normalised, in float64."""
+    found = sums(graph, request)
+    per_slot = MEASURES[request.measure].per_slot
+    if per_slot and not graph.directed:
+        found = found + found[graph.reverse_slot]
+    return scale(
+        found, graph, normalized=request.normalized, endpoints=request.endpoints, edges=per_slot,
+        pivots=request.sources, subset=request.targets is not None,
+    )  # fmt: skip
+
+
+def sums(graph: Graph, request: Request) -> Tensor:
+    """Per vertex or slot, float64: sums over ordered pairs."""
+    small, large = _tiny.split(graph, request.engine)
+    if graph.ptr is None and not small.size:
+        return _of_one(graph, request)
+    measure = MEASURES[request.measure]
+    edges = measure.per_slot
+    size = graph.num_slots if edges else graph.num_nodes
+    lost: list[int] = []
+    if small.size:
+        tiny = _tiny.run(
+            graph, small, [measure.tiny], measure.name, sources=request.sources,
+            targets=request.targets, endpoints=request.endpoints,
+            tie_tolerance=request.tie_tolerance, memory=request.memory, progress=request.progress,
+        )  # fmt: skip
+        found, lost = getattr(tiny, measure.tiny), tiny.overflowed
+    else:
+        found = torch.zeros(size, dtype=torch.float64, device=graph.device)
+    starts = _batch.chosen(graph, request.sources)
+    ends = _batch.chosen(graph, request.targets)
+    for number in large + lost:
+        own = request._replace(sources=starts(number), targets=ends(number))
+        if number in lost:  # up the ladder
+            own = own._replace(engine="dijkstra" if graph.is_weighted else "queue")
+        if _none(own.sources) or _none(own.targets):
+            continue  # no paths count here
+        vertices, slots = _batch.run(graph, number)
+        found[slots if edges else vertices] = _of_one(_batch.part(graph, number), own)
+    return found
+
+
+def _none(ends: Tensor | None) -> bool:
+    """Are there no vertices where paths that count begin, or end?"""
+    if ends is None:
+        return False
+    return not bool(ends.any()) if ends.is_floating_point() else ends.numel() == 0
+
+
+def _of_one(graph: Graph, request: Request) -> Tensor:
+    plan, core = _plan.plan(graph, request)
+    if graph.is_weighted:
+        _resolution.check(graph)
+    problem = _reduce.problem(
+        graph, core, request.measure, request.sources, request.targets, request.endpoints,
+        request.tie_tolerance,
+    )  # fmt: skip
+    return _driver.run(problem, plan, request.progress)

@@ -1,0 +1,218 @@
+"""Figures of clusterings: sizes, the matrix in the order of the clusters, inflations compared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.clustering._clustering import Clustering
+from torchcent.clustering._mcl import clustering_quality
+from torchcent.graph import Graph
+from torchcent.io import replacing
+from torchcent.plots import _check as check_plot
+from torchcent.plots._scores import (
+    _BLUE,
+    _GRID,
+    _INK,
+    _MUTED,
+    _ORANGE,
+    _STYLE,
+    _whole_numbers,
+    check_plot_path,
+)
+
+_SHADES = ("#12283f", "#2b6cb0", "#63a4dd", "#dd6b20", "#f0b429", "#7b8794")
+_BINS = 320  # of the matrix, in either direction
+
+
+def plot_clusterings(
+    clusterings: Clustering | Sequence[Clustering],
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    directed: bool | None = None,
+    path: str | os.PathLike[str],
+    where: str = "",
+) -> None:
+    """Writes a figure of one clustering, or of several of the same graph.
+
+    One: the sizes of its clusters; the adjacency matrix with vertices in the order of the clusters,
+    so that clusters are dark squares on the diagonal; the fall of chaos. Several, as a sweep of
+    the inflation gives them: number of clusters, quality, sizes.
+
+    Args:
+        clusterings: one or more.
+        edge_index, edge_weight, directed: the graph, as for :func:`torchcent.mcl`.
+        path: .png, .svg or .pdf; the old file stays whole until the new one is.
+        where: name of the graph, for the title.
+
+    Raises:
+        ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
+        ValueError: unknown suffix, or no clustering.
+
+    Example:
+        >>> import tempfile, torch, torchcent
+        >>> square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+        >>> found = torchcent.mcl(square, directed=False)
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> plot_clusterings(found, square, directed=False, path=folder.name + "/square.png")
+        >>> folder.cleanup()
+    """
+    suffix = check_plot_path(path)
+    several = check_plot.clusterings(clusterings)
+    where = check_plot.text(where, "where")
+    # The same errors for one clustering as for several, whose quality is computed.
+    clustering_quality(
+        several[0], edge_index, edge_weight, num_nodes=several[0].num_nodes, directed=directed
+    )
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=(13.5, 4.8), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots(1, 3, width_ratios=[1, 1.1, 1])
+        layout: Any = figure.get_layout_engine()
+        layout.set(w_pad=0.12, h_pad=0.08, wspace=0.03)
+        title = f"Markov clustering of {where or f'{several[0].num_nodes:,} vertices'}"
+        if len(several) == 1:
+            one = several[0]
+            title += f", inflation {one.inflation:g}: {one.num_clusters:,} clusters"
+            _draw_sizes(axes[0], several)
+            _draw_matrix(axes[1], one, edge_index)
+            _draw_chaos(axes[2], one)
+        else:
+            several.sort(key=lambda found: found.inflation)
+            _draw_counts(axes[0], several)
+            quality = [
+                clustering_quality(
+                    x, edge_index, edge_weight, num_nodes=x.num_nodes, directed=directed
+                )
+                for x in several
+            ]
+            _draw_quality(axes[1], [x.inflation for x in several], quality)
+            _draw_sizes(axes[2], several)
+        figure.suptitle(title, x=0.008, ha="left", fontsize=14, fontweight="bold")
+        with replacing(path) as file:
+            figure.savefig(file, format=suffix[1:], dpi=160)
+
+
+def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
+    """Size by rank, log-log."""
+    axes.set_title("Sizes of the clusters")
+    axes.set_xlabel("rank")
+    axes.set_ylabel("vertices")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.grid(True)
+    for found, color in zip(several, _colors(len(several)), strict=True):
+        size = found.sizes.cpu().numpy()
+        rank = np.arange(1, len(size) + 1)
+        mark = {"marker": "o", "markersize": 3} if len(size) <= 60 else {}
+        label = f"inflation {found.inflation:g}"
+        axes.plot(rank, size, color=color, linewidth=1.8, label=label, **mark)
+    _whole_numbers(axes.xaxis)
+    _whole_numbers(axes.yaxis)
+    if len(several) > 1:
+        axes.legend(frameon=False)
+        return
+    size = several[0].sizes.cpu().numpy()
+    alone = int((size == 1).sum())
+    if len(size):
+        note = f"largest {size[0]:,}\nmedian {np.median(size):g}\n{alone:,} singletons"
+        axes.text(0.96, 0.95, note, transform=axes.transAxes, ha="right", va="top", color=_MUTED)
+
+
+def _draw_matrix(axes: Any, found: Clustering, edge_index: Tensor | Graph) -> None:
+    """Density of the adjacency matrix, clusters side by side."""
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm
+
+    axes.set_title("Edges, vertices by cluster")
+    axes.set_xlabel("vertex, the largest cluster first")
+    n = max(found.num_nodes, 1)
+    order = torch.argsort(found.labels.cpu(), stable=True)
+    place = torch.empty_like(order)
+    place[order] = torch.arange(order.numel(), device="cpu")
+    arcs = edge_index.to_edge_index() if isinstance(edge_index, Graph) else edge_index
+    tail, head = (place[end.cpu().long()].numpy() for end in arcs)
+    bins = min(n, _BINS)
+    count, *_ = np.histogram2d(
+        np.concatenate([tail, head]), np.concatenate([head, tail]), bins, [[0, n], [0, n]]
+    )
+    shades = LinearSegmentedColormap.from_list("", ["#cfe0f1", _BLUE, "#12283f"])
+    shades.set_bad("white")
+    axes.imshow(
+        np.ma.masked_equal(count, 0), origin="upper", extent=(0, n, n, 0), cmap=shades,
+        norm=LogNorm(vmin=1, vmax=max(count.max(), 2)), interpolation="nearest", aspect="equal",
+    )  # fmt: skip
+    begin = 0
+    for size in found.sizes[:40].tolist():
+        if size < 0.01 * n:
+            break
+        axes.add_patch(_square(begin, size))
+        begin += size
+    axes.spines[["right", "top"]].set_visible(True)
+
+
+def _square(begin: int, size: int) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((begin, begin), size, size, fill=False, edgecolor=_ORANGE, linewidth=0.9)
+
+
+def _draw_chaos(axes: Any, found: Clustering) -> None:
+    axes.set_title("Convergence")
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("chaos")
+    axes.grid(True)
+    chaos = np.array(found.chaos_history)
+    at = np.arange(1, len(chaos) + 1)
+    shown = chaos > 0
+    axes.plot(at[shown], chaos[shown], "o-", color=_BLUE, markersize=3.5, linewidth=1.6)
+    if shown.any():
+        axes.set_yscale("log")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+
+
+def _draw_counts(axes: Any, several: Sequence[Clustering]) -> None:
+    axes.set_title("Clusters by inflation")
+    axes.set_xlabel("inflation")
+    axes.set_yscale("log")
+    axes.grid(True)
+    rate = [found.inflation for found in several]
+    rows = {
+        "clusters": [found.num_clusters for found in several],
+        "of them singletons": [int((found.sizes == 1).sum()) for found in several],
+        "vertices in the largest": [int(found.sizes.max()) for found in several],
+    }
+    for (name, values), color in zip(rows.items(), (_BLUE, _MUTED, _ORANGE), strict=True):
+        shown = [(r, v) for r, v in zip(rate, values, strict=True) if v]
+        if shown:
+            axes.plot(*zip(*shown, strict=True), "o-", color=color, label=name)
+    _whole_numbers(axes.yaxis)
+    axes.legend(frameon=False)
+
+
+def _draw_quality(axes: Any, rate: list[float], quality: list[dict[str, float]]) -> None:
+    axes.set_title("Quality by inflation")
+    axes.set_xlabel("inflation")
+    axes.set_ylim(min(0.0, *(row["modularity"] for row in quality)), 1.02)
+    axes.grid(True)
+    names = {
+        "modularity": _INK, "efficiency": _BLUE, "mass_fraction": _ORANGE, "area_fraction": _MUTED,
+    }  # fmt: skip
+    for name, color in names.items():
+        values = [row[name] for row in quality]
+        axes.plot(rate, values, "o-", color=color, label=name.replace("_", " "))
+    axes.axhline(0, color=_GRID, linewidth=1)
+    axes.legend(frameon=False)
+
+
+def _colors(count: int) -> list[str]:
+    return [_BLUE] if count == 1 else [_SHADES[i % len(_SHADES)] for i in range(count)]

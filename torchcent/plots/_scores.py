@@ -1,0 +1,335 @@
+"""One figure that shows how the scores of a graph are spread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import Tensor
+
+from torchcent.check import _files as check_files
+from torchcent.check import _values as check_values
+from torchcent.io import replacing
+from torchcent.io._files import check_folder
+from torchcent.plots import _check as check_plot
+from torchcent.runtime._optional import need
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+_INK, _MUTED, _GRID = "#1f2933", "#7b8794", "#e4e7eb"
+_BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
+_MANY = 3000  # points from which a density says more than dots
+_NAMES = 15
+_STYLE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": _MUTED,
+    "axes.labelcolor": _INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "figure.facecolor": "white",
+    "font.size": 9.5,
+    "grid.color": _GRID,
+    "text.color": _INK,
+    "xtick.color": _MUTED,
+    "xtick.labelcolor": _INK,
+    "ytick.color": _MUTED,
+    "ytick.labelcolor": _INK,
+}
+
+
+def plot_scores(
+    graph: Graph | Tensor | np.ndarray,
+    scores: Tensor | np.ndarray,
+    labels: Sequence[Any] | np.ndarray | None = None,
+    *,
+    measure: str = "betweenness",
+    path: str | os.PathLike[str],
+    title: str | None = None,
+    share: bool = True,
+    lowest: bool = False,
+    interval: tuple[Tensor | np.ndarray, Tensor | np.ndarray] | None = None,
+) -> None:
+    """Writes a figure: distribution of the scores, score against degree, the top names.
+
+    Left, for every score x, the share of vertices that score at least x (log-log: a straight
+    line is a power law). Middle, score against degree, as dots or, for many vertices, as a
+    density; scores of 0 stand on a line of their own. Right, the highest scores. Scores that
+    nearly all lie within a factor of ten are drawn on linear axes.
+
+    Args:
+        graph: a :class:`torchcent.Graph`, or its degrees ``[n]``.
+        scores: ``[n]``, not negative; those that are not finite are left out.
+        labels: names ``[n]``; the vertex numbers if None.
+        measure: name of the score, for the axes.
+        path: .png, .svg or .pdf; the old file stays whole until the new one is.
+        title: over the figure; the measure and the number of vertices if None.
+        share: tell the highest scores' shares of the sum, too.
+        lowest: name the lowest scores, which are the most central, instead of the highest.
+        interval: ``[n]`` each, the lower and upper ends of what the named scores may be.
+
+    Raises:
+        ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
+        ValueError: unknown suffix, or arguments of different lengths.
+
+    Example:
+        >>> import tempfile, torch
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> plot_scores(torch.tensor([1, 2, 1]), torch.tensor([0.0, 1.0, 0.0]),
+        ...             ["Ada", "Bob", "Cleo"], path=folder.name + "/path.png")
+        >>> folder.cleanup()
+    """
+    suffix = check_plot_path(path)
+    values = check_plot.numbers(scores, "scores")
+    of_graph = getattr(graph, "degree", graph)
+    degree = check_plot.numbers(of_graph, "graph", len(values), finite=True)
+    names = check_plot.labels(labels, len(values))
+    ends = check_plot.interval(interval, len(values))
+    measure = check_plot.text(measure, "measure")
+    title = title if title is None else check_plot.text(title, "title")
+    share, lowest = check_values.flag(share, "share"), check_values.flag(lowest, "lowest")
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=(13.5, 4.8), layout="constrained")
+        FigureCanvasAgg(figure)
+        spread, against, top = figure.subplots(1, 3, width_ratios=[1, 1.15, 1.05])
+        figure.suptitle(
+            title or f"{measure.capitalize()} of {len(values):,} vertices",
+            x=0.008, ha="left", fontsize=14, fontweight="bold",
+        )  # fmt: skip
+        layout: Any = figure.get_layout_engine()
+        layout.set(w_pad=0.12, h_pad=0.08, wspace=0.03)
+        _draw_spread(spread, values, measure)
+        best = _best(values, lowest)
+        _draw_against_degree(against, figure, degree, values, names, measure, best)
+        _draw_top(top, values, names, measure, best, share, lowest, ends)
+        with replacing(path) as file:
+            figure.savefig(file, format=suffix[1:], dpi=160)
+
+
+def check_plot_path(path: str | os.PathLike[str]) -> str:
+    """The suffix of a figure that can be written; ValueError or ImportError where it cannot."""
+    path = check_files.path(path)
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(SUFFIXES)}")
+    need("matplotlib", "plot", "plotting")
+    check_folder(path)
+    return suffix
+
+
+def _draw_spread(axes: Any, values: np.ndarray, measure: str) -> None:
+    """Share of the vertices that score at least x."""
+    axes.set_title("How the scores are spread")
+    axes.set_xlabel(measure)
+    axes.set_ylabel("share of vertices that score at least this")
+    positive = np.sort(values[np.isfinite(values) & (values > 0)])
+    if not len(positive):
+        _nothing(axes, "every score is 0")
+        return
+    level, first = np.unique(positive, return_index=True)
+    share = (len(positive) - first) / len(values)
+    axes.step(level, share, where="pre", color=_BLUE, linewidth=2)
+    if len(level) <= 60:
+        axes.plot(level, share, "o", color=_BLUE, markersize=3.5)
+    if not _is_narrow(positive):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_ylim(0.6 / len(values), 1.6)
+    elif _is_whole(positive):
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.grid(True)
+    zero = float((values == 0).mean())
+    median = np.median(values)
+    note = f"{zero:.0%} score 0" if zero >= 0.005 else f"median {median:.3g}"
+    axes.text(0.03, 0.05, note, transform=axes.transAxes, color=_MUTED)
+
+
+def _is_narrow(positive: np.ndarray) -> bool:
+    """Do the scores span less than a factor of ten, but for a few small ones?"""
+    return bool(positive.max() < 10 * np.quantile(positive, 0.05))
+
+
+def _is_whole(values: np.ndarray) -> bool:
+    return bool((values == np.rint(values)).all())
+
+
+def _best(values: np.ndarray, lowest: bool) -> np.ndarray:
+    """Vertices with a score, which is finite and not 0, the most central first."""
+    order = np.argsort(values if lowest else -values, kind="stable")
+    return order[(np.isfinite(values) & (values > 0))[order]]
+
+
+def _draw_against_degree(
+    axes: Any, figure: Any, degree: np.ndarray, values: np.ndarray, names: Any, measure: str,
+    best: np.ndarray,
+) -> None:  # fmt: skip
+    axes.set_title("Score against degree")
+    axes.set_xlabel("degree")
+    axes.set_ylabel(measure)
+    shown = np.isfinite(values) & (degree > 0)
+    positive = shown & (values > 0)
+    if not positive.any():
+        _nothing(axes, "every score is 0")
+        return
+    scale = "linear" if _is_narrow(values[positive]) else "log"
+    axes.set_xscale("log")
+    axes.set_yscale(scale)
+    axes.grid(True)
+    if positive.sum() > _MANY:
+        from matplotlib.colors import LinearSegmentedColormap, LogNorm
+
+        shades = LinearSegmentedColormap.from_list("", ["#d6e6f5", _BLUE, "#12283f"])
+        hexagons = axes.hexbin(
+            degree[positive], values[positive], xscale="log", yscale=scale, gridsize=45,
+            cmap=shades, norm=LogNorm(), linewidths=0.1, mincnt=1,
+        )  # fmt: skip
+        bar = figure.colorbar(hexagons, ax=axes, pad=0.01, aspect=40)
+        bar.set_label("vertices", color=_MUTED)
+        bar.outline.set_visible(False)
+    else:
+        axes.scatter(
+            degree[positive], values[positive], s=26, color=_BLUE, alpha=0.55, edgecolors="none"
+        )
+    zero = shown & (values == 0)
+    low, high, floor = _room(values[positive], scale == "log", bool(zero.any()), axes)
+    if floor is not None:
+        at = np.unique(degree[zero])
+        axes.axhline(floor, color=_GRID, linewidth=1)
+        axes.scatter(at, np.full(len(at), floor), s=22, color=_MUTED, marker="|")
+        apart = " (and the isolated)" if (degree == 0).any() else ""
+        axes.annotate(
+            f"{zero.sum():,} vertices{apart} score 0", (0.99, floor), xytext=(0, 3), ha="right",
+            xycoords=("axes fraction", "data"), textcoords="offset points", color=_MUTED,
+        )  # fmt: skip
+    widest, narrowest = degree[shown].max(), degree[shown].min()
+    axes.set_xlim(narrowest / 1.25, widest * (widest / narrowest) ** 0.12 * 1.25)
+    _whole_numbers(axes.xaxis)
+    if scale == "linear" and _is_whole(values[positive]):
+        axes.yaxis.get_major_locator().set_params(integer=True)
+    _with_zero(axes.yaxis, low, floor)
+    best = best[positive[best]]
+    tied = len(best) > 3 and values[best[3]] == values[best[0]]  # who would be named is chance
+    best = best[: 0 if tied else 3]
+    axes.plot(degree[best], values[best], "o", markersize=5, color=_ORANGE)
+    _name(axes, degree[best], values[best], [_short(names[v], 18) for v in best])
+
+
+def _room(
+    values: np.ndarray, log: bool, zeros: bool, axes: Any
+) -> tuple[float, float, float | None]:
+    """Limits of the score axis; the lowest and highest score, and where zeros stand, if any.
+
+    A log axis has no 0, a narrow one is far from it: zeros have a row of their own below.
+    """
+    low, high = values.min(), values.max()
+    if log:
+        room = (high / low) ** 0.08
+        floor = low / room**1.5 if zeros else None
+        axes.set_ylim((floor or low) / room, high * room**1.6)
+    else:
+        room = 0.08 * ((high - low) or high)
+        floor = low - 1.5 * room if zeros else None
+        axes.set_ylim((low if floor is None else floor) - room, high + 1.6 * room)
+    return low, high, floor
+
+
+def _name(axes: Any, x: np.ndarray, y: np.ndarray, names: list[str]) -> None:
+    """Names beside their points, left or right or not at all, so that none covers another."""
+    where = axes.transAxes.inverted().transform(axes.transData.transform(np.column_stack([x, y])))
+    # left end, right end and height of what must stay visible: first the points themselves
+    taken: list[tuple[float, float, float]] = [(x - 0.015, x + 0.015, y) for x, y in where]
+    for (left, height), name in zip(where, names, strict=True):
+        width, gap = 0.022 * len(name), 0.016
+        for start in (left - gap - width, left + gap):
+            inside = start >= 0 and start + width <= 1
+            free = all(
+                start > b or start + width < a or abs(height - h) > 0.032 for a, b, h in taken
+            )
+            if inside and free:
+                taken.append((start, start + width, height))
+                on_left = start < left
+                axes.annotate(
+                    name, (left, height), xycoords="axes fraction",
+                    xytext=(-7 if on_left else 7, 0),
+                    textcoords="offset points", ha="right" if on_left else "left", va="center",
+                    color=_ORANGE, parse_math=False,
+                )  # fmt: skip
+                break
+
+
+def _whole_numbers(axis: Any) -> None:
+    """A log axis of counts in plain numbers, also where it spans less than a decade."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    subs = range(1, 10) if high / low < 12 else (1, 2, 5) if high / low < 200 else (1,)
+    axis.set_major_locator(LogLocator(subs=tuple(subs)))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if x >= 1 else ""))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _with_zero(axis: Any, low: float, floor: float | None) -> None:
+    """The ticks that are scores, and 0 for the row of zeros; no tick between the two."""
+    from matplotlib.ticker import NullLocator
+
+    if floor is None:
+        return
+    top = axis.get_view_interval()[1]
+    ticks = [t for t in axis.get_majorticklocs() if low <= t <= top]
+    shown = axis.get_major_formatter().format_ticks(ticks)
+    axis.set_ticks([floor, *ticks], ["0", *shown])
+    axis.set_minor_locator(NullLocator())
+
+
+def _draw_top(
+    axes: Any, values: np.ndarray, names: Any, measure: str, best: np.ndarray, share: bool,
+    lowest: bool, ends: np.ndarray | None,
+) -> None:  # fmt: skip
+    axes.set_title("Lowest scores" if lowest else "Highest scores")
+    best = best[:_NAMES]
+    if not len(best):
+        _nothing(axes, "every score is 0")
+        return
+    place = np.arange(len(best))
+    axes.barh(place, values[best], color=_BLUE, height=0.68)
+    axes.set_yticks(place, [_short(names[v], 24) for v in best], parse_math=False)
+    axes.set_ylim(max(len(best), 5) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.xaxis.set_visible(False)
+    total = values.sum(where=np.isfinite(values))
+    reach = values[best]  # where numbers begin
+    if ends is not None and np.isfinite(ends[:, best]).all():
+        axes.hlines(place, ends[0, best], ends[1, best], color=_ORANGE, linewidth=2)
+        reach = ends[1, best]
+    for y, v, x in zip(place, best, reach, strict=True):
+        part = f" ({values[v] / total:.1%})" if share else ""
+        axes.text(
+            x, y, f"  {values[v]:.3g} {part}".rstrip(), va="center", color=_MUTED,
+            fontsize=8.5,
+        )  # fmt: skip
+    axes.set_xlim(0, reach.max() * 1.42)
+    note = f"{measure} (share of the sum)" if share else measure
+    axes.text(1, 0, note, transform=axes.transAxes, color=_MUTED, ha="right", va="top")
+
+
+def _nothing(axes: Any, text: str) -> None:
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=_MUTED)
+    axes.set_xticks([])
+    axes.set_yticks([])
+
+
+def _short(label: Any, most: int) -> str:
+    text = str(label)
+    return text if len(text) <= most else text[: most - 1] + "…"

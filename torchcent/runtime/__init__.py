@@ -1,0 +1,1 @@
+"""The compiled library, codes, configuration, memory, progress and Ctrl-C, optional packages."""

@@ -1,0 +1,190 @@
+"""Loads the compiled operators and registers their fakes (shapes for tracing and opcheck)."""
+
+import os
+import warnings
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+PACKAGE = Path(__file__).parents[1]
+ops = torch.ops.torchcent
+simd: str | None = None
+"""Instruction set of the CPU kernels in use; None without the compiled extension."""
+
+
+def is_stale(library: Path, sources: Path) -> bool:
+    """Is one of its sources newer than the library? Only an installation in place has them, and
+    only there the Python part can move on without it. CUDA's are of the library for CUDA alone."""
+    compiled, cuda = library.stat().st_mtime, "CUDA" in library.name
+    return any(
+        path.stat().st_mtime > compiled
+        for path in sources.rglob("*.*")
+        if cuda or not ("cuda" in path.parts or path.suffix in (".cu", ".cuh"))
+    )
+
+
+def _load(library: Path) -> None:
+    torch.ops.load_library(library)
+    if is_stale(library, PACKAGE.parent / "csrc"):
+        warnings.warn(
+            f"torchcent's compiled library {library.name} is older than its sources: results may "
+            "be wrong. Compile it again with `pip install -e .`.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
+    # Another build of the same sources, such as one that tools/sanitize.py made.
+    _library = Path(os.environ.get("TORCHCENT_LIBRARY") or PACKAGE / "_C.abi3.so")
+    try:
+        _load(_library)
+        simd = ("portable", "avx2", "avx512")[ops.simd()]
+    except OSError as error:
+        raise ImportError(
+            f"torchcent's compiled library {_library.name} could not be loaded: {error}. "
+            "Build it with `pip install .` in a checkout, with torch>=2.10 installed and g++ at "
+            "hand; from inside a checkout only `pip install -e .` puts it where it is looked for. "
+            "With TORCHCENT_NO_EXTENSION=1 in the environment torchcent runs without it, on "
+            'engine="tensor" alone.'
+        ) from error
+
+available = simd is not None
+cuda = False
+"""Are the CUDA kernels there? They come with a library of their own, for CUDA builds of PyTorch."""
+
+_cuda_library = PACKAGE / "_CUDA.abi3.so"
+if available and torch.version.cuda is not None and _cuda_library.exists():
+    try:
+        _load(_cuda_library)
+        cuda = True
+    except OSError as error:
+        warnings.warn(
+            f"torchcent's CUDA library {_cuda_library.name} could not be loaded, so that graphs on "
+            f'CUDA run on engine="tensor" alone: {error}. A library serves one major version of '
+            f"CUDA; this PyTorch has {torch.version.cuda}.",
+            stacklevel=2,
+        )
+
+
+def runs_on(device: torch.device) -> bool:
+    """Are there compiled kernels for this device?"""
+    return available and (device.type == "cpu" or (cuda and device.type == "cuda"))
+
+
+def has_kernel(name: str, device: torch.device) -> bool:
+    """Is this operator compiled for the device?"""
+    if not runs_on(device) or not hasattr(ops, name):
+        return False
+    key = device.type.upper()
+    return torch._C._dispatch_has_kernel_for_dispatch_key(f"torchcent::{name}", key)
+
+
+def _sized(like: Tensor, size: object, dtype: torch.dtype = torch.int64) -> Tensor:
+    return like.new_empty(size, dtype=dtype)  # type: ignore[call-overload]
+
+
+def _unknown_size() -> object:
+    return torch.library.get_ctx().new_dynamic_size()
+
+
+def _fake_vertex_ids(edge_index: Tensor) -> tuple[Tensor, ...]:
+    return _sized(edge_index, edge_index.shape, torch.int32), _sized(edge_index, 2)
+
+
+def _fake_csr(ids: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, ...]:
+    return (
+        _sized(ids, num_nodes + 1),
+        _sized(ids, _unknown_size(), torch.int32),
+        _sized(ids, ids.shape[1]),
+    )
+
+
+def _fake_transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
+    return torch.empty_like(rowptr), torch.empty_like(col), _sized(rowptr, col.numel())
+
+
+def _fake_induced(rowptr: Tensor, col: Tensor, kept: Tensor) -> tuple[Tensor, ...]:
+    slots = _unknown_size()
+    return (
+        _sized(rowptr, kept.numel() + 1),
+        _sized(rowptr, slots, torch.int32),
+        _sized(rowptr, slots),
+    )
+
+
+def _fake_fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, ...]:
+    return _sized(rowptr, _unknown_size()), _sized(rowptr, rowptr.numel() - 1)
+
+
+def _fake_tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
+    return torch.empty_like(values)
+
+
+def _fake_depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
+    return _sized(rowptr, rowptr.numel() - 1, torch.int32)
+
+
+def _fake_clusters(rowptr: Tensor, col: Tensor, size: int) -> Tensor:
+    return _sized(rowptr, rowptr.numel() - 1)
+
+
+def _fake_in_place(*_: object) -> None:
+    """Operators that only write into their arguments."""
+
+
+def _fake_flag(*_: object) -> Tensor:
+    return torch.empty(1, dtype=torch.int64, device="cpu")  # on the host whatever the device
+
+
+def _fake_numbers(*_: object) -> Tensor:
+    return torch.empty(_unknown_size(), dtype=torch.int64, device="cpu")  # type: ignore[call-overload]
+
+
+def _fake_search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: object) -> Tensor:
+    return _sized(sources, (sources.numel(), 3))
+
+
+def _fake_mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor, ...]:
+    entries = _unknown_size()
+    return (
+        torch.empty_like(begin),
+        torch.empty_like(length),
+        _sized(begin, entries, torch.int32),
+        _sized(begin, entries, torch.float32),
+        torch.empty(8, dtype=torch.float64, device="cpu"),  # on the host whatever the device
+    )
+
+
+def _fake_codes(like: Tensor) -> Tensor:
+    return like.new_empty(_unknown_size(), dtype=torch.float64)  # type: ignore[call-overload]
+
+
+if available:
+    for _name, _fake in {
+        "codes": _fake_codes,
+        "vertex_ids": _fake_vertex_ids,
+        "csr": _fake_csr,
+        "transpose": _fake_transpose,
+        "induced": _fake_induced,
+        "fold": _fake_fold,
+        "tree_sum": _fake_tree_sum,
+        "depths": _fake_depths,
+        "clusters": _fake_clusters,
+        "distance_sums": _fake_in_place,
+        "source_sums": _fake_in_place,
+        "distances": _fake_flag,
+        "search_summary": _fake_search_summary,
+        "search_order": _fake_in_place,
+        "path_dependency": _fake_flag,
+        "weighted_dependency": _fake_flag,
+        "weighted_source_sums": _fake_in_place,
+        "weighted_distances": _fake_in_place,
+        "tiny": _fake_in_place,
+        "sample_paths": _fake_numbers,
+        "weighted_sample_paths": _fake_numbers,
+        "closure": _fake_in_place,
+        "mcl_iterate": _fake_mcl_iterate,
+    }.items():
+        torch.library.register_fake(f"torchcent::{_name}")(_fake)
