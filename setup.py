@@ -27,7 +27,9 @@ SANITIZE = {
 if SANITIZE[0].startswith("-fsanitize"):
     # Python's own flags have -fwrapv, with which no overflow would be reported.
     SANITIZE += ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-wrapv", "-D_GLIBCXX_ASSERTIONS"]
-FLAGS = ["-std=c++20", "-fvisibility=hidden", "-pthread", "-Wall", *SANITIZE]
+FLAGS = ["-std=c++20", "-fvisibility=hidden", "-pthread", "-Wall", "-Wextra", *SANITIZE]
+# Not to be warned of PyTorch's headers: of directories that are both, -I is ignored.
+FLAGS += [f"-isystem{path}" for path in cpp_extension.include_paths()]
 if platform.machine() == "x86_64":
     FLAGS.append("-Wno-maybe-uninitialized")  # g++ 12 warns inside of its own AVX-512 header
 

@@ -9,7 +9,7 @@ from graphs import DEVICE, edge_index, grid, path
 import torchcent
 from torchcent import Graph, generate
 from torchcent.engines import _room
-from torchcent.runtime import _ops
+from torchcent.runtime import _memory, _ops
 
 pytestmark = pytest.mark.sweep
 
@@ -114,6 +114,43 @@ def test_calls_take_each_source_once(sources):
 )
 def test_waves_are_of_one_size(batches, most, wave):
     assert _room.wave(batches, most) == wave
+
+
+@on_cpu
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "closeness"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_explain_and_run_agree_about_memory(measure, weighted, monkeypatch):
+    """What explain prepares is neither held against the run nor for it: at every limit both are
+    refused, with the same figures, or none."""
+    edges = generate.delaunay(1200, seed=2)
+    weight = 1 + torch.arange(edges.shape[1]) % 3 if weighted else None
+
+    def fresh() -> Graph:
+        return Graph.from_edge_index(edges, None, False, weight)
+
+    def refusal(call) -> str:
+        try:
+            call()
+        except MemoryError as error:
+            return str(error)
+        return ""
+
+    run = getattr(torchcent, measure)
+    free: dict[str, int] = {}
+    # As a system tells: less by what the graph at hand holds.
+    monkeypatch.setattr(_memory, "_free", lambda device: free["all"] - _room.held_bytes(graph))
+    seen = set()
+    for size in range(17, 28):
+        for free["all"] in (2**size, 3 * 2 ** (size - 1)):
+            graph = fresh()
+            alone = refusal(lambda graph=graph: run(graph, engine="auto"))
+            graph = fresh()
+            told = refusal(lambda graph=graph: torchcent.explain(graph, measure=measure))
+            again = refusal(lambda graph=graph: torchcent.explain(graph, measure=measure))
+            after = refusal(lambda graph=graph: run(graph))
+            assert told == again == after == alone
+            seen.add(bool(told))
+    assert seen == {False, True}
 
 
 def test_measure_as_second_argument_is_deprecated():

@@ -1,5 +1,6 @@
-// What Python and the libraries must agree on: codes of the operators' arguments, and limits. torchcent/_codes.py has
-// the same, the operator `codes` lists them (cpu/codes.cpp) and a test compares the two.
+// What Python and the libraries must agree on: codes of the operators' arguments, and limits.
+// torchcent/runtime/_codes.py has the same, the operator `codes` lists them (core/cpu/codes.cpp) and a test compares
+// the two.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@ namespace torchcent {
 
 enum class Simd : int64_t { portable = 0, avx2 = 1, avx512 = 2 };
 
-// What is made of path counts: a visitor each (measures/betweenness.h).
+// What is made of path counts: a visitor each (paths/betweenness.h).
 enum class Measure : int64_t { betweenness = 0, edge_betweenness = 1, stress = 2, linear = 3 };
 
 enum class Engine : int64_t { lanes = 0, queue = 1 };
@@ -17,7 +18,8 @@ enum class WeightedEngine : int64_t { relax = 0, dijkstra = 1 };
 // The ladder of number types for path counts: each rung is tried when the one before overflows.
 enum class Rung : int64_t { float32 = 0, float64 = 1, wide = 2 };
 
-// How the threads of a CUDA block are spread over a level (cuda/strategies.cuh; with weights cuda/dijkstra.cuh).
+// How the threads of a CUDA block are spread over a level (paths/cuda/strategies.cuh; with weights
+// weighted/cuda/dijkstra.cuh).
 // Virtual warps are of 4, 8, 16 or 32 threads per vertex: codes that follow each other.
 enum class Strategy : int64_t {
   automatic = 0,
@@ -66,5 +68,13 @@ constexpr int64_t kWideBits = 512, kNarrowBits = 64, kWideBitsFrom = 129;
 constexpr int64_t kRelaxLanesOnCuda = 32;
 // Vertices of one graph of the tiny engine, whose ids have 16 bits; sources side by side on the CPU.
 constexpr int64_t kTinyNodes = 2048, kTinyLanes = 64;
+
+// On CUDA, and the same in the arithmetic of memory (torchcent/engines/_room.py). Slots of a hub that a warp takes, and
+// more of them in graphs of many slots: long chunks spare partial rows, short ones keep the ends of levels short.
+constexpr int64_t kChunk = 256, kLongChunk = 512, kManySlots = int64_t{1} << 23;
+// Batches of the lanes and relax engines in flight have so many slots together, or are so many.
+constexpr int64_t kBusySlots = int64_t{1} << 26, kMostInFlight = 32;
+// Batches of the bits engine in flight have so many vertices together, or are so many.
+constexpr int64_t kBusyRows = int64_t{1} << 22, kMostBitsInFlight = 256;
 
 }  // namespace torchcent

@@ -17,7 +17,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
-  // Distances, by the bits engine (measures/distances.h). sums are
+  // Distances, by the bits engine (distances/cpu/measures.h). sums are
   // [n, 4] or [sources, 4]: d, 1/d, 1/(d + 1), pairs. distances writes the row of sources[i] to row place[i] (CPU
   // only), or i, and returns [1] if one did not fit out's dtype.
   m.def(
@@ -44,7 +44,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
       "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> Tensor");
   // The same with weights: int32 or float64, finite and > 0, aligned with col and row. engine is a WeightedEngine
-  // (cpu/weighted_search.h). sums are [sources, 3]: d, 1/d, 1 over the vertices at a distance > 0, farthest is the
+  // (weighted/weighted_search.h). sums are [sources, 3]: d, 1/d, 1 over the vertices at a distance > 0, farthest is the
   // largest d; out is [sources, n] of the type of the weights, where unreached -1 or inf.
   m.def(
       "weighted_dependency(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
@@ -59,12 +59,12 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "weighted_distances(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor(a!) out, Tensor(b!) control, int engine, int threads, "
       "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> ()");
-  // Small graphs of a batch, all measures in one traversal, by the tiny engine (cpu/tiny_search.h): the `graphs` of
-  // the union that ptr describes, in the order in which they are taken; classes is int64 on the host, for each run of
-  // graphs of about one size [how many, most vertices, most slots]. weight is float64, or empty: hops. source and
+  // Small graphs of a batch, all measures in one traversal, by the tiny engine (tiny/cpu/tiny_search.h): the `graphs`
+  // of the union that ptr describes, in the order in which they are taken; classes is int64 on the host, for each run
+  // of graphs of about one size [how many, most vertices, most slots]. weight is float64, or empty: hops. source and
   // target are float64 [n], 1 where paths begin and end, or empty: everywhere. Results that are not asked for are
   // empty, the others zeros that are added to: betweenness, stress [n], edges [slots], distances [n, 6]
-  // (cpu/tiny_search.h), levels int64 [n]. overflow int8 [graphs of the union] is set for those whose path counts
+  // (tiny/cpu/tiny_search.h), levels int64 [n]. overflow int8 [graphs of the union] is set for those whose path counts
   // outgrow float64; their results are of no use.
   m.def(
       "tiny(Tensor rowptr, Tensor col, Tensor weight, Tensor ptr, Tensor graphs, Tensor classes, Tensor source, "
@@ -74,7 +74,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // Random shortest paths (draws.h): samples number first, ..., first + count - 1 of a seed. Each draws a pair of
   // vertices and one of the shortest paths between them, and adds 1 to counts, int64 [n], at its inner vertices.
   // exact: sums of weights are. Both
-  // return the numbers, on the host, of samples that are left to the CPU (cuda/sample_draws.cuh).
+  // return the numbers, on the host, of samples that are left to the CPU (samples/cuda/sample_draws.cuh).
   m.def(
       "sample_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
       "Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
@@ -86,7 +86,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "closure(Tensor rowptr, Tensor col, Tensor size, Tensor base, int sinks, int columns, Tensor(a!) words, "
       "Tensor(b!) reached, Tensor(c!) control, int threads) -> ()");
-  // An iteration of Markov clustering (cpu/mcl_step.h says what pruning does). Column j of a flow has length[j]
+  // An iteration of Markov clustering (mcl/mcl_step.h says what pruning does). Column j of a flow has length[j]
   // entries from begin[j] on, rows ascending: begin int64, length int32, row int32, value float32. control is int64
   // on the host: [cancel, columns done, bytes that the new flow may take or <= 0], the last one -1 if it was too
   // little. summary is float64 on the host: chaos; products that expansion is the sum of; entries kept;

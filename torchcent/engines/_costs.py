@@ -11,15 +11,13 @@ from torchcent.engines._measures import Measure
 from torchcent.engines._reduce import Core
 from torchcent.engines._room import LANES
 from torchcent.graph import Graph
-from torchcent.runtime._codes import BATCH
+from torchcent.runtime._codes import BATCH, BUSY_ROWS, MOST_BITS_IN_FLIGHT
 from torchcent.runtime._codes import NARROW_BITS as NARROW
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 from torchcent.runtime._codes import WIDE_BITS_FROM as WIDE_FROM
 
 # Of distances: sums, eccentricities and pairs by distance, of the graph and of the core.
 _SUMS = 2 * (4 * 8 + 4 + 8)
-# On CUDA batches of bits in flight have so many rows together (csrc/distances/cuda/distances.cu).
-BUSY_ROWS, MOST_IN_FLIGHT = 2**22, 256
 
 
 class Job(NamedTuple):
@@ -205,7 +203,7 @@ class Bits(Engine):
         """Memory on CUDA (csrc/distances/cuda/bits.cuh, tasks.cuh), and the batches in flight."""
         each, tasks = n * (3 * WIDE // 8 + 4 * 8), 16 * n + m // 8
         fit = (limit - tasks) // max(each, 1)
-        flight = max(1, min(-(-BUSY_ROWS // max(n, 1)), batches, MOST_IN_FLIGHT, fit))
+        flight = max(1, min(-(-BUSY_ROWS // max(n, 1)), batches, MOST_BITS_IN_FLIGHT, fit))
         return tasks + each * flight, flight
 
 

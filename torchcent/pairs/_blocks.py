@@ -20,11 +20,14 @@ from torchcent.engines._tensor import _rows
 from torchcent.graph import Graph
 from torchcent.pairs import _npy
 from torchcent.runtime import _codes, _memory, _ops
+from torchcent.runtime._codes import NARROW_BITS as FEW_LANES
+from torchcent.runtime._codes import WIDE_BITS as LANES
+from torchcent.runtime._codes import WIDE_BITS_FROM as LANES_FROM
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
 # Sources side by side in one batch of the bits engine: on the CPU many only if there are enough of
 # them and the distances of a batch fit the cache (fixed in csrc/distances/cpu/distances.cpp).
-FEW_LANES, LANES, LANES_FROM, LANES_WITHIN = 64, 512, 129, 2**28
+LANES_WITHIN = 2**28
 # Bytes of a block, from which on longer ones gain nothing. On an accelerator it takes as much to
 # keep it busy, but memory of the host is slow to pin.
 LARGEST_BLOCK, LARGEST_BLOCK_ON_ACCELERATOR = 2**28, 2**31

@@ -61,6 +61,11 @@ WIDE_BITS, NARROW_BITS, WIDE_BITS_FROM = 512, 64, 129
 RELAX_LANES_ON_CUDA = 32
 #: vertices of one graph of the tiny engine, and sources side by side on the CPU
 TINY_NODES, TINY_LANES = 2048, 64
+#: on CUDA: slots of a hub that a warp takes, and that in graphs of many slots
+CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23
+#: batches in flight of lanes and relax: slots of all together, batches; of bits: vertices, batches
+BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
+BUSY_ROWS, MOST_BITS_IN_FLIGHT = 2**22, 256
 
 #: all of them, in the order of csrc/core/cpu/codes.cpp
 ALL: dict[str, float] = {
@@ -77,6 +82,13 @@ ALL: dict[str, float] = {
     "RELAX_LANES_ON_CUDA": RELAX_LANES_ON_CUDA,
     "TINY_NODES": TINY_NODES,
     "TINY_LANES": TINY_LANES,
+    "CHUNK": CHUNK,
+    "LONG_CHUNK": LONG_CHUNK,
+    "MANY_SLOTS": MANY_SLOTS,
+    "BUSY_SLOTS": BUSY_SLOTS,
+    "MOST_IN_FLIGHT": MOST_IN_FLIGHT,
+    "BUSY_ROWS": BUSY_ROWS,
+    "MOST_BITS_IN_FLIGHT": MOST_BITS_IN_FLIGHT,
 }
 
 

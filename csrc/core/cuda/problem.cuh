@@ -70,7 +70,7 @@ inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel)
 // An engine is
 //   template <class Visitor> Rung lanes_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
 //   template <class Visitor> Rung queue_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
-// with Visitor one of those of measures/betweenness.h (namespace torchcent::cuda): adds to scores ([n], or
+// with Visitor one of those of paths/betweenness.h (namespace torchcent::cuda): adds to scores ([n], or
 // [m] by slot of `out`) what the sources contribute, starting the ladder at rung `first`, and returns the highest
 // rung that was needed. The lanes engine hands sources that overflow float64 to queue_run with Rung::wide.
 

@@ -4,7 +4,7 @@
 // that lacks lanes gathers its predecessors' frontier rows until it lacks none: a team for up to 16 slots, a
 // warp (eight teams) for more, and for a hub a warp per chunk of its slots. ORs commute, so that chunks meet
 // in the hub's row by atomic operations and the result is the same in any order. What is done with the lanes
-// that reach a vertex is up to a visitor, as on the CPU (cpu/bits.h, measures/distances.h).
+// that reach a vertex is up to a visitor, as on the CPU (distances/cpu/bits.h, distances/cpu/measures.h).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace torchcent::cuda {
 using Mask = unsigned long long;  // a word of a row
 
 constexpr int kTeam = 4;  // threads of a row
-constexpr int kBitLanes = 512;
+constexpr int kBitLanes = kWideBits;
 constexpr int kLook = 16;  // levels that are queued before the host looks
 constexpr int kRing = 2 * kLook;
 

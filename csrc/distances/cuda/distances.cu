@@ -14,7 +14,6 @@ using torch::stable::Tensor;
 namespace {
 
 // Rows to work on at a time, so that no level leaves the chip idle; batches at most (a dimension of a grid).
-constexpr int64_t kBusyRows = int64_t{1} << 22, kMostInFlight = 256;
 
 // Cuts the sources into waves of batches that fit the memory and runs them.
 class Search {
@@ -32,7 +31,7 @@ class Search {
     tasks_ = make_tasks({colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()}, n_, row.numel(), run_);
     const int64_t bytes = 3 * 64 * n_ + each, batches = (count_ + kBitLanes - 1) / kBitLanes;
     const int64_t busy = (kBusyRows + n_ - 1) / n_, fit = std::max<int64_t>(1, run_.control.bytes / bytes);
-    flight_ = static_cast<int>(std::min({busy, batches, kMostInFlight, fit}));
+    flight_ = static_cast<int>(std::min({busy, batches, kMostBitsInFlight, fit}));
   }
 
   int64_t n() const { return n_; }

@@ -311,10 +311,10 @@ Rules rules_of(int64_t expansion, double inflation, double threshold, int64_t se
 
 }  // namespace
 
-// The schema and cpu/mcl.cpp say what this is; the bytes are those of the new flow and of the work on it. Waits for the
-// device. The flow comes back in ELLPACK-R, as wide as the longest column may become. Where that is too much memory,
-// or a column becomes longer than that by equal values, lengths are counted first, and columns are expanded again to
-// be written one right after the other.
+// The schema and mcl/cpu/mcl.cpp say what this is; the bytes are those of the new flow and of the work on it. Waits for
+// the device. The flow comes back in ELLPACK-R, as wide as the longest column may become. Where that is too much
+// memory, or a column becomes longer than that by equal values, lengths are counted first, and columns are expanded
+// again to be written one right after the other.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& begin, const Tensor& length,
                                                                const Tensor& row, const Tensor& value, Tensor& control,
                                                                int64_t expansion, double inflation, double threshold,

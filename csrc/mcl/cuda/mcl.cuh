@@ -3,7 +3,7 @@
 // mcl_group.cuh) in one of several accumulators (mcl_hash.cuh, mcl_dense.cuh), and only then written: M^2 is never
 // stored (van Dongen 2000; in ELLPACK-R as in Bustamam, Burrage and Hamilton 2010, section 4.2.1).
 //
-// The same bits in every run, in every accumulator and (measures/flow.h) on the CPU:
+// The same bits in every run, in every accumulator and (mcl/flow.h) on the CPU:
 // - entries are sums in the order of the walker's first step: a column of M is added after the other, and has
 //   no row twice, so that threads never meet and floating-point numbers need no atomics;
 // - mass, sums of squares and the like are integers (units of 2^-60), for which any order will do;
@@ -34,7 +34,7 @@ struct NewFlow {
   int64_t room;  // entries of a column that are written
 };
 
-// Pruning and inflation; what pruning does is said in cpu/mcl_step.h.
+// Pruning and inflation; what pruning does is said in mcl/mcl_step.h.
 struct Rules {
   float threshold;          // entries below are cut; at least kLeast
   int32_t select, recover;  // 0: none

@@ -1,5 +1,6 @@
-// The lanes engine on CUDA: 32, 64 or 128 sources (float) or 32 (double) side by side as on the CPU (cpu/lanes.h), and
-// several such batches in flight so that the short levels of one fill the chip together with those of the others.
+// The lanes engine on CUDA: 32, 64 or 128 sources (float) or 32 (double) side by side as on the CPU
+// (paths/cpu/lanes.h), and several such batches in flight so that the short levels of one fill the chip together with
+// those of the others.
 //
 // Nothing waits for the device between levels: as many are queued as the wave before had, and the host looks once
 // whether those were all.
@@ -20,8 +21,6 @@ class LaneWaves {
   static constexpr int kLanes = Row::lanes;
   static constexpr int kFirstLevels = 8;
   // Slots to work on at a time: what keeps the chip busy through a level, hubs' tails included.
-  static constexpr int64_t kBusySlots = int64_t{1} << 26;
-  static constexpr int kMostInFlight = 32;
 
  public:
   LaneWaves(const Graph& graph, const Tasks& in, const Tasks& out, const Run& run, int64_t batches)
@@ -33,7 +32,7 @@ class LaneWaves {
     const int64_t wish =
         run.launch.flight > 0 ? run.launch.flight : (kBusySlots + graph.m - 1) / std::max<int64_t>(graph.m, 1);
     const int64_t fit = run.control.bytes / (fixed + kFirstLevels * level);
-    flight_ = static_cast<int>(std::max<int64_t>(1, std::min({wish, fit, batches, int64_t{kMostInFlight}})));
+    flight_ = static_cast<int>(std::max<int64_t>(1, std::min({wish, fit, batches, kMostInFlight})));
     const int64_t waves = (batches + flight_ - 1) / flight_;
     flight_ = static_cast<int>((batches + waves - 1) / waves);  // waves of one size
     most_levels_ = std::max<int64_t>(kFirstLevels, (run.control.bytes - flight_ * fixed) / (level * flight_));

@@ -1,8 +1,8 @@
 // The kernel of the queue engine: a block per source, for graphs of large diameter.
 //
-// State is kept by *place* in the queue, as on the CPU (cpu/queue.h), so that reading and writing it streams; where
-// a vertex stands is asked of the Map (place.cuh). Sums are pulled in the order of the slots, into score rows that
-// one block alone adds to, source after source: bits do not depend on the schedule.
+// State is kept by *place* in the queue, as on the CPU (paths/cpu/queue.h), so that reading and writing it streams;
+// where a vertex stands is asked of the Map (place.cuh). Sums are pulled in the order of the slots, into score rows
+// that one block alone adds to, source after source: bits do not depend on the schedule.
 #pragma once
 
 #include "paths/cuda/pair.cuh"

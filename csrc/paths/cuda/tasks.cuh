@@ -11,9 +11,7 @@
 
 namespace torchcent::cuda {
 
-// Hubs have more slots than a chunk. Long chunks spare partial rows, short ones keep the ends of levels short.
-constexpr int kChunk = 256, kLongChunk = 512;
-constexpr int64_t kManySlots = int64_t{1} << 23;
+// Hubs have more slots than a chunk (kChunk, kLongChunk).
 constexpr int kShort = 16;
 constexpr int kGroup = 8;    // middling vertices that a warp takes one after the other
 constexpr int kSifted = 64;  // vertices of more slots are not asked beforehand whether they hit

@@ -1,9 +1,9 @@
 // Random shortest paths by weights on CUDA: a block per sample, which searches from both ends by levels of the dijkstra
 // engine (dijkstra_frontier.cuh), next on the side that has looked at fewer arcs.
 //
-// It ends as on the CPU (cpu/sample_weights.h), when the next distances a and b of both sides add up to d(s, t): then
-// each shortest path has one arc that leaves the vertices nearer than a to s. Counts are pulled when a level is
-// settled, so that heads of such arcs at the distance b from t, which are not, still need theirs. Levels are not the
+// It ends as on the CPU (samples/cpu/sample_weights.h), when the next distances a and b of both sides add up to d(s,
+// t): then each shortest path has one arc that leaves the vertices nearer than a to s. Counts are pulled when a level
+// is settled, so that heads of such arcs at the distance b from t, which are not, still need theirs. Levels are not the
 // CPU's order, and another a may draw another one of several paths, with the same chances.
 #pragma once
 

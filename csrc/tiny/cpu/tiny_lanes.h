@@ -54,7 +54,7 @@ class TinyLanes final : public TinySearch {
   }
 
  private:
-  static constexpr int kLanes = 64;
+  static constexpr int kLanes = kTinyLanes;
 
   bool run_batch(const int32_t* source, int32_t count) {
     search(source, count);
@@ -185,8 +185,7 @@ class TinyLanes final : public TinySearch {
       for (int l = 0; l < lanes; ++l)
         passed_up[v * lanes + l] = stress ? target * weight[l] : target * weight[l] / sigma[v * lanes + l];
       if (endpoints)
-        for (uint64_t left = seen_[v]; left != 0; left &= left - 1)
-          score[v] += target * weight[__builtin_ctzll(left)];
+        for (uint64_t left = seen_[v]; left != 0; left &= left - 1) score[v] += target * weight[__builtin_ctzll(left)];
     }
     if (endpoints)  // a source's own paths have no length
       for (int32_t e = 0; e < level_[1]; ++e)

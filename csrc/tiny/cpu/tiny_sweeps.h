@@ -367,8 +367,7 @@ class TinySweeps {
       if (const int32_t v = source_[l], leaves = leaves_[v]; leaves > 0)
         scores[first_ + v] += leaves * (reach(v) + reach_out_[l] - leaves - 1);
     if (endpoints)
-      for (int32_t v = 0; v < n_; ++v)
-        scores[first_ + v] += problem_.target_weight(first_ + v) * reached_from(v);
+      for (int32_t v = 0; v < n_; ++v) scores[first_ + v] += problem_.target_weight(first_ + v) * reached_from(v);
     if (edges == nullptr) return;
     for (int32_t i = 0; i < slots_; ++i) {
       const int8_t* const mask = tight + i * kMost;

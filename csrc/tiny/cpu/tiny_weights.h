@@ -1,4 +1,4 @@
-// The tiny engine by weights: a graph at a time, one source after the other (measures/tiny.h).
+// The tiny engine by weights: a graph at a time, one source after the other (tiny/measures.h).
 #pragma once
 
 #include "tiny/cpu/tiny_search.h"

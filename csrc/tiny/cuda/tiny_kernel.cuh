@@ -1,5 +1,5 @@
 // The kernel of the tiny engine: a block per graph, a warp for 32 of its vertices, a thread for each of them as a
-// source. Threads search by themselves (measures/tiny.h) in arrays that lie side by side; then the block adds up, each
+// source. Threads search by themselves (tiny/measures.h) in arrays that lie side by side; then the block adds up, each
 // thread what all sources give to one vertex, or to the arcs of one vertex, always in the same order.
 #pragma once
 
@@ -31,7 +31,7 @@ struct TinyLayout {
   }
 };
 
-// As TinyProblem (cpu/tiny_search.h).
+// As TinyProblem (tiny/cpu/tiny_search.h).
 struct TinyBatch {
   const int64_t* rowptr;
   const int32_t* col;

@@ -34,7 +34,7 @@ struct DistanceType<double> {
 template <class Q>
 struct DistanceRow {
   using Vector = typename DistanceType<Q>::Vector;
-  static constexpr int lanes = 64;
+  static constexpr int lanes = kRelaxBatch;
   static constexpr int width = kVectorBytes / sizeof(Q);
   static constexpr int registers = lanes / width;
   static constexpr Q unreached = DistanceType<Q>::unreached;

@@ -11,8 +11,6 @@ namespace torchcent::cuda {
 
 template <class T>
 class RelaxWaves {
-  static constexpr int64_t kBusySlots = int64_t{1} << 26;  // to work on at a time: see LaneWaves
-  static constexpr int kMostInFlight = 32;
   static constexpr int kMostLaunches = 64;  // before the host looks whether anything is left to do
 
  public:
@@ -24,7 +22,7 @@ class RelaxWaves {
     const int64_t batches = (sources + kRelaxLanes - 1) / kRelaxLanes;
     const int64_t wish = run.launch.flight > 0 ? run.launch.flight : (kBusySlots + m - 1) / std::max<int64_t>(m, 1);
     const int64_t fit = run.control.bytes / batch_bytes(graph, chunks, scored, edges);
-    const int64_t f = std::max<int64_t>(1, std::min({wish, fit, batches, int64_t{kMostInFlight}}));
+    const int64_t f = std::max<int64_t>(1, std::min({wish, fit, batches, kMostInFlight}));
     flight_ = static_cast<int>((batches + (batches + f - 1) / f - 1) / ((batches + f - 1) / f));  // waves of one size
     Scratch& scratch = run.scratch;
     wave_.n = n;

@@ -10,7 +10,7 @@
 
 namespace torchcent::cuda {
 
-constexpr int kRelaxLanes = 32;
+constexpr int kRelaxLanes = kRelaxLanesOnCuda;
 constexpr int kAhead = 4;                // rows that a warp reads before it waits for the first
 constexpr double kRelaxLimit = 0x1p960;  // counts beyond leave float64: 1/sigma and its sums stay normal below
 
