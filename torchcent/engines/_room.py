@@ -10,15 +10,19 @@ from torch import Tensor
 from torchcent.engines._reduce import Core
 from torchcent.graph import Graph
 from torchcent.runtime import _memory
-from torchcent.runtime._codes import BATCH
+from torchcent.runtime._codes import (
+    BATCH,
+    BUSY_SLOTS,
+    CHUNK,
+    LONG_CHUNK,
+    MANY_SLOTS,
+    MOST_IN_FLIGHT,
+)
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 
 # Sources side by side in one batch of the lanes and relax engines (on CUDA: WIDTHS, RELAX_LANES)
 LANES = BATCH["lanes"]
 
-# Slots to work on at a time on CUDA, so that no level leaves the chip idle; batches at most.
-BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
-CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23  # slots of a hub that a warp takes
 WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
 # Slots of all batches from which those of 64 and of 128 lanes keep a large device busy, and sources
 # from which 128 pay (measured: docs/performance-cuda.md).
