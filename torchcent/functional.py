@@ -13,7 +13,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import choice, dense
-from torchcent.engines._measures import FEATURES
+from torchcent.engines._measures import plain_features
 from torchcent.gnn._features import node_features as _node_features
 from torchcent.paths._betweenness import edge_betweenness as _edge_betweenness
 
@@ -71,7 +71,7 @@ def node_features(
                 [1., 0.]])
     """
     _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
-    names = ",".join(check_batch.measures(measures, FEATURES))
+    names = ",".join(check_batch.measures(measures, plain_features()))
     return torch.ops.torchcent.node_features(
         edge_index, edge_weight, batch, num_nodes, names, directed, normalized,
         check.float_dtype(dtype), engine,

@@ -13,7 +13,7 @@ from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
-from torchcent.engines._measures import FEATURES
+from torchcent.engines._measures import plain_features
 from torchcent.gnn import _stores
 from torchcent.gnn._features import node_features
 from torchcent.paths._betweenness import edge_betweenness
@@ -145,7 +145,7 @@ class AddCentrality(_Scores):
         progress: bool | None = None,
     ) -> None:
         super().__init__(weight, directed, edge_types, progress, normalized, log, engine)
-        self.measures = check_batch.measures(measures, FEATURES)
+        self.measures = check_batch.measures(measures, plain_features())
         self.attr_name = check_data.node_attribute(attr_name)
 
     def forward(self, data: Any) -> Any:

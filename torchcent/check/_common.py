@@ -242,6 +242,35 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
     return ids
 
 
+def per_vertex(value: object, name: str, graph: Graph) -> Tensor:
+    """A finite number >= 0 for every vertex: float64 [n] on the graph's device."""
+    if not isinstance(value, Tensor):
+        try:
+            value = torch.as_tensor(value, device="cpu")
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(
+                f"{name} must be a tensor with a number for every vertex, got "
+                f"{type(value).__name__}"
+            ) from None
+    if value.device != graph.device and value.device.type != "cpu":
+        raise ValueError(f"{name} is on {value.device}, but the graph is on {graph.device}")
+    dense(value, name)
+    if value.is_complex():
+        raise TypeError(f"{name} must hold real numbers, got {value.dtype}")
+    if list(value.shape) != [graph.num_nodes]:
+        raise ValueError(
+            f"{name} must have shape [{graph.num_nodes}], a number for every vertex, got "
+            f"{list(value.shape)}"
+        )
+    numbers = value.detach().to(device=graph.device, dtype=torch.float64, copy=True)
+    wrong = torch.nonzero(~(torch.isfinite(numbers) & (numbers >= 0)))[:1].flatten().tolist()
+    if wrong:
+        raise ValueError(
+            f"{name}[{wrong[0]}] is {float(numbers[wrong[0]]):g}; accepted: finite and >= 0"
+        )
+    return numbers
+
+
 def sources(value: object, graph: Graph, generator: torch.Generator | None) -> Tensor | None:
     """None for all vertices, or the drawn (an int) or named (a tensor) pivots."""
     if value is None:

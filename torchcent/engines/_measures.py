@@ -21,6 +21,8 @@ class Measure:
         folds: leaves that may be folded before the search: "all" in rounds, "one" round, or "no".
         tiny: the output of the tiny engine that has it; "" if that engine does not.
         normalized: the default of `normalized=`.
+        weighted_by: the argument with a number for every vertex, by which its paths count as a
+            source; "": each counts once.
         public: may be named by users, as in `explain`.
     """
 
@@ -32,6 +34,7 @@ class Measure:
     folds: str = "no"
     tiny: str = "distances"
     normalized: bool = False
+    weighted_by: str = ""
     public: bool = True
 
 
@@ -72,6 +75,13 @@ FEATURES = {
     "reach": "distance_profile",
     "farness": "distance_profile",
 }
+
+
+def plain_features() -> tuple[str, ...]:
+    """The columns of node_features that need nothing but the graph."""
+    return tuple(
+        name for name, of in FEATURES.items() if of not in MEASURES or not MEASURES[of].weighted_by
+    )
 
 
 def names(family: str) -> tuple[str, ...]:

@@ -7,8 +7,19 @@ import math
 import torch
 from torch import Tensor
 
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.runtime import _memory
+
+
+def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
+    """The scores that a request asks for, from sums over ordered pairs."""
+    measure = MEASURES[request.measure]
+    return scale(
+        scores, graph, normalized=request.normalized, endpoints=request.endpoints,
+        edges=measure.per_slot, pivots=request.sources, subset=request.targets is not None,
+    )  # fmt: skip
 
 
 def scale(

@@ -9,7 +9,7 @@ from torch import Tensor
 from torchcent.engines import _driver, _plan, _reduce, _resolution, _tiny
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
-from torchcent.engines._scale import scale
+from torchcent.engines._scale import of_request
 from torchcent.graph import Graph, _batch
 
 
@@ -19,10 +19,7 @@ def scores(graph: Graph, request: Request) -> Tensor:
     per_slot = MEASURES[request.measure].per_slot
     if per_slot and not graph.directed:
         found = found + found[graph.reverse_slot]
-    return scale(
-        found, graph, normalized=request.normalized, endpoints=request.endpoints, edges=per_slot,
-        pivots=request.sources, subset=request.targets is not None,
-    )  # fmt: skip
+    return of_request(found, graph, request)
 
 
 def sums(graph: Graph, request: Request) -> Tensor:
