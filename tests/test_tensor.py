@@ -18,6 +18,7 @@ import torchcent
 from torchcent.engines import _tensor
 from torchcent.engines._tensor import _scatter
 from torchcent.engines._tensor._scaled import Scaled, as_float, sum_by
+from torchcent.runtime._codes import Visitor
 
 pytestmark = pytest.mark.sweep
 
@@ -50,7 +51,7 @@ def test_weights(data, measure, lanes):
     for begin in range(0, len(sources), lanes):
         part = sources[begin : begin + lanes]
         _tensor.accumulate(
-            measure,
+            Visitor[measure.upper()],
             graph.rowptr,
             graph.col,
             torch.tensor(part),
@@ -67,7 +68,7 @@ def test_no_sources():
     graph = torchcent.Graph.from_edge_index(edge_index([(0, 1)]))
     none, scores = torch.empty(0, dtype=F64), torch.ones(2, dtype=F64)
     weights = (none, none, scores, scores)
-    _tensor.accumulate("stress", graph.rowptr, graph.col, none.long(), *weights, scores)
+    _tensor.accumulate(Visitor.STRESS, graph.rowptr, graph.col, none.long(), *weights, scores)
     assert scores.tolist() == [1, 1]
 
 

@@ -268,6 +268,8 @@ def per_vertex(value: object, name: str, graph: Graph) -> Tensor:
         raise ValueError(
             f"{name}[{wrong[0]}] is {float(numbers[wrong[0]]):g}; accepted: finite and >= 0"
         )
+    if not torch.isfinite(numbers.sum()):
+        raise ValueError(f"the sum of {name} is beyond float64; divide them by their largest")
     return numbers
 
 

@@ -67,10 +67,12 @@ def _is_quick(problem: Problem, plan: Plan) -> bool:
 
 
 def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None:
+    visitor = MEASURES[problem.measure].visitor
+    assert visitor is not None
     for begin in range(0, problem.sources.numel(), max(lanes, 1)):
         part = slice(begin, begin + lanes)
         _tensor.accumulate(
-            problem.measure,
+            visitor,
             problem.core.rowptr,
             problem.core.col,
             problem.sources[part],

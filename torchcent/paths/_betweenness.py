@@ -113,7 +113,7 @@ def betweenness(
         Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = _request(
+    request = request_of(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
@@ -162,7 +162,7 @@ def stress(
         Shimbel 1953; Brandes 2008, section 3.7.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = _request(
+    request = request_of(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
@@ -212,7 +212,7 @@ def edge_betweenness(
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = _request(
+    request = request_of(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
@@ -284,7 +284,7 @@ def explain(
     return _batch_plan.explained(graph, request)
 
 
-def _request(
+def request_of(
     graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
     dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,

@@ -31,6 +31,8 @@ from functools import partial
 
 from torch import Tensor, ones_like
 
+from torchcent.runtime._codes import Visitor
+
 from . import _betweenness, _edge_betweenness, _stress, _weighted
 from ._memory import lanes_that_fit, memory_needed, weighted_extra
 from ._scaled import Number, Scaled
@@ -38,16 +40,16 @@ from ._search import Levels, shortest_path_levels
 
 __all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
-MEASURES: dict[str, Callable[..., None]] = {
-    "betweenness": _betweenness.accumulate,
-    "linear": partial(_betweenness.accumulate, linear=True),
-    "edge_betweenness": _edge_betweenness.accumulate,
-    "stress": _stress.accumulate,
+VISITORS: dict[Visitor, Callable[..., None]] = {
+    Visitor.BETWEENNESS: _betweenness.accumulate,
+    Visitor.LINEAR: partial(_betweenness.accumulate, linear=True),
+    Visitor.EDGE_BETWEENNESS: _edge_betweenness.accumulate,
+    Visitor.STRESS: _stress.accumulate,
 }
 
 
 def accumulate(
-    measure: str,
+    visitor: Visitor,
     rowptr: Tensor,
     col: Tensor,
     sources: Tensor,
@@ -62,8 +64,7 @@ def accumulate(
     """Add to `scores`, in place, what the shortest paths from `sources` contribute.
 
     Args:
-        measure: "betweenness", "linear" (without own and through weights), "edge_betweenness" or
-            "stress".
+        visitor: what is made of path counts; LINEAR has no own and through weights.
         rowptr: int64 [n + 1], CSR row pointers of the out-arcs.
         col: int32 or int64 [m], heads of the arcs; no loops, no duplicates.
         sources: int64 [k], one lane each.
@@ -71,7 +72,7 @@ def accumulate(
         own_weight: float64 [k], c.
         target_weight: float64 [n], b.
         through_weight: float64 [n], h.
-        scores: float64, [n], or [m] (one per slot) for edge_betweenness.
+        scores: float64, [n], or [m] (one per slot) for EDGE_BETWEENNESS.
         weight: float64 or int32 [m], lengths > 0 of the arcs; None counts hops.
         tie_tolerance: relative, for what counts as shortest (`_weighted.py`).
     """
@@ -88,4 +89,4 @@ def accumulate(
     if levels is None:
         levels = levels_with(Scaled.of(one))
     assert levels is not None, "scaled path counts have no upper limit"
-    MEASURES[measure](levels, source_weight, own_weight, target_weight, through_weight, scores)
+    VISITORS[visitor](levels, source_weight, own_weight, target_weight, through_weight, scores)
