@@ -10,9 +10,11 @@ run :func:`single`, which spoils each argument of each function with each value 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import inspect
 import random
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -29,6 +31,7 @@ from torch._subclasses import FakeTensorMode
 
 import torchcent
 from torchcent import Graph, functional, generate
+from torchcent.engines._measures import MEASURES
 
 ALLOWED = (TypeError, ValueError, MemoryError, NotImplementedError, ImportError, OSError)
 # What only PyTorch, NumPy or Python would say.
@@ -40,6 +43,8 @@ RAW = (
 )  # fmt: skip
 ARCS = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 4, 4]])
 BOUND = 2**28  # bytes: what a spoiled size asks for beyond it is refused
+
+ELSEWHERE = tempfile.TemporaryDirectory()
 
 
 class Target(NamedTuple):
@@ -58,6 +63,9 @@ def targets() -> dict[str, Target]:
         "clustering_quality": {"clustering": torch.tensor([0, 0, 1, 1, 1])},
         "betweenness_approx": {"epsilon": 0.2},
     }
+    for row in MEASURES.values():
+        if row.weighted_by:
+            needs[row.name] = {row.weighted_by: torch.ones(5)}
     for name in torchcent.__all__:
         call = getattr(torchcent, name)
         if inspect.isfunction(call) and "edge_index" in inspect.signature(call).parameters:
@@ -207,7 +215,8 @@ def fault(name: str, target: Target, wrong: dict[str, Any]) -> str | None:
     if "progress" in known:
         arguments["progress"] = False
     try:
-        with warnings.catch_warnings():
+        # A path may be any text: what is written under a relative one goes to a folder of its own.
+        with warnings.catch_warnings(), contextlib.chdir(ELSEWHERE.name):
             warnings.simplefilter("ignore")
             answer = target.call(**arguments)
             if inspect.isgenerator(answer):
