@@ -24,6 +24,7 @@ FUNCTIONS = {
     "edge_betweenness_centrality": _EXACT,
     "edge_betweenness_centrality_subset": _ALL_TARGETS,
     "harmonic_centrality": "",
+    "percolation_centrality": _EXACT,
     "periphery": "",
     "radius": "",
     "single_source_dijkstra_path_length": _SEARCH,

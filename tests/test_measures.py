@@ -21,7 +21,8 @@ def test_rows_say_what_the_functions_do(measure):
         assert options["normalized"].default is measure.normalized
     if measure.family == "paths":
         # A result per column of edge_index, or per vertex.
-        found = function(PATH, directed=False)
+        needed = {measure.weighted_by: torch.ones(4)} if measure.weighted_by else {}
+        found = function(PATH, directed=False, **needed)
         assert found.numel() == (3 if measure.per_slot else 4)
         assert measure.visitor is not None and "strategy" in options
     else:
@@ -34,15 +35,15 @@ def test_engines_have_what_the_rows_name():
         assert measure.tiny in (*_tiny.OUTPUTS, "")
         assert measure.folds in ("all", "one", "no")
         if measure.family == "paths":
-            assert measure.name in _tensor.MEASURES
-    visitors = [x.visitor for x in MEASURES.values() if x.visitor is not None]
-    assert len(set(visitors)) == len(visitors)
+            assert measure.visitor in _tensor.VISITORS
     assert not set(_measures.names("paths")) & set(_measures.names("distances"))
 
 
 def test_features_are_of_measures():
     assert set(FEATURES.values()) - {""} <= set(MEASURES)
-    found = torchcent.node_features(PATH, measures=list(FEATURES), directed=False)
+    found = torchcent.node_features(
+        PATH, measures=list(FEATURES), states=torch.ones(4), directed=False
+    )
     assert found.shape == (4, len(FEATURES))
 
 

@@ -44,6 +44,7 @@ from torchcent.multisearch import Visitor, include_path, multi_search
 from torchcent.pairs._closure import Closure, reachable, transitive_closure
 from torchcent.pairs._lengths import shortest_path_lengths
 from torchcent.paths._betweenness import betweenness, edge_betweenness, explain, stress
+from torchcent.paths._percolation import percolation
 from torchcent.runtime._config import __version__, show_config
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "mcl_sweep",
     "multi_search",
     "node_features",
+    "percolation",
     "periphery",
     "radius",
     "reachable",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ import torchcent
 from torchcent.cli import _common
 from torchcent.cli._report import edge_columns, score_table, vertex_columns
 from torchcent.io import write_scores
+from torchcent.io._files import load_bytes, text_bytes, text_lines
 from torchcent.io._scores import check_scores_path
 from torchcent.plots._scores import check_plot_path, plot_scores
 
@@ -150,10 +152,41 @@ def _eccentricity(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str
     return "eccentricity", torchcent.eccentricity(_turned(graph, args.incoming), **options)
 
 
+def _percolation_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--states", metavar="FILE", required=True,
+        help="lines of a vertex and its state, a number >= 0; vertices without a line have 0",
+    )  # fmt: skip
+
+
+def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    vertex = {str(label): v for v, label in enumerate(args.vertex_labels().tolist())}
+    states = torch.zeros(graph.num_nodes, dtype=torch.float64)
+    lines = text_lines(args.states, text_bytes(args.states, load_bytes(args.states)))
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        name, _, text = re.sub(r"\s*[,;\t]\s*|\s+(?=\S+$)", "\t", line.strip()).rpartition("\t")
+        try:
+            state = float(text)
+        except ValueError:
+            if number == 1:  # a header
+                continue
+            raise ValueError(f"{args.states}:{number}: {text!r} is not a number") from None
+        if name not in vertex:
+            raise ValueError(f"{args.states}:{number}: {name!r} is no vertex of {args.graph}")
+        states[vertex[name]] = state
+    return "percolation", torchcent.percolation(graph, states=states, **_arguments(args))
+
+
 MEASURES = {
     "betweenness": Measure(
         "shortest paths through each vertex or edge", _betweenness_options, _betweenness,
         "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor", share=True,
+    ),
+    "percolation": Measure(
+        "what spreads from vertices by their states through each vertex", _percolation_options,
+        _percolation, "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor",
     ),
     "closeness": Measure(
         "reciprocal of the mean distance to each vertex", _closeness_options, _closeness
@@ -229,6 +262,7 @@ def _score(args: argparse.Namespace) -> None:
         raise ValueError("--time-limit: only with --approx")
     _common.set_threads(args)
     edges, graph, started = _common.load_graph(args)
+    args.vertex_labels = edges.vertex_labels
     found = None
     if approx is not None:
         found = _approximation(graph, args)
@@ -251,6 +285,8 @@ def _score(args: argparse.Namespace) -> None:
     shown = {"share": args.measure.share, "lowest": args.measure.lowest}
     if args.top:
         print(score_table(columns, args.top, **shown))
+    if getattr(args, "states", None) is not None:
+        about |= {"states": args.states}
     if getattr(args, "sources", None) is not None:
         about |= {"sources": args.sources, "seed": args.seed}
     about |= {way: True for way in _VARIANTS if getattr(args, way, False)}

@@ -45,6 +45,8 @@ _ROWS = (
             tiny="edge_betweenness", normalized=True),
     # Paths that end in a folded leaf pass through what it hangs on once per path, not once.
     Measure("stress", "paths", Visitor.STRESS, folds="one", tiny="stress"),
+    Measure("percolation", "paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness",
+            normalized=True, weighted_by="states"),
     # Pivots with linear scaling (approximation.py): distances of folded leaves are others.
     Measure("linear", "paths", Visitor.LINEAR, by_depth=True, tiny="", public=False),
     Measure("distance_profile", "distances", folds="one"),
@@ -68,6 +70,7 @@ MEASURES: dict[str, Measure] = {row.name: row for row in _ROWS}
 FEATURES = {
     "betweenness": "betweenness",
     "stress": "stress",
+    "percolation": "percolation",
     "closeness": "distance_profile",
     "harmonic": "distance_profile",
     "eccentricity": "eccentricity",

@@ -16,10 +16,20 @@ from torchcent.runtime import _memory
 def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
     """The scores that a request asks for, from sums over ordered pairs."""
     measure = MEASURES[request.measure]
+    if measure.weighted_by:
+        assert request.sources is not None
+        return percolation(scores, graph, request.sources)
     return scale(
         scores, graph, normalized=request.normalized, endpoints=request.endpoints,
         edges=measure.per_slot, pivots=request.sources, subset=request.targets is not None,
     )  # fmt: skip
+
+
+def percolation(sums: Tensor, graph: Graph, states: Tensor) -> Tensor:
+    """Over n - 2 and over the states of all vertices but the one; 0 where either is 0."""
+    others = _batch.per_vertex(graph, _batch.total(graph, states)) - states
+    pairs = others * (_batch.per_vertex(graph, _batch.sizes(graph)) - 2)
+    return torch.where(pairs > 0, sums / pairs, 0.0)
 
 
 def scale(

@@ -13,7 +13,7 @@ from torchcent.check import _weights as check_weights
 from torchcent.distances._distance_sums import vertex_sums
 from torchcent.distances._eccentricity import eccentricities
 from torchcent.engines import _scale, _tiny
-from torchcent.engines._measures import FEATURES
+from torchcent.engines._measures import FEATURES, plain_features
 from torchcent.engines._measures import names as names_of
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
@@ -23,7 +23,12 @@ from torchcent.runtime import _memory
 
 _ENGINES = ("auto", "tiny", "tensor")
 _OF_PROFILE = tuple(name for name, source in FEATURES.items() if source == "distance_profile")
-_PATHS = tuple(name for name, source in FEATURES.items() if source in names_of("paths"))
+_WEIGHTED = tuple(name for name in FEATURES if name not in plain_features())
+_PATHS = tuple(
+    name
+    for name, source in FEATURES.items()
+    if source in names_of("paths") and name not in _WEIGHTED
+)
 
 
 @_memory.reported
@@ -32,6 +37,7 @@ def node_features(
     edge_weight: Tensor | None = None,
     *,
     measures: Sequence[str] = ("betweenness", "closeness"),
+    states: Tensor | None = None,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
     ptr: Tensor | None = None,
@@ -47,11 +53,12 @@ def node_features(
     Args:
         edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress: as in
             :func:`betweenness`.
-        measures: names of the columns, each of "betweenness", "stress", "closeness", "harmonic",
-            "eccentricity", "degree", "reach" and "farness". Closeness is NetworkX's, with the
-            factor of Wasserman and Faust; the eccentricity is within what a vertex reaches, so
-            that it is finite; degree is that of outgoing arcs, loops and copies left out; reach
-            counts the vertices that reach one, and farness adds up their distances.
+        measures: names of the columns, each of "betweenness", "stress", "percolation",
+            "closeness", "harmonic", "eccentricity", "degree", "reach" and "farness". Closeness is
+            NetworkX's, with the factor of Wasserman and Faust; the eccentricity is within what a
+            vertex reaches, so that it is finite; degree is that of outgoing arcs, loops and copies
+            left out; reach counts the vertices that reach one, and farness adds up their distances.
+        states: of "percolation", as in :func:`percolation`.
         normalized: True divides betweenness, stress, harmonic and degree by their largest possible
             values (stress as betweenness is), with the size of each graph of a batch.
         engine: "auto", "tiny" or "tensor"; with weights also "relax" and "dijkstra". With "tiny",
@@ -75,13 +82,41 @@ def node_features(
     names = check_batch.measures(measures, FEATURES)
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)
-    small, large = _tiny.split(graph, check_weights.engine(engine, graph, _ENGINES))
+    check_weights.engine(engine, graph, _ENGINES)
     request = Request(
         "", engine, normalized=normalized, memory=check.byte_budget(memory), progress=progress
     )
-    if graph.ptr is None and large:
+    weighted = [name for name in names if name in _WEIGHTED]
+    numbers = _states(states, weighted, graph)
+    plain = [name for name in names if name not in weighted]
+    found = _plain(graph, plain, request, result)
+    if not weighted:
+        return found
+    columns = dict(zip(plain, found.unbind(1), strict=True))
+    for name in weighted:
+        own = request._replace(measure=name, sources=numbers)
+        columns[name] = _path_sums.scores(graph, own).to(result)
+    return torch.stack([columns[name] for name in names], dim=1)
+
+
+def _states(value: object, weighted: list[str], graph: Graph) -> Tensor | None:
+    if not weighted:
+        if value is not None:
+            raise ValueError(f"states is for {', '.join(_WEIGHTED)}, which measures does not name")
+        return None
+    if value is None:
+        raise ValueError(f"{weighted[0]} needs states, a number for every vertex")
+    return check.per_vertex(value, "states", graph)
+
+
+def _plain(graph: Graph, names: list[str], request: Request, result: torch.dtype) -> Tensor:
+    """The columns that need nothing but the graph."""
+    small, large = _tiny.split(graph, request.engine)
+    if graph.ptr is None and large and names:
         return _one_by_one(graph, names, request).to(result)
     found = torch.zeros(graph.num_nodes, len(names), dtype=result, device=graph.device)
+    if not names:
+        return found
     if small.size:
         columns, lost = _of_small(graph, names, request, small)
         for place, name in enumerate(names):

@@ -13,6 +13,7 @@ from torchcent.nx._betweenness import (  # noqa: E402
     betweenness_centrality_subset,
     edge_betweenness_centrality,
     edge_betweenness_centrality_subset,
+    percolation_centrality,
 )
 from torchcent.nx._closeness import closeness_centrality, harmonic_centrality  # noqa: E402
 from torchcent.nx._closure import transitive_closure  # noqa: E402
@@ -53,6 +54,7 @@ __all__ = [
     "edge_betweenness_centrality",
     "edge_betweenness_centrality_subset",
     "harmonic_centrality",
+    "percolation_centrality",
     "periphery",
     "radius",
     "should_run",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import networkx as nx
 import torch
 from torch import Tensor
 
-from torchcent import betweenness, edge_betweenness
+from torchcent import betweenness, edge_betweenness, percolation
 from torchcent.nx._config import path_engine, running
 from torchcent.nx._graph import BackendGraph
 
@@ -84,6 +84,25 @@ def edge_betweenness_centrality_subset(
             dtype=torch.float64, engine=path_engine(graph), progress=False,
         )  # fmt: skip
     return _per_edge(G, score, weight)
+
+
+def percolation_centrality(
+    G: BackendGraph,
+    attribute: Hashable = "percolation",
+    states: Mapping[Hashable, float] | None = None,
+    weight: Hashable = None,
+) -> dict[Hashable, float]:
+    if states is None:
+        states = nx.get_node_attributes(G.to_networkx(), attribute, default=1)
+    if len(G) < 3 or len(states) != len(G) or any(node not in states for node in G):
+        raise NotImplementedError("torchcent needs three nodes and more, and a state for each")
+    graph = G.search(weight)
+    with running():
+        score = percolation(
+            graph, states=torch.tensor([float(states[node]) for node in G], dtype=torch.float64),
+            dtype=torch.float64, engine=path_engine(graph), progress=False,
+        )  # fmt: skip
+    return dict(zip(G.nodes, score.tolist(), strict=True))
 
 
 def _pivots(G: BackendGraph, k: int | None, seed: Any) -> Tensor | None:

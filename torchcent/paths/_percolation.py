@@ -1,0 +1,73 @@
+"""percolation: betweenness of what spreads from vertices that are in a state."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.graph import Graph
+from torchcent.graph._arguments import as_graph
+from torchcent.paths import _path_sums
+from torchcent.paths._betweenness import request_of
+from torchcent.runtime import _memory
+
+
+@_memory.reported
+def percolation(
+    edge_index: Tensor | Graph,
+    edge_weight: Tensor | None = None,
+    *,
+    states: Tensor,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    tie_tolerance: float = 0.0,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    strategy: str = "auto",
+    warp_size: int = 32,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Percolation centrality: how much of what spreads along shortest paths passes each vertex.
+
+    .. math:: PC(v) = \frac{1}{n - 2} \sum_{s \ne v \ne t}
+              \frac{\sigma_{st}(v)}{\sigma_{st}} \frac{x_s}{\sum_i x_i - x_v}
+
+    with :math:`x_s` the state of s, such as how far an infection has gone there. Where all states
+    are equal it is normalised betweenness. Values equal NetworkX's ``percolation_centrality``.
+
+    Args:
+        states: [n], finite and >= 0, floats, integers or booleans: of each vertex, of a batch of
+            each vertex of the union.
+
+    All other arguments are those of :func:`betweenness`. Vertices whose state is 0 are not searched
+    from: O(m) time for each that is not.
+
+    Returns:
+        Tensor [n]. 0 in a graph of fewer than three vertices, and where no other vertex has a
+        state (NetworkX divides by zero in both cases). Of a batch n and the sum of the states are
+        those of each graph.
+
+    Raises:
+        TypeError, ValueError: naming the argument, before anything runs.
+        MemoryError: with both figures, if `memory` does not allow for one batch.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.percolation(path, states=torch.tensor([1.0, 0.5, 0.0, 0.0]), directed=False)
+        tensor([0.0000, 1.0000, 0.5000, 0.0000])
+
+    Source:
+        Piraveenan, Prokopenko and Hossain 2013, "Percolation centrality: quantifying graph-
+        theoretic impact of nodes during percolation in networks".
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    request = request_of(
+        graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
+        (engine, strategy, warp_size), memory, progress,
+    )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
+    return _path_sums.scores(graph, request).to(request.dtype)
