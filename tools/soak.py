@@ -98,6 +98,8 @@ def calls(folder: Path) -> dict[str, Call]:
                 known[f"{measure.__name__} {name} {engine}"] = partial(
                     measure, graph, engine=engine
                 )
+        states = torch.arange(graph.num_nodes) % 3
+        known[f"percolation {name}"] = lambda g=graph, x=states: tc.percolation(g, states=x)
         known[f"features {name}"] = lambda g=graph: tc.node_features(g)
         if name == "batch":
             continue
