@@ -94,7 +94,7 @@ def vertex_sums(
     count = None if sources is None else sources.numel()
     made, core = _plan.plan(graph, how, count)
     n, device = core.num_nodes, graph.device
-    hanging = torch.bincount(core.parent[core.order], minlength=graph.num_nodes)
+    hanging = torch.bincount(core.fold.parent[core.fold.order], minlength=graph.num_nodes)
     start, _ = _in_order(core, sources, outgoing)
     found = Sums(
         torch.zeros(n, 4, dtype=torch.float64, device=device),
@@ -319,7 +319,7 @@ def _in_order(core: _reduce.Core, sources: Tensor | None, backward: bool) -> tup
     if sources is None:
         start = near.masked_select(begins.index_select(0, near))
         return start, start
-    at = torch.full((core.parent.numel(),), -1, device=sources.device)
+    at = torch.full((core.fold.parent.numel(),), -1, device=sources.device)
     at[core.vertex] = torch.arange(core.num_nodes, device=sources.device)
     rank = torch.empty_like(near)
     rank[near] = torch.arange(core.num_nodes, device=sources.device)
@@ -381,9 +381,9 @@ def _unfolded(graph: Graph, core: _reduce.Core, hanging: Tensor, found: Sums) ->
     eccentricity = (hanging > 0).int()
     total[core.vertex] = found.total
     eccentricity[core.vertex] = found.eccentricity
-    leaf = core.order
+    leaf = core.fold.order
     if leaf.numel():
-        parent = core.parent[leaf]
+        parent = core.fold.parent[leaf]
         other = total[parent]
         reach = other[:, REACH]
         far, harmonic = other[:, FAR] + reach - 1, other[:, FARTHER] + 0.5

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
-from torch import Tensor
 
-from torchcent.engines._reduce import Core
+from torchcent.engines._reduce import Core, tensors_of
 from torchcent.graph import Graph
 from torchcent.runtime import _memory
 from torchcent.runtime._codes import (
@@ -69,7 +68,7 @@ def held_bytes(graph: Graph) -> int:
     """Bytes of the graph, of all that is kept with it, and of its cores."""
     held = {
         part.untyped_storage().data_ptr(): part.untyped_storage().nbytes()
-        for part in _tensors(vars(graph))
+        for part in tensors_of(graph)
         if part.device == graph.device
     }
     return allocated(*held.values()) if graph.device.type == "cuda" else sum(held.values())
@@ -82,21 +81,11 @@ def limit(graph: Graph, memory: int | None) -> int:
     return _memory.budget(memory, graph.device, held_bytes(graph))
 
 
-def _tensors(value: object) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Core | Graph):
-        yield from _tensors(vars(value))
-    elif isinstance(value, dict | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _tensors(part)
-
-
 def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> int:
     """Bytes on CUDA that a run holds beside what the kernels take: the graph and all that is kept
     with it, weights of vertices and of sources (_reduce.Problem), the sums and the result."""
     kept = 0
-    if core.order.numel() and "components" not in vars(graph):
+    if core.fold.order.numel() and "components" not in vars(graph):
         kept = 8 * graph.num_nodes
     vectors = [8 * scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept]
     return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK

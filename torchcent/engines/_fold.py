@@ -1,0 +1,121 @@
+"""Folding: vertices of degree 1 are taken off a symmetric graph, once or round after round.
+
+A tree that hangs on the rest needs no search: with A, B the weights summed over what is folded onto
+a vertex (itself included) and A_tot, B_tot those of its component, pairs whose paths are decided by
+trees are counted in closed form, and the rest is the same problem on what remains, with A and B as
+weights (SPVB: Baglioni et al. 2012; BADIOS: Sariyuce et al. 2013). docs/betweenness.md derives the
+formulas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._problem import Pairs
+from torchcent.graph import Graph, _csr
+from torchcent.runtime import _ops
+from torchcent.runtime._codes import Visitor
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is folded of a graph.
+
+    Attributes:
+        order: folded vertices, each before its parent.
+        parent: [n]; the neighbour a vertex was folded onto, or -1.
+    """
+
+    order: Tensor
+    parent: Tensor
+
+    @staticmethod
+    def of(graph: Graph, rounds: str) -> Fold:
+        """In "all" rounds, "one" round, or "no"."""
+        parent = torch.full((graph.num_nodes,), -1, device=graph.device)
+        if rounds == "no" or not graph.is_symmetric:
+            return Fold(parent[:0], parent)
+        return Fold(*_ops.ops.fold(graph.rowptr, graph.col, rounds == "all"))
+
+    def arcs_left(self, arcs: Tensor) -> Tensor:
+        """[n]: how many arcs each vertex has left, of those it had."""
+        if self.order.numel() == 0:
+            return arcs
+        left = arcs.clone()
+        onto = self.parent[self.order]
+        left.index_add_(0, onto, torch.ones_like(self.order), alpha=-1)
+        left[self.order] = 0
+        return left
+
+    def reduce(
+        self, graph: Graph, measure: str, pairs: Pairs, endpoints: bool
+    ) -> tuple[Pairs, Tensor]:
+        """The pairs that are left to be searched, and what the others contribute, per vertex or
+        slot of the graph."""
+        a, b = pairs.source, pairs.target
+        hanging_a, hanging_b = a, b
+        if self.order.numel():
+            hanging_a = _ops.ops.tree_sum(self.order, self.parent, a)
+            hanging_b = _ops.ops.tree_sum(self.order, self.parent, b)
+        own, through = pairs.own, pairs.through
+        counts = MEASURES[measure].visitor == Visitor.STRESS
+        if counts:
+            # Paths that end in a hanging leaf pass through what it hangs on, once per path.
+            own, through = own + (hanging_a - a), through + (hanging_b - b)
+        if MEASURES[measure].per_slot:
+            known = self._of_slots(graph, (a, b), (hanging_a, hanging_b))
+        else:
+            known = self._of_vertices(graph, counts, (a, b), (hanging_a, hanging_b), endpoints)
+        return Pairs(hanging_a, hanging_b, own, through), known
+
+    def _of_vertices(
+        self,
+        graph: Graph,
+        counts: bool,
+        weights: tuple[Tensor, Tensor],
+        hanging: tuple[Tensor, Tensor],
+        endpoints: bool,
+    ) -> Tensor:
+        (a, b), (hanging_a, hanging_b) = weights, hanging
+        known = torch.zeros_like(a)
+        if not graph.is_symmetric or not (self.order.numel() or endpoints):
+            return known
+        product = torch.zeros_like(a)  # sum of A_i B_i over the branches that hang on a vertex
+        leaf = self.order
+        branch = hanging_a.index_select(0, leaf) * hanging_b.index_select(0, leaf)
+        product.index_add_(0, self.parent.index_select(0, leaf), branch)
+        if counts:
+            return (hanging_a - a) * (hanging_b - b) - product
+        total_a, total_b = _in_component(graph, a), _in_component(graph, b)
+        # All pairs that avoid v as an end, less those within one branch and those left over.
+        known = (total_a - a) * (total_b - b) - product
+        known -= (total_a - hanging_a) * (total_b - hanging_b)
+        if endpoints:
+            known += a * (total_b - b) + b * (total_a - a)
+        return known
+
+    def _of_slots(
+        self, graph: Graph, weights: tuple[Tensor, Tensor], hanging: tuple[Tensor, Tensor]
+    ) -> Tensor:
+        known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+        if self.order.numel() == 0:
+            return known
+        row = _csr.rows(graph.rowptr)
+        up = torch.nonzero(self.parent[row] == graph.col).flatten()  # slots leaf -> parent
+        leaf = row[up]
+        inside_a, inside_b = hanging[0][leaf], hanging[1][leaf]
+        total_a, total_b = (_in_component(graph, weight)[leaf] for weight in weights)
+        known[up] = inside_a * (total_b - inside_b)
+        known[graph.reverse_slot[up]] = (total_a - inside_a) * inside_b
+        return known
+
+
+def _in_component(graph: Graph, weight: Tensor) -> Tensor:
+    """For each vertex the weight of its whole component."""
+    label = graph.components
+    total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
+    return total.index_select(0, label)
