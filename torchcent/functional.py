@@ -72,10 +72,18 @@ def node_features(
     """
     _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
     names = ",".join(check_batch.measures(measures, plain_features()))
-    return torch.ops.torchcent.node_features(
-        edge_index, edge_weight, batch, num_nodes, names, directed, normalized,
-        check.float_dtype(dtype), engine,
-    )  # fmt: skip
+    found: Tensor = torch.ops.torchcent.node_features(
+        edge_index,
+        edge_weight,
+        batch,
+        num_nodes,
+        names,
+        directed,
+        normalized,
+        check.float_dtype(dtype),
+        engine,
+    )
+    return found
 
 
 def edge_betweenness(
@@ -101,10 +109,17 @@ def edge_betweenness(
         tensor([2., 2.])
     """
     _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
-    return torch.ops.torchcent.edge_scores(
-        edge_index, edge_weight, batch, num_nodes, directed, normalized, check.float_dtype(dtype),
+    found: Tensor = torch.ops.torchcent.edge_scores(
+        edge_index,
+        edge_weight,
+        batch,
+        num_nodes,
+        directed,
+        normalized,
+        check.float_dtype(dtype),
         engine,
-    )  # fmt: skip
+    )
+    return found
 
 
 def _check_call(

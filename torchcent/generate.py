@@ -29,10 +29,11 @@ _ROUNDS = 32  # of redrawing; only dense small rings need more
 def _whole(name: str, value: object, least: int, most: int = MAX_NODES) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
-    if value < least or value > most:  # type: ignore[operator]
-        accepted = f"{least} or more" if value < least else f"{least} to {most}"  # type: ignore[operator]
+    number = int(value)
+    if number < least or number > most:
+        accepted = f"{least} or more" if number < least else f"{least} to {most}"
         raise ValueError(f"{name}={shortened(value)}; accepted: {accepted}")
-    return int(value)
+    return number
 
 
 def _share(name: str, value: object) -> float:
@@ -62,7 +63,8 @@ def _pairs(u: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
     keys = np.minimum(u, v) * n + np.maximum(u, v)
     keys = keys[u != v]
     keys.sort()
-    return keys[np.diff(keys, prepend=-1) != 0]
+    found: np.ndarray = keys[np.diff(keys, prepend=-1) != 0]
+    return found
 
 
 def _symmetric(keys: np.ndarray, n: int) -> Tensor:
@@ -123,7 +125,8 @@ def rmat(
 def _distinct(chunks: list[np.ndarray]) -> np.ndarray:
     keys = np.concatenate([np.empty(0, np.int64), *chunks])
     keys.sort()
-    return keys[np.diff(keys, prepend=-1) != 0]
+    found: np.ndarray = keys[np.diff(keys, prepend=-1) != 0]
+    return found
 
 
 def ba(n: int, m: int, *, seed: int = 0) -> Tensor:

@@ -167,4 +167,5 @@ def _divergence(q: Floats, p: Floats) -> Floats:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         found = scipy.special.rel_entr(q, p) + scipy.special.rel_entr(1 - q, 1 - p)
-        return np.maximum(found, (q - p) ** 2 / (2 * np.maximum(q, p)))
+        result: Floats = np.maximum(found, (q - p) ** 2 / (2 * np.maximum(q, p)))
+        return result

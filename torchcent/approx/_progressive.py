@@ -277,10 +277,13 @@ def _gaps(values: Counts, times: Counts, top: int) -> Floats:
     of the top, and the next."""
     ranked = np.repeat(values[::-1], np.minimum(times[::-1], top + 1))[: top + 1]
     middle = (ranked[:-1] + ranked[1:]) / 2  # between the first i and the rest
-    return 2 * np.abs(values[:, None] - middle[None, :]).min(1, initial=np.inf)
+    found: Floats = 2 * np.abs(values[:, None] - middle[None, :]).min(1, initial=np.inf)
+    return found
 
 
-def certain_ranks(scores: Floats, lower: Floats, upper: Floats, top: int) -> tuple[Counts, NDArray]:
+def certain_ranks(
+    scores: Floats, lower: Floats, upper: Floats, top: int
+) -> tuple[Counts, NDArray[np.bool_]]:
     """The vertices with the `top` highest scores, and for each rank whether all that stand up to it
     are above all others, if the intervals hold."""
     order = np.argsort(-scores, kind="stable")

@@ -106,12 +106,16 @@ class Sampler:
         """The operator: numbers of samples, on the host, that a device leaves to the CPU."""
         operator = getattr(_ops.ops, self._operator)
         colptr, row = graph.transpose
+        found: Tensor
         if not graph.is_weighted:
-            return operator(graph.rowptr, graph.col, colptr, row, *number)
-        weight, back_weight = graph.scaled_weights
-        return operator(
-            graph.rowptr, graph.col, weight, colptr, row, back_weight, graph.scale.exact, *number
-        )
+            found = operator(graph.rowptr, graph.col, colptr, row, *number)
+        else:
+            weight, back_weight = graph.scaled_weights
+            exact = graph.scale.exact
+            found = operator(
+                graph.rowptr, graph.col, weight, colptr, row, back_weight, exact, *number
+            )
+        return found
 
     @cached_property
     def host(self) -> Graph:

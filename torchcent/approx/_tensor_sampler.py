@@ -8,7 +8,7 @@ from torch import Tensor
 
 from torchcent.engines import _tensor
 from torchcent.engines._tensor import _weighted
-from torchcent.engines._tensor._scaled import ZERO, Scaled
+from torchcent.engines._tensor._scaled import ZERO, Number, Scaled
 from torchcent.engines._tensor._search import Levels, out_arcs, shortest_path_levels
 from torchcent.graph import Graph
 from torchcent.runtime._codes import CANCEL, DONE
@@ -98,7 +98,7 @@ def _walk_back(
 
 
 def _levels(graph: Graph, source: Tensor, tie_tolerance: float) -> Levels:
-    def search(one: _tensor.Number) -> Levels | None:
+    def search(one: Number) -> Levels | None:
         if graph.is_weighted:
             weight = graph.scaled_weights[0]
             assert weight is not None
@@ -115,7 +115,8 @@ def _levels(graph: Graph, source: Tensor, tie_tolerance: float) -> Levels:
     return levels
 
 
-def _logarithm(count: _tensor.Number) -> Tensor:
+def _logarithm(count: Number) -> Tensor:
     if isinstance(count, Scaled):
         return count.mantissa.log() + count.exponent.clamp(min=ZERO) * 0.6931471805599453
-    return count.log()
+    found: Tensor = count.log()
+    return found

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from torchcent.check._values import choice, dense, integer, number, shortened
+from torchcent.check._values import choice as choice
+from torchcent.check._values import dense, integer, number, shortened
 from torchcent.check._values import flag as flag
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import Strategy
@@ -200,7 +201,8 @@ def device(value: object) -> torch.device:
         raise ValueError(
             f"device must be a device of this PyTorch, such as 'cpu', got {shortened(value)}"
         ) from None
-    return found
+    result: torch.device = found
+    return result
 
 
 def random_generator(value: object) -> torch.Generator | None:

@@ -115,7 +115,8 @@ def store_edges(store: Any, what: str) -> Tensor:
             hint = "; put the transform before ToSparseTensor"
         raise ValueError(f"{what} has no edge_index{hint}")
     index = store["edge_index"]
-    return index.as_tensor() if hasattr(index, "as_tensor") else index  # an EdgeIndex
+    found: Tensor = index.as_tensor() if hasattr(index, "as_tensor") else index
+    return found
 
 
 def store_size(store: Any, what: str) -> int:

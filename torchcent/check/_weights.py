@@ -145,7 +145,8 @@ def data_weight(data: Any, index: Any) -> Tensor:
         weight = getattr(index, "_value", None)
     if weight is None:
         raise ValueError("weighted=True, but data has no edge_weight and its edge_index no value")
-    return weight
+    found: Tensor = weight
+    return found
 
 
 def no_weight_for_graph(value: object) -> None:

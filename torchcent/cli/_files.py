@@ -109,7 +109,7 @@ def _convert(args: argparse.Namespace) -> None:
 def _generate(args: argparse.Namespace) -> None:
     values = {k: getattr(args, k) for k in args.options}
     index = args.function(**values)
-    known = {
+    known: dict[str, Callable[[], int]] = {
         "rmat": lambda: 1 << args.scale,
         "grid": lambda: args.rows * args.cols,
         "road": lambda: int(index.max()) + 1 if index.numel() else 1,

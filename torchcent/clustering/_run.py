@@ -14,7 +14,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.clustering import _dense, _plan, _tensor
-from torchcent.clustering._flow import Flow, columns_as_rows, from_dense
+from torchcent.clustering._flow import Flow, columns_as_rows, from_dense, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
@@ -112,7 +112,7 @@ def inflated(flow: Flow, inflation: float) -> Flow:
     column = torch.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
     done = _tensor.inflate(_tensor.Columns(n, column, row, value), inflation)
     length = torch.bincount(done.column, minlength=n)
-    return _tensor.from_packed(_tensor.pointers(length), done.row, done.value)
+    return from_packed(pointers(length), done.row, done.value)
 
 
 class _Loop:

@@ -95,7 +95,8 @@ class LongestDistance:
             np.minimum(bound, row + onward.max(), out=bound)
         if side is self.begin:
             np.minimum(bound, self.bounds.upper[side.place], out=bound)
-        return bound
+        found: Vector = bound
+        return found
 
     def _search(self, place: int) -> tuple[Vector, Vector]:
         out, back = self.bounds.search(place)

@@ -13,6 +13,7 @@ from torchcent.engines._room import LANES
 from torchcent.graph import Graph
 from torchcent.runtime._codes import BATCH, BUSY_ROWS, MOST_BITS_IN_FLIGHT
 from torchcent.runtime._codes import NARROW_BITS as NARROW
+from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 from torchcent.runtime._codes import WIDE_BITS_FROM as WIDE_FROM
 
@@ -158,7 +159,7 @@ class Relax(Engine):
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         taken, flight = _room.relax_on_cuda(job.core, job.own, job.sources, limit)
-        return taken, flight, _room.RELAX_LANES
+        return taken, flight, RELAX_LANES
 
 
 class Dijkstra(Engine):

@@ -21,7 +21,8 @@ def depth(rowptr: Tensor, col: Tensor) -> int:
 def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
     """int32 [n]: the number of hops from the source, -1 where it does not reach."""
     if _ops.runs_on(rowptr.device):
-        return _ops.ops.depths(rowptr, col, source)
+        found: Tensor = _ops.ops.depths(rowptr, col, source)
+        return found
     return hops_on_tensors(rowptr, col, source)
 
 

@@ -90,7 +90,8 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
             cache[order, fold, ball] = made
         else:
             cache[order, fold, ball] = _core(graph, order, fold)
-    return cache[order, fold, ball]
+    found: Core = cache[order, fold, ball]
+    return found
 
 
 def bytes_to_transpose(graph: Graph) -> int:

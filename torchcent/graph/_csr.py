@@ -39,7 +39,10 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor,
     `index` holds ids in [0, n) that nobody else can change.
     """
     if _ops.available and index.device.type == "cpu":
-        return _ops.ops.csr(index.int().contiguous(), num_nodes, symmetric)
+        found: tuple[Tensor, Tensor, Tensor] = _ops.ops.csr(
+            index.int().contiguous(), num_nodes, symmetric
+        )
+        return found
     row, col = index.long()
     arcs = row * num_nodes + col
     if symmetric:
@@ -57,7 +60,8 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor,
 def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """colptr, row, and for each slot of the transpose the slot it came from."""
     if _ops.runs_on(rowptr.device):
-        return _ops.ops.transpose(rowptr, col)
+        found: tuple[Tensor, Tensor, Tensor] = _ops.ops.transpose(rowptr, col)
+        return found
     slot = torch.argsort(col, stable=True)
     row = rows(rowptr).int()
     return _pointers(col.long(), rowptr.numel() - 1), row[slot], slot

@@ -192,7 +192,8 @@ def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
                 _hook(after, label, grand, head, tail)
         after = torch.minimum(after, grand)
         if torch.equal(after, label):
-            return torch.unique(label, return_inverse=True)[1]
+            found: Tensor = torch.unique(label, return_inverse=True)[1]
+            return found
         label = after
 
 

@@ -423,6 +423,7 @@ class Graph:
 def components_of(graph: Graph, vertices: Tensor) -> Tensor:
     """A label from 0 for the component of each of the vertices, which are whole components."""
     if not _ops.runs_on(graph.device):
-        return torch.unique(graph.components[vertices], return_inverse=True)[1]
+        found: Tensor = torch.unique(graph.components[vertices], return_inverse=True)[1]
+        return found
     rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, vertices)
     return Graph(rowptr, col, slot, graph.directed, _trusted=True).components

@@ -89,4 +89,5 @@ def _dense(limits: Budget, name: str, tensor: Any) -> np.ndarray:
     with parsing(limits.path, "a PyTorch file"):
         if tensor.dtype == torch.bfloat16:
             tensor = tensor.float()
-        return tensor.detach().resolve_conj().resolve_neg().numpy()
+        found: np.ndarray = tensor.detach().resolve_conj().resolve_neg().numpy()
+        return found

@@ -87,7 +87,8 @@ def _extreme(
     measure: Callable[..., Tensor], G: BackendGraph, usebounds: bool, weight: Hashable
 ) -> float:
     found = _of_connected(measure, G, usebounds, weight, dtype=torch.float64)
-    return numbers(found[None], G, weight)[0]
+    result: float = numbers(found[None], G, weight)[0]
+    return result
 
 
 def _outermost(

@@ -53,7 +53,8 @@ class BackendGraph:
         return self.arrays.number
 
     def nbunch_iter(self, nbunch: Any = None) -> Iterator[Hashable]:
-        return nx.Graph.nbunch_iter(self, nbunch)
+        found: Iterator[Hashable] = nx.Graph.nbunch_iter(self, nbunch)
+        return found
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self.nodes)

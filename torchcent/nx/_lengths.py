@@ -75,7 +75,8 @@ def dijkstra_path_length(
         found = row[G.arrays.number[target]]
     if found is None or found < 0 or torch.isinf(found):
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return numbers(found[None], G, weight)[0]
+    result: float = numbers(found[None], G, weight)[0]
+    return result
 
 
 def _hops(

@@ -141,7 +141,8 @@ def shortest_path_lengths(
         _npy.check_space(target, shape, start)
         with replacing(target) as file, run.bar(progress) as bar:
             _blocks.streamed(run, _npy.NpyRows(file, target, shape, start), bar)
-        return np.load(target, mmap_mode="r")
+        found: Tensor | np.memmap | Iterator[tuple[Tensor, Tensor]] = np.load(target, mmap_mode="r")
+        return found
     with run.bar(progress) as bar:
         if target is None:
             return _blocks.in_place(run, run.empty(shape[0], graph.device), bar)

@@ -50,7 +50,8 @@ def sums(graph: Graph, request: Request) -> Tensor:
             continue  # no paths count here
         vertices, slots = _batch.run(graph, number)
         found[slots if edges else vertices] = _of_one(_batch.part(graph, number), own)
-    return found
+    result: Tensor = found
+    return result
 
 
 def _none(ends: Tensor | None) -> bool:

@@ -167,7 +167,8 @@ def _is_whole(values: np.ndarray) -> bool:
 def _best(values: np.ndarray, lowest: bool) -> np.ndarray:
     """Vertices with a score, which is finite and not 0, the most central first."""
     order = np.argsort(values if lowest else -values, kind="stable")
-    return order[(np.isfinite(values) & (values > 0))[order]]
+    found: np.ndarray = order[(np.isfinite(values) & (values > 0))[order]]
+    return found
 
 
 def _draw_against_degree(

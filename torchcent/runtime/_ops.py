@@ -3,6 +3,7 @@
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -81,11 +82,12 @@ def has_kernel(name: str, device: torch.device) -> bool:
     return torch._C._dispatch_has_kernel_for_dispatch_key(f"torchcent::{name}", key)
 
 
-def _sized(like: Tensor, size: object, dtype: torch.dtype = torch.int64) -> Tensor:
-    return like.new_empty(size, dtype=dtype)  # type: ignore[call-overload]
+def _sized(like: Tensor, size: Any, dtype: torch.dtype = torch.int64) -> Tensor:
+    found: Tensor = like.new_empty(size, dtype=dtype)
+    return found
 
 
-def _unknown_size() -> object:
+def _unknown_size() -> Any:
     return torch.library.get_ctx().new_dynamic_size()
 
 
@@ -139,7 +141,8 @@ def _fake_flag(*_: object) -> Tensor:
 
 
 def _fake_numbers(*_: object) -> Tensor:
-    return torch.empty(_unknown_size(), dtype=torch.int64, device="cpu")  # type: ignore[call-overload]
+    found: Tensor = torch.empty(_unknown_size(), dtype=torch.int64, device="cpu")
+    return found
 
 
 def _fake_search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: object) -> Tensor:
@@ -158,7 +161,8 @@ def _fake_mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor
 
 
 def _fake_codes(like: Tensor) -> Tensor:
-    return like.new_empty(_unknown_size(), dtype=torch.float64)  # type: ignore[call-overload]
+    found: Tensor = like.new_empty(_unknown_size(), dtype=torch.float64)
+    return found
 
 
 if available:

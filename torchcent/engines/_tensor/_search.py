@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.runtime._codes import LARGEST_COUNT
+from torchcent.runtime._codes import LARGEST_COUNT as LARGEST_COUNT
 
 from ._scaled import Number, sum_by
 
