@@ -36,6 +36,7 @@ from torchcent.distances._distribution import (
     effective_diameter,
 )
 from torchcent.distances._extremes import center, diameter, periphery, radius
+from torchcent.engines._explain import explain
 from torchcent.engines._plan import Plan
 from torchcent.gnn._features import node_features
 from torchcent.graph import Graph
@@ -43,7 +44,7 @@ from torchcent.io import EdgeList, read, write
 from torchcent.multisearch import Visitor, include_path, multi_search
 from torchcent.pairs._closure import Closure, reachable, transitive_closure
 from torchcent.pairs._lengths import shortest_path_lengths
-from torchcent.paths._betweenness import betweenness, edge_betweenness, explain, stress
+from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
 from torchcent.paths._percolation import percolation
 from torchcent.runtime._config import __version__, show_config
 

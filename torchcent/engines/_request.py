@@ -7,6 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
 from torchcent.graph import Graph
 
 
@@ -53,3 +55,15 @@ def weights(graph: Graph, chosen: Tensor | None) -> Tensor:
     made = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     made[chosen] = 1
     return made
+
+
+def engine_and_strategy(
+    graph: Graph, how: tuple[str, str, int], tie_tolerance: float
+) -> tuple[str, int]:
+    """The engine, which a strategy decides, and the code of the strategy."""
+    engine = check_weights.engine(how[0], graph, check.ENGINES)
+    tolerance = check_weights.tie_tolerance(tie_tolerance)
+    code = check.strategy(how[1], how[2], engine, graph, tolerance)
+    if code:
+        engine = "dijkstra" if graph.is_weighted else "queue"
+    return engine, code

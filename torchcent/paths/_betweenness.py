@@ -1,16 +1,12 @@
-"""betweenness, edge_betweenness and stress; explain says how they would run."""
+"""betweenness, edge_betweenness and stress."""
 
 from __future__ import annotations
-
-import warnings
 
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _weights as check_weights
-from torchcent.engines import _batch_plan, _measures, _plan
-from torchcent.engines._request import Request
+from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
 from torchcent.paths import _path_sums
@@ -223,67 +219,6 @@ def edge_betweenness(
     return scores.to(request.dtype)
 
 
-@_memory.reported
-def explain(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
-    *,
-    measure: str = "betweenness",
-    num_nodes: int | None = None,
-    batch: Tensor | None = None,
-    ptr: Tensor | None = None,
-    directed: bool | None = None,
-    sources: int | Tensor | None = None,
-    tie_tolerance: float = 0.0,
-    engine: str = "auto",
-    strategy: str = "auto",
-    warp_size: int = 32,
-    memory: int | None = None,
-) -> _plan.Plan:
-    """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
-
-    `measure` is the name of any measure that searches from all vertices or from pivots. Of a batch
-    the plan is that of all its graphs, and `graphs` tells how many take which engine. `strategy`,
-    `warp_size` and `tie_tolerance` are for betweenness, edge_betweenness and stress only. Raises
-    what the measure itself would raise before it starts.
-
-    Deprecated since 0.2: the measure as the second positional argument, which is `edge_weight`, as
-    in all other functions. A str there is still taken for the measure, with a warning.
-
-    Example:
-        >>> import torch, torchcent
-        >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
-        >>> torchcent.explain(star, measure="stress", directed=False).engine
-        'tiny'
-        >>> torchcent.explain(torchcent.generate.ba(2000, 5)).engine
-        'lanes'
-    """
-    if isinstance(edge_weight, str):
-        warnings.warn(
-            f"explain(graph, {edge_weight!r}) is deprecated: pass measure={edge_weight!r}",
-            DeprecationWarning,
-            stacklevel=3,
-        )
-        edge_weight, measure = None, edge_weight
-    check.choice(measure, "measure", _measures.names("paths") + _measures.names("distances"))
-    distances = _measures.MEASURES[measure].family == "distances"
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    if distances:
-        check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
-        if strategy != "auto":
-            raise ValueError(f"strategy={strategy!r} is not for {measure}; leave strategy='auto'")
-        code = 0
-    else:
-        engine, code = _how(graph, (engine, strategy, warp_size), tie_tolerance)
-    pivots = check.sources(sources, graph, None)
-    request = Request(
-        measure, engine, code, pivots, tie_tolerance=check_weights.tie_tolerance(tie_tolerance),
-        memory=check.byte_budget(memory),
-    )  # fmt: skip
-
-    return _batch_plan.explained(graph, request)
-
-
 def request_of(
     graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
@@ -293,7 +228,7 @@ def request_of(
     """The arguments, checked."""
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
-    engine, strategy = _how(graph, how, tie_tolerance)
+    engine, strategy = engine_and_strategy(graph, how, tie_tolerance)
     result = check.float_dtype(dtype)
     pivots = check.sources(sources, graph, check.random_generator(generator))
     ends = None if targets is None else check.vertices(targets, "targets", graph)
@@ -303,13 +238,3 @@ def request_of(
         measure, engine, strategy, pivots, ends, endpoints, normalized, float(tie_tolerance),
         check.byte_budget(memory), progress, result,
     )  # fmt: skip
-
-
-def _how(graph: Graph, how: tuple[str, str, int], tie_tolerance: float) -> tuple[str, int]:
-    """The engine, which a strategy decides, and the code of the strategy."""
-    engine = check_weights.engine(how[0], graph, check.ENGINES)
-    tolerance = check_weights.tie_tolerance(tie_tolerance)
-    code = check.strategy(how[1], how[2], engine, graph, tolerance)
-    if code:
-        engine = "dijkstra" if graph.is_weighted else "queue"
-    return engine, code
