@@ -26,7 +26,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 fuzz lint docs bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-all sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -112,6 +112,21 @@ test-networkx-3.7:
 	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check networkx==3.7
 	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
 	cd tools && ../$(VENV)-3.7/bin/python networkx_suite.py
+
+# The wheel with the oldest PyTorch that it promises and with the newest, each in an environment of
+# its own (several GB), without the checkout in sight.
+TORCH ?= torch==2.10.0 torch
+test-torch:
+	ls dist/*.whl > /dev/null 2>&1 || $(MAKE) wheel
+	set -e; for torch in $(TORCH); do \
+	  rm -rf $(VENV)-torch build/test-torch; mkdir -p build/test-torch; cp -r tests build/test-torch; \
+	  $(PYTHON) -m venv $(VENV)-torch; \
+	  $(VENV)-torch/bin/pip install --quiet --disable-pip-version-check $$torch numpy scipy tqdm pytest pytest-xdist hypothesis networkx; \
+	  $(VENV)-torch/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl; \
+	  (cd build/test-torch && ../../$(VENV)-torch/bin/python -P -W error::RuntimeWarning -c 'import torch, torchcent; print(torch.__version__, torchcent.__file__); print(torchcent.show_config())' && \
+	   ../../$(VENV)-torch/bin/python -P -m pytest -q -p no:cacheprovider -n $(JOBS) --part 0.05 $(addprefix tests/test_,$(TORCH_TESTS:=.py))); \
+	done
+TORCH_TESTS := ops mcl_ops betweenness edge_betweenness stress weighted distances batch percolation weighted_ends tensor sampling
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

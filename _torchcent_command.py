@@ -1,7 +1,8 @@
-"""The command ``torchcent``, which answers Ctrl-C from its first line on.
+"""The command ``torchcent``, which handles Ctrl-C from the start.
 
-A module of its own, outside of the package: importing that takes a second or two (PyTorch), and an
-interrupt within it would end in a traceback, or in an ImportError of a library half loaded.
+This is a separate module outside of the package. Importing the package takes a second or two
+(PyTorch), and an interrupt during the import would end in a traceback, or in an ImportError of a
+partially loaded library.
 """
 
 import os
@@ -11,8 +12,8 @@ from typing import NoReturn
 
 
 def main() -> int:
-    """The entry point of the console script: returns the exit status."""
-    # Whoever starts a job in the background has it ignore Ctrl-C; then it stays so.
+    """The entry point of the console script; returns the exit status."""
+    # Background jobs of a shell ignore Ctrl-C; this setting is kept.
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, _leave)
@@ -24,7 +25,7 @@ def main() -> int:
             signal.signal(signal.SIGINT, interrupt)
         status = command()
         if ours:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done: leave in peace
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = INTERRUPTED
@@ -32,6 +33,6 @@ def main() -> int:
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    """Ends the process where there is nothing to clean up yet."""
+    """Terminates the process while there is nothing to clean up."""
     os.write(2, b"torchcent: interrupted\n")
     os._exit(130)

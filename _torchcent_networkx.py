@@ -1,7 +1,7 @@
-"""What NetworkX asks of its backend torchcent when it is itself imported.
+"""Information about the backend torchcent, requested by NetworkX at import time.
 
-A module of its own, outside of the package: `import networkx` runs :func:`get_info`, and must not
-import PyTorch for that.
+This is a separate module outside of the package: `import networkx` runs :func:`get_info`, which
+must not import PyTorch.
 """
 
 from typing import Any
@@ -54,14 +54,14 @@ def _default_config() -> Any:
     from networkx.utils.configs import Config  # not at the top: networkx may not be installed
 
     class TorchcentConfig(Config):
-        """How the backend torchcent runs.
+        """Configuration of the backend torchcent.
 
         device : str
-            Where: "cpu", "cuda", "cuda:1", ...
+            The device: "cpu", "cuda", "cuda:1", ...
         engine : str
-            "auto", or the engine of torchcent that is taken wherever it can be.
+            "auto", or an engine of torchcent, which is used wherever it is applicable.
         threads : int or None
-            On the CPU; None takes what torch.get_num_threads() says.
+            The number of CPU threads; None means torch.get_num_threads().
         """
 
         device: str

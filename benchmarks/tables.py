@@ -23,12 +23,14 @@ import approximation
 import distance_report
 import gpu_report
 import loader
+import public_call
 from report import ONE_THREAD, markdown, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FILES = {
     "measured": "cpu.json",
+    "public": "public_call.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
     "loader": "loader.json",
@@ -44,6 +46,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
     """What a mark asks for, in Markdown; None if that was not measured."""
     if kind in ("measured", "weights"):
         return betweenness_table(result, wanted)
+    if kind == "public":
+        return public_call.table(result)
     if kind == "h200":
         return gpu_report.table(result, wanted)
     if kind == "loader":

@@ -105,7 +105,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """``torchcent.transforms`` needs torch_geometric: imported when it is asked for."""
+        """Imports ``torchcent.transforms``, which needs torch_geometric, on first access."""
         if name == "transforms":
             return importlib.import_module("torchcent.transforms")
         raise AttributeError(f"module 'torchcent' has no attribute {name!r}")

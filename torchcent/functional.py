@@ -1,4 +1,4 @@
-"""Operators for models: what torch.compile takes whole, without a break of the graph."""
+"""Operators for use inside models: torch.compile captures them without a graph break."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from torchcent.paths._betweenness import edge_betweenness as _edge_betweenness
 
 __all__ = ["edge_betweenness", "node_features"]
 
-# Kernels ask the device for sizes on the way, which a CUDA graph cannot record: torch.compile cuts
-# it there.
+# Kernels read sizes back from the device, which a CUDA graph cannot record: torch.compile splits
+# its CUDA graphs there.
 _TAGS = (torch.Tag.cudagraph_unsafe,)
 
 
@@ -36,27 +36,27 @@ def node_features(
     dtype: torch.dtype | None = None,
     engine: str = "auto",
 ) -> Tensor:
-    """:func:`torchcent.node_features` inside a model: one operator for ``torch.compile``.
+    """:func:`torchcent.node_features` inside a model, as a single operator for ``torch.compile``.
 
-    Same values, also with ``fullgraph=True`` and dynamic shapes; on CUDA it runs in the current
-    stream. **No gradient flows**: scores are no differentiable function of the weights (they jump
-    where two paths are equally short), and none of edge_index at all. They go into a model as
-    constants; what is computed from them is differentiated as ever.
+    The values are the same, also with ``fullgraph=True`` and dynamic shapes. On CUDA the operator
+    runs on the current stream. **No gradient flows**: scores are not a differentiable function of
+    the weights (they jump where two paths become equally short), nor of edge_index. They enter a
+    model as constants; everything computed from them is differentiated as usual.
 
     Args:
         edge_index: int64 [2, E].
         edge_weight: [E], lengths; must not require grad (pass ``edge_weight.detach()``).
-        num_nodes: n, which tells the shape of the result before anything is computed: mostly
+        num_nodes: n, which determines the shape of the result before anything is computed; usually
             ``x.shape[0]``.
         batch: int64 [n], the graph of each vertex, ascending.
-        Others: as for :func:`torchcent.node_features`.
+        Others: as in :func:`torchcent.node_features`.
 
     Returns:
         Tensor [n, len(measures)].
 
     Raises:
-        ValueError: if edge_weight requires grad while gradients are on.
-        Others: as :func:`torchcent.node_features`.
+        ValueError: if edge_weight requires grad while gradients are enabled.
+        Others: as in :func:`torchcent.node_features`.
 
     Example:
         >>> import torch
@@ -97,10 +97,10 @@ def edge_betweenness(
     dtype: torch.dtype | None = None,
     engine: str = "auto",
 ) -> Tensor:
-    """:func:`torchcent.edge_betweenness` inside a model, as :func:`node_features` is.
+    """:func:`torchcent.edge_betweenness` inside a model, like :func:`node_features`.
 
     Returns:
-        Tensor [E], a score for each column of edge_index.
+        Tensor [E], one score per column of edge_index.
 
     Example:
         >>> import torch
@@ -126,8 +126,10 @@ def _check_call(
     edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
     directed: bool | None, normalized: bool, engine: str,
 ) -> None:  # fmt: skip
-    """What the operators' schemas would refuse in PyTorch's words. Tensors without data are welcome
-    if all of them are, as when a model is traced."""
+    """Checks what the operators' schemas would report in PyTorch's words.
+
+    Tensors without data are accepted if all tensors are such, as when a model is traced.
+    """
     if not torch.compiler.is_compiling():
         given = {"edge_index": edge_index, "edge_weight": edge_weight, "batch": batch}
         tensors: dict[str, Tensor] = {}
@@ -203,7 +205,7 @@ def _(
 
 
 def _no_backward(*_: Any) -> None:
-    """For who calls the operators themselves, with weights that require grad."""
+    """Reports weights that require grad when the operators are called directly."""
     raise NotImplementedError(check_weights.NO_GRADIENT)
 
 

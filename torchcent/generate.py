@@ -2,8 +2,8 @@
 
 Every function returns an ``edge_index``, int64 ``[2, E]``, of an undirected simple graph: both
 directions of every edge, no self-loops, no duplicates, sorted by source, then target. The same
-arguments and seed give the same graph. Isolated vertices do not show in an edge_index: pass
-``num_nodes`` (told for each generator) to the function that takes the graph.
+arguments and seed give the same graph. Isolated vertices do not appear in an edge_index: pass
+``num_nodes`` (given below for each generator) to the function that takes the graph.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from torchcent.runtime import _memory
 __all__ = ["ba", "delaunay", "er", "grid", "planted", "rmat", "road", "ws"]
 
 _CHUNK = 1 << 20
-# Bytes that are taken at most, of all generators; below _UNWEIGHED they are not looked at.
+# Upper bounds on memory, in bytes, for all generators; totals below _UNWEIGHED are not checked.
 _PER_NODE, _PER_EDGE, _UNWEIGHED = 64, 112, 1 << 24
-_ROUNDS = 32  # of redrawing; only dense small rings need more
+_ROUNDS = 32  # rounds of redrawing; only small dense rings need more
 
 
 def _whole(name: str, value: object, least: int, most: int = MAX_NODES) -> int:
@@ -48,7 +48,7 @@ def _random(seed: object) -> np.random.Generator:
 
 
 def _fits(nodes: int, edges: float, given: str) -> None:
-    """Refuses what takes more than half of what is free. `given` are the arguments that say so."""
+    """Raises if more than half of the free memory is needed; `given` names the arguments."""
     if nodes > MAX_NODES:
         raise ValueError(f"{given}: {nodes} vertices; graphs are limited to 2^31 - 1")
     needed = int(_PER_NODE * nodes + _PER_EDGE * edges)
@@ -59,7 +59,7 @@ def _fits(nodes: int, edges: float, given: str) -> None:
 
 
 def _pairs(u: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
-    """Unordered pairs as sorted distinct keys ``low * n + high``; loops dropped."""
+    """Unordered pairs as sorted distinct keys ``low * n + high``, without loops."""
     keys = np.minimum(u, v) * n + np.maximum(u, v)
     keys = keys[u != v]
     keys.sort()
@@ -68,7 +68,7 @@ def _pairs(u: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
 
 
 def _symmetric(keys: np.ndarray, n: int) -> Tensor:
-    """Keys of :func:`_pairs` to an edge_index with both directions."""
+    """Converts keys of :func:`_pairs` to an edge_index with both directions."""
     low, high = np.divmod(keys, max(n, 1))
     both = np.concatenate([keys, high * n + low])
     both.sort()
@@ -86,10 +86,10 @@ def rmat(
 ) -> Tensor:
     """R-MAT (Kronecker) graph with the parameters of Graph500: skewed degrees, small diameter.
 
-    Each of ``edge_factor * 2**scale`` arcs falls, ``scale`` times, into a quadrant of the
-    adjacency matrix with probability a, b, c or 1-a-b-c. Vertices are then renumbered at random;
-    loops and duplicates are dropped, so there are somewhat fewer edges. num_nodes: ``2**scale``
-    (many of them isolated).
+    Each of ``edge_factor * 2**scale`` arcs is placed in the adjacency matrix by choosing a quadrant
+    ``scale`` times, with probabilities a, b, c and 1-a-b-c. Vertices are then renumbered at random.
+    Loops and duplicates are dropped, so there are somewhat fewer edges. num_nodes: ``2**scale``
+    (many vertices are isolated).
 
     Reference: Chakrabarti, Zhan, Faloutsos: R-MAT, a recursive model for graph mining, 2004.
 
@@ -107,7 +107,7 @@ def rmat(
     n = 1 << scale
     place = rng.permutation(n)
     chunks = []
-    for start in range(0, count, _CHUNK):  # a chunk stays in the cache
+    for start in range(0, count, _CHUNK):  # a chunk fits in the cache
         size = min(_CHUNK, count - start)
         u, v = np.zeros(size, np.int32), np.zeros(size, np.int32)
         for _ in range(scale):
@@ -130,10 +130,10 @@ def _distinct(chunks: list[np.ndarray]) -> np.ndarray:
 
 
 def ba(n: int, m: int, *, seed: int = 0) -> Tensor:
-    """Barabasi-Albert: each new vertex joins m different ones, with probability ~ degree.
+    """Barabasi-Albert graph: each new vertex joins m others, with probability ~ degree.
 
-    Starts from a star of m + 1 vertices, as NetworkX does; ``m * (n - m)`` edges, connected.
-    num_nodes: n.
+    The construction starts from a star of m + 1 vertices, as in NetworkX. The graph is connected
+    and has ``m * (n - m)`` edges. num_nodes: n.
 
     Reference: Barabasi, Albert: Emergence of scaling in random networks, 1999.
 
@@ -146,14 +146,14 @@ def ba(n: int, m: int, *, seed: int = 0) -> Tensor:
         raise ValueError(f"m={m}; accepted: 1 to n - 1 = {n - 1}")
     _fits(n, m * (n - m), f"n={n}, m={m}")
     rng = _random(seed)
-    # every edge end once, so that a uniform draw is a draw by degree
+    # one entry per edge end, so that a uniform draw is proportional to the degree
     ends = np.empty(2 * m * (n - m), np.int64)
     ends[0 : 2 * m : 2] = m
     ends[1 : 2 * m : 2] = np.arange(m)
     for v in range(m + 1, n):
         filled = 2 * m * (v - m)
         chosen: dict[int, None] = {}
-        while len(chosen) < m:  # a vertex drawn twice counts once; draw what is missing
+        while len(chosen) < m:  # a vertex drawn twice counts once; draw again for the rest
             draw = rng.integers(0, filled, m - len(chosen))
             chosen.update(dict.fromkeys(ends[draw].tolist()))
         ends[filled : filled + 2 * m : 2] = v
@@ -162,7 +162,7 @@ def ba(n: int, m: int, *, seed: int = 0) -> Tensor:
 
 
 def er(n: int, p: float | None = None, *, m: int | None = None, seed: int = 0) -> Tensor:
-    """Erdos-Renyi: each pair is an edge with probability p, or exactly m edges.
+    """Erdos-Renyi graph: each pair is an edge with probability p, or exactly m edges are drawn.
 
     num_nodes: n.
 
@@ -189,7 +189,7 @@ def er(n: int, p: float | None = None, *, m: int | None = None, seed: int = 0) -
 
 def _sample(rng: np.random.Generator, population: int, count: int) -> np.ndarray:
     """``count`` distinct numbers below ``population``, sorted."""
-    if 2 * count > population:  # draw the few that are left out
+    if 2 * count > population:  # draw the few to leave out
         keep = np.ones(population, bool)
         keep[_sample(rng, population, population - count)] = False
         return np.flatnonzero(keep)
@@ -200,15 +200,15 @@ def _sample(rng: np.random.Generator, population: int, count: int) -> np.ndarray
 
 
 def _pair_of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pair number to pair, in the order 01, 02, 12, 03, 13, 23, ...: high(high-1)/2 + low."""
+    """Converts pair numbers to pairs: 01, 02, 12, 03, 13, 23, ... have high(high-1)/2 + low."""
     high = ((1 + np.sqrt(1 + 8 * index.astype(np.float64))) / 2).astype(np.int64)
-    high -= high * (high - 1) // 2 > index  # the square root may be off by one either way
+    high -= high * (high - 1) // 2 > index  # the square root may be off by one in either direction
     high += (high + 1) * high // 2 <= index
     return index - high * (high - 1) // 2, high
 
 
 def grid(rows: int, cols: int) -> Tensor:
-    """A rows x cols grid, vertex ``r * cols + c``, joined to the 4 neighbours.
+    """A rows x cols grid: vertex ``r * cols + c`` is joined to its 4 neighbours.
 
     num_nodes: ``rows * cols``.
 
@@ -232,7 +232,7 @@ def _grid_pairs(rows: int, cols: int) -> tuple[np.ndarray, np.ndarray]:
 def delaunay(n: int, *, seed: int = 0) -> Tensor:
     """Delaunay triangulation of n random points of the unit square (a planar mesh), n >= 3.
 
-    The model of the DIMACS10 graphs delaunay_n*. num_nodes: n.
+    The model behind the DIMACS10 graphs delaunay_n*. num_nodes: n.
 
     Example:
         >>> delaunay(100).max().item()
@@ -249,11 +249,11 @@ def delaunay(n: int, *, seed: int = 0) -> Tensor:
 
 
 def ws(n: int, k: int, p: float, *, seed: int = 0) -> Tensor:
-    """Watts-Strogatz: a ring, each vertex joined to its k nearest, each edge rewired with p.
+    """Watts-Strogatz graph: a ring of vertices joined to their k nearest, edges rewired with p.
 
-    A rewired edge keeps one end (unless that is joined to all others by then); the other is
-    uniform among those that give no loop and no duplicate. ``n * k / 2`` edges (k is rounded down
-    to even). num_nodes: n.
+    A rewired edge keeps one end (unless that end is already joined to all others). The other end is
+    uniform among the vertices that give no loop and no duplicate. There are ``n * k / 2`` edges; k
+    is rounded down to an even number. num_nodes: n.
 
     Reference: Watts, Strogatz: Collective dynamics of small-world networks, 1998.
 
@@ -270,12 +270,12 @@ def ws(n: int, k: int, p: float, *, seed: int = 0) -> Tensor:
     half = k // 2
     u = np.repeat(np.arange(n), half)
     v = (u + np.tile(np.arange(1, half + 1), n)) % n
-    # where a vertex is joined to all others there is nothing to rewire to
+    # if every vertex is joined to all others, no edge can be rewired
     again = np.flatnonzero(rng.random(len(u)) < p) if 2 * half < n - 1 else np.empty(0, np.int64)
     for _ in range(_ROUNDS):
         v[again] = rng.integers(0, n, len(again))
         keys = np.minimum(u, v) * n + np.maximum(u, v)
-        # of equal edges the untouched stands, then the first; the others are drawn once more
+        # of equal edges the unrewired one stays, or else the first; the others are drawn again
         rank = np.zeros(len(u), np.int64)
         rank[again] = 1
         order = np.lexsort((rank, keys))
@@ -291,7 +291,7 @@ def ws(n: int, k: int, p: float, *, seed: int = 0) -> Tensor:
 def _place(
     rng: np.random.Generator, u: np.ndarray, v: np.ndarray, edges: np.ndarray, n: int
 ) -> None:
-    """Gives the last edges of a dense ring new ends, one by one, among those that are free."""
+    """Gives the last edges of a dense ring new ends, one by one, among the free vertices."""
     waiting = set(edges.tolist())
     taken: list[set[int]] = [set() for _ in range(n if waiting else 0)]
     for e in range(len(u) if waiting else 0):
@@ -299,7 +299,7 @@ def _place(
             taken[u[e]].add(int(v[e]))
             taken[v[e]].add(int(u[e]))
     for e in edges.tolist():
-        while len(taken[u[e]]) >= n - 1:  # joined to all others already: another end, then
+        while len(taken[u[e]]) >= n - 1:  # already joined to all others: pick another end
             u[e] = rng.integers(0, n)
         v[e] = rng.choice([x for x in range(n) if x != u[e] and x not in taken[u[e]]])
         taken[u[e]].add(int(v[e]))
@@ -307,10 +307,10 @@ def _place(
 
 
 def road(rows: int, cols: int, removed: float = 0.3, *, seed: int = 0) -> Tensor:
-    """A road-like graph: a grid without a random share of its edges, largest component only.
+    """A road-like graph: the largest component of a grid with a random share of edges removed.
 
-    Long paths, dead ends and degrees of 1 to 4, as in street networks. Vertices are renumbered
-    row by row, so num_nodes is ``edge_index.max() + 1``.
+    It has long paths, dead ends and degrees of 1 to 4, like a street network. Vertices are
+    renumbered row by row, so num_nodes is ``edge_index.max() + 1``.
 
     Example:
         >>> road(20, 20).shape[0]
@@ -342,13 +342,13 @@ def planted(
     largest: int = 400,
     seed: int = 0,
 ) -> Tensor:
-    """A graph with planted clusters, as protein interaction networks have them.
+    """A graph with planted clusters, as in protein interaction networks.
 
-    Sizes of clusters follow a power law (Pareto, exponent 2.5) from ``smallest`` to ``largest``,
-    expected degrees another one (exponent 3.5) around the mean ``degree``. Of the edges of a
-    vertex the share ``mixing`` leads anywhere, the others into its cluster. Vertices are numbered
-    at random; loops and duplicates are dropped, of which small clusters have many, so the mean
-    degree is lower. num_nodes: n.
+    Cluster sizes follow a power law (Pareto, exponent 2.5) from ``smallest`` to ``largest``.
+    Expected degrees follow another power law (exponent 3.5) with mean ``degree``. A share
+    ``mixing`` of the edges of a vertex leads to any vertex, the rest into its own cluster. Vertices
+    are numbered at random. Loops and duplicates are dropped; small clusters have many of them,
+    which lowers the mean degree. num_nodes: n.
 
     Example:
         >>> planted(1000, 12).max().item() < 1000

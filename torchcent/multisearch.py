@@ -1,4 +1,4 @@
-"""multi_search: many breadth-first searches with a visitor of one's own, in Python or C++."""
+"""multi_search: many breadth-first searches with a custom visitor, in Python or C++."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ from torchcent.graph._arguments import as_graph
 from torchcent.runtime import _memory
 from torchcent.runtime._watch import progress_bar
 
-_BYTES_PER_SLOT = 16  # of what `visit` is handed, besides what the tensor engine has as well
+_BYTES_PER_SLOT = 16  # arguments of `visit` that the tensor engine does not hold itself
 
 
 class Visitor:
-    """What to do along the searches of :func:`multi_search`; override the hooks that you need.
+    """Callbacks during the searches of :func:`multi_search`; override the hooks that you need.
 
-    Sources are searched in batches, each source in a *lane* of its batch, all lanes a level at a
-    time. Hooks get tensors on the graph's device: `lane`, `vertex`, `u`, `v` and `slot` are int64,
-    ordered by lane, then vertex (arcs: by lane, u, v), and `depth` is the depth of `u` or `vertex`,
-    an int. This is what happens to a batch::
+    Sources are searched in batches. Each source is a *lane* of its batch, and all lanes advance one
+    level at a time. Hooks receive tensors on the graph's device: `lane`, `vertex`, `u`, `v` and
+    `slot` are int64, ordered by lane, then vertex (arcs: by lane, u, v). `depth` is an int, the
+    depth of `u` or `vertex`. A batch runs as follows::
 
         init(graph, sources)
         while there is a frontier:
-            prior(lane, vertex, depth)       # the frontier, before it is searched from
+            prior(lane, vertex, depth)       # the frontier, before it is expanded
             visit(lane, u, v, slot, depth)   # all arcs out of it
-            post(lane, vertex, depth + 1)    # what was reached by them: the next frontier
+            post(lane, vertex, depth + 1)    # the vertices just reached: the next frontier
         finalize()
 
     Attributes:
-        depth: int32 [lanes, n], set before `init`: hops from each lane's source, -1 where it has
-            not been reached. In `visit` the heads of the arcs have theirs already, so that
+        depth: int32 [lanes, n], set before `init`: hops from each lane's source, -1 where not yet
+            reached. In `visit` the heads of the arcs already have their depth, so
             ``self.depth[lane, v] > depth`` selects the arcs of shortest paths.
-        merge: what becomes of the results of the batches. "cat": each has one row per lane, and
-            they are put one after the other, in the order of the sources. "sum": they are added
-            up, one after the other.
+        merge: how the results of the batches are combined. "cat": each result has one row per lane,
+            and the rows are concatenated in the order of the sources. "sum": the results are added,
+            batch by batch.
 
     Source:
         McLaughlin and Bader 2015, "Fast execution of simultaneous breadth-first searches on sparse
-        graphs". There a hook sees one vertex or arc at a time, here a tensor of them.
+        graphs". There a hook receives one vertex or arc at a time, here a tensor of them.
     """
 
     depth: Tensor
     merge: str = "cat"
 
     def init(self, graph: Graph, sources: Tensor) -> None:
-        """A batch begins; `sources` is int64 [lanes]. Sums over the batch start here."""
+        """Called at the start of a batch; `sources` is int64 [lanes]. Reset per-batch sums here."""
 
     def prior(self, lane: Tensor, vertex: Tensor, depth: int) -> bool | Tensor | None:
-        """Return False to search no further, or a bool tensor [pairs] to go on from those only."""
+        """Returns False to stop, or a bool tensor [pairs] that marks the pairs to continue from."""
 
     def visit(self, lane: Tensor, u: Tensor, v: Tensor, slot: Tensor, depth: int) -> None:
-        """The arcs u -> v out of the frontier; `slot` is their place in ``graph.col``."""
+        """Called with the arcs u -> v out of the frontier; `slot` is their index in `graph.col`."""
 
     def post(self, lane: Tensor, vertex: Tensor, depth: int) -> None:
-        """The pairs just reached, all at this depth; empty at the end."""
+        """Called with the pairs just reached, all at this depth; there are none at the end."""
 
     def finalize(self) -> Tensor | None:
-        """The batch's result, or None where the visitor keeps it to itself."""
+        """Returns the result of the batch, or None if the visitor keeps it."""
 
     def bytes_per_source(self, graph: Graph) -> int:
         """Bytes that the visitor keeps per lane, for `memory`; results do not count.
 
-        There is room for 24 bytes per vertex and 24 per arc without saying so.
+        24 bytes per vertex and 24 bytes per arc are available without being declared.
         """
         return 0
 
@@ -85,29 +85,32 @@ def multi_search(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor | None:
-    """Breadth-first searches from many sources, with the hooks of a visitor called on the way.
+    """Runs breadth-first searches from many sources and calls the hooks of a visitor.
 
     Args:
-        edge_index: int64 [2, E] or a Graph, without weights: searches go by hops (for weights there
-            is :func:`shortest_path_lengths`). Self-loops are dropped, copies of an arc merged.
-        sources: int64 [k], different vertices; None for all.
-        visitor: an instance of a class derived from :class:`Visitor`.
+        edge_index: int64 [2, E] or a Graph, without weights: searches count hops (for weights use
+            :func:`shortest_path_lengths`). Self-loops are dropped, duplicate arcs are merged.
+        sources: int64 [k], distinct vertices; None for all.
+        visitor: an instance of a subclass of :class:`Visitor`.
         num_nodes: n; by default the largest id + 1.
         directed: False adds missing reverse arcs.
-        memory: bytes that may be used, which decides how many sources a batch has; None allows
-            half of what is free. Results do not count.
-        progress: None shows a bar on a terminal after two seconds; True and False force.
+        memory: bytes that may be used, which determines the number of sources per batch; None
+            allows half of the free memory. Results do not count.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
 
     Returns:
-        What the visitor's `merge` makes of the results that `finalize` returned; None if those
-        were None. Without sources (a graph without vertices) one empty batch is run.
+        The results of `finalize`, combined as specified by the visitor's `merge`; None if they are
+        None. Without sources (a graph without vertices) one empty batch is run.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs; or what a hook returned.
-        MemoryError: with both figures, if `memory` does not allow for one source.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation. Also raised if a hook returns an invalid value.
+        MemoryError: `memory` is too small for a single source; the message states both amounts.
 
-    O(k (n + m)) time and about 128 n + 96 m bytes per lane. The same input, device and `memory`
-    give the same bits if the visitor's own operators do. Ctrl-C is raised between two of them.
+    O(k (n + m)) time and about 128 n + 96 m bytes per lane. Results are bitwise identical for the
+    same input, device and `memory` if the visitor's own operators are deterministic. Ctrl-C takes
+    effect between two operators.
 
     Example:
         >>> import torch, torchcent
@@ -123,7 +126,7 @@ def multi_search(
         tensor([3, 4, 4, 3])
 
     Source:
-        McLaughlin and Bader 2015. docs/multi_search.md has more examples, and the hooks in C++.
+        McLaughlin and Bader 2015. docs/multi_search.md has more examples and the hooks in C++.
     """
     graph = as_graph(edge_index, num_nodes, directed, memory=memory)
     check_weights.no_weight(graph, "multi_search")
@@ -153,7 +156,7 @@ def multi_search(
 
 
 def include_path() -> str:
-    """Directory of ``multi_search.h`` (C++) and ``multi_search.cuh`` (CUDA), for `-I`.
+    """The directory of ``multi_search.h`` (C++) and ``multi_search.cuh`` (CUDA), for `-I`.
 
     Example:
         >>> import os, torchcent
@@ -164,11 +167,11 @@ def include_path() -> str:
     installed = package / "include"
     return str(
         installed if installed.is_dir() else package.parent / "csrc" / "include" / "torchcent"
-    )  # of a checkout
+    )  # in a checkout
 
 
 def _searched(graph: Graph, sources: Tensor, visitor: Visitor) -> Tensor | None:
-    """One batch, and what the visitor has made of it."""
+    """Searches one batch and returns the visitor's result."""
     search = Search(graph.rowptr, graph.col, sources)
     visits = type(visitor).visit is not Visitor.visit
     visitor.depth = search.depth
@@ -179,14 +182,14 @@ def _searched(graph: Graph, sources: Tensor, visitor: Visitor) -> Tensor | None:
         if wanted is False:
             break
         tail, slot = search.step(None if wanted is True else wanted)[:2]
-        if visits:  # what is no argument of it takes no memory meanwhile
+        if visits:  # temporaries, freed after the call
             visitor.visit(lane[tail], vertex[tail], graph.col[slot].long(), slot, depth)
         visitor.post(search.lane, search.vertex, search.level)
     return visitor.finalize()
 
 
 def _lanes(graph: Graph, visitor: Visitor, sources: int, memory: int | None) -> int:
-    """How many sources a batch has."""
+    """The number of sources per batch."""
     limit = _memory.budget(memory, graph.device)
     n, m = graph.num_nodes, graph.num_slots
     own = _BYTES_PER_SLOT * m + check_visitor.visitor_bytes(visitor.bytes_per_source(graph))

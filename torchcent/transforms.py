@@ -1,4 +1,4 @@
-"""Transforms of PyTorch Geometric: centralities and clusters as features of vertices and edges."""
+"""PyTorch Geometric transforms: centralities and clusters as vertex and edge features."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EdgeTypes = Sequence[tuple[str, str, str]]
 
 
 class _OfGraphs(BaseTransform):
-    """What the transforms have in common: which arcs, of which lengths or similarities."""
+    """Base class of all transforms: the arcs and their lengths or similarities."""
 
     def __init__(
         self,
@@ -47,20 +47,20 @@ class _OfGraphs(BaseTransform):
         self.progress = progress if progress is None else check.flag(progress, "progress")
 
     def _options(self) -> dict[str, Any]:
-        """What all functions take. No bar in a worker of a DataLoader unless it was asked for."""
+        """Arguments common to all functions. DataLoader workers show no bar unless asked to."""
         in_worker = torch.utils.data.get_worker_info() is not None
         progress = False if self.progress is None and in_worker else self.progress
         return {"directed": self.directed, "progress": progress}
 
     def _shown(self, *names: str) -> str:
-        """What decides the result: PyTorch Geometric compares it with what made a data set."""
+        """A repr of what determines the result; PyTorch Geometric compares it with data sets."""
         names += ("weight", "directed") + (() if self.edge_types is None else ("edge_types",))
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__name__}({shown})"
 
 
 class _Scores(_OfGraphs):
-    """What the transforms that add scores have in common."""
+    """Base class of the transforms that add scores."""
 
     def __init__(
         self, weight: str | None, directed: bool | None, edge_types: EdgeTypes | None,
@@ -85,36 +85,38 @@ class _Scores(_OfGraphs):
 
 @functional_transform("add_centrality")
 class AddCentrality(_Scores):
-    """Centralities of the vertices as features (functional name: ``add_centrality``).
+    """Adds centralities of the vertices as features (functional name: ``add_centrality``).
 
-    All measures are computed by one call of :func:`torchcent.node_features`, those that can share
-    a traversal in one, and for all graphs of a batch at once, each as if it were alone.
+    A single call of :func:`torchcent.node_features` computes all measures, sharing traversals where
+    possible. All graphs of a batch are processed at once, each as if it were alone.
 
     Args:
-        measures: names of :func:`torchcent.node_features`, a column for each.
-        attr_name: where the scores go, as [n, measures]; None puts them beside ``data.x``, in its
-            dtype and on its device (or makes ``data.x`` of them).
+        measures: names accepted by :func:`torchcent.node_features`, one column each.
+        attr_name: attribute for the scores, [n, measures]; None appends them to ``data.x``, in its
+            dtype and on its device (or creates ``data.x``).
         normalized: as in :func:`torchcent.node_features`.
-        log: take log(1 + score), in float64, before the scores are rounded to the result's dtype.
-            It evens out raw scores (normalized=False), which span orders of magnitude.
-        weight: the attribute of edges that holds their *lengths*, such as "edge_weight"; None
-            counts hops. (What graph networks call edge_weight is often a similarity:
+        log: compute log(1 + score) in float64, before rounding to the result's dtype. It compresses
+            raw scores (normalized=False), which span orders of magnitude.
+        weight: edge attribute that holds the *lengths* of edges, such as "edge_weight"; None counts
+            hops. (In graph neural networks, edge_weight is often a similarity: see
             docs/weights.md.)
-        directed: None follows the arcs of edge_index, which in PyTorch Geometric holds both
-            directions of an undirected edge; False adds missing reverse arcs.
-        edge_types: of a HeteroData the edge types that make the graph, None for all.
+        directed: None uses the arcs of edge_index, which in PyTorch Geometric holds both directions
+            of an undirected edge; False adds missing reverse arcs.
+        edge_types: the edge types of a HeteroData that form the graph; None for all.
         engine: as in :func:`torchcent.betweenness`.
-        progress: None shows a bar on a terminal after two seconds, but not in a worker of a
-            DataLoader; True and False force.
+        progress: None shows a progress bar on a terminal after two seconds, but not in a DataLoader
+            worker; True always shows it, False never does.
 
     A HeteroData is one graph whose vertices are those of all node types (with `edge_types`, of the
-    types that these touch), so that paths may go through any of its edge types; each node type gets
-    its rows. One transform per edge type, with an `attr_name` each, keeps them apart.
+    node types that these join), so paths may use any of its edge types. Each node type receives its
+    rows. To treat edge types separately, use one transform per edge type, each with its own
+    `attr_name`.
 
-    After ``Batch.from_data_list`` the new attribute can be taken apart again by ``to_data_list``.
+    For a batch made by ``Batch.from_data_list``, ``to_data_list`` splits the new attribute, too.
 
     Raises:
-        TypeError, ValueError: for arguments at once, for data that do not fit when they come.
+        TypeError, ValueError: for invalid arguments on construction, for unsuitable data when
+            applied.
 
     Example:
         >>> import torch
@@ -160,15 +162,15 @@ class AddCentrality(_Scores):
 
 @functional_transform("add_edge_centrality")
 class AddEdgeCentrality(_Scores):
-    """Edge betweenness as a feature of edges (functional name: ``add_edge_centrality``).
+    """Adds edge betweenness as an edge feature (functional name: ``add_edge_centrality``).
 
     Args:
-        attr_name: where the scores go, as [E], one for each column of edge_index; None puts them
-            beside ``data.edge_attr`` as one more column, in its dtype and on its device (or makes
-            an ``edge_attr`` [E, 1] of them).
+        attr_name: attribute for the scores, [E], one per column of edge_index; None appends them to
+            ``data.edge_attr`` as another column, in its dtype and on its device (or creates
+            ``data.edge_attr``, [E, 1]).
         normalized: as in :func:`torchcent.edge_betweenness`.
 
-    All others, batches and HeteroData as for :class:`AddCentrality`.
+    All other arguments, batches and HeteroData are as for :class:`AddCentrality`.
 
     Example:
         >>> import torch
@@ -206,15 +208,15 @@ class AddEdgeCentrality(_Scores):
 
 @functional_transform("add_clusters")
 class AddClusters(_OfGraphs):
-    """Markov clusters as labels of vertices (functional name: ``add_clusters``).
+    """Adds Markov clusters as vertex labels (functional name: ``add_clusters``).
 
     Args:
-        attr_name: where the labels go, int64 [n]: 0 for the largest cluster *of each graph*.
-        inflation: the larger, the more and smaller clusters; as in :func:`torchcent.mcl`.
-        weight: the attribute of edges that holds their *similarities*, such as "edge_weight"; None
-            takes 1 for all.
-        directed: None follows the arcs of edge_index, False adds missing reverse arcs.
-        edge_types, progress: as for :class:`AddCentrality`, and so are batches and HeteroData.
+        attr_name: attribute for the labels, int64 [n]: 0 is the largest cluster *of each graph*.
+        inflation: larger values give more and smaller clusters; as in :func:`torchcent.mcl`.
+        weight: edge attribute that holds the *similarities* of edges, such as "edge_weight"; None
+            uses 1 for all edges.
+        directed: None uses the arcs of edge_index, False adds missing reverse arcs.
+        edge_types, progress: as for :class:`AddCentrality`, also for batches and HeteroData.
 
     Example:
         >>> import torch
@@ -243,7 +245,7 @@ class AddClusters(_OfGraphs):
         graph = _stores.graph_of(data, self.edge_types, self.weight)
         found = mcl(**graph.arguments(), **self._options(), inflation=self.inflation)
         labels = found.labels
-        if found.cluster_ptr is not None:  # a batch: they go on from one graph to the next
+        if found.cluster_ptr is not None:  # a batch: labels continue from one graph to the next
             labels = labels - found.cluster_ptr[graph.batch]
         _stores.give_nodes(data, graph, labels, self.attr_name)
         return data

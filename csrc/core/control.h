@@ -1,4 +1,4 @@
-// The record that an operator shares with the other threads of the process (codes.h), in the tensor that holds it.
+// The Control record (core/codes.h) in the tensor that holds it.
 #pragma once
 
 #include <torch/csrc/stable/tensor.h>

@@ -1,10 +1,10 @@
-// Visitors of the path-counting traversals. A visitor sees a vertex once per source in the backward pass,
-// deepest level first, with sigma (its number of shortest paths) and `sum`, the total over its
-// successors of what they passed up. The same text is compiled for scalars, SIMD registers and
-// mantissa-exponent pairs.
+// Visitors of the path-counting traversals. In the backward pass, deepest level first, a visitor is called once per
+// source and vertex, with sigma (the number of shortest paths) and `sum`, the total over the successors of the values
+// that they passed up. The same source is compiled for scalars, SIMD registers and mantissa-exponent pairs.
 //
-// A visitor that is by_depth says what a path counts at its ends: the weight of a target at the depth d (its distance
-// from the source) is multiplied by target_factor(d), the score of a vertex by score_factor(d). Engines ask no others.
+// A visitor with by_depth weights a path by the depths at its ends: the weight of a target at depth d (its distance
+// from the source) is multiplied by target_factor(d), and the score of a vertex by score_factor(d). Only these visitors
+// need depths.
 #pragma once
 
 #ifdef __CUDACC__
@@ -37,7 +37,7 @@ struct EdgeBetweenness : Betweenness {
   static constexpr bool edges = true;
 };
 
-// A path from s to t counts for v with d(s, v) / d(s, t) (Geisberger et al. 2008, linear scaling).
+// A path from s to t contributes d(s, v) / d(s, t) to v (Geisberger et al. 2008, linear scaling).
 struct LinearBetweenness : Betweenness {
   static constexpr bool by_depth = true;
   TORCHCENT_HD static double target_factor(double depth) { return 1 / depth; }

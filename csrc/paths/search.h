@@ -1,4 +1,4 @@
-// What the loop over batches (path_dependency.cpp) knows of a traversal kernel.
+// The interface of a traversal kernel for the loop over batches (paths/cpu/path_batches.h).
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct PathProblem {
   Csr in;                        // predecessors
   const double* target_weight;   // b [n]
   const double* through_weight;  // h [n]
-  bool through;                  // is h anywhere but 0?
+  bool through;                  // whether h is nonzero anywhere
   bool plain;                    // b = 1 and h = 0 everywhere
-  const int64_t* cancel;         // read now and then; non-zero: stop
+  const int64_t* cancel;         // polled; nonzero: stop
 };
 
 struct PathBatch {
@@ -30,14 +30,14 @@ struct PathBatch {
   double* scores;               // [n] or [slots], added to
 };
 
-// A kernel with its workspace; one per thread, run batch after batch.
+// A kernel with its workspace; one per thread, reused for all its batches.
 class Search {
  public:
   virtual ~Search() = default;
   virtual Status run(const PathBatch& batch) = 0;
 };
 
-// One per instruction set, all compiled from kernels.h.
+// One per instruction set, all compiled from core/cpu/kernels.h.
 namespace portable {
 std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
 }

@@ -1,5 +1,5 @@
-// What samples of shortest paths are drawn with, on every machine alike: random numbers that depend on the seed, the
-// number of the sample and what they are for, but on nothing that went before; and path counts that never overflow.
+// Random numbers and path counts of the samples, identical on all machines. A random number depends only on the seed,
+// the number of the sample and its purpose, not on previous draws. Path counts never overflow.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace torchcent {
 
-// What a random number is for. A walk draws one for each of its steps, a crossing one for each vertex.
+// The purpose of a random number. A walk draws one per step, a crossing one per vertex.
 enum class Purpose : uint32_t { pair = 0, crossing = 1, arc = 2, walk_back = 3, walk_on = 4 };
 
 // Philox4x32-10 (Salmon et al. 2011): 64 random bits for a counter of 128.
@@ -36,7 +36,7 @@ TORCHCENT_DRAWS uint64_t random_bits(uint64_t seed, uint64_t sample, Purpose pur
 // In (0, 1).
 TORCHCENT_DRAWS double uniform(uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
 
-// In [0, size): the high half of a product, even up to size / 2^64.
+// In [0, size): the high half of a product, uniform up to size / 2^64.
 TORCHCENT_DRAWS int64_t below(uint64_t bits, uint64_t size) {
   const uint64_t low = (bits & 0xffffffffu) * size;  // size < 2^32
   return static_cast<int64_t>(((bits >> 32) * size + (low >> 32)) >> 32);
@@ -46,15 +46,15 @@ struct Pair {
   int32_t source, target;
 };
 
-// Two different vertices of n, every ordered pair alike.
+// Two distinct vertices of n; every ordered pair is equally likely.
 TORCHCENT_DRAWS Pair random_pair(uint64_t seed, uint64_t sample, int64_t n) {
   const int64_t s = below(random_bits(seed, sample, Purpose::pair, 0), static_cast<uint64_t>(n));
   const int64_t t = below(random_bits(seed, sample, Purpose::pair, 1), static_cast<uint64_t>(n - 1));
   return {static_cast<int32_t>(s), static_cast<int32_t>(t + (t >= s))};
 }
 
-// A path count, value * 2^(400 scale). Sums of 2^31 of them stay far inside the range of double, and what is left out
-// is below 2^-350 of the sum.
+// A path count, value * 2^(400 scale). Sums of 2^31 counts stay far within the range of double, and omitted terms are
+// below 2^-350 of the sum.
 struct PathCount {
   static constexpr double kHigh = 0x1p400, kDown = 0x1p-400;
   static constexpr double kLogUnit = 400 * 0.69314718055994530942;
@@ -73,21 +73,21 @@ struct PathCount {
     }
   }
   TORCHCENT_DRAWS void add(const PathCount& other) { add(other.value, other.scale); }
-  // After the sum is complete.
+  // To be called after the sum is complete.
   TORCHCENT_DRAWS void normalise() {
     if (value >= kHigh) {
       value *= kDown;
       ++scale;
     }
   }
-  // This, in the scale of another that is not smaller.
+  // This value in the scale of another count, which must not be smaller.
   TORCHCENT_DRAWS double in_scale(int32_t other) const {
     return scale == other ? value : scale + 1 == other ? value * kDown : 0;
   }
 };
 
-// The exponential race: of several, the one with the least of these is drawn in proportion to weight = a * b. The
-// outcome does not depend on the order in which they are looked at.
+// The exponential race: the candidate with the least time is drawn with probability proportional to its weight a * b.
+// The outcome does not depend on the order of the candidates.
 TORCHCENT_DRAWS double race_time(uint64_t bits, const PathCount& a, const PathCount& b) {
   return log(-log(uniform(bits))) - log(a.value) - log(b.value) - PathCount::kLogUnit * (a.scale + b.scale);
 }

@@ -1,6 +1,5 @@
-// A search from one vertex of a small graph by one thread, with path counts, by hops or by weights: the tiny engine
-// with weights on the CPU, and all of it on CUDA. Arrays are those of one lane of `stride`: entry v of a lane lies at
-// v * stride.
+// A search from one vertex of a small graph by one thread, with path counts, by hops or by weights. The tiny engine
+// uses it with weights on the CPU, and always on CUDA. Arrays are interleaved: entry v of a lane is at v * stride.
 #pragma once
 
 #include "core/codes.h"
@@ -8,7 +7,7 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// A graph by its own numbers, [0, n), as a run of the vertices and slots of a union.
+// A graph with local vertex numbers in [0, n), stored as a range of the vertices and slots of a union.
 struct TinyGraph {
   const int64_t* rowptr;  // of its first vertex
   const int32_t* col;
@@ -35,11 +34,11 @@ struct TinyPaths {
   double tie_tolerance;
   TinyArray<Depth, stride> depth;       // [n] distance from the source
   TinyArray<uint16_t, stride> order;    // [n] vertices in the order in which they are reached
-  TinyArray<uint16_t, stride> place;    // [n] in that order; with weights only
-  TinyArray<uint16_t, stride> heap;     // [n] those that wait, nearest first; with weights only
+  TinyArray<uint16_t, stride> place;    // [n] position in that order; with weights only
+  TinyArray<uint16_t, stride> heap;     // [n] the queued vertices, nearest first; with weights only
   TinyArray<double, stride> sigma;      // [n] path counts
-  TinyArray<double, stride> passed_up;  // [n] what a vertex passes to its predecessors
-  TinyArray<double, stride> gain;       // [n] what its score gets; may lie where sigma does, if that is not needed
+  TinyArray<double, stride> passed_up;  // [n] value that a vertex passes to its predecessors
+  TinyArray<double, stride> gain;       // [n] contribution to its score; may alias sigma if that is not needed
   int32_t reached;
 
   TORCHCENT_HD static Depth unreached() {
@@ -57,11 +56,12 @@ struct TinyPaths {
     else breadth_first();
   }
 
-  // Is the arc in this slot, from u to v, on a shortest path from the source? (docs/weights.md)
+  // Whether the arc in this slot, from u to v, is on a shortest path from the source (docs/weights.md).
   TORCHCENT_HD bool tight(int32_t u, int64_t slot, int32_t v) const {
     if constexpr (weighted) {
       const double length = depth[u] + graph.weight[slot], known = depth[v];
-      // Later in the order: where a weight is lost in rounding, arcs between equals would run both ways.
+      // The head must be later in the order: if a weight is lost in rounding, arcs between equal distances would
+      // otherwise run both ways.
       if (tie_tolerance == 0) return length == known && place[v] > place[u];
       return length <= known * (1 + tie_tolerance) && depth[u] < known;
     } else {
@@ -69,7 +69,7 @@ struct TinyPaths {
     }
   }
 
-  // False if a count has outgrown float64.
+  // Returns false if a count overflows float64.
   TORCHCENT_HD bool count() {
     for (int32_t p = 0; p < reached; ++p) sigma[order[p]] = 0;
     sigma[order[0]] = 1;
@@ -86,8 +86,9 @@ struct TinyPaths {
     return largest < kLargestCount;
   }
 
-  // target [n] or null: 1 everywhere; `weight` of the source. What is passed up is linear in the weights of targets,
-  // so that these times the source's give weighted scores. The gain of the source is the sum over its successors.
+  // target [n], or null for 1 everywhere; `weight` of the source. The values passed up are linear in the weights of
+  // targets, so that their product with the weight of the source gives weighted scores. The gain of the source is the
+  // sum over its successors.
   template <class Visitor>
   TORCHCENT_HD bool backward(const double* target, double weight) {
     double largest = 0;
@@ -121,7 +122,7 @@ struct TinyPaths {
     }
   }
 
-  // With a binary heap of vertices; `place` is that in the heap until a vertex is settled.
+  // Uses a binary heap of vertices; `place` is the position in the heap until a vertex is settled.
   TORCHCENT_HD void dijkstra(int32_t source) {
     int32_t waiting = 1;
     heap[0] = static_cast<uint16_t>(source);

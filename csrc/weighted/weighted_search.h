@@ -1,4 +1,4 @@
-// What the loops over batches (weighted.cpp) know of a kernel for weighted graphs.
+// The interface of a kernel for weighted graphs, for the loops over batches (weighted/cpu/weighted.cpp).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct WeightedArcs {
   const int64_t* ptr = nullptr;     // [n + 1]
   const int32_t* vertex = nullptr;  // the other end
   const T* weight = nullptr;
-  const int64_t* slot = nullptr;  // where the score of the arc goes
+  const int64_t* slot = nullptr;  // index of the arc's score
 
   int64_t degree(int64_t v) const { return ptr[v + 1] - ptr[v]; }
 };
@@ -33,9 +33,9 @@ struct WeightedProblem {
 struct WeightedDistanceBatch {
   int64_t count;           // sources
   const int64_t* sources;  // [count]
-  double* sums;            // [count, 3] d, 1/d, 1 over the vertices at a distance > 0; or none
+  double* sums;            // [count, 3] d, 1/d, 1 over the vertices at a distance > 0; optional
   double* farthest;        // [count]
-  void* rows;              // [count, n] distances; int32 where unreached -1, float64 inf; or none
+  void* rows;              // [count, n] distances; unreached vertices are -1 for int32, inf for float64; optional
 };
 
 class WeightedDistances {
@@ -44,7 +44,7 @@ class WeightedDistances {
   virtual bool run(const WeightedDistanceBatch& batch) = 0;  // false if cancelled
 };
 
-// One per instruction set, all compiled from kernels.h.
+// One per instruction set, all compiled from core/cpu/kernels.h.
 #define TORCHCENT_WEIGHTED_KERNELS(T)                                                            \
   std::unique_ptr<Search> make_search(const WeightedProblem<T>&, Measure, WeightedEngine, Rung); \
   std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<T>&, WeightedEngine);

@@ -1,1 +1,1 @@
-"""Approximate betweenness: samples of shortest paths, pivots, and what they promise."""
+"""Approximate betweenness: path sampling, pivots, and their error guarantees."""

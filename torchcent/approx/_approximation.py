@@ -1,4 +1,4 @@
-"""betweenness_approx, with a promise for all vertices; betweenness_adaptive, for a few."""
+"""betweenness_approx, with a guarantee for all vertices, and betweenness_adaptive, for a few."""
 
 from __future__ import annotations
 
@@ -65,55 +65,62 @@ def betweenness_approx(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Approximation:
-    r"""Betweenness of every vertex, within epsilon of the exact score with probability 1 - delta.
+    r"""Approximates the betweenness of every vertex to within epsilon, with probability 1 - delta.
 
     .. math:: P\Big(\max_v \Big| \tilde b(v) - \frac{C_B(v)}{(n - 1)(n - 2)} \Big| \le
         \varepsilon\Big) \ge 1 - \delta
 
-    for the scores of ``betweenness(graph)``, all at once. What a score costs depends on epsilon and
-    on the highest scores, hardly on the size of the graph: random shortest paths between random
-    pairs of vertices are drawn, and b(v) is the share of those that v is inside of.
+    The guarantee holds for the scores of ``betweenness(graph)``, for all vertices simultaneously.
+    Random shortest paths between random pairs of vertices are drawn, and b(v) is the fraction of
+    paths with v in their interior. The cost depends on epsilon and on the highest scores, and
+    hardly on the size of the graph.
 
     Args:
-        edge_index: int64 [2, E], or a Graph; directed, weighted and disconnected ones as well.
-        epsilon: in [1e-9, 1), of scores that lie in [0, 1].
-        delta: in (0, 1).
-        method: "kadabra" draws paths by balanced bidirectional searches until all intervals, which
-            are those of Clopper and Pearson, are narrow enough (Borassi and Natale 2016);
-            "rk" draws as many as the diameter asks for (Riondato and Kornaropoulos 2016);
-            "pivots" searches from some vertices to all others (Brandes and Pich 2007);
-            "exact" takes no samples. "auto" takes "exact" where that takes about two seconds, or
-            less than "kadabra", which it takes otherwise.
-        top: stop as soon as the `top` highest scores are told from each other and from the rest,
-            or are within epsilon ("kadabra" only).
-        max_samples: of paths, or the number of pivots. The result then tells the epsilon reached.
-            None takes for "pivots" as many as Hoeffding's inequality asks for.
-        time_limit: seconds, after which the best answer so far is returned ("exact" has none).
-        pivots: how they are chosen: "uniform", "degree" (by the number of arcs, and weighted for
-            that), "max_min" (each the farthest from those before).
-        scaling: what a path from a pivot s to t counts for a vertex v inside of it. "brandes_pich":
-            1. "linear": 2 d(s, v) / d(s, t), paths to pivots likewise, so that v gets less from
-            pivots next to it (Geisberger, Sanders and Schultes 2008). No bias either way; a linear
-            pivot tells up to 2 instead of 1, so the bounds ask for four times as many.
-        edge_weight, num_nodes, directed, progress: as of :func:`betweenness`.
-        tie_tolerance: as there; more than 0 draws paths by tensor operators, which take far longer.
-        dtype: float64, float32, float16 or bfloat16; ends of intervals are rounded outward. None:
+        edge_index: int64 [2, E], or a Graph; it may be directed, weighted and disconnected.
+        epsilon: maximum absolute error, in [1e-9, 1); scores lie in [0, 1].
+        delta: probability of failure, in (0, 1).
+        method: "kadabra" draws paths by balanced bidirectional searches until all intervals
+            (Clopper-Pearson) are narrow enough (Borassi and Natale 2016); "rk" draws a number of
+            paths determined by the diameter (Riondato and Kornaropoulos 2016); "pivots" searches
+            from some vertices to all others (Brandes and Pich 2007); "exact" does not sample.
+            "auto" selects "exact" if that takes about two seconds or less, or less time than
+            "kadabra", and "kadabra" otherwise.
+        top: stop as soon as the `top` highest scores are separated from each other and from the
+            rest, or are within epsilon ("kadabra" only).
+        max_samples: maximum number of paths, or the number of pivots. The result reports the
+            epsilon that was reached. For "pivots", None means the number given by Hoeffding's
+            inequality.
+        time_limit: time in seconds after which the best result so far is returned; "exact" ignores
+            it.
+        pivots: how pivots are chosen: "uniform", "degree" (proportional to the number of arcs,
+            reweighted accordingly), "max_min" (each is the farthest from all previous ones).
+        scaling: the contribution of a path from a pivot s to t to a vertex v in its interior.
+            "brandes_pich": 1. "linear": 2 d(s, v) / d(s, t), and likewise for paths to pivots,
+            which reduces the overestimation of vertices near pivots (Geisberger, Sanders and
+            Schultes 2008). Both are unbiased. A linear pivot contributes up to 2 instead of 1, so
+            the bounds require four times as many.
+        edge_weight, num_nodes, directed, progress: as for :func:`betweenness`.
+        tie_tolerance: as for :func:`betweenness`; a value above 0 draws paths with tensor
+            operators, which is far slower.
+        dtype: float64, float32, float16 or bfloat16; interval ends are rounded outward. None means
             PyTorch's default.
-        memory: as there; fewer threads draw at a time where it is short.
-        generator: of all random choices; None takes torch's global one. The same generator and
-            number of samples give the same bits, whatever the number of threads.
+        memory: as for :func:`betweenness`; if memory is short, fewer threads draw concurrently.
+        generator: source of all random choices; None uses torch's global generator. The same
+            generator and number of samples give bitwise identical results, for any number of
+            threads.
 
     Returns:
         :class:`Approximation`: scores, lower and upper ends of intervals that hold for all vertices
-        at once with probability 1 - delta, the epsilon they amount to, and ``top(k)``. For pivots
-        that are not uniform nothing is promised: NaN.
+        simultaneously with probability 1 - delta, the resulting epsilon, and ``top(k)``. Pivots
+        that are not uniform have no guarantee: the intervals and epsilon are NaN.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
 
-    A path takes about the square root of m arcs where distances are small, a part of the graph
-    where they are large; of order (b / epsilon^2 + 1 / epsilon) ln(1 / delta) of them are drawn, b
-    being the highest score. 16 bytes per vertex and thread, with weights 48.
+    Drawing a path visits about sqrt(m) arcs if distances are small, and a part of the graph if they
+    are large. The number of paths is O((b / epsilon^2 + 1 / epsilon) ln(1 / delta)), where b is the
+    highest score. Memory: 16 bytes per vertex and thread, or 48 with weights.
 
     Example:
         >>> import torch, torchcent
@@ -128,7 +135,7 @@ def betweenness_approx(
         True
 
     Source:
-        docs/approximation.md has formulas, proofs and a table of which method when.
+        docs/approximation.md has the formulas, the proofs and a table for choosing a method.
     """
     begin = time.perf_counter()
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
@@ -170,7 +177,7 @@ def betweenness_approx(
         return exact_cost < seconds and (deadline is None or exact_cost < _left(deadline))
 
     sampler = Sampler(graph, chance, budget, tolerance)
-    share = (graph.num_nodes - 2) / graph.num_nodes  # of the pairs that a vertex can be between
+    share = (graph.num_nodes - 2) / graph.num_nodes  # fraction of pairs that do not end in v
     with progress_bar(0, "betweenness", progress, quick=False, unit="paths") as bar:
         run = Run(sampler, delta, most, deadline, bar)
         if method == "rk":
@@ -209,7 +216,7 @@ def _approximation(
     graph: Graph, found: Estimate, method: str, delta: float, why: str, factor: float,
     dtype: torch.dtype,
 ) -> Approximation:  # fmt: skip
-    """Shares of all pairs, times the factor, are normalised scores."""
+    """Converts shares of all pairs to normalised scores by multiplying with the factor."""
     scores, lower, upper = (
         torch.from_numpy(part * factor).clamp_(max=1)
         for part in (found.scores, found.lower, found.upper)
@@ -231,10 +238,10 @@ def _from_pivots(
     dtype: torch.dtype, memory: int | None, progress: bool | None,
 ) -> Approximation:  # fmt: skip
     n = graph.num_nodes
-    largest = 2 if scaling == "linear" else 1  # that a pivot can tell
+    largest = 2 if scaling == "linear" else 1  # maximum contribution of a pivot
     limited = deadline is not None
     asked = most
-    if asked is None:  # one more, for a pivot's own search tells nothing of it
+    if asked is None:  # one more: a pivot's own search does not contribute to it
         asked = 1 + hoeffding_samples(epsilon / largest, last_look(delta, limited), n)
     count = min(asked, n)
     order = _pivots.Order(graph, choice, count, generator, scaling)
@@ -267,7 +274,7 @@ def _from_pivots(
         part = last_look(delta, limited)
         if done < count:
             part = (delta - part) / (len(ends) - 1)
-        failure = math.log(2 * n / part)  # of each side of each vertex
+        failure = math.log(2 * n / part)  # per side and vertex
         mean = scores.cpu().numpy() / largest
         ends_of = mean_interval(mean, told.clamp_(min=1e-300).numpy(), failure)
         lower, upper = (
@@ -298,33 +305,35 @@ def betweenness_adaptive(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> AdaptiveBetweenness:
-    r"""Betweenness of a few vertices, from as many sources as their scores need.
+    r"""Estimates the betweenness of a few vertices, with as many sources as their scores require.
 
-    Sources s are drawn, all different, and the dependencies :math:`\delta_s(v)` of each vertex v
-    asked for are added up until the sum exceeds c n. With k sources that far,
+    Distinct sources s are drawn, and for each requested vertex v the dependencies
+    :math:`\delta_s(v)` are added up until the sum exceeds c n. After k sources, the estimate is
 
     .. math:: \tilde b(v) = \frac{1}{k (n - 2)} \sum_{i=1}^{k} \delta_{s_i}(v).
 
-    The higher the score, the sooner that is: after about c (n - 1) / (n b(v)) sources. Theorem 1 of
-    Bader et al. says that a vertex of raw score n^2 / t is estimated to within a factor of
-    1 / epsilon with probability at least 1 - 2 epsilon from epsilon t sources.
+    The higher the score, the fewer sources are needed: about c (n - 1) / (n b(v)). By Theorem 1 of
+    Bader et al., epsilon t sources estimate a vertex of raw score n^2 / t to within a factor of 1 /
+    epsilon with probability at least 1 - 2 epsilon.
 
     Args:
-        edge_index: int64 [2, E], or a Graph; directed, weighted and disconnected ones as well.
-        vertices: [k], different ones; all share the sources. The rule is looked at after each
-            batch, of 64 sources and more, so k is a little larger than it need be.
-        c: how far to go, at least 2.
-        epsilon: in (0, 0.5), of the promise; it does not change what is computed.
-        max_samples: where to end for vertices of low scores; None takes n / 20, but 64 at least.
-        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress: as of
+        edge_index: int64 [2, E], or a Graph; it may be directed, weighted and disconnected.
+        vertices: [k], distinct; all share the same sources. The stopping rule is checked after each
+            batch of at least 64 sources, so k can be slightly larger than necessary.
+        c: the threshold of the stopping rule, at least 2.
+        epsilon: in (0, 0.5); affects only the guarantee, not the computation.
+        max_samples: maximum number of sources, for vertices of low scores; None means n / 20, but
+            at least 64.
+        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress: as for
             :func:`betweenness`.
 
     Returns:
-        :class:`AdaptiveBetweenness`: scores [k], sources used, whether the rule ended it, and the
-        ends of the intervals of the promise.
+        :class:`AdaptiveBetweenness`: scores [k], number of sources, whether the stopping rule was
+        met, and the ends of the intervals of the guarantee.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
 
     Example:
         >>> import torch, torchcent
@@ -365,7 +374,7 @@ def betweenness_adaptive(
         sums = torch.where(stopped, sums, total[wanted])
         samples[~stopped] = done
         stopped |= sums > c * n
-    # A source tells nothing of itself.
+    # The dependency of a source on itself does not count.
     own = (order[None, :] == wanted[:, None]) & (
         torch.arange(count, device=graph.device) < samples[:, None]
     )

@@ -1,7 +1,7 @@
-"""Bounds of a mean from samples, and how a probability of failure is shared out among vertices.
+"""Bounds on means of samples, and the distribution of the failure probability over vertices.
 
-docs/approximation.md has the proofs. Everything here is small: vertices with the same counts share
-a bound.
+docs/approximation.md has the proofs. All arrays here are small, because vertices with equal counts
+share a bound.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ Counts = NDArray[np.int64]
 
 # Samples are counted in int64.
 MOST_SAMPLES = 2**62
-# Part of the probability of failure that is shared out evenly, whatever is expected; and by how
-# many standard deviations scores are taken to be above what was seen: when it is shared out, and
-# when the samples are foreseen. Chosen by simulation, to take few samples; any numbers are valid.
+# The part of the failure probability that is distributed uniformly, regardless of the first phase;
+# and the number of standard deviations by which scores are assumed to exceed their estimates when
+# the shares are computed, and when the number of samples is predicted. Tuned by simulation for few
+# samples; any values are valid.
 _EVENLY, _PRUDENT, _LIKELY = 0.3, 4.0, 2.0
 _HALVINGS = 40
 
@@ -29,11 +30,11 @@ _HALVINGS = 40
 def binomial_interval(
     count: Counts, samples: int, below: Floats, above: Floats
 ) -> tuple[Floats, Floats]:
-    """Where the probability of an event lies that was seen `count` times, by Clopper and Pearson
-    1934.
+    """Clopper-Pearson interval (1934) for the probability of an event that occurred `count` times.
 
-    It is less than the first with probability at most `below`, more than the second with at most
-    `above`: the values at which so many events or more (so few or fewer) have that probability.
+    The true value lies below the first end with probability at most `below`, and above the second
+    with at most `above`. The ends are the probabilities at which the binomial tails equal these
+    values.
     """
     missed = samples - count
     with np.errstate(invalid="ignore"):
@@ -43,11 +44,12 @@ def binomial_interval(
 
 
 def mean_interval(mean: Floats, samples: Floats, log_failure: float) -> tuple[Floats, Floats]:
-    """Where the mean of numbers in [0, 1] lies of which so many were drawn, with or without
-    replacement; log_failure = ln(1 / probability), for each side.
+    """Interval for the mean of numbers in [0, 1], given the mean of samples drawn with or without
+    replacement; log_failure = ln(1 / probability) for each side.
 
-    Hoeffding 1963: P(mean of k >= q) <= exp(-k KL(q, p)) for q > p, likewise below, and
-    KL(q, p) >= (q - p)^2 / (2 max(p, q)), solved for p; or his plain bound, where that is less.
+    Hoeffding 1963: P(mean of k >= q) <= exp(-k KL(q, p)) for q > p, and likewise below. The bound
+    KL(q, p) >= (q - p)^2 / (2 max(p, q)) is solved for p; the plain Hoeffding bound is used where
+    it is tighter.
     """
     rate = log_failure / samples
     plain = np.sqrt(rate / 2)
@@ -56,48 +58,47 @@ def mean_interval(mean: Floats, samples: Floats, log_failure: float) -> tuple[Fl
     return np.maximum(low, 0), np.minimum(high, 1)
 
 
-# Looks before the last one, for runs that may be cut short, have this part of the probability of
-# failure.
+# The part of the failure probability for checks before the last one, in runs that may be cut short.
 EARLY_PART = 0.05
 
 
 def last_look(delta: float, limited: bool) -> float:
-    """The probability of failure that is left for the last look."""
+    """The failure probability that is left for the last check."""
     return delta * (1 - EARLY_PART) if limited else delta
 
 
 def hoeffding_samples(epsilon: float, delta: float, num_nodes: int) -> int:
-    """Sources after which each of n means is within epsilon, all with probability 1 - delta."""
+    """Sources after which all n means are within epsilon, with probability 1 - delta."""
     return math.ceil(math.log(2 * max(num_nodes, 1) / delta) / (2 * epsilon**2))
 
 
 VC_CONSTANT = 0.5
-"""Of the bound by dimension; estimated by experiment (Löffler and Phillips 2009), not proven."""
+"""Constant of the VC bound; estimated by experiment (Löffler and Phillips 2009), not proven."""
 
 
 def vc_dimension(vertex_diameter: int) -> int:
-    """An upper bound of the dimension of shortest paths (Riondato and Kornaropoulos 2016)."""
+    """Upper bound on the VC dimension of shortest paths (Riondato and Kornaropoulos 2016)."""
     return int(math.log2(max(vertex_diameter - 2, 1))) + 1
 
 
 def vc_samples(epsilon: float, delta: float, vertex_diameter: int) -> int:
-    """Paths after which all n are within epsilon with probability 1 - delta."""
+    """Paths after which all n scores are within epsilon with probability 1 - delta."""
     dimension = vc_dimension(vertex_diameter)
     return math.ceil(VC_CONSTANT / epsilon**2 * (dimension + math.log(1 / delta)))
 
 
 def vc_epsilon(samples: int, delta: float, vertex_diameter: int) -> float:
-    """The same, solved for epsilon."""
+    """The inverse of :func:`vc_samples`: epsilon after a number of samples."""
     dimension = vc_dimension(vertex_diameter)
     return math.sqrt(VC_CONSTANT / samples * (dimension + math.log(1 / delta)))
 
 
 class Shares(NamedTuple):
-    """Probabilities of failure, per kind of vertex; all vertices and both sides sum to 1."""
+    """Failure probabilities per kind of vertex; they sum to 1 over all vertices and both sides."""
 
     below: Floats
     above: Floats
-    samples: int  # after which all are expected to be as close as they should
+    samples: int  # predicted number of samples
 
 
 def even_shares(num_nodes: int) -> Shares:
@@ -106,14 +107,19 @@ def even_shares(num_nodes: int) -> Shares:
 
 
 def shares(count: Counts, times: Counts, samples: int, close: Floats, delta: float) -> Shares:
-    """Shares with which all vertices are expected to be close enough after the same number of
+    """Shares for which all vertices are expected to be close enough after the same number of
     samples (Borassi and Natale 2016).
 
-    count: how often a vertex of each kind was seen in a first phase of so many samples, and how
-    many `times` there are such vertices; close: what their scores should be within; delta: the
-    probability of failure of the check that is to succeed. Shares are for scores somewhat above
-    what was seen: a vertex that was seen less often than it should have been would get too little.
-    The samples are those that suffice for scores as they were seen.
+    Args:
+        count: the number of samples that contain a vertex of each kind, in the first phase.
+        times: the number of vertices of each kind.
+        samples: the number of samples of the first phase.
+        close: the required radius of each kind.
+        delta: the failure probability of the check that is expected to succeed.
+
+    The shares assume scores somewhat above their estimates: otherwise a vertex that happened to be
+    seen too rarely would get too small a share. The predicted number of samples uses a smaller
+    margin.
     """
     deviation = np.sqrt(count)
     prudent = _tails(np.minimum((count + _PRUDENT * (deviation + 1)) / samples, 1.0), close)
@@ -133,10 +139,11 @@ def shares(count: Counts, times: Counts, samples: int, close: Floats, delta: flo
 
 
 def _tails(score: Floats, close: Floats) -> Callable[[float], tuple[Floats, Floats]]:
-    """The probability that an estimate from t samples is off by `close`, to either side: that of
-    the tail of a binomial distribution, exp(-x) / sqrt(4 pi x) with x = t KL, or less."""
+    """An approximate upper bound on the probability that an estimate from t samples is off by
+    `close`, for either side: the binomial tail exp(-x) / sqrt(4 pi x) with x = t KL.
+    """
     over, under = np.minimum(score + close, 1.0), np.maximum(score - close, 0.0)
-    # No score is above 1 or below 0.
+    # Scores lie in [0, 1].
     apart_above = np.where(over < 1, _divergence(score, over), np.inf)
     apart_below = np.where(under > 0, _divergence(score, under), np.inf)
 
@@ -161,9 +168,9 @@ def _least(enough: Callable[[float], bool]) -> float:
 
 
 def _divergence(q: Floats, p: Floats) -> Floats:
-    """Kullback and Leibler's, of coins that show heads with q and p.
+    """Kullback-Leibler divergence of Bernoulli variables with parameters q and p.
 
-    Where q and p are so close that nothing is left of the difference, a lower bound of it.
+    If q and p are so close that the difference cancels, a lower bound.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         found = scipy.special.rel_entr(q, p) + scipy.special.rel_entr(1 - q, 1 - p)

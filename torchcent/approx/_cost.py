@@ -1,4 +1,4 @@
-"""What exact betweenness would cost, in seconds: sources x slots over the rate of the engine."""
+"""Predicted seconds of exact betweenness: sources x slots over the rate of the engine."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from torchcent.graph import Graph
 from torchcent.runtime import _ops
 
 EXACT_SECONDS = 2.0
-"""Up to this many, exact scores are taken whatever samples would cost."""
+"""Exact scores are computed if they take at most this long, whatever sampling would cost."""
 
-# Slots per second, one source each: on a CPU per thread, on CUDA in all. The lowest rates of
-# docs/performance*.md and of benchmarks/approx_cost.py, and of an H200 in benchmarks/gpu.py.
+# Slots per second for one source: per thread on a CPU, in total on CUDA. The lowest rates of
+# docs/performance*.md and benchmarks/approx_cost.py, and of an H200 in benchmarks/gpu.py.
 _RATES = {
     "cpu": {"lanes": 1.5e9, "queue": 1e8, "relax": 1.5e8, "dijkstra": 4e7, "tensor": 5e6},
     "cuda": {"lanes": 8e10, "queue": 2.5e10, "relax": 6e10, "dijkstra": 2.5e9, "tensor": 1e8},
 }
-# The same times the depth of the graph in hops, where searches run side by side and there is no
-# AVX-512 whose masks would skip what is done: they reach a vertex at different levels, and its arcs
-# are looked at each time. Measured on AVX2.
+# The same rates multiplied by the depth of the graph in hops. They apply if searches run side by
+# side without AVX-512, whose masks skip finished lanes: the lanes reach a vertex at different
+# levels, and its arcs are scanned each time. Measured with AVX2.
 _TIMES_DEPTH = {"lanes": 2.5e9, "relax": 2.5e9}
 _LEAST_DEPTH = 3
-# A graph is not prepared to see which engine it gets if even the fastest would take so much longer.
+# The graph is not preprocessed for the choice of an engine if even the fastest engine would exceed
+# the limit by this factor.
 _HOPELESS = 20
 
 
 def exact_seconds(graph: Graph, memory: int | None) -> float:
-    """About how long exact scores take; inf where they would not fit, or nearly for ever."""
+    """Predicted seconds for exact scores; inf if they do not fit or would take far too long."""
     on_cpu = graph.device.type != "cuda"
     rates = dict(_RATES["cpu" if on_cpu else "cuda"])
     by_depth = _TIMES_DEPTH if on_cpu and _ops.simd != "avx512" else {}

@@ -1,4 +1,4 @@
-"""How many vertices a shortest path has at most, from one search per component."""
+"""Upper bound on the number of vertices of a shortest path, from one search per component."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torchcent.graph import Graph
 
 
 def vertex_diameter(graph: Graph) -> int:
-    """An upper bound, for vc_dimension().
+    """An upper bound on the vertex diameter, for vc_dimension().
 
-    In a component of a symmetric graph, no path is longer than the two largest distances from a
-    vertex together; by weights, a path has at most as many arcs as the lightest of them fits into
-    it. Where arcs have directions no distance bounds the others, and it is the number of vertices
-    that counts (Riondato and Kornaropoulos 2016, section 4.1).
+    In a component of a symmetric graph, no path is longer than the sum of the two largest distances
+    from any one vertex. With weights, a path has at most as many arcs as the smallest weight fits
+    into that length. In directed graphs no distance bounds the others, and the number of vertices
+    is used (Riondato and Kornaropoulos 2016, section 4.1).
     """
     if graph.num_nodes == 0:
         return 0
@@ -24,7 +24,7 @@ def vertex_diameter(graph: Graph) -> int:
     size = torch.bincount(label)
     if not graph.is_symmetric:
         return int(size.max())
-    # The vertex of the largest degree of each component, the first of several.
+    # The first vertex of maximum degree in each component.
     degree = torch.zeros_like(size).scatter_reduce_(0, label, graph.degree, "amax")
     largest = torch.nonzero(graph.degree == degree[label]).flatten()
     root = torch.full_like(size, graph.num_nodes)

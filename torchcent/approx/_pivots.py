@@ -1,4 +1,4 @@
-"""Pivots: which sources, and the scores that they tell (Brandes and Pich 2007)."""
+"""Pivots: choice of sources, and the scores estimated from them (Brandes and Pich 2007)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def dependency_sums(
     graph: Graph, pivots: Tensor, memory: int | None, progress: bool | None,
     measure: str = "betweenness", tie_tolerance: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """float64 [n]: what paths from the pivots contribute, as sums over ordered pairs.
+    """float64 [n]: the contribution of paths from the pivots, as sums over ordered pairs.
 
-    pivots: vertices, or float64 [n]: how often each vertex counts as one. measure: "linear" counts
-    a path to t for v with d(s, v) / d(s, t).
+    pivots: vertices, or float64 [n], the weight of each vertex as a source. measure: "linear"
+    weights the contribution of a path to t to a vertex v by d(s, v) / d(s, t).
     """
     number = pivots.numel() if not pivots.is_floating_point() else int((pivots > 0).sum())
     engine = "auto"
@@ -33,7 +33,7 @@ def dependency_sums(
         and graph.is_weighted
         and _ops.has_kernel("weighted_dependency", graph.device)
     ):
-        engine = "dijkstra"  # which has distances at hand where dependencies are added up
+        engine = "dijkstra"  # has distances available during accumulation
     made, core = _plan.plan(
         graph,
         Request(measure, engine, tie_tolerance=tie_tolerance, memory=memory),
@@ -46,7 +46,7 @@ def dependency_sums(
 
 
 class Pivots:
-    """Blocks of pivots, and what each of them tells, by a choice and a scaling."""
+    """Computes the contributions of blocks of pivots for a choice and a scaling."""
 
     def __init__(
         self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None,
@@ -55,15 +55,18 @@ class Pivots:
         self._graph, self._by_degree = graph, choice == "degree"
         self._tie_tolerance = tie_tolerance
         self._memory, self._progress = memory, progress
-        self._back = None  # linear scaling looks at paths to the pivots, too
+        self._back = None  # linear scaling needs paths to the pivots, too
         self._scaling = scaling
         self._measure = "betweenness" if scaling == "brandes_pich" else "linear"
         if scaling == "linear" and not graph.is_symmetric:
             self._back = graph.reversed()
 
     def sums(self, pivots: Tensor) -> Tensor:
-        """float64 [n]: what a block adds to sums over ordered pairs; of pivots drawn by degree free
-        of bias for the sum over all sources, once it is divided by the number of pivots."""
+        """float64 [n]: the contribution of a block to sums over ordered pairs.
+
+        For pivots drawn by degree, the result divided by the number of pivots is an unbiased
+        estimate of the sum over all sources.
+        """
         number = importance(self._graph, pivots, self._scaling) if self._by_degree else pivots
         found = self._of(self._graph, number)
         if self._measure == "linear":
@@ -77,7 +80,7 @@ class Pivots:
 
 
 class Order:
-    """Which vertices are pivots: `count` different ones, or drawn by degree with repetitions."""
+    """The order of the pivots: `count` distinct ones, or drawn by degree with repetitions."""
 
     def __init__(
         self, graph: Graph, choice: str, count: int, generator: torch.Generator | None,
@@ -100,17 +103,17 @@ class Order:
             self._nearest = _distances(graph, int(first))
 
     def between(self, begin: int, end: int) -> Tensor:
-        """int64: the pivots from number `begin` on."""
+        """int64: the pivots with numbers begin to end - 1."""
         if self._nearest is not None:
             self._go_on(end)
         return self._drawn[begin:end]
 
     def _go_on(self, end: int) -> None:
-        """Each the farthest from those before it; of several, the lowest number."""
+        """Appends the vertex farthest from all previous pivots; ties go to the lowest number."""
         taken, nearest = self._drawn.tolist(), self._nearest
         assert nearest is not None
         while len(taken) < end:
-            nearest[taken[-1]] = -1  # not again
+            nearest[taken[-1]] = -1  # exclude
             taken.append(int(nearest.argmax()))
             nearest = torch.minimum(nearest, _distances(self._graph, taken[-1]))
         self._drawn, self._nearest = torch.tensor(taken, device=nearest.device), nearest
@@ -124,22 +127,26 @@ def _distances(graph: Graph, vertex: int) -> Tensor:
 
 
 def importance(graph: Graph, pivots: Tensor, scaling: str) -> Tensor:
-    """float64 [n]: for each time that a vertex was drawn 1 / its chance, that is arcs in all over
-    its own."""
+    """float64 [n]: importance weights: the sum of 1 / probability over the draws of each vertex.
+
+    The probability is its share of all arcs.
+    """
     times, arcs = torch.bincount(pivots, minlength=graph.num_nodes).double(), _arcs(graph, scaling)
     return torch.where(times > 0, times * arcs.sum() / arcs, 0.0)
 
 
 def _arcs(graph: Graph, scaling: str) -> Tensor:
-    """The arcs of each vertex that a pivot's searches begin with: linear scaling takes either
-    direction."""
+    """Arcs that a pivot's searches start with; linear scaling counts both directions."""
     both = scaling == "linear" and not graph.is_symmetric
     return graph.degree + graph.transpose[0].diff() if both else graph.degree
 
 
 def blocks(count: int, limited: bool) -> Iterator[int]:
-    """Numbers of pivots after which time is looked at, if it matters: whole batches, each at most
-    a quarter of what was done before, or the first ones."""
+    """Yields the numbers of pivots after which the time is checked, if it is limited.
+
+    Blocks are whole batches. Each is at most a quarter of the work done before, except the first
+    ones.
+    """
     done = BATCH if limited else count
     while done < count:
         yield done

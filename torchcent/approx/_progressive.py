@@ -1,8 +1,8 @@
-"""Samples until every score is known well enough: the loop, its checks, and when they come.
+"""Adaptive sampling: the loop, its checks, and their schedule.
 
-The number of samples at each check is fixed before the samples that it looks at are drawn, and each
-check has a part of the probability of failure for itself. So all intervals of all checks hold at
-once with probability 1 - delta, and it does not matter at which of them the run ends, or why.
+The number of samples of each check is fixed before these samples are drawn, and each check has its
+own part of the failure probability. Therefore all intervals of all checks hold simultaneously with
+probability 1 - delta, no matter at which check the run ends, or why.
 """
 
 from __future__ import annotations
@@ -35,35 +35,39 @@ from torchcent.approx._sampler import Sampler
 from torchcent.runtime._codes import CANCEL
 from torchcent.runtime._watch import on_device, watched
 
-# The first phase, from which the shares come, has so many samples times 1 / epsilon, and then a
-# part of what the second one is expected to take; at most that part of max_samples, or none.
+# The first phase, which determines the shares, has FIRST_PHASE / epsilon samples, and then 1 /
+# FIRST_PART of the predicted samples of the second phase. It is limited to 1 / FIRST_PART of
+# max_samples, and is skipped if that is less than LEAST_FIRST.
 FIRST_PHASE, FIRST_PART, LEAST_FIRST = 5, 8, 32
-# Checks come at the expected number of samples and in steps of this factor from there. The k-th has
-# 1 / (k (k + 1)) of the probability of failure: 1/2, 1/6, 1/12, ..., together 1.
+# Checks take place at the predicted number of samples and at multiples of this factor from there.
+# The k-th has 1 / (k (k + 1)) of the failure probability: 1/2, 1/6, 1/12, ..., with sum 1.
 GROWTH = 1.15
-# So many entries of a table for each number that is looked up in it, at most.
+# Maximum number of table entries per number that is looked up.
 _TABLE = 4
 
 
 @dataclass
 class Estimate:
-    """What a check found, as shares of all ordered pairs. Most vertices of a large graph are in no
-    sample, and are not listed: they have the last of the scores, which is 0, and its interval."""
+    """The result of a check, as shares of all ordered pairs.
+
+    Most vertices of a large graph are in no sample and are not listed. The last score, 0, and its
+    interval apply to all of them.
+    """
 
     vertex: Counts  # ascending
     scores: Floats  # [vertices + 1]
     lower: Floats
     upper: Floats
     samples: int = 0
-    reached: bool = False  # what was asked for
+    reached: bool = False  # whether the goal was reached
 
     @property
     def radius(self) -> float:
-        """The largest distance of a score from an end of its interval."""
+        """The largest distance between a score and an end of its interval."""
         return float(np.maximum(self.upper - self.scores, self.scores - self.lower).max())
 
     def of_all(self, values: Tensor, num_nodes: int, device: torch.device) -> Tensor:
-        """[num_nodes], of those that are listed."""
+        """[num_nodes]: expands the values of the listed vertices to all vertices."""
         dense = torch.full((num_nodes,), float(values[-1]), dtype=values.dtype, device=device)
         dense[torch.from_numpy(self.vertex).to(device)] = values[:-1].to(device)
         return dense
@@ -74,7 +78,7 @@ def nothing_known() -> Estimate:
 
 
 class Checks:
-    """Pairs of a number of samples and the probability of failure of the check after them."""
+    """A schedule of checks: pairs of a number of samples and a failure probability."""
 
     def __init__(self, expected: int, delta: float, limit: int | None, early: bool) -> None:
         self._next, self._turn = max(1, expected), 1
@@ -93,7 +97,7 @@ class Checks:
         if self._early:
             return self._early.pop()
         if self._limit is not None and self._next >= self._limit:
-            share, self._left = self._left, 0.0  # the last one has all that is left
+            share, self._left = self._left, 0.0  # the last check gets the remainder
             return (self._limit, share) if share > 0 else None
         samples, share = self._next, self._delta / (self._turn * (self._turn + 1))
         self._next, self._turn = math.ceil(samples * GROWTH), self._turn + 1
@@ -102,7 +106,7 @@ class Checks:
 
 
 class Run:
-    """A run, until it has what was asked for, its samples are used up or its time is over."""
+    """A run: ends when the goal is reached, or the samples or the time are used up."""
 
     def __init__(
         self, sampler: Sampler, delta: float, max_samples: int | None, deadline: float | None,
@@ -112,14 +116,14 @@ class Run:
         self.deadline, self.bar = deadline, bar
         self.num_nodes = sampler.graph.num_nodes
         self.found = nothing_known()
-        self.abandoned = False  # since another way is cheaper
+        self.abandoned = False  # whether another method is cheaper
         self.expected_samples = 0  # of the second phase
         self._phase_drawn = 0
-        # Of each vertex, for its share.
+        # The kind of each vertex, which determines its share.
         self._kind = torch.zeros(self.num_nodes, dtype=torch.int64, device=sampler.graph.device)
 
     def under_watch(self, work: Callable[[], None]) -> Estimate:
-        """Runs the work where Ctrl-C and the deadline end it."""
+        """Runs the work so that Ctrl-C and the deadline can interrupt it."""
         control = self.sampler.control
         timer = None
         if self.deadline is not None:
@@ -136,7 +140,7 @@ class Run:
         return self.found
 
     def counted(self, goal: int, total: Tensor | None) -> Tensor | None:
-        """Counts after so many samples of a phase, on top of `total`; None if cut short."""
+        """Adds the samples of a phase up to number `goal` to `total`; None if cut short."""
         drawn = 0 if total is None else self._phase_drawn
         if total is not None and goal <= drawn:
             return total
@@ -146,7 +150,7 @@ class Run:
         return more if more is None or total is None else total.add_(more)
 
     def fixed(self, epsilon: float, vertex_diameter: int) -> None:
-        """Riondato and Kornaropoulos 2016: a number of samples that the diameter decides."""
+        """Riondato and Kornaropoulos 2016: the diameter determines the number of samples."""
         limited = self.deadline is not None
         goal = vc_samples(epsilon, last_look(self.delta, limited), vertex_diameter)
         limit = goal if self.max_samples is None else min(goal, self.max_samples)
@@ -164,9 +168,11 @@ class Run:
             self.found = Estimate(vertex, score, low, high, check[0], check[0] >= goal)
 
     def progressive(self, epsilon: float, top: int | None, dearer: Callable[[float], bool]) -> None:
-        """The adaptive rule: shares from a first phase, then checks until all are close enough.
+        """The adaptive rule: shares from a first phase, then checks until all scores are close
+        enough.
 
-        dearer(seconds) may end the run before its second phase, which is expected to take so long.
+        dearer(seconds) receives the predicted time of the second phase, and can end the run before
+        it.
         """
         n, limited = self.num_nodes, self.deadline is not None
         size = max(math.ceil(FIRST_PHASE / epsilon), LEAST_FIRST)
@@ -177,7 +183,7 @@ class Run:
             self._phase(checks, even_shares(n), epsilon, top)
             return
         begin, delta, total = time.perf_counter(), self.delta, None
-        if limited:  # a promise for what the first phase finds, if there is nothing more
+        if limited:  # a guarantee for the first phase, in case it is all there is
             early = Checks(size, delta * EARLY_PART, size, early=True)
             delta -= delta * EARLY_PART
             while (check := early.next()) is not None:
@@ -206,7 +212,7 @@ class Run:
     def _shares(
         self, total: Tensor, samples: int, epsilon: float, top: int | None, delta: float
     ) -> tuple[Shares, Tensor]:
-        """Shares by what a first phase found, and the kind of each vertex."""
+        """Computes the shares from the counts of the first phase, and the kind of each vertex."""
         seen, count = _seen(total)
         unseen = self.num_nodes - count.size
         values, which, times = _grouped(np.append(count, 0) if unseen else count)
@@ -232,11 +238,11 @@ class Run:
         self, total: Tensor, check: tuple[int, float], split: Shares, epsilon: float,
         top: int | None,
     ) -> bool:  # fmt: skip
-        """A check: keeps what it found, and says whether that is enough."""
+        """Performs a check: stores its result and returns whether it is sufficient."""
         samples, delta = check
         seen = torch.nonzero(total + self._kind).flatten()
         count, kind = total[seen].cpu().numpy(), self._kind[seen].cpu().numpy()
-        # Vertices of one kind and one count share their interval; 0 stands for those not seen.
+        # Vertices of equal kind and count share an interval; 0 represents the unseen vertices.
         counts, which, _ = _grouped(np.append(count, 0))
         key, place, _ = _grouped(np.append(kind, 0) * counts.size + which)
         of_kind, of_count = key // counts.size, counts[key % counts.size]
@@ -255,14 +261,17 @@ class Run:
 
 
 def _seen(total: Tensor) -> tuple[Tensor, Counts]:
-    """The vertices that are in a sample, and in how many: what is looked at on the host."""
+    """The vertices that occur in a sample, and their counts, copied to the host."""
     seen = torch.nonzero(total).flatten()
     return seen, total[seen].cpu().numpy()
 
 
 def _grouped(numbers: Counts) -> tuple[Counts, Counts, Counts]:
-    """The different numbers, ascending, which of them each is, and how often; without sorting,
-    unless a table of all up to the largest would take more room than they do."""
+    """Returns the distinct numbers, ascending, the index of each number among them, and their
+    counts.
+
+    Sorts only if a table up to the largest number would be much larger than the input.
+    """
     if numbers.max(initial=0) > _TABLE * numbers.size:
         return np.unique(numbers, return_inverse=True, return_counts=True)
     times = np.bincount(numbers)
@@ -273,8 +282,8 @@ def _grouped(numbers: Counts) -> tuple[Counts, Counts, Counts]:
 
 
 def _gaps(values: Counts, times: Counts, top: int) -> Floats:
-    """For each count how far it is from the nearest of the others that it must be told from: those
-    of the top, and the next."""
+    """For each count, its distance to the nearest boundary between ranks of the top and the
+    rest."""
     ranked = np.repeat(values[::-1], np.minimum(times[::-1], top + 1))[: top + 1]
     middle = (ranked[:-1] + ranked[1:]) / 2  # between the first i and the rest
     found: Floats = 2 * np.abs(values[:, None] - middle[None, :]).min(1, initial=np.inf)
@@ -284,20 +293,23 @@ def _gaps(values: Counts, times: Counts, top: int) -> Floats:
 def certain_ranks(
     scores: Floats, lower: Floats, upper: Floats, top: int
 ) -> tuple[Counts, NDArray[np.bool_]]:
-    """The vertices with the `top` highest scores, and for each rank whether all that stand up to it
-    are above all others, if the intervals hold."""
+    """Returns the vertices with the `top` highest scores, and which ranks are certain.
+
+    Rank i is certain if all vertices up to it are above all others, provided that the intervals
+    hold.
+    """
     order = np.argsort(-scores, kind="stable")
     best = order[:top]
     rest = np.max(upper[order[top:]], initial=0.0)
     behind = np.maximum.accumulate(np.append(upper[best], rest)[::-1])[::-1][1:]
     certain = np.minimum.accumulate(lower[best]) > behind
     if top >= scores.size and top > 0:
-        certain[-1] = True  # nothing comes after the last
+        certain[-1] = True  # there are no vertices after the last
     return best, certain
 
 
 def _separated(found: Estimate, epsilon: float, top: int) -> bool:
-    """Is each vertex close enough, or has it no part in what is open about the top?"""
+    """Whether each vertex is close enough or irrelevant to the undecided ranks of the top."""
     if top > found.vertex.size:
         return False
     close = np.maximum(found.upper - found.scores, found.scores - found.lower) <= epsilon

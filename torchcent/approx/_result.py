@@ -1,4 +1,4 @@
-"""What approximations return."""
+"""Result types of the approximations."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 
-_EXACT = 1e-5  # relative error of exact scores at most (docs/betweenness.md)
+_EXACT = 1e-5  # maximum relative error of exact scores (docs/betweenness.md)
 
 
 class Top(NamedTuple):
-    """The vertices of the highest scores, the highest first.
+    """The vertices with the highest scores, in descending order.
 
-    certain[i] says that the i + 1 vertices up to there are the i + 1 highest, if the intervals
-    hold, which they do with probability 1 - delta. If all are, the order is right.
+    certain[i] means that the first i + 1 vertices are the i + 1 highest, provided that the
+    intervals hold, which has probability 1 - delta. If all entries are True, the order is correct.
     """
 
     vertices: Tensor  # int64 [k]
@@ -36,19 +36,19 @@ class Top(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """Scores with intervals that hold for all vertices at once, with probability 1 - delta.
+    """Scores with intervals that hold for all vertices simultaneously, with probability 1 - delta.
 
     Attributes:
-        scores: [n], normalised: what ``betweenness(graph)`` would be.
-        lower, upper: [n], the interval of each vertex; NaN where nothing is promised.
-        epsilon: the largest distance of a score from an end of its interval, before they are
-            rounded to a narrow dtype; NaN, too.
-        delta: the probability that some score is outside of its interval; 0 for exact scores, whose
-            intervals are single numbers, up to rounding.
-        samples: paths, or pivots, that the scores come from; of an exact run the sources.
+        scores: [n], normalised estimates of ``betweenness(graph)``.
+        lower, upper: [n], the interval of each vertex; NaN if there is no guarantee.
+        epsilon: the largest distance between a score and an end of its interval, before rounding to
+            a narrow dtype; NaN if there is no guarantee.
+        delta: the probability that some score is outside its interval. It is 0 for exact scores,
+            whose intervals are single numbers up to rounding.
+        samples: the number of paths or pivots; for an exact run, the number of sources.
         method: "kadabra", "rk", "pivots" or "exact".
-        reached: is it what was asked for, or was the run cut short?
-        reason: why this method, and how it ended.
+        reached: whether the requested accuracy was reached; False if the run was cut short.
+        reason: why this method was selected, and how the run ended.
     """
 
     scores: Tensor
@@ -76,7 +76,7 @@ class Approximation:
         scores, lower, upper = (
             part.double().cpu().numpy() for part in (self.scores, self.lower, self.upper)
         )
-        if self.delta == 0:  # not by the last digits of ties
+        if self.delta == 0:  # tied scores may differ in the last digits
             lower, upper = lower * (1 - _EXACT), upper * (1 + _EXACT)
         best, certain = certain_ranks(scores, lower, upper, k)
         vertices = torch.from_numpy(best).to(self.scores.device)
@@ -91,7 +91,8 @@ class Approximation:
     ) -> None:  # fmt: skip
         """Writes a figure of the scores with their intervals: .png, .svg or .pdf.
 
-        As :func:`torchcent.plot.plot_scores`. Needs matplotlib: ``pip install torchcent[plot]``.
+        The arguments are those of :func:`torchcent.plot.plot_scores`. Needs matplotlib: ``pip
+        install torchcent[plot]``.
         """
         from torchcent.plots._scores import plot_scores
 
@@ -105,7 +106,7 @@ class Approximation:
 
     @property
     def in_words(self) -> str:
-        """How it was found and how exact it is, in a line."""
+        """One line that describes the method and the accuracy."""
         if self.method == "exact":
             return "exact"
         what = "pivots" if self.method == "pivots" else "paths"
@@ -123,9 +124,9 @@ class Approximation:
 
 
 def outward(lower: Tensor, upper: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Ends of intervals in [0, 1], float64, in another dtype: no interval gets narrower."""
+    """Converts interval ends in [0, 1] from float64 to another dtype, rounding outward."""
     unit = torch.finfo(dtype)
-    least = unit.tiny * unit.eps  # the smallest number there is
+    least = unit.tiny * unit.eps  # smallest positive number
 
     def rounded(value: Tensor, sign: int) -> Tensor:
         near = value.to(dtype)
@@ -138,14 +139,14 @@ def outward(lower: Tensor, upper: Tensor, dtype: torch.dtype) -> tuple[Tensor, T
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveBetweenness:
-    """Estimates for single vertices, by Bader et al. 2007.
+    """Estimates for single vertices by Bader et al. 2007.
 
     Attributes:
-        scores: [k], normalised, in the order of the vertices asked for.
-        samples: int64 [k], sources whose dependencies each estimate is the sum of.
-        stopped: bool [k], did the sum exceed c n, or were the sources used up?
-        lower, upper: [k], epsilon times and 1 / epsilon times the score: for vertices that stopped
-            by the rule, with probability at least 1 - 2 epsilon each.
+        scores: [k], normalised, in the order of the requested vertices.
+        samples: int64 [k], number of sources whose dependencies are in each estimate.
+        stopped: bool [k], whether the sum exceeded c n or all sources were used.
+        lower, upper: [k], epsilon times and 1 / epsilon times the score. For each vertex that met
+            the stopping rule, the interval holds with probability at least 1 - 2 epsilon.
     """
 
     vertices: Tensor

@@ -1,4 +1,4 @@
-"""Draws random shortest paths, and counts how often each vertex is inside of one."""
+"""Draws random shortest paths and counts how often each vertex is in the interior of one."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from torchcent.graph import Graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import CANCEL
 
-# Bytes of a search at most, per vertex and per slot. By hops: depths, queues, what lies on shortest
-# paths (sample_hops.h); by weights two tables and two queues (sample_weights.h). On CUDA
-# of a block (csrc/samples/cuda/sample.cu), which leaves what needs more to the CPU.
+# Maximum bytes of a search, per vertex and per slot. By hops: depths, queues and the vertices on
+# shortest paths (sample_hops.h). By weights: two tables and two queues (sample_weights.h). On CUDA,
+# per block (csrc/samples/cuda/sample.cu); searches that need more run on the CPU.
 _SEARCH = {
     ("cpu", False): (44, 4), ("cpu", True): (64, 64),
     ("cuda", False): (16, 0), ("cuda", True): (72, 0),
 }  # fmt: skip
-# Per vertex, whatever draws: counts of two phases, and what a check makes of them. Per vertex and
-# per slot by weights on CUDA: arcs beside their weights, both ways (dijkstra.cuh).
+# Bytes per vertex, for every engine: the counts of two phases and the arrays of a check. Bytes per
+# vertex and per slot, by weights on CUDA: arcs stored with their weights, in both directions
+# (dijkstra.cuh).
 _RUN, _PACKED = 80, (40, 32)
-# Slots that a block's span of them can address.
+# Number of slots that the span of a block can address.
 _MOST_PACKED_SLOTS = 2**32 - 1
 
 
 class Sampler:
-    """Samples 0, 1, 2, ... of a seed; what they are depends on nothing else.
+    """Draws samples 0, 1, 2, ... of a seed; each sample depends on the seed and its number only.
 
-    `control` is the record that the operators share (`_codes.control`).
+    `control` is the record shared by the operators (`_codes.control`).
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Sampler:
         self._where, cpu = graph.device, torch.device("cpu")
         self._compiled = tie_tolerance == 0 and self._has_kernel(cpu)
         if self._compiled and not self._has_kernel(self._where):
-            self._where = cpu  # tensors would take far longer
+            self._where = cpu  # tensor operators would be far slower
         self._room = self._searches_that_fit(memory)
 
     @property
@@ -61,13 +62,13 @@ class Sampler:
         return _ops.has_kernel(self._operator, device)
 
     def _searches_that_fit(self, memory: int | None) -> int:
-        """At a time: threads, or blocks on CUDA."""
+        """Number of concurrent searches: threads on the CPU, blocks on CUDA."""
         graph, where = self.graph, self._where
         n, m = graph.num_nodes, graph.num_slots
         fixed = graph.nbytes + _RUN * n
         what = "drawing shortest paths, one at a time,"
         limit = _memory.budget(memory, graph.device)
-        if where != graph.device:  # there the graph and the counts; all else on the host
+        if where != graph.device:  # a copy of the graph and the counts there; the rest on the host
             if fixed > limit:
                 raise _memory.refuse(what, fixed, limit, memory)
             memory = None
@@ -84,7 +85,7 @@ class Sampler:
         return (limit - fixed) // max(each, 1)
 
     def draw(self, count: int) -> Tensor | None:
-        """int64 [n], of the next so many samples; None if cancelled."""
+        """int64 [n]: counts of the next `count` samples; None if cancelled."""
         graph = self.graph if self._where == self.graph.device else self.host
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
         number = (self.seed, self.drawn, count, counts, self.control)
@@ -103,7 +104,7 @@ class Sampler:
         return counts.to(self.graph.device)
 
     def _call(self, graph: Graph, *number: object) -> Tensor:
-        """The operator: numbers of samples, on the host, that a device leaves to the CPU."""
+        """Calls the operator. Returns the samples, on the host, that a device leaves to the CPU."""
         operator = getattr(_ops.ops, self._operator)
         colptr, row = graph.transpose
         found: Tensor
@@ -123,7 +124,7 @@ class Sampler:
         return self.graph.to("cpu")
 
     def _on_host(self, numbers: Tensor) -> Tensor:
-        """The same of single samples, on the CPU: those whose path counts are beyond float64."""
+        """Draws single samples on the CPU: those whose path counts overflow float64."""
         graph = self.host
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device="cpu")
         for number in numbers.tolist():

@@ -1,5 +1,4 @@
-"""Random shortest paths in plain PyTorch: a whole search from each drawn source, and a walk back
-from the target."""
+"""Random shortest paths in plain PyTorch: full searches from the sources, and backtracking."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from torchcent.graph import Graph
 from torchcent.runtime._codes import CANCEL, DONE
 
 _MOST_LANES = 64  # samples that are drawn together
-_ANY_MEMORY = 2**62  # their number follows the graph alone, so that the same come out everywhere
+_ANY_MEMORY = 2**62  # lanes depend on the graph only, so that samples are reproducible
 
 
 def sample_paths(
@@ -33,7 +32,7 @@ def sample_paths(
         source = torch.randint(n, (lanes,), generator=chance, device="cpu")
         target = torch.randint(n - 1, (lanes,), generator=chance, device="cpu")
         target += target >= source
-        # The samples of these that are asked for.
+        # The requested samples of this batch.
         wanted = slice(max(first - begin, 0), min(first + count - begin, lanes))
         part = (source[wanted].to(graph.device), target[wanted].to(graph.device))
         chance.manual_seed(hash((seed, begin, wanted.start)) % 2**63)
@@ -52,7 +51,7 @@ def _own(graph: Graph) -> int:
 
 
 def memory_needed(graph: Graph) -> int:
-    """Bytes at most, besides the graph and the counts."""
+    """Maximum bytes, besides the graph and the counts."""
     n, m = graph.num_nodes, graph.num_slots
     return _tensor.memory_needed(n, m, _lanes(graph), _own(graph))
 
@@ -63,7 +62,8 @@ def _walk_back(
 ) -> None:  # fmt: skip
     n = graph.num_nodes
     levels = _levels(graph, source, tie_tolerance)
-    # For each pair (lane, vertex) the arcs of shortest paths that lead to it, with what they count.
+    # For each pair (lane, vertex), the arcs of shortest paths that lead to it, with their path
+    # counts.
     tail, head, log_count = [], [], []
     begin = 0
     place = torch.cat([level.lane * n + level.vertex for level in levels])
@@ -80,10 +80,10 @@ def _walk_back(
     pointers = torch.cat([arcs_to.new_zeros(1), arcs_to.cumsum(0)])
     lane = torch.arange(source.numel(), device=source.device)
     here, root = lane * n + target, lane * n + source
-    here, root = here[arcs_to[here] > 0], root[arcs_to[here] > 0]  # where there is a path
+    here, root = here[arcs_to[here] > 0], root[arcs_to[here] > 0]  # where a path exists
     while here.numel():
         which, arc = out_arcs(pointers, here)
-        # The exponential race: the first of these is drawn in proportion to its count.
+        # Exponential race: the minimum is drawn with probability proportional to its count.
         drawn = torch.rand(arc.numel(), generator=chance, dtype=torch.float64, device="cpu").to(
             arc.device
         )

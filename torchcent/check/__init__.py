@@ -1,1 +1,1 @@
-"""Checks of arguments: every TypeError and ValueError that several families share."""
+"""Argument checks: every TypeError and ValueError that several families share."""

@@ -1,4 +1,4 @@
-"""Errors of the arguments of approximations."""
+"""Errors about the arguments of approximations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ METHODS = ("auto", "kadabra", "rk", "pivots", "exact")
 
 
 def epsilon(value: object) -> float:
-    if share(value, "epsilon") < 1e-9:  # for which more samples are needed than int64 counts
+    if share(value, "epsilon") < 1e-9:  # below it the number of samples exceeds int64
         raise ValueError(
             f"epsilon must be at least 1e-9, got {shortened(value)}; method='exact' has no error"
         )
@@ -41,7 +41,7 @@ def seconds(value: object) -> float | None:
 
 
 def options(method: str, top: object, pivots: str, scaling: str, tie_tolerance: float) -> None:
-    """What only one of the methods knows."""
+    """Checks the options that only one of the methods accepts."""
     if top is not None and method not in ("auto", "kadabra"):
         raise ValueError(f"top={top!r} is for method='kadabra', not {method!r}; leave it out")
     if pivots != "uniform" and method != "pivots":

@@ -1,4 +1,4 @@
-"""Errors about batches of graphs and features, as _check.py has those about all other arguments."""
+"""Errors about batches of graphs and features; _common.py has those of all other arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def size(batch: object, ptr: object, num_nodes: int | None) -> int | None:
-    """The number of vertices that the shape of `batch` or `num_nodes` tells."""
+    """The number of vertices given by `num_nodes`, or else by the shape of `batch`."""
     return batch.numel() if num_nodes is None and isinstance(batch, Tensor) else num_nodes
 
 
@@ -27,11 +27,11 @@ def pointers(
     index: Tensor,
     allow: Callable[[int, int], None],
 ) -> tuple[Tensor, Tensor] | None:
-    """(ptr int64 [G + 1], batch int64 [n]) of a disjoint union, or None if it is one graph.
+    """(ptr int64 [G + 1], batch int64 [n]) of a disjoint union, or None for a single graph.
 
-    The two say the same: batch has the graph of every vertex, ptr the first vertex of every graph.
-    Both are copies that nobody else can change. `allow` refuses so many vertices and graphs, before
-    memory is taken for them.
+    Both describe the same partition: batch holds the graph of every vertex, ptr the first vertex of
+    every graph. Both are copies that no one else can modify. `allow` raises if there are too many
+    vertices and graphs, before memory is allocated for them.
     """
     if batch is None and ptr is None:
         return None
@@ -71,7 +71,7 @@ def pointers(
 
 
 def arcs_within(index: Tensor, batch: Tensor) -> None:
-    """Every arc stays in its graph."""
+    """Checks that every arc stays within its graph."""
     leaving = batch.index_select(0, index[0]) != batch.index_select(0, index[1])
     if leaving.any():
         column = int(leaving.int().argmax())
@@ -92,7 +92,7 @@ def no_batch_for_graph(batch: object, ptr: object) -> None:
 
 def one_graph(graph: Graph, name: str, instead: str) -> None:
     if graph.ptr is not None:
-        raise ValueError(f"{name} is for one graph, and there is a batch of them; {instead}")
+        raise ValueError(f"{name} is for one graph, but got a batch of graphs; {instead}")
 
 
 def measures(value: object, accepted: Collection[str]) -> list[str]:
@@ -102,7 +102,7 @@ def measures(value: object, accepted: Collection[str]) -> list[str]:
 
 
 def _vector(value: object, name: str, index: Tensor) -> Tensor:
-    """A copy, as a Graph never changes; what is checked is the copy."""
+    """A copy, because a Graph never changes; the copy is what is checked."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{name} must be a torch.Tensor or None, got {type(value).__name__}")
     dense(value, name)
@@ -116,8 +116,10 @@ def _vector(value: object, name: str, index: Tensor) -> Tensor:
 
 
 def _descent(values: Tensor) -> int | None:
-    """The first place with a smaller number than the one before. No differences are taken, which
-    could be beyond int64."""
+    """The first index whose value is smaller than the one before.
+
+    Values are compared, not subtracted: differences may exceed int64.
+    """
     if values.numel() < 2:
         return None
     down = values[1:] < values[:-1]
@@ -125,7 +127,7 @@ def _descent(values: Tensor) -> int | None:
 
 
 def _ascending_pointers(ptr: Tensor) -> int:
-    """The number of vertices."""
+    """Checks that ptr ascends from 0, and returns the number of vertices."""
     if ptr.numel() == 0:
         raise ValueError("ptr must have an entry more than there are graphs, at least [0]")
     first, last = torch.stack([ptr[0], ptr[-1]]).tolist()
@@ -144,7 +146,7 @@ def _ascending_pointers(ptr: Tensor) -> int:
 
 
 def _ascending_batch(batch: Tensor) -> int:
-    """The number of graphs: batch.max() + 1."""
+    """Checks that batch is sorted, and returns the number of graphs: batch.max() + 1."""
     if batch.numel() == 0:
         return 0
     first, last = torch.stack([batch[0], batch[-1]]).tolist()

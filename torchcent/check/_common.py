@@ -1,7 +1,7 @@
-"""Errors about arguments that functions of several families have, raised before anything runs.
+"""Errors about arguments that several families share, raised before anything runs.
 
-Those of one family are in the modules beside this one (`_check_*.py`); errors about what a file
-holds are raised by its reader, and those about what an engine can do by the plan.
+The other modules of this package have those of single families. Readers raise errors about the
+contents of files, and the plan raises those about limits of engines.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STRATEGIES = {
     "warp_centric": Strategy.WARP_CENTRIC,
     "cooperative": Strategy.COOPERATIVE,
 }
-# Those of the dijkstra engine. "+" combines what can be combined.
+# Strategies of the dijkstra engine; "+" combines two of them.
 _UNLOCKED = {
     "node_parallel": Strategy.NODE_PARALLEL,
     "work_efficient": Strategy.WORK_EFFICIENT,
@@ -52,11 +52,11 @@ WEIGHTED_STRATEGIES: dict[str, int] = {
 WARP_SIZES = (4, 8, 16, 32)
 DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
 MAX_NODES = 2**31 - 1
-MAX_BYTES = 2**62  # more memory than there is, within int64
+MAX_BYTES = 2**62  # more memory than any machine has, within int64
 
 
 def edge_index(value: object, name: str = "edge_index") -> Tensor:
-    """An integer tensor [2, E] on a device that holds data."""
+    """Checks for an integer tensor [2, E] with data in memory, and returns it."""
     if not isinstance(value, Tensor):
         raise TypeError(
             f"{name} must be a torch.Tensor [2, E] or a torchcent.Graph, got {type(value).__name__}"
@@ -73,7 +73,7 @@ def edge_index(value: object, name: str = "edge_index") -> Tensor:
 
 
 def num_nodes(value: object) -> int | None:
-    """The number of vertices asked for: at most 2^31 - 1."""
+    """The requested number of vertices: at most 2^31 - 1."""
     if value is None:
         return None
     size = integer(value, "num_nodes")
@@ -88,7 +88,7 @@ def num_nodes(value: object) -> int | None:
 
 
 def holds_ids(value: int | None, low: int, high: int, named: str = "num_nodes={}") -> int:
-    """The number of vertices: as given and at least what ids from `low` to `high` need."""
+    """The number of vertices: as given, or as required by the ids, which range from low to high."""
     if low < 0:
         raise ValueError(f"edge_index must not contain negative vertex ids, got {low}")
     if value is None:
@@ -110,7 +110,7 @@ def directed_for_graph(directed: object, graph: Graph) -> None:
     if directed is not None and directed is not graph.directed:
         raise ValueError(
             f"directed={shortened(directed)} contradicts the Graph given, which has "
-            f"directed={graph.directed}; leave it out, or build the Graph anew"
+            f"directed={graph.directed}; leave it out, or rebuild the Graph"
         )
 
 
@@ -130,13 +130,13 @@ def strategy(
     name = choice(value, "strategy", tuple(known))
     if name != "auto" and (engine not in ("auto", single) or graph.device.type != "cuda"):
         raise ValueError(
-            f"strategy={name!r} is for engine={single!r} on CUDA, but engine={engine!r} was asked "
-            f"for and the graph is on {graph.device}; leave strategy='auto'"
+            f"strategy={name!r} is for engine={single!r} on CUDA, but engine={engine!r} was given "
+            f"and the graph is on {graph.device}; leave strategy='auto'"
         )
     if "locked" in name and tie_tolerance > 0:
         raise ValueError(
-            f"strategy={name!r} counts paths while distances fall and cannot tell ties within "
-            f"tie_tolerance={tie_tolerance:g}; take one without 'locked', or tie_tolerance=0"
+            f"strategy={name!r} counts paths while distances fall and cannot detect ties within "
+            f"tie_tolerance={tie_tolerance:g}; use one without 'locked', or tie_tolerance=0"
         )
     if not isinstance(warp_size, Integral) or warp_size not in WARP_SIZES:
         raise ValueError(f"warp_size must be one of {WARP_SIZES}, got {shortened(warp_size)}")
@@ -178,14 +178,14 @@ def top(value: object, graph: Graph) -> int:
 
 
 def at_most_one(**arguments: object) -> None:
-    """Of several arguments that exclude each other, one may be given."""
+    """Checks that at most one of several mutually exclusive arguments is given."""
     given = [name for name, value in arguments.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} exclude each other; pass one of them")
 
 
 def device(value: object) -> torch.device:
-    """A device that is there."""
+    """A device that is available."""
     try:
         found = torch.device(value)  # type: ignore[call-overload]
         if found.type not in ("cpu", "meta"):
@@ -231,7 +231,7 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
         raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
     if value.numel() == 0:
         raise ValueError(f"{name} must not be empty; pass None for all vertices")
-    ids = value.to(device=graph.device, dtype=torch.int64, copy=True)  # nobody else changes it
+    ids = value.to(device=graph.device, dtype=torch.int64, copy=True)  # a private copy
     low, high = (int(x) for x in torch.aminmax(ids))
     if low < 0 or high >= graph.num_nodes:
         raise ValueError(
@@ -245,7 +245,7 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
 
 
 def per_vertex(value: object, name: str, graph: Graph) -> Tensor:
-    """A finite number >= 0 for every vertex: float64 [n] on the graph's device."""
+    """Finite numbers >= 0, one per vertex: float64 [n] on the graph's device."""
     if not isinstance(value, Tensor):
         try:
             value = torch.as_tensor(value, device="cpu")
@@ -276,7 +276,7 @@ def per_vertex(value: object, name: str, graph: Graph) -> Tensor:
 
 
 def sources(value: object, graph: Graph, generator: torch.Generator | None) -> Tensor | None:
-    """None for all vertices, or the drawn (an int) or named (a tensor) pivots."""
+    """None for all vertices, or the pivots: drawn (an int) or named (a tensor)."""
     if value is None:
         return None
     if isinstance(value, bool):
@@ -305,7 +305,7 @@ def sources(value: object, graph: Graph, generator: torch.Generator | None) -> T
 
 
 def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Vertices u and v as int64 tensors of shapes that broadcast; repetitions are welcome."""
+    """Vertices u and v as int64 tensors of broadcastable shapes; repetitions are allowed."""
     pair = []
     for name, value in (("u", u), ("v", v)):
         if isinstance(value, bool) or not isinstance(value, (int, Tensor)):
@@ -321,7 +321,7 @@ def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple
             raise TypeError(f"{name} must hold integer vertex ids, got {ids.dtype}")
         if ids.device != device and ids.device.type != "cpu":
             raise ValueError(f"{name} is on {ids.device}, but the graph is on {device}")
-        ids = ids.to(device=device, dtype=torch.int64, copy=True)  # nobody else changes it
+        ids = ids.to(device=device, dtype=torch.int64, copy=True)  # a private copy
         low, high = (int(x) for x in torch.aminmax(ids)) if ids.numel() else (0, -1)
         if low < 0 or high >= size:
             raise ValueError(
@@ -344,7 +344,7 @@ def reflexive(value: object) -> None:
 
 
 def named_sources(value: object, graph: Graph) -> Tensor | None:
-    """None for all vertices, or a tensor of different ones."""
+    """None for all vertices, or a tensor of distinct ones."""
     if isinstance(value, int):
         raise TypeError(
             f"sources must be None or a tensor of vertex ids, got {shortened(value)}; "
@@ -363,7 +363,7 @@ def positive(value: object, name: str) -> int | None:
 
 
 def distance_dtype(value: object) -> torch.dtype | None:
-    """None for "auto"."""
+    """The dtype, or None for "auto"."""
     if isinstance(value, str) and value == "auto":
         return None
     if not isinstance(value, torch.dtype) or value not in DISTANCE_DTYPES:
@@ -377,7 +377,7 @@ def distance_out(
     value: object, shape: tuple[int, int], dtype: torch.dtype | None, device: torch.device,
     known: tuple[torch.dtype, ...],
 ) -> Tensor | Path | None:  # fmt: skip
-    """Where distances are to be written: a .npy file in a folder that is there, or a tensor."""
+    """Where distances are written: a .npy file in an existing folder, or a tensor."""
     if value is None:
         return None
     if isinstance(value, Tensor):
@@ -408,7 +408,7 @@ def distance_out(
 
 
 def kernel(engine: str, operator: str, device: torch.device) -> None:
-    """Is the operator that this engine needs compiled for the device?"""
+    """Checks that the operator of this engine is compiled for the device."""
     if _ops.has_kernel(operator, device):
         return
     if not _ops.available:

@@ -1,4 +1,4 @@
-"""Errors about graphs of PyTorch Geometric and the attributes that transforms give them."""
+"""Errors about PyTorch Geometric data and the attributes that transforms add to them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from torch import Tensor
 
 from torchcent.check._values import dense, shortened
 
-# PyTorch Geometric adds offsets to attributes with such parts when it joins graphs to a batch.
+# When PyTorch Geometric makes a batch, it adds offsets to attributes with these in their names.
 _COUNTED = ("index", "batch")
 _RESERVED = (
     "adj", "adj_t", "edge_stores", "edge_type", "edge_types", "face", "keys", "node_stores",
     "node_type", "node_types", "num_edges", "num_features", "num_nodes", "ptr", "stores",
 )  # fmt: skip
-_UNCOUNTED = "does not tell its number of vertices; set num_nodes"
+_UNCOUNTED = "does not specify its number of vertices; set num_nodes"
 
 
 def node_attribute(value: object) -> str | None:
-    """A name for what vertices get, or None for columns of ``x``."""
+    """The name of a vertex attribute, or None for columns of ``x``."""
     if value is None:
         return None
     name = _attribute(value)
@@ -32,7 +32,7 @@ def node_attribute(value: object) -> str | None:
 
 
 def edge_attribute(value: object) -> str | None:
-    """A name for what edges get, or None for columns of ``edge_attr``."""
+    """The name of an edge attribute, or None for columns of ``edge_attr``."""
     if value is None:
         return None
     name = _attribute(value)
@@ -45,12 +45,12 @@ def edge_attribute(value: object) -> str | None:
 
 
 def label_attribute(value: object) -> str:
-    """A name for labels: of their own, for as numbers among features they mean nothing."""
+    """The name of an attribute for labels, which would be meaningless as numbers in ``x``."""
     name = node_attribute(value)
     if name is None:
         raise TypeError(
-            "attr_name must be a str: cluster labels are names, not numbers to be put beside "
-            "data.x; torch.nn.functional.one_hot makes features of them"
+            "attr_name must be a str: cluster labels are names, not numbers to be appended to "
+            "data.x; torch.nn.functional.one_hot converts them to features"
         )
     return name
 
@@ -65,7 +65,7 @@ def weight_attribute(value: object) -> str | None:
 
 
 def edge_types(value: object) -> tuple[tuple[str, str, str], ...] | None:
-    """Edge types of a HeteroData, (source, relation, target) each."""
+    """The edge types of a HeteroData, each (source, relation, target)."""
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or not value or isinstance(value[0], str):
@@ -84,7 +84,7 @@ def edge_types(value: object) -> tuple[tuple[str, str, str], ...] | None:
 def stores(
     data: Any, chosen: tuple[tuple[str, str, str], ...] | None
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Stores of vertices and of edges by type: one and the same, of type None, for a Data."""
+    """Vertex stores and edge stores by type; a Data has one of each, of type None."""
     if not hasattr(data, "node_stores") or not hasattr(data, "edge_stores"):
         raise TypeError(
             f"data must be a torch_geometric Data, Batch or HeteroData, got {type(data).__name__}"
@@ -108,7 +108,7 @@ def stores(
 
 
 def store_edges(store: Any, what: str) -> Tensor:
-    """edge_index of a store, as a plain tensor."""
+    """The edge_index of a store, as a plain tensor."""
     if "edge_index" not in store:
         hint = ""
         if "adj_t" in store or "adj" in store:
@@ -122,7 +122,7 @@ def store_edges(store: Any, what: str) -> Tensor:
 def store_size(store: Any, what: str) -> int:
     try:
         size = store.num_nodes
-    except IndexError as error:  # torch_geometric takes it from the first attribute of vertices
+    except IndexError as error:  # torch_geometric infers it from the first vertex attribute
         raise ValueError(f"{what} {_UNCOUNTED}: {error}") from None
     if size is None:
         raise ValueError(f"{what} {_UNCOUNTED}")
@@ -143,7 +143,7 @@ def store_batch(store: Any, size: int, what: str) -> Tensor:
 
 
 def ids_within(index: Tensor, sizes: tuple[int, int], what: str) -> None:
-    """Ids of the vertices that edges join, before others are put in their place."""
+    """Checks the vertex ids of edges, before they are renumbered."""
     for row, size in zip(index, sizes, strict=True):
         low, high = (int(x) for x in torch.aminmax(row)) if row.numel() else (0, -1)
         if low < 0 or high >= size:
@@ -154,7 +154,7 @@ def ids_within(index: Tensor, sizes: tuple[int, int], what: str) -> None:
 
 
 def store_weight(store: Any, name: str, what: str) -> Tensor:
-    """Weights [E] of a store; [E, 1], as edge_attr often is, is taken as well."""
+    """The weights [E] of a store; [E, 1], a common shape of edge_attr, is accepted, too."""
     value = store.get(name)
     if not isinstance(value, Tensor):
         raise ValueError(
@@ -165,22 +165,22 @@ def store_weight(store: Any, name: str, what: str) -> Tensor:
 
 
 def store_features(store: Any, name: str) -> Tensor | None:
-    """The matrix that columns are to be put beside, or None if there is none."""
+    """The matrix to which columns are appended, or None if there is none."""
     if name not in store or store[name] is None:
         return None
     value = store[name]
     if not isinstance(value, Tensor) or value.layout != torch.strided:
         raise TypeError(
-            f"data.{name} must be a dense tensor to put columns beside it; give attr_name a name"
+            f"data.{name} must be a dense tensor to append columns to it; give attr_name a name"
         )
     if not value.is_floating_point():
         raise TypeError(
-            f"data.{name} is {value.dtype}, in which scores would be cut to whole numbers; make it "
+            f"data.{name} is {value.dtype}, which would truncate scores to whole numbers; make it "
             f"floating-point (data.{name}.float()), or give attr_name a name"
         )
     if value.dim() > 2:
         raise ValueError(
-            f"data.{name} must be [rows] or [rows, columns] to put columns beside it, got shape "
+            f"data.{name} must be [rows] or [rows, columns] to append columns to it, got shape "
             f"{list(value.shape)}; give attr_name a name"
         )
     return value[:, None] if value.dim() == 1 else value
@@ -202,7 +202,5 @@ def _attribute(value: object) -> str:
                 "name"
             )
     if value in _RESERVED:
-        raise ValueError(
-            f"attr_name={shortened(value)} is a name that torch_geometric needs for itself"
-        )
+        raise ValueError(f"attr_name={shortened(value)} is a name reserved by torch_geometric")
     return value

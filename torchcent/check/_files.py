@@ -1,4 +1,4 @@
-"""Every TypeError and ValueError about the arguments of what reads and writes files."""
+"""Every TypeError and ValueError about the arguments of readers and writers of files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def path(value: object, name: str = "path") -> str:
 
 
 def count(value: object, name: str) -> int:
-    """An int of at least 0, NumPy's as well."""
+    """An int >= 0; NumPy's integers are accepted."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an int, got {shortened(value)}")
     if value < 0:
@@ -41,7 +41,7 @@ def text(value: object, name: str) -> str | None:
 
 
 def sequence(values: Any, name: str) -> list[Any]:
-    """The items of a sequence; of a tensor, numbers."""
+    """The items of a sequence as a list; those of a tensor as numbers."""
     if isinstance(values, Tensor):
         dense(values, name)
     try:

@@ -1,7 +1,7 @@
-"""The layout of a scipy.sparse matrix, checked whole before an entry of it is used.
+"""Checks of the layout of a scipy.sparse matrix, made before any entry is used.
 
-SciPy's compiled loops trust ``indptr`` and ``indices``: those of a file, or of a matrix whose
-arrays were assigned to, may lead out of bounds. What is expanded here is expanded by numpy.
+SciPy's compiled loops trust ``indptr`` and ``indices``. Those of a file, or of a matrix whose
+arrays were assigned to, may point out of bounds. This module expands them with NumPy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LAYOUTS = (*ARRAYS, "lil", "dok")
 
 
 class Entries(NamedTuple):
-    """Stored entries one by one, in the order of the matrix."""
+    """The stored entries, in the order of the matrix."""
 
     row: np.ndarray
     col: np.ndarray
@@ -33,7 +33,7 @@ class Entries(NamedTuple):
 
 
 def square(name: str, shape: object) -> int:
-    """n of the shape (n, n)."""
+    """Checks for a shape (n, n), and returns n."""
     whole = isinstance(shape, tuple) and all(
         isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in shape
     )
@@ -45,7 +45,7 @@ def square(name: str, shape: object) -> int:
 
 
 def weights(name: str, data: np.ndarray) -> torch.Tensor:
-    """Values as a tensor of their own; complex ones and objects raise TypeError."""
+    """The values as a new tensor; complex numbers and objects raise TypeError."""
     if data.dtype.kind not in "biuf":
         raise TypeError(f"{name} has values of dtype {data.dtype}; weights are real numbers")
     native = data.dtype.isnative and data.dtype.itemsize <= 8
@@ -66,9 +66,9 @@ def of_matrix(name: str, matrix: Any) -> Entries:
 
 
 def of_arrays(name: str, layout: str, n: int, arrays: Mapping[str, Any]) -> Entries:
-    """The entries of an n x n matrix from the arrays of its layout.
+    """The entries of an n x n matrix, from the arrays of its layout.
 
-    Zeros that are stored are entries too; not so in bsr and dia, which cannot do without them.
+    Stored zeros are entries, except in bsr and dia, which store zeros as padding.
     """
     for key in ARRAYS[layout]:
         array = arrays.get(key)
@@ -101,7 +101,7 @@ def _of_coo(name: str, n: int, arrays: Mapping[str, np.ndarray]) -> Entries:
 
 
 def _of_rows(name: str, layout: str, n: int, arrays: Mapping[str, np.ndarray]) -> Entries:
-    """csr, csc and, in blocks, bsr."""
+    """The entries of csr, csc and (in blocks) bsr."""
     indptr, indices, data = (arrays[key] for key in ARRAYS[layout])
     high, wide = data.shape[1:] if layout == "bsr" else (1, 1)
     if high < 1 or wide < 1 or n % high or n % wide:
@@ -180,7 +180,7 @@ def _of_dok(name: str, n: int, matrix: Any) -> Entries:
 
 
 def _within(name: str, what: str, ids: np.ndarray, n: int) -> np.ndarray:
-    """``ids`` as int64, all of them in 0..n-1."""
+    """``ids`` as int64, checked to be in 0..n-1."""
     if len(ids) and (ids.min() < 0 or ids.max() >= n):
         wrong = ids[(ids < 0) | (ids >= n)][0]
         raise ValueError(f"{name}: {what} holds {wrong}; accepted: 0..{n - 1}")

@@ -1,4 +1,4 @@
-"""Errors about single values: what all other checks are made of."""
+"""Errors about single values, the building blocks of all other checks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from torch.nn.parameter import is_lazy
 
 
 def dense(value: Tensor, name: str) -> None:
-    """A plain tensor that has its numbers in memory: first of all, as others may not even tell
-    their shape."""
+    """Checks for a plain tensor with its data in memory.
+
+    This check comes first, because other tensors may not even have a shape.
+    """
     kind = ""
     if type(value).__torch_dispatch__ is not Tensor.__torch_dispatch__ or is_lazy(value):
         kind = f"a {type(value).__name__}"
@@ -33,14 +35,14 @@ def dense(value: Tensor, name: str) -> None:
 
 
 def integer(value: object, name: str) -> int:
-    """An int, NumPy's as well."""
+    """An int; NumPy's integers are accepted."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an int or None, got {shortened(value)}")
     return int(value)
 
 
 def number(value: object, name: str, accepted: str = "") -> float:
-    """An int or a float, NumPy's as well; NaN is in no range."""
+    """An int or a float; NumPy's numbers are accepted. NaN is in no range."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         raise TypeError(f"{name} must be a number{accepted}, got {shortened(value)}")
     if isinstance(value, np.complexfloating):
@@ -52,7 +54,7 @@ def number(value: object, name: str, accepted: str = "") -> float:
 
 
 def shortened(value: object) -> str:
-    """A value as messages show it: Python refuses to write out integers of thousands of digits."""
+    """A value as shown in messages; Python refuses to print integers of thousands of digits."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**128:
         return f"an int of {value.bit_length()} bits"
     try:

@@ -1,4 +1,4 @@
-"""Errors about the visitors of multi_search and what their hooks return."""
+"""Errors about the visitors of multi_search and the return values of their hooks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def visitor_bytes(value: object) -> int:
 
 
 def prior_result(value: object, lane: Tensor) -> Tensor | bool:
-    """True or False for all pairs of the frontier, or a bool tensor with an entry for each."""
+    """True or False for all pairs of the frontier, or a bool tensor with one entry per pair."""
     if value is None or isinstance(value, bool):
         return value is not False
     if not isinstance(value, Tensor) or value.dtype != torch.bool or value.shape != lane.shape:

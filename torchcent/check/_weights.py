@@ -1,4 +1,4 @@
-"""Errors about weights, as _check.py has those about all other arguments."""
+"""Errors about weights; _common.py has those of all other arguments."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _NUMBERS = (
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32,
     torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32,
 )  # fmt: skip
-_EXACT = 2**53  # integers up to here are float64 as well
-_LARGEST_SUM = 2.0**1023  # of distances between all pairs, that is of n^3 weights at most
+_EXACT = 2**53  # integers up to this are exact in float64
+_LARGEST_SUM = 2.0**1023  # of distances between all pairs: at most n^3 weights
 
 
 def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
-    """float64 [E], or None: a distance for each column of the edge_index."""
+    """float64 [E], or None: a distance per column of the edge_index."""
     if value is None:
         return None
     weight, largest = distances(_per_column(value, index))
     if largest >= _LARGEST_SUM / max(num_nodes, 1) ** 3:
         raise ValueError(
             f"edge_weight goes up to {largest:g}, and sums of distances between {num_nodes} "
-            "vertices may be beyond float64; divide all weights by a number"
+            "vertices may be beyond float64; divide all weights by a constant"
         )
     return weight
 
 
 def similarities(value: object, index: Tensor) -> Tensor | None:
-    """float64 [E], or None: a similarity for each column of the edge_index; 0 is no arc."""
+    """float64 [E], or None: a similarity per column of the edge_index; 0 means no arc."""
     if value is None:
         return None
     weight = _per_column(value, index).to(torch.float64, copy=True)
@@ -55,7 +55,7 @@ def similarities(value: object, index: Tensor) -> Tensor | None:
 
 
 def _ends(weight: Tensor) -> tuple[float, float]:
-    """The smallest and the largest, NaN if there is one; 1 and 1 of none."""
+    """The smallest and the largest weight, NaN if there is one; 1 and 1 if there are none."""
     if weight.numel() == 0:
         return 1.0, 1.0
     low, high = torch.stack(torch.aminmax(weight)).tolist()
@@ -63,7 +63,7 @@ def _ends(weight: Tensor) -> tuple[float, float]:
 
 
 def _per_column(value: object, index: Tensor) -> Tensor:
-    """A number for each column of the edge_index, as it was given."""
+    """One number per column of the edge_index, in the given dtype."""
     if not isinstance(value, Tensor):
         raise TypeError(f"edge_weight must be a torch.Tensor [E], got {type(value).__name__}")
     dense(value, "edge_weight")
@@ -84,10 +84,10 @@ def _per_column(value: object, index: Tensor) -> Tensor:
 
 
 def distances(value: Tensor, edge_name: Callable[[int], str] | None = None) -> tuple[Tensor, float]:
-    """A copy in float64 that nobody else can change, and the largest; 0 of none.
+    """A private copy in float64, and its largest value (0 if empty).
 
-    Raises a ValueError about the first column that is no distance, with the edge's name if there is
-    one.
+    Raises a ValueError about the first column that is not a distance. `edge_name`, if given, names
+    the edge of a column.
     """
     inexact = None
     if value.itemsize == 8 and not value.is_floating_point():
@@ -109,8 +109,8 @@ def distances(value: Tensor, edge_name: Callable[[int], str] | None = None) -> t
     said = f"edge_weight[{column}]{name} is {shown}"
     if found == 0:
         raise ValueError(
-            f"{said}; weights are distances and must be > 0: contract vertices that are at one "
-            "place, or give such edges a small distance instead, such as "
+            f"{said}; weights are distances and must be > 0: contract vertices at the same place, "
+            "or give such edges a small distance instead, such as "
             "edge_weight.clamp(min=1e-6)"
         )
     if found > _EXACT and isinstance(found, int):
@@ -127,7 +127,7 @@ def networkx_weights(found: list[Any], edges: Iterable[tuple[Any, ...]], name: s
         if isinstance(weight, int) and abs(weight) > _EXACT:
             raise ValueError(
                 f"weight={name!r}: edge ({u!r}, {v!r}) has {weight}; integers beyond 2^53 are not "
-                "exact: divide, or take float"
+                "exact: divide, or use float"
             )
         try:
             made.append(float(weight))
@@ -165,7 +165,7 @@ def no_weight(graph: Graph, what: str) -> None:
 def engine(
     value: object, graph: Graph, for_hops: tuple[str, ...], for_weights: tuple[str, ...] = ENGINES
 ) -> str:
-    """An engine for this graph, with weights or without."""
+    """Checks for an engine that suits this graph, with or without weights."""
     known = for_weights if graph.is_weighted else for_hops
     if not isinstance(value, str):
         raise ValueError(f"engine must be one of {', '.join(known)}; got {shortened(value)}")
@@ -192,8 +192,10 @@ def tie_tolerance(value: object) -> float:
 
 
 def resolvable(smallest: float, longest: float) -> None:
-    """Every arc must lengthen every path: one that rounding swallows would have no direction, and
-    shortest paths could run in circles."""
+    """Checks that every arc lengthens every path.
+
+    An arc that is lost to rounding has no direction, and shortest paths could contain cycles.
+    """
     if smallest <= math.ulp(longest) / 2:
         raise ValueError(
             f"edge_weight goes down to {smallest:g}, which vanishes beside distances of up to "
@@ -207,13 +209,13 @@ def whole_weights(graph: Graph, measure: str) -> None:
         raise ValueError(
             f"{measure} counts pairs at whole distances, and the weights are not whole numbers, or "
             "paths may be 2^53 or longer, where sums are rounded; "
-            "round them to multiples of a unit, (edge_weight / unit).round().clamp(min=1), take "
+            "round them to multiples of a unit, (edge_weight / unit).round().clamp(min=1), use "
             "shortest_path_lengths(..., blocks=True), or graph.unweighted()"
         )
 
 
 def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype:
-    """The dtype of distances of a weighted graph, which a tensor to be filled decides too."""
+    """The dtype of distances of a weighted graph, which may be given by the tensor to fill."""
     if isinstance(value, str) and value == "auto":
         if isinstance(out, Tensor) and out.dtype in DTYPES:
             return distance_dtype(out.dtype, None, graph)
@@ -226,19 +228,19 @@ def distance_dtype(value: object, out: object, graph: Graph) -> torch.dtype:
         )
     if not value.is_floating_point and not graph.scale.whole:
         raise ValueError(
-            f"dtype={value} holds whole numbers, and the weights are not whole; take 'auto', "
+            f"dtype={value} holds whole numbers, and the weights are not whole; use 'auto', "
             "torch.float64 or torch.float32"
         )
     return value
 
 
 NO_GRADIENT = (
-    "no gradient flows through centralities, which are no differentiable function of the weights; "
-    "pass edge_weight.detach()"
+    "no gradient flows through centralities, which are not a differentiable function of the "
+    "weights; pass edge_weight.detach()"
 )
 
 
 def no_gradient(value: Tensor | None) -> None:
-    """For models, in which a gradient that silently is none would go unnoticed."""
+    """Refuses weights that require grad: in a model, a missing gradient would go unnoticed."""
     if value is not None and value.requires_grad and torch.is_grad_enabled():
         raise ValueError(f"edge_weight requires grad, but {NO_GRADIENT}")

@@ -1,8 +1,8 @@
 """The command line: ``torchcent betweenness | closeness | ... | mcl | info | generate``.
 
-A measure of vertices is one :class:`Measure` in ``MEASURES``: its name, its help, its own options
-and the function that turns a graph into scores. Reading, output, table, plot and errors are common.
-What is about pairs of vertices or the whole graph is in ``_pairs.py``, clustering in ``_mcl.py``.
+Each vertex measure is a :class:`Measure` in ``MEASURES``: its name, its help, its options and the
+function that computes the scores of a graph. Reading, output, table, plot and errors are shared.
+Commands for pairs of vertices and whole graphs are in ``_pairs.py``, clustering is in ``_mcl.py``.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _EXAMPLES = """\
   torchcent betweenness web.mtx --approx 0.001 --time-limit 60
   torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
   torchcent betweenness road.gr --weights               # by the lengths in the file
-  torchcent betweenness ppi.tsv --similarity inverse    # the third column tells how close
+  torchcent betweenness ppi.tsv --similarity inverse    # the third column is a similarity
   torchcent closeness soc.txt.gz -o scores.csv          # exact, of all vertices
   torchcent closeness links.csv --directed --outgoing   # distances from the vertex, not to it
   torchcent harmonic road.gr --sources 512 --normalized
-  torchcent eccentricity roads.csv --component          # each component by itself
+  torchcent eccentricity roads.csv --component          # within each component
   torchcent diameter roads.csv --average --effective 0.9
   torchcent apsp friends.csv -o dist.npy                # distances of all pairs
   torchcent apsp roads.csv -o dist.npy --sources 100 > rows.txt
   torchcent closure calls.csv --directed -o calls.npz   # who reaches whom
-  torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, as mcl does it
+  torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, like mcl
   torchcent mcl ppi.tsv --sweep 1.4,2,4,6 --plot sweep.png      # which inflation?
-  torchcent info web.mtx                                # what it is, how it would run
+  torchcent info web.mtx                                # a summary and the execution plan
   torchcent convert web.mtx.gz web.parquet
   torchcent generate rmat --scale 16 --edge-factor 8 -o rmat.npz"""
 
@@ -51,19 +51,19 @@ les_miserables, karate_club, davis_southern_women, florentine_families."""
 
 
 def _epilog(command: str = "", more: str = "") -> str:
-    """The examples of a command, or of all, what else there is to be told, what GRAPH may be."""
+    """The examples of a command, or of all commands, additional text, and the forms of GRAPH."""
     lines = [x for x in _EXAMPLES.split("\n") if x.startswith(f"  torchcent {command}")]
     return "\n\n".join(filter(None, ["\n".join(["examples:", *lines]), more, _GRAPHS]))
 
 
-#: errors that speak for themselves
+#: errors whose messages are printed without a traceback
 _TOLD = (
     ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, OverflowError,
 )  # fmt: skip
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors in one line."""
+    """Reports errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"torchcent: error: {message} (see {self.prog} --help)\n")
@@ -102,15 +102,15 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns the exit status: 0, 2 for a wrong input, 130 for Ctrl-C."""
+    """Runs the command line. Returns the exit status: 0, 2 for invalid input, 130 for Ctrl-C."""
     try:
         args = _parser().parse_args(arguments)
         with _plain_warnings():
             args.call(args)
             sys.stdout.flush()
-    except SystemExit as stop:  # argparse's
+    except SystemExit as stop:  # raised by argparse
         return int(stop.code or 0)
-    except BrokenPipeError:  # such as `| head`: whoever reads has enough
+    except BrokenPipeError:  # the reader closed the pipe, such as `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""What the subcommands share: options for the graph and the run, reading, remarks."""
+"""Shared by the subcommands: options for the graph and the run, reading, status messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torchcent.io import EdgeList, from_networkx, read
 from torchcent.io._similarity import SIMILARITIES, to_distances
 from torchcent.runtime._optional import need
 
-#: makes the parser of a subcommand from its name, its help, and what to tell after the examples
+#: creates the parser of a subcommand from its name, its help, and text to show after the examples
 Add = Callable[..., argparse.ArgumentParser]
 
 DISTANCE_ENGINES = "auto, bits or tensor; with weights auto, relax, dijkstra or tensor"
@@ -33,7 +33,7 @@ _NETWORKS = {
 
 
 def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argparse._ArgumentGroup:
-    """The graph, and how to read it; with `weight_options` unless weights are no distances."""
+    """Adds options for the graph and its format; with `weight_options` if weights are distances."""
     parser.add_argument("graph", metavar="GRAPH", help="a graph file, or networkx:NAME")
     group = parser.add_argument_group("reading")
     side = group.add_mutually_exclusive_group()
@@ -42,9 +42,9 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
         help="a line 'a b' leads from a to b only (default: as the file says, else undirected)",
     )  # fmt: skip
     side.add_argument("--undirected", dest="directed", action="store_false", help="both ways")
-    group.add_argument("--format", help="instead of the suffix: edges, mtx, metis, gr, ...")
-    group.add_argument("--num-nodes", type=int, metavar="N", help="vertices, with isolated ones")
-    group.add_argument("--skip", type=int, default=0, metavar="L", help="lines at the top to skip")
+    group.add_argument("--format", help="overrides the suffix: edges, mtx, metis, gr, ...")
+    group.add_argument("--num-nodes", type=int, metavar="N", help="including isolated vertices")
+    group.add_argument("--skip", type=int, default=0, metavar="L", help="skip L lines at the top")
     group.add_argument(
         "--text-labels", action="store_true", help="ids are names, even if they look like numbers"
     )
@@ -54,22 +54,22 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
 
 
 def weight_options(parser: argparse.ArgumentParser) -> None:
-    """What to make of a third column."""
+    """Adds options for the interpretation of the third column."""
     group = parser.add_argument_group("weights")
     group.add_argument(
         "--weights", action=argparse.BooleanOptionalAction, default=None,
-        help="take them for distances, finite and > 0 (default: count hops, and say so)",
+        help="use them as distances, finite and > 0 (default: count hops, with a message)",
     )  # fmt: skip
     group.add_argument(
         "--similarity", choices=SIMILARITIES,
-        help="they tell how close vertices are: the distance is 1/s (inverse) or -ln s (log, of "
+        help="use them as similarities: the distance is 1/s (inverse) or -ln s (log, for "
         "probabilities)",
     )  # fmt: skip
 
 
 def run_options(parser: argparse.ArgumentParser, engines: str = "") -> argparse._ArgumentGroup:
-    """How to run; with `--engine` where there is a choice."""
-    parser.add_argument("--quiet", action="store_true", help="no progress bar, no remarks")
+    """Adds options for the run; with `--engine` if there are several engines."""
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no messages")
     group = parser.add_argument_group("running")
     if engines:
         group.add_argument("--engine", default="auto", help=engines)
@@ -81,16 +81,16 @@ def run_options(parser: argparse.ArgumentParser, engines: str = "") -> argparse.
 def memory_option(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--memory", type=_size, metavar="SIZE",
-        help="at most, such as 4G, for reading and for the run (default: half of what is free)",
+        help="memory limit for reading and for the run, such as 4G (default: half of free)",
     )  # fmt: skip
 
 
 def escape_option(parser: argparse.ArgumentParser) -> None:
-    """For files of scores."""
+    """Adds the option for files of scores."""
     parser.add_argument(
         "--escape-formulas", action="store_true",
-        help="in .csv and .tsv, put an apostrophe before names that a spreadsheet would take for "
-        "formulas (=, +, -, @, ...); without, names are written as they are",
+        help="in .csv and .tsv, put an apostrophe before names that a spreadsheet would read as "
+        "formulas (=, +, -, @, ...); by default, names are written unchanged",
     )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def seed_option(parser: argparse.ArgumentParser) -> None:
 
 
 def run_arguments(args: argparse.Namespace) -> dict[str, Any]:
-    """The keyword arguments of `run_options`."""
+    """The keyword arguments set by `run_options`."""
     shared = {"memory": args.memory, "progress": False if args.quiet else None}
     return shared | ({"engine": args.engine} if "engine" in args else {})
 
@@ -112,7 +112,7 @@ def set_threads(args: argparse.Namespace) -> None:
 
 
 def _size(text: str) -> int:
-    """``500M``, ``4G``, ... in bytes."""
+    """Parses ``500M``, ``4G``, ... as bytes."""
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
     number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
     try:
@@ -122,7 +122,7 @@ def _size(text: str) -> int:
 
 
 def load(args: argparse.Namespace) -> EdgeList:
-    """The graph that the arguments name, with weights as `weight_options` have them."""
+    """Reads the graph given by the arguments, with weights according to `weight_options`."""
     edges = read_graph(args)
     if args.similarity and args.weights is False:
         raise ValueError("--no-weights and --similarity exclude each other")
@@ -135,12 +135,12 @@ def load(args: argparse.Namespace) -> EdgeList:
 
 
 def weighted(args: argparse.Namespace) -> bool:
-    """Are weights to be used?"""
+    """Whether weights are used."""
     return bool(args.weights or args.similarity)
 
 
 def read_graph(args: argparse.Namespace) -> EdgeList:
-    """The graph that the arguments name, as it stands in its file."""
+    """Reads the graph given by the arguments, without changes."""
     library, _, name = args.graph.partition(":")
     if library != "networkx" or os.path.exists(args.graph):
         return read(
@@ -159,10 +159,10 @@ def read_graph(args: argparse.Namespace) -> EdgeList:
 
 
 def load_graph(args: argparse.Namespace) -> tuple[EdgeList, Graph, float]:
-    """The same, ready for a run, and when that began; weights that it does not use are told."""
+    """Prepares the graph for a run; also returns the start time. Reports unused weights."""
     edges = load(args)
     if edges.edge_weight is not None and not weighted(args):
-        how = "--weights takes them for distances, --similarity for the opposite"
+        how = "--weights uses them as distances, --similarity as similarities"
         remark(args, f"{args.graph}: its weights are not used ({how})")
     started = time.perf_counter()
     return edges, edges.graph(weighted=weighted(args)), started

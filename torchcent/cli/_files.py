@@ -15,7 +15,7 @@ from torchcent.cli import _common
 from torchcent.cli._report import describe
 from torchcent.io import EdgeList, write
 
-#: help, function, and each option's type and default (... if it must be given)
+#: help, function, and type and default of each option (... if it is required)
 _MODELS: dict[str, tuple[str, Callable[..., Tensor], dict[str, tuple[Any, Any]]]] = {
     "rmat": (
         "R-MAT of 2^scale vertices: skewed degrees, as in social networks",
@@ -51,7 +51,7 @@ _MODELS: dict[str, tuple[str, Callable[..., Tensor], dict[str, tuple[Any, Any]]]
         {"n": (int, ...), "k": (int, ...), "p": (float, ...), "seed": (int, 0)},
     ),
     "road": (
-        "a grid without a share of its edges, largest component: like a road network",
+        "largest component of a grid with a share of edges removed: like a road network",
         generate.road,
         {"rows": (int, ...), "cols": (int, ...), "removed": (float, 0.3), "seed": (int, 0)},
     ),
@@ -71,13 +71,13 @@ _MODELS: dict[str, tuple[str, Callable[..., Tensor], dict[str, tuple[Any, Any]]]
 
 
 def add_parsers(add: _common.Add) -> None:
-    info = add("info", "what a graph is, and how it would run")
+    info = add("info", "summary of a graph, and the execution plan")
     _common.memory_option(_common.graph_options(info))
     info.set_defaults(call=_info)
 
-    convert = add("convert", "a graph file into another format")
+    convert = add("convert", "convert a graph file to another format")
     _common.memory_option(_common.graph_options(convert))
-    convert.add_argument("out", metavar="OUT", help="the format goes by its suffix")
+    convert.add_argument("out", metavar="OUT", help="file to write; its suffix selects the format")
     convert.set_defaults(call=_convert)
 
     made = add("generate", "a random or regular graph")

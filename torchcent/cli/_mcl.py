@@ -1,4 +1,4 @@
-"""The subcommand ``mcl``: Markov clustering, with mcl's option names where they mean the same."""
+"""The subcommand ``mcl``: Markov clustering, with mcl's names for equivalent options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from torchcent.io._scores import check_scores_path
 from torchcent.plots._clusterings import plot_clusterings
 from torchcent.plots._scores import check_plot_path
 
-#: suffixes of tables with a row a vertex; all others are mcl's lines
+#: suffixes of tables with a row per vertex; all others are written in mcl's line format
 _TABLES = (".csv", ".npz", ".parquet", ".json")
 
 _MORE = """\
@@ -39,16 +39,19 @@ def add_parsers(add: _common.Add) -> None:
     group = parser.add_argument_group("weights")
     group.add_argument("--abc", action="store_true", help="the file is mcl's label input")
     group.add_argument("--use-tab", metavar="FILE", help="mcl's dictionary of labels for a matrix")
-    group.add_argument("--unweighted", action="store_true", help="leave the weights aside")
+    group.add_argument("--unweighted", action="store_true", help="ignore the weights")
 
     group = parser.add_argument_group("clustering")
     rate = group.add_mutually_exclusive_group()
     rate.add_argument(
         "-I", "--inflation", type=float, default=2.0, metavar="R",
-        help="granularity, mostly 1.2 to 5: the larger, the smaller the clusters (2)",
+        help="granularity, typically 1.2 to 5; larger values give smaller clusters (2)",
     )  # fmt: skip
     rate.add_argument(
-        "--sweep", type=_numbers, metavar="R,R,...", help="several, and a table to choose by"
+        "--sweep",
+        type=_numbers,
+        metavar="R,R,...",
+        help="several inflations, with a table of their quality",
     )
     group.add_argument("-e", "--expansion", type=int, default=2, metavar="E", help="(2)")
     loops = group.add_mutually_exclusive_group()
@@ -56,11 +59,11 @@ def add_parsers(add: _common.Add) -> None:
         "-c", dest="loops", type=float, metavar="C", help="loops are C times the largest weight (1)"
     )
     loops.add_argument(
-        "--loops", choices=("max", "one", "own"), help="own: those of the input, and no others"
+        "--loops", choices=("max", "one", "own"), help="own: only the loops of the input"
     )
     group.add_argument(
         "--overlap", choices=("cut", "keep", "split"), default="cut",
-        help="what becomes of vertices between clusters (cut)",
+        help="treatment of vertices in several clusters (cut)",
     )  # fmt: skip
     group.add_argument("--chaos", type=float, default=1e-4, metavar="X", help="stop below (1e-4)")
     group.add_argument("-L", "--max-iter", type=int, default=10000, metavar="N", help="(10000)")
@@ -70,10 +73,10 @@ def add_parsers(add: _common.Add) -> None:
         "-scheme", "--scheme", type=int, metavar="K", help="mcl's resource scheme, 1 to 7 (6)"
     )
     group.add_argument("-P", type=float, metavar="N", help="cut entries below 1/N (10000); 0: none")
-    group.add_argument("-S", type=int, metavar="N", help="select so many entries (1100); 0: all")
-    group.add_argument("-R", type=int, metavar="N", help="recover so many entries (1400); 0: none")
+    group.add_argument("-S", type=int, metavar="N", help="select N entries (1100); 0: all")
+    group.add_argument("-R", type=int, metavar="N", help="recover N entries (1400); 0: none")
     group.add_argument(
-        "-pct", "--pct", type=float, metavar="PCT", help="recover below so many percent (90)"
+        "-pct", "--pct", type=float, metavar="PCT", help="recover columns below PCT percent (90)"
     )
     group.add_argument("--no-pruning", action="store_true", help="keep every entry")
 
@@ -83,7 +86,9 @@ def add_parsers(add: _common.Add) -> None:
         "--plot", metavar="FILE", help="figure of the clusters, or of the sweep: .png .svg .pdf"
     )
     running = _common.run_options(parser, "auto, fused, dense or tensor")
-    running.add_argument("-te", "--te", dest="threads", type=int, metavar="T", help="as --threads")
+    running.add_argument(
+        "-te", "--te", dest="threads", type=int, metavar="T", help="same as --threads"
+    )
     parser.set_defaults(call=_mcl)
 
 
@@ -190,7 +195,7 @@ def _write(args: argparse.Namespace, edges: EdgeList, found: list[torchcent.Clus
 
 
 def _with_inflation(path: str, inflation: float) -> str:
-    """clusters.txt.gz and 1.4 as clusters.I14.txt.gz: mcl's way to name its files."""
+    """Inserts the inflation as mcl does: clusters.txt.gz and 1.4 give clusters.I14.txt.gz."""
     folder, name = os.path.split(path)
     suffix = "".join(split_suffix(name))
     stem = name[: len(name) - len(suffix)] if suffix else name

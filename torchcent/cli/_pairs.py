@@ -23,14 +23,14 @@ _DTYPES = ("auto", "int8", "int16", "int32", "float32", "float64")
 
 _MATRIX = """\
 dist.npy is a matrix for numpy.load(..., mmap_mode="r"): row i has the distances from the i-th
-source to every vertex, -1 where there is no path (inf, if they are no whole numbers). Vertices
-stand in the order of the tables that other commands write with -o. With --sources K the names of
-the rows are printed."""
+source to every vertex, -1 where there is no path (inf for floating-point types). Vertices are
+in the order of the tables that other commands write with -o. With --sources K, the names of the
+rows are printed."""
 
 _CLOSURE = """\
-A .npy is a matrix, true at [u, v] where u reaches v, of a byte each. A .npz is packed: component
-(int32 [n], of every vertex), loop (bool [n]: does it reach itself?) and bits, one row and one
-column a component:
+A .npy is a bool matrix, true at [u, v] where u reaches v. A .npz is packed: component (int32 [n],
+of every vertex), loop (bool [n], whether a vertex reaches itself) and bits, with one row and one
+column per component:
   file = numpy.load("calls.npz")
   part, count = file["component"], len(file["bits"])
   dense = numpy.unpackbits(file["bits"], axis=1, count=count).view(bool)[part][:, part]
@@ -42,12 +42,12 @@ def add_parsers(add: _common.Add) -> None:
     _common.graph_options(parser)
     parser.add_argument(
         "--component", action="store_true",
-        help="leave pairs without a path out (else one such pair makes the diameter inf)",
+        help="ignore pairs without a path (otherwise one such pair makes the diameter inf)",
     )  # fmt: skip
-    parser.add_argument("--average", action="store_true", help="the mean distance of all pairs too")
+    parser.add_argument("--average", action="store_true", help="also print the mean distance")
     parser.add_argument(
         "--effective", type=float, metavar="Q",
-        help="the distance that a share Q of the connected pairs are within, such as 0.9",
+        help="the distance within which a share Q of the connected pairs lies, such as 0.9",
     )  # fmt: skip
     _common.run_options(parser, _common.DISTANCE_ENGINES)
     parser.set_defaults(call=_diameter)
@@ -57,14 +57,14 @@ def add_parsers(add: _common.Add) -> None:
     parser.add_argument("-o", "--out", required=True, metavar="OUT", help="matrix to write: .npy")
     parser.add_argument(
         "--sources", metavar="FILE|K",
-        help="rows of these vertices only, one name a line, or of K random ones",
+        help="only rows of these vertices, one name per line, or of K random vertices",
     )  # fmt: skip
     _common.seed_option(parser)
     parser.add_argument(
         "--dtype",
         choices=_DTYPES,
         default="auto",
-        help="of a distance (the narrowest that fits; floats with weights only)",
+        help="type of the distances (the narrowest that fits; floats with weights only)",
     )
     _common.run_options(parser, _common.DISTANCE_ENGINES)
     parser.set_defaults(call=_apsp)
@@ -72,7 +72,7 @@ def add_parsers(add: _common.Add) -> None:
     parser = add("closure", "transitive closure: who reaches whom", _CLOSURE)
     _common.graph_options(parser)
     parser.add_argument(
-        "-o", "--out", metavar="OUT", help="write it: .npy (n^2 bytes) or .npz (packed)"
+        "-o", "--out", metavar="OUT", help="file to write: .npy (n^2 bytes) or .npz (packed)"
     )
     parser.add_argument(
         "--loops", choices=("cycles", "all", "none"), default="cycles",
@@ -96,7 +96,7 @@ def _diameter(args: argparse.Namespace) -> None:
     periphery = torchcent.periphery(graph, disconnected=missing, **run)
 
     def distance(of: Tensor) -> str:
-        """Their common eccentricity, by a search from one of them."""
+        """The eccentricity of these vertices, from a search from one of them."""
         if not of.numel():
             return "0"
         one = torchcent.eccentricity(graph, vertices=of[:1], disconnected=missing, **exact)
@@ -147,7 +147,7 @@ def _apsp(args: argparse.Namespace) -> None:
 
 
 def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, bool]:
-    """The vertices that --sources names or has drawn, and which of the two."""
+    """The vertices given by --sources, named or drawn, and whether they were named."""
     text, n = args.sources, edges.num_nodes
     if text is None:
         return None, False

@@ -1,4 +1,4 @@
-"""What the command line prints: the table of scores and the description of a graph."""
+"""Output of the command line: the table of scores and the description of a graph."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NAMES = 5
 
 
 def vertex_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
-    """Columns label, degree and score, a row a vertex."""
+    """Columns label, degree and score, with a row per vertex."""
     return {"label": edges.vertex_labels(), "degree": graph.degree.numpy(), name: scores.numpy()}
 
 
 def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
-    """Columns source, target and score, a row an edge: no loops, of repeated ones the first."""
+    """Columns source, target and score, a row per edge; no loops, the first of repeated edges."""
     row, col = edges.edge_index.numpy()
     low, high = (row, col) if graph.directed else (np.minimum(row, col), np.maximum(row, col))
     _, first = np.unique(low * max(edges.num_nodes, 1) + high, return_index=True)
@@ -45,7 +45,7 @@ def score_table(
 ) -> str:
     """The highest scores (the last column), or the lowest, as a table: rank, columns, score.
 
-    With `share`, also the share of the sum, for scores that share something out.
+    `share` adds each score's share of the sum, for scores that are meaningful as shares.
     """
     *_, name = columns
     values = np.asarray(columns[name], np.float64)
@@ -74,7 +74,7 @@ def _cell(value: Any) -> str:
 
 
 def _rounded(values: np.ndarray) -> list[str]:
-    """Six significant digits of the largest value, and as many decimals for the others."""
+    """Six significant digits of the largest value, and the same number of decimals for all."""
     largest = float(values.max(where=np.isfinite(values), initial=0.0))
     if (values == np.rint(values)).all() and largest < 1e15:
         return [f"{x:.0f}" for x in values]
@@ -99,7 +99,7 @@ def _aligned(cells: list[list[str]], right: Sequence[bool]) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns on a terminal: East Asian characters take two, combining marks none."""
+    """Width on a terminal: East Asian characters take two columns, combining marks none."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
@@ -112,12 +112,12 @@ def _cut(text: str) -> str:
 
 
 def aligned_rows(rows: Mapping[str, str]) -> str:
-    """What is told of a graph, a line each."""
+    """The properties of a graph, one per line."""
     return "\n".join(f"{key:<12} {value}" for key, value in rows.items())
 
 
 def component_sizes(sizes: np.ndarray, kind: str = "") -> str:
-    """The number of components, and how large the largest is."""
+    """The number of components, and the size of the largest."""
     text = f"{len(sizes):,}{kind}"
     if len(sizes) > 1:
         largest = sizes.max()
@@ -126,7 +126,7 @@ def component_sizes(sizes: np.ndarray, kind: str = "") -> str:
 
 
 def named(edges: EdgeList, vertices: Tensor) -> str:
-    """How many vertices, and what the first ones are called."""
+    """The number of vertices, and the labels of the first ones."""
     count = vertices.numel()
     names = [_cut(str(x)) for x in edges.vertex_labels()[vertices[:_NAMES].numpy()]]
     text = ": ".join([_vertices(count), ", ".join(names)]) if names else _vertices(count)
@@ -138,7 +138,7 @@ def _vertices(count: int) -> str:
 
 
 def describe(name: str, edges: EdgeList, weighted: bool = False) -> str:
-    """The rows of ``torchcent info``."""
+    """The output of ``torchcent info``."""
     graph = edges.graph(weighted=weighted)
     degree = np.sort(graph.degree.numpy())
     n = graph.num_nodes

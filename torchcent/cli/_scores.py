@@ -1,4 +1,4 @@
-"""Subcommands that score the vertices or edges of a graph: table, file, figure."""
+"""Subcommands that score vertices or edges: table, file, figure."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Measure:
     """A subcommand that scores a graph.
 
     Attributes:
-        help: one line.
+        help: one line of help.
         options: adds the measure's own options.
-        run: ``(graph, arguments) -> (title of the scores, scores)``; scores are ``[n]``, or one
-            for each input column if ``arguments.edges``.
-        engines: what ``--engine`` may be.
-        share: is a score's share of the sum of interest?
-        lowest: are the lowest scores the most central, and come first?
+        run: ``(graph, arguments) -> (title of the scores, scores)``; scores are ``[n]``, or one per
+            input column if ``arguments.edges``.
+        engines: the accepted values of ``--engine``.
+        share: whether to show each score's share of the sum.
+        lowest: whether the lowest scores are the most central, and are listed first.
     """
 
     help: str
@@ -50,13 +50,13 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
     scale = parser.add_mutually_exclusive_group()
     scale.add_argument(
         "--normalized", action="store_true", default=None,
-        help="divide by the number of pairs (the default; not of --stress)",
+        help="divide by the number of pairs (the default, except for --stress)",
     )  # fmt: skip
     scale.add_argument("--raw", dest="normalized", action="store_false", help="do not divide")
-    parser.add_argument("--endpoints", action="store_true", help="the ends of a path count too")
+    parser.add_argument("--endpoints", action="store_true", help="also count the ends of a path")
     parser.add_argument(
         "--tie-tolerance", type=float, default=0.0, metavar="T",
-        help="with weights: paths that are longer by less than this share count as shortest (0)",
+        help="with weights: relative tolerance within which paths count as shortest (0)",
     )  # fmt: skip
     _pivot_options(parser)
     parser.add_argument(
@@ -65,12 +65,12 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--time-limit", type=float, metavar="SECONDS",
-        help="with --approx: take the best estimates by then",
+        help="with --approx: return the best estimates after this time",
     )  # fmt: skip
 
 
 def _accuracy(text: str) -> tuple[float, float]:
-    """``0.01`` or ``0.01,0.1``."""
+    """Parses ``0.01`` or ``0.01,0.1``."""
     epsilon, _, delta = text.partition(",")
     try:
         return float(epsilon), float(delta or 0.1)
@@ -79,7 +79,7 @@ def _accuracy(text: str) -> tuple[float, float]:
 
 
 def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcent.Approximation:
-    """Scores to within `--approx`; options that it does not know are refused."""
+    """Computes scores to within `--approx`; options that it does not support raise an error."""
     refused = {
         "--edges": args.edges, "--stress": args.stress, "--endpoints": args.endpoints,
         "--raw": args.normalized is False, "--sources": args.sources is not None,
@@ -140,7 +140,7 @@ def _harmonic(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Te
 def _eccentricity_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--component", action="store_true",
-        help="only over what a vertex reaches (else inf where it does not reach all)",
+        help="only over reachable vertices (otherwise inf if some are unreachable)",
     )  # fmt: skip
     parser.add_argument(
         "--incoming", action="store_true", help="distances to the vertex, not from it"
@@ -155,7 +155,7 @@ def _eccentricity(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str
 def _percolation_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--states", metavar="FILE", required=True,
-        help="lines of a vertex and its state, a number >= 0; vertices without a line have 0",
+        help="one vertex and its state, a number >= 0, per line; other vertices have 0",
     )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
         try:
             state = float(text)
         except ValueError:
-            if number == 1:  # a header
+            if number == 1:  # header
                 continue
             raise ValueError(f"{args.states}:{number}: {text!r} is not a number") from None
         if name not in vertex:
@@ -185,7 +185,7 @@ MEASURES = {
         "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor", share=True,
     ),
     "percolation": Measure(
-        "what spreads from vertices by their states through each vertex", _percolation_options,
+        "percolation through each vertex, given a state of each vertex", _percolation_options,
         _percolation, "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor",
     ),
     "closeness": Measure(
@@ -229,7 +229,7 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_parsers(add: _common.Add) -> None:
-    """A subcommand for each of the measures."""
+    """Adds a subcommand for each measure."""
     for name, measure in MEASURES.items():
         parser = add(name, measure.help)
         _common.graph_options(parser)
@@ -247,7 +247,7 @@ def add_parsers(add: _common.Add) -> None:
 
 
 def _score(args: argparse.Namespace) -> None:
-    # what can be told beforehand is told before the hours of work
+    # fail fast: check everything possible before the computation
     by_edge = getattr(args, "edges", False)
     if args.out is not None:
         check_scores_path(args.out)
@@ -312,5 +312,5 @@ def _score(args: argparse.Namespace) -> None:
         _common.remark(args, f"figure in {args.plot}")
 
 
-#: options that are told in the metadata of a file of scores
+#: options that are recorded in the metadata of a file of scores
 _VARIANTS = ("classic", "outgoing", "incoming", "component")

@@ -1,7 +1,8 @@
-"""Markov clustering: flow, engines, the loop over iterations, interpretation, quality.
+"""Markov clustering: flow, engines, iteration loop, interpretation, quality.
 
-The words: the *flow* is the column-stochastic matrix M, whose column j says where the walker goes
-from vertex j; an *entry* is a stored (row, value) of a column; *expansion* is M^e, *inflation*
-raises entries to the power r and rescales columns; *pruning* cuts, recovers and selects entries
-after expansion; *chaos* tells how far columns are from equal entries (docs/clustering.md).
+Terminology: the *flow* is the column-stochastic matrix M, whose column j is the distribution of the
+walker's next vertex from vertex j. An *entry* is a stored (row, value) of a column. *Expansion* is
+M^e. *Inflation* raises entries to the power r and rescales columns. *Pruning* cuts, recovers and
+selects entries after expansion. *Chaos* measures how far columns are from having equal entries
+(docs/clustering.md).
 """

@@ -1,8 +1,8 @@
-"""Many graphs at once: small ones of about one size side by side, one matrix product for all.
+"""Batched Markov clustering: small graphs of similar size share one matrix product.
 
-A graph goes with others as a part of a block [graphs, s, s], s a little more than its vertices;
-those that it lacks have a loop of 1, which no iteration changes. A graph leaves the block when its
-own chaos is below the limit, so that each takes the iterations that it takes alone.
+Graphs form a block [graphs, s, s], where s is slightly larger than their numbers of vertices. The
+padding vertices have loops of 1, which no iteration changes. A graph leaves the block as soon as
+its own chaos is below the limit, so it takes the same number of iterations as on its own.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from torchcent.runtime import _codes, _memory
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
-LARGEST = 256  # vertices of a graph that goes with others
-# Sizes of blocks: multiples of 8, from 64 on of 32.
+LARGEST = 256  # maximum vertices of a graph in a block
+# Block sizes are multiples of 8, or of 32 from 64 on.
 _STEP, _COARSE_STEP, _COARSE_FROM = 8, 32, 64
-# Entries of a block: what a core's cache holds, on an accelerator what keeps it busy.
+# Entries of a block: what fits into a core's cache, or what saturates an accelerator.
 _BLOCK, _BLOCK_ON_ACCELERATOR = 2**17, 2**25
 _Packed = tuple[Tensor, Tensor, Tensor]
 
@@ -36,10 +36,11 @@ def run(
 ) -> Run:  # fmt: skip
     """Iterates every graph of a union until its own chaos is below the limit.
 
-    Summaries tell of all graphs that are iterated still. Converged are all or none.
+    Each summary covers all graphs that are still being iterated. `converged` is True only if all
+    graphs converged.
 
     Raises:
-        MemoryError: if the flow of a graph that is alone does not fit.
+        MemoryError: the flow of a graph that is not in a block does not fit.
     """
     quiet()
     size = ptr.diff()
@@ -73,7 +74,7 @@ def run(
 
 @dataclass
 class _Done:
-    """What has been found: entries in any order of the columns, rows ascending in each."""
+    """Results so far: the columns in any order, with ascending rows in each."""
 
     column: list[Tensor] = field(default_factory=list)
     row: list[Tensor] = field(default_factory=list)
@@ -88,7 +89,7 @@ class _Done:
         self.value.append(value)
 
     def tell(self, iteration: int, told: Tensor) -> None:
-        """`told`: float64 [graphs, 8] on the host, as Summary has them."""
+        """`told`: float64 [graphs, 8] on the host, with the fields of Summary."""
         if iteration < len(self.told):
             told = torch.cat([told, self.told.pop(iteration)[None]])
         sums = told.sum(0)
@@ -109,7 +110,7 @@ class _Done:
 
 
 def _blocks(size: Tensor, together: Tensor, room: int) -> list[tuple[Tensor, int]]:
-    """Graphs of about one size, and their size in the block."""
+    """Groups graphs of similar size, each with its size in the block."""
     step = torch.where(size > _COARSE_FROM, _COARSE_STEP, _STEP)
     side = (size + step - 1) // step * step
     most = _BLOCK if size.device.type == "cpu" else _BLOCK_ON_ACCELERATOR
@@ -133,14 +134,14 @@ def _run_block(
             return
         before = rows
         rows, told = _dense.iterate(rows, *rules.arguments(inflation))
-        told[:, 1] -= spare  # loops of 1 that no graph has: products, entries, shares
+        told[:, 1] -= spare  # padding loops of 1: products, entries, shares
         told[:, 2] -= spare
         told[:, 7] -= spare
         told = told.cpu()
         done.tell(iteration, told)
         still = told[:, 0] >= limits.chaos
         alike = torch.nonzero(still & (told[:, 0] == last)).flatten()
-        if alike.numel():  # a flow that is at rest, as in _run
+        if alike.numel():  # a flow at a fixed point, as in _run
             some = alike.to(rows.device)
             still[alike] = (rows[some] != before[some]).flatten(1).any(1).cpu()
         last = told[:, 0]
@@ -157,7 +158,7 @@ def _run_block(
 
 
 def _block(packed: _Packed, ptr: Tensor, graphs: Tensor, side: int) -> tuple[Tensor, Tensor]:
-    """float32 [graphs, side, side]: row j is column j; and how many loops fill each graph up."""
+    """float32 [graphs, side, side], where row j is column j, and the padding of each graph."""
     colptr, row, value = packed
     begin, end = colptr[ptr[graphs]], colptr[ptr[graphs + 1]]
     which = torch.repeat_interleave(torch.arange(graphs.numel(), device=row.device), end - begin)
@@ -174,7 +175,7 @@ def _block(packed: _Packed, ptr: Tensor, graphs: Tensor, side: int) -> tuple[Ten
 
 
 def _take(done: _Done, ptr: Tensor, graphs: Tensor, rows: Tensor) -> None:
-    """Notes the flow of these graphs."""
+    """Stores the flow of these graphs."""
     which, column, row = torch.nonzero(rows, as_tuple=True)
     real = column < ptr.diff()[graphs][which]
     which, column, row = which[real], column[real], row[real]

@@ -1,4 +1,4 @@
-"""Errors about the arguments of Markov clustering, as _check.py has those about all others."""
+"""Checks of the arguments of Markov clustering."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_STEPS = 1000  # of an expansion
 
 
 def similarities(edge_index: Tensor | Graph, edge_weight: object) -> Tensor | None:
-    """float64 [E] or None. A Graph's weights are distances, so that they are never taken."""
+    """float64 [E] or None. A Graph's weights are distances, so they are never used."""
     if isinstance(edge_index, Graph):
         if edge_weight is None and not edge_index.is_weighted:
             return None
@@ -63,8 +63,11 @@ def inflations(values: object) -> list[float]:
 
 
 def expansion(value: object) -> int:
-    """Each step of a walk is a matrix product, which none but a typing error wants by the million:
-    a walk of this many steps has long mixed within any cluster that mcl would find."""
+    """Checks the expansion.
+
+    Each step of a walk is a matrix product, so values in the millions are typing errors. A walk of
+    MOST_STEPS steps has long mixed within any cluster that mcl would find.
+    """
     return _between(value, "expansion", 2, MOST_STEPS)
 
 

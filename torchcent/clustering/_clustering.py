@@ -1,4 +1,4 @@
-"""Clustering: the vertices of a graph in groups, and comparisons of two of them."""
+"""Clustering: a partition of the vertices of a graph, and the comparison of two clusterings."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from torchcent.runtime._optional import need
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clustering:
-    """Clusters of the vertices of a graph, or of each graph of a batch; made by :func:`mcl`.
+    """Clusters of the vertices of a graph, or of each graph of a batch; returned by :func:`mcl`.
 
     Attributes:
         labels: int64 [n]; the number of each vertex's cluster, as in :meth:`clusters`. With
-            overlap="keep" the first of its clusters.
-        attractors: int64; the vertices in which the flow ends, ascending.
-        overlaps: int64; the vertices that flow to several clusters alike (mostly none), ascending.
-        iterations: of expansion and inflation.
+            overlap="keep", the first of its clusters.
+        attractors: int64; the attractors of the flow, ascending.
+        overlaps: int64; the vertices that flow to several clusters (usually none), ascending.
+        iterations: number of iterations of expansion and inflation.
         chaos_history: the chaos of every iteration.
         converged: whether the last chaos is below the limit, or the last iteration changed nothing.
-        inflation: as asked for.
-        engine: what ran, such as "fused", or "dense, fused from iteration 4".
-        flow: the last flow with return_flow=True, a sparse CSC tensor [n, n]; else None.
-        cluster_ptr: int64 [num_graphs + 1] of a batch, in which clusters are numbered graph by
-            graph: those of graph i are cluster_ptr[i] to cluster_ptr[i + 1]. None of one graph.
+        inflation: the requested inflation.
+        engine: the engines that ran, such as "fused", or "dense, fused from iteration 4".
+        flow: the last flow if return_flow=True, a sparse CSC tensor [n, n]; otherwise None.
+        cluster_ptr: int64 [num_graphs + 1] for a batch, whose clusters are numbered graph by graph:
+            graph i has the clusters cluster_ptr[i] to cluster_ptr[i + 1] - 1. None for a single
+            graph.
     """
 
     labels: Tensor
@@ -48,8 +49,10 @@ class Clustering:
     cluster_ptr: Tensor | None = None
 
     def clusters(self) -> list[Tensor]:
-        """int64 vertices of each cluster, ascending; the largest cluster (of each graph) first, of
-        equal ones that with the lowest vertex. With overlap="keep" a vertex may be in several.
+        """int64 vertices of each cluster, ascending.
+
+        The clusters (of each graph) are sorted by decreasing size, ties by their lowest vertex.
+        With overlap="keep", a vertex can be in several clusters.
 
         Example:
             >>> import torch, torchcent
@@ -70,7 +73,7 @@ class Clustering:
 
     @property
     def sizes(self) -> Tensor:
-        """int64 [num_clusters], descending, of a batch in each graph."""
+        """int64 [num_clusters], descending (for a batch, within each graph)."""
         return torch.tensor(self._offset, device=self.labels.device).diff()
 
     @property
@@ -78,17 +81,17 @@ class Clustering:
         return self.labels.device
 
     def agreement(self, standard: Tensor | Clustering) -> dict[str, float]:
-        """How well the labels agree with a gold standard.
+        """Agreement of the labels with a gold standard.
 
         Args:
-            standard: labels [n]; vertices with a negative label have none and are left out.
+            standard: labels [n]; vertices with a negative label are ignored.
 
         Returns:
             "ari" and "nmi": scikit-learn's ``adjusted_rand_score`` and
-            ``normalized_mutual_info_score``, 1 for the same clustering.
+            ``normalized_mutual_info_score``, 1 for identical clusterings.
 
         Raises:
-            ImportError: without scikit-learn: ``pip install torchcent[cluster]``.
+            ImportError: scikit-learn is not installed: ``pip install torchcent[cluster]``.
         """
         metrics = need("sklearn.metrics", "cluster", "Clustering.agreement")
         known = _labels(standard).cpu()
@@ -119,10 +122,10 @@ class SplitJoin(NamedTuple):
     """The split/join distance of two clusterings, and its parts.
 
     Attributes:
-        distance: first + second; 0 for the same clusters.
-        first: vertices that must leave their cluster in the first clustering to get to the
-            largest common subclustering; 0 if the first is a subclustering of the second.
-        second: the same of the second.
+        distance: first + second; 0 for identical clusterings.
+        first: number of vertices that must leave their cluster in the first clustering to obtain
+            the largest common subclustering; 0 if the first is a subclustering of the second.
+        second: the same for the second clustering.
     """
 
     distance: int
@@ -131,7 +134,7 @@ class SplitJoin(NamedTuple):
 
 
 def clustering_distance(first: Clustering | Tensor, second: Clustering | Tensor) -> SplitJoin:
-    """Split/join distance: how many vertices must move to make the one clustering of the other.
+    """Split/join distance: the number of vertices to move to turn one clustering into the other.
 
     .. math:: d(A, B) = \\bigl(n - \\sum_{a \\in A} \\max_{b \\in B} |a \\cap b|\\bigr)
               + \\bigl(n - \\sum_{b \\in B} \\max_{a \\in A} |a \\cap b|\\bigr)
@@ -140,7 +143,7 @@ def clustering_distance(first: Clustering | Tensor, second: Clustering | Tensor)
         first, second: clusterings of the same vertices, or their labels [n].
 
     Returns:
-        SplitJoin: the distance and its two parts, as ``clm dist`` has them.
+        SplitJoin: the distance and its two parts, as computed by ``clm dist``.
 
     Example:
         >>> import torch, torchcent
@@ -173,4 +176,4 @@ def _labels(value: Clustering | Tensor) -> Tensor:
             "a clustering must be a torchcent.Clustering or integer labels [n], got "
             f"{type(value).__name__}"
         )
-    return value.to(torch.int64, copy=True)  # nobody else changes it
+    return value.to(torch.int64, copy=True)  # private copy

@@ -1,14 +1,15 @@
-"""The `dense` engine: one matrix product an iteration, for small graphs and dense ones.
+"""The `dense` engine: one matrix product per iteration, for small and for dense graphs.
 
-The flow is kept transposed, float32 [..., n, n]: row j is column j of M, so that all that is done
-to columns is done along the last dimension, where they are contiguous; and (M^e)^T is the power of
-M^T. Dimensions before the last two are those of a batch of graphs of one size.
+The flow is stored transposed, float32 [..., n, n]: row j is column j of M. All column operations
+then run along the last, contiguous dimension, and (M^e)^T is the power of M^T. Leading dimensions
+are those of a batch of graphs of equal size.
 
-Products of up to 1,024 rows are summed in float64 and rounded once, so that no order of summation
-shows and a flow keeps the symmetries of its graph, as in the engine `fused`. Above that nothing is
-subtracted either, so a float32 entry that sums n products is off by at most n 2^-24 of itself, and
-by about sqrt(n) 2^-24 in fact: far less than pruning changes. TF32 is not used. Large products on
-CUDA are sums of products of bfloat16 parts, which have that precision too (`_product`).
+Products of up to 1,024 rows are summed in float64 and rounded once. The result then does not depend
+on the order of summation, and a flow keeps the symmetries of its graph, as in the `fused` engine.
+Larger products are sums of n nonnegative float32 products, with a relative error of at most n
+2^-24, typically about sqrt(n) 2^-24, which is far less than the effect of pruning. TF32 is not
+used. On CUDA, large products are sums of products of bfloat16 parts, with the same precision
+(`_product`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Size up to which products are summed in float64. Above, parts are faster on CUDA (half the time on
-# an H200); the tensor cores drop bits of what they sum to, so sums of the largest parts are cut.
+# Size up to which products are summed in float64. Above it, bfloat16 parts are faster on CUDA (half
+# the time on an H200). Tensor cores drop bits of their sums, so sums of the largest parts are
+# split.
 _EXACT, _PIECE = 1024, 1024
 
 
@@ -26,8 +28,10 @@ def iterate(
     rows: Tensor, expansion: int, inflation: float, threshold: float, select: int, recover: int,
     mass: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Expansion, pruning, chaos and inflation: the new flow, and the summary (`_rules.Summary`) of
-    every graph, float64 [..., 8]."""
+    """One iteration: expansion, pruning, chaos and inflation.
+
+    Returns the new flow, and the summary (`_rules.Summary`) of every graph, float64 [..., 8].
+    """
     length = _count(rows)
     products, power = length.new_zeros(rows.shape[:-2]), rows
     for _ in range(expansion - 1):
@@ -42,7 +46,7 @@ def iterate(
 def prune(
     whole: Tensor, threshold: float, select: int, recover: int, mass: float
 ) -> tuple[Tensor, Tensor]:
-    """Cut, recover, select (`_rules.Prune`); the summary lacks the products."""
+    """Cuts, recovers and selects (`_rules.Prune`); the summary lacks the products."""
     x = torch.where(whole >= threshold, whole, 0) if threshold > 0 else whole
     count, held = _count(x), _sum(x)
     recovering = (held < mass) & (count < recover)
@@ -66,7 +70,7 @@ def prune(
 
 
 def _product(left: Tensor, right: Tensor) -> Tensor:
-    """left @ right, float32."""
+    """left @ right in float32."""
     if left.shape[-1] <= _EXACT:
         wide = left.double()
         return (wide @ (wide if left is right else right.double())).float()
@@ -80,7 +84,7 @@ def _product(left: Tensor, right: Tensor) -> Tensor:
     def times(i: int, j: int, piece: slice = slice(None)) -> Tensor:
         return torch.mm(a[i][:, piece], b[j][piece], out_dtype=torch.float32)
 
-    made = times(2, 0)  # the smallest first; what is left out is below 2^-24
+    made = times(2, 0)  # the smallest first; omitted products are below 2^-24
     for i, j in ((0, 2), (1, 1), (1, 0), (0, 1)):
         made += times(i, j)
     for begin in range(0, right.shape[0], _PIECE):
@@ -89,7 +93,7 @@ def _product(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _parts(x: Tensor) -> list[Tensor]:
-    """bfloat16: x to 8 bits, what is left to 8 bits, and the rest: their sum is x."""
+    """Splits x into three bfloat16 parts of 8 bits each, whose sum is x."""
     made = []
     for _ in range(3):
         made.append(x.bfloat16())
@@ -101,7 +105,7 @@ def _limit(
     x: Tensor, whole: Tensor, count: Tensor, recovering: Tensor, selecting: Tensor, select: int,
     recover: int, mass: float,
 ) -> Tensor:  # fmt: skip
-    """Selection and recovery of the columns that need them, which it notes in the two masks."""
+    """Selects and recovers in the columns that need it; sets the two masks."""
     first = recovering.clone()
     if selecting.any():
         at = selecting.nonzero(as_tuple=True)
@@ -122,7 +126,7 @@ def _limit(
 
 
 def inflate(x: Tensor, inflation: float) -> Tensor:
-    """Entries ** inflation, columns rescaled to sum 1, as csrc/mcl/flow.h does it."""
+    """Raises entries to the power and rescales columns to sum 1, as csrc/mcl/flow.h does."""
     exact = x.shape[-1] <= _EXACT
     if inflation != 1:
         x = x * x.amax(-1, keepdim=True).reciprocal_()
@@ -137,22 +141,22 @@ def inflate(x: Tensor, inflation: float) -> Tensor:
 
 
 def _largest(x: Tensor, most: int) -> Tensor:
-    """The largest entries of each row, and what equals the smallest of these; 0 elsewhere."""
+    """Keeps the largest entries of each row and ties with the smallest of them; 0 elsewhere."""
     if most >= x.shape[-1]:
         return x.clone()
     return torch.where(x >= _bar(x, most), x, 0)
 
 
 def _bar(x: Tensor, most: int) -> Tensor:
-    """[..., 1]: the smallest of the `most` largest of each row."""
-    if x.device.type == "cpu":  # NumPy's selection is 7 to 50 times as fast as topk there
+    """[..., 1]: the `most`-th largest entry of each row."""
+    if x.device.type == "cpu":  # on the CPU, NumPy's selection is 7 to 50 times faster than topk
         place = x.shape[-1] - most
         return torch.from_numpy(np.partition(x.numpy(), place, axis=-1)[..., place : place + 1])
     return torch.topk(x, most, dim=-1, sorted=False).values.amin(-1, keepdim=True)
 
 
 def _count(x: Tensor, dim: int = -1) -> Tensor:
-    """Entries, all > 0; five times as fast as count_nonzero on a CPU, and exact below 2^24."""
+    """Counts positive entries; 5 times as fast as count_nonzero on a CPU, exact below 2^24."""
     return torch.sign(x).sum(dim).long()
 
 

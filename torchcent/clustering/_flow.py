@@ -1,4 +1,4 @@
-"""The flow: a column-stochastic matrix, and how a graph with similarities becomes one."""
+"""The flow: a column-stochastic matrix, and its construction from a graph."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from torchcent.graph import Graph, _csr
 
 @dataclass(frozen=True)
 class Flow:
-    """Column j has its entries at [begin[j], begin[j] + length[j]) of row and value, by row.
+    """A column-stochastic matrix. Column j occupies [begin[j], begin[j] + length[j]) of row and
+    value.
 
-    CSC has begin = colptr[:-1]; ELLPACK-R, which the CUDA-MCL paper uses (section 4.2.1), has
-    begin[j] = j * width. No code may assume one of them.
+    The entries of a column are sorted by row. CSC has begin = colptr[:-1]. ELLPACK-R, the format of
+    the CUDA-MCL paper (section 4.2.1), has begin[j] = j * width. Code must support both.
 
     Attributes:
         begin: int64 [n].
         length: int32 [n].
-        row: int32, at least as long as the last entry.
-        value: float32, as row.
+        row: int32, long enough for the last entry.
+        value: float32, as long as row.
     """
 
     begin: Tensor
@@ -47,7 +48,7 @@ class Flow:
         return sum(part.numel() * part.element_size() for part in held)
 
     def packed(self) -> tuple[Tensor, Tensor, Tensor]:
-        """colptr int64 [n + 1], row int64 and value without gaps."""
+        """colptr int64 [n + 1], row int64 and value, without gaps."""
         colptr = pointers(self.length)
         if self.row.numel() == int(colptr[-1]) and torch.equal(colptr[:-1], self.begin):
             return colptr, self.row.long(), self.value
@@ -65,7 +66,7 @@ class Flow:
 
 
 def pointers(length: Tensor) -> Tensor:
-    """int64 [n + 1]: where columns of these lengths begin, one after the other, and the end."""
+    """int64 [n + 1]: the cumulative sum of the column lengths, starting at 0."""
     return torch.nn.functional.pad(length.long().cumsum(0), (1, 0))
 
 
@@ -85,17 +86,17 @@ def columns_as_rows(flow: Flow) -> Tensor:
 
 
 def from_dense(rows: Tensor) -> Flow:
-    """The flow whose column j is row j of a dense tensor; its zeros are no entries."""
+    """The flow whose column j is row j of a dense tensor; zeros are not stored."""
     column, row = torch.nonzero(rows, as_tuple=True)
     length = torch.bincount(column, minlength=rows.shape[0])
     return from_packed(pointers(length), row, rows[column, row])
 
 
 def similarities(graph: Graph, edge_weight: Tensor | None) -> Tensor:
-    """float64 [num_slots]: the largest similarity of the columns of each slot, 1 without weights.
+    """float64 [num_slots]: the largest similarity over the input columns of each slot; default 1.
 
-    Of copies of an arc the largest counts, with directed=False of both directions, as mcl has it
-    for its label input.
+    Duplicate arcs are merged by the maximum. With directed=False, this includes both directions, as
+    in mcl's label input.
     """
     if edge_weight is None:
         return torch.ones(graph.num_slots, dtype=torch.float64, device=graph.device)
@@ -106,7 +107,7 @@ def similarities(graph: Graph, edge_weight: Tensor | None) -> Tensor:
 
 
 def input_loops(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> Tensor:
-    """float64 [n]: the largest weight of the loops of each vertex; 0 for none."""
+    """float64 [n]: the largest weight of the loops of each vertex; 0 without loops."""
     loop = edge_index[0] == edge_index[1]
     weight = torch.zeros(num_nodes, dtype=torch.float64, device=edge_index.device)
     found = weight.new_ones(1) if edge_weight is None else edge_weight[loop].double()
@@ -118,13 +119,13 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
     """The flow of a graph: column j holds the arcs that leave j, and its loop, scaled to sum 1.
 
     Args:
-        graph: without loops.
-        similarity: float64 per slot, >= 0; 0 is no arc.
-        loops: "max" gives each vertex a loop of its largest similarity, 1 if it has no arc; a
-            number c the c-fold of that; "one" gives loops of 1; None those in `own`.
-        own: float64 [n]: loops of the input, if loops is None.
+        graph: a graph without loops.
+        similarity: float64 per slot, >= 0; 0 means that there is no arc.
+        loops: "max" gives each vertex a loop of its largest similarity, or 1 if it has no arc; a
+            number c multiplies that by c; "one" gives loops of 1; None uses those in `own`.
+        own: float64 [n]: loops of the input, used if loops is None.
 
-    A column without entries gets a loop of 1: its vertex is on its own.
+    A column without entries gets a loop of 1: its vertex is a singleton.
     """
     n, device = graph.num_nodes, graph.device
     degree = graph.degree
@@ -145,11 +146,11 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
     loop = torch.where(largest > 0, loop, 1.0)
     largest = torch.where(largest > 0, largest, 1.0)
 
-    # Sums of the largest numbers would overflow, so columns are scaled by their largest first.
+    # Columns are scaled by their maximum first, because sums of the largest numbers would overflow.
     weight, loop = weight / largest[tail], loop / largest
     total = torch.segment_reduce(weight, "sum", lengths=degree, initial=0.0, unsafe=True) + loop
     weight, loop = (weight / total[tail]).float(), (loop / total).float()
-    # Shares that float32 does not hold are no entries.
+    # Entries that underflow in float32 are not stored.
     held = weight > 0
     if not bool(held.all()):
         tail, head, weight = tail[held], head[held], weight[held]

@@ -1,14 +1,14 @@
-"""From the limit of the flow to clusters: attractors, what flows to them, and overlap.
+"""Interpretation of the limit of the flow as clusters: attractors, their basins, and overlap.
 
 The rules are those of mcl (van Dongen 2000, chapter 6 for idempotent matrices, extended to flows
-that have not quite converged):
+that have not fully converged):
 
-- Of each column j the entries from a bar on are the arcs that leave j: with s its loop and x its
-  largest entry the bar is 0.999 s + 0.001 x if s < x, else s / 1.01.
-- A vertex with an arc to itself is an *attractor*. Attractors that are joined by arcs, in either
-  direction, are one system; each system makes a cluster.
-- All other vertices belong to the clusters of every system that they reach along arcs.
-- Vertices that reach no attractor, which only a flow that does not converge has, are clustered by
+- Entries of column j that are at least a bar are the arcs that leave j. With loop s and largest
+  entry x, the bar is 0.999 s + 0.001 x if s < x, else s / 1.01.
+- A vertex with an arc to itself is an *attractor*. Attractors connected by arcs, in either
+  direction, form a system. Each system defines a cluster.
+- All other vertices belong to the clusters of all systems that they reach along arcs.
+- Vertices that reach no attractor, which exist only if the flow does not converge, are clustered by
   the arcs among themselves.
 """
 
@@ -28,15 +28,15 @@ _DEEPEST = 64  # squarings of the arcs: paths of any length
 
 @dataclass(frozen=True)
 class Interpretation:
-    """Clusters, graph by graph, the largest first (of equal size, that with the lowest vertex).
+    """Clusters, graph by graph, by decreasing size (ties by the lowest vertex).
 
     Attributes:
         label: int64 [n], the first cluster of each vertex.
-        members: vertices of all clusters, ascending in each; with overlap "keep" some repeated.
-        offset: where each cluster begins in members, and the end.
+        members: vertices of all clusters, ascending within each; overlap "keep" repeats some.
+        offset: the start of each cluster in members, and the end.
         attractors: int64, ascending.
         overlaps: int64, the vertices that flow to several systems, ascending.
-        graph: of each cluster.
+        graph: the graph of each cluster.
     """
 
     label: np.ndarray
@@ -48,11 +48,11 @@ class Interpretation:
 
 
 def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Interpretation:
-    """The clusters of a flow, of a batch with the graph of each vertex. With those in several
-    clusters is done what `overlap` says:
+    """The clusters of a flow; for a batch, `graph` holds the graph of each vertex.
 
-    "cut" leaves them in the cluster with the most attractors, of equal ones that with the lowest
-    attractor; "keep" in all; "split" puts those of the same clusters into one of their own.
+    `overlap` determines the treatment of vertices in several clusters: "cut" keeps them in the
+    cluster with the most attractors (ties by the lowest attractor); "keep" leaves them in all;
+    "split" forms a new cluster for each combination of clusters.
     """
     n = flow.num_nodes
     colptr, row, value = (part.cpu().numpy() for part in flow.packed())
@@ -75,7 +75,7 @@ def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Inte
 
 
 def _arcs(colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int) -> scipy.sparse.csr_array:
-    """bool [n, n]: entry (j, i) if column j keeps its entry of row i."""
+    """bool [n, n]: entry (j, i) is True if column j keeps its entry of row i."""
     column = np.repeat(np.arange(n), np.diff(colptr))
     value = value.astype(np.float64)
     loop, largest = np.zeros(n), np.zeros(n)
@@ -91,7 +91,7 @@ def _arcs(colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int) -> sci
 def _membership(
     arcs: scipy.sparse.csr_array, attractor: np.ndarray, n: int
 ) -> scipy.sparse.csr_array:
-    """bool [n, clusters]: clusters by the number of attractors, then by the lowest of them."""
+    """bool [n, clusters]: clusters by the number of attractors, ties by the lowest attractor."""
     head = np.flatnonzero(attractor)
     among = arcs[head][:, head]
     systems, system = scipy.sparse.csgraph.connected_components(among, directed=False)
@@ -124,7 +124,7 @@ def _membership(
 def _split(
     membership: scipy.sparse.csr_array, cluster: np.ndarray, several: np.ndarray
 ) -> np.ndarray:
-    """A cluster of its own for every combination of clusters."""
+    """Forms a cluster for every combination of clusters."""
     cluster = cluster.copy()
     known: dict[tuple[int, ...], int] = {}
     begin = membership.indptr
@@ -137,7 +137,7 @@ def _split(
 def _ordered(
     vertex: np.ndarray, cluster: np.ndarray, graph: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Label per vertex, members and offsets, of pairs (vertex, cluster) in any numbering."""
+    """Label per vertex, members and offsets, given pairs (vertex, cluster) in any numbering."""
     known, cluster = np.unique(cluster, return_inverse=True)
     n = len(graph)
     size = np.bincount(cluster, minlength=len(known))

@@ -1,4 +1,4 @@
-"""mcl and mcl_sweep: Markov clustering as van Dongen's mcl does it."""
+"""mcl and mcl_sweep: Markov clustering, compatible with van Dongen's mcl."""
 
 from __future__ import annotations
 
@@ -48,56 +48,63 @@ def mcl(
     progress: bool | None = None,
     return_flow: bool = False,
 ) -> Clustering:
-    r"""Markov clustering: groups that a random walk seldom leaves.
+    r"""Markov clustering: finds groups of vertices that a random walk seldom leaves.
 
-    The flow M, column-stochastic, says in column j where the walker goes from vertex j. Until it
-    stands still, it is expanded, pruned and inflated:
+    Column j of the column-stochastic flow matrix M is the distribution of the walker's next vertex
+    from vertex j. M is expanded, pruned and inflated until it converges:
 
     .. math:: M \leftarrow M^e, \qquad
               M_{ij} \leftarrow M_{ij}^r \Big/ \sum_k M_{kj}^r
 
-    Expansion lets flow spread, inflation strengthens it where it is strong. With the defaults the
-    clusters are those of van Dongen's ``mcl`` with its defaults.
+    Expansion spreads the flow, inflation strengthens it where it is strong. With the default
+    arguments, the clusters are those of van Dongen's ``mcl`` with its default options.
 
     Args:
-        edge_index: int64 [2, E], or a Graph without weights. Both directions of an undirected
-            edge, as in PyG; column j of the flow are the arcs that *leave* j. mcl is made for
-            symmetric graphs.
-        edge_weight: [E], similarities, finite and >= 0; 0 is no arc. Of copies of an arc the
-            largest counts. None takes 1 for all. (A Graph's weights are distances, and an error.)
-        inflation: r > 1: the larger, the more and smaller clusters; usual are 1.4, 2, 4, 6.
+        edge_index: int64 [2, E], or a Graph without weights. An undirected edge is listed in both
+            directions, as in PyG; column j of the flow holds the arcs that *leave* j. mcl is
+            designed for symmetric graphs.
+        edge_weight: [E], similarities, finite and >= 0; 0 means that there is no arc. Duplicate
+            arcs are merged by the maximum. None means 1 for all arcs. (The weights of a Graph are
+            distances and raise an error.)
+        inflation: r > 1. Larger values give more and smaller clusters; common values are 1.4, 2, 4,
+            6.
         expansion: e, from 2 to 1000; each step is a matrix product.
-        loops: the loop of each vertex: "max" gives it the vertex's largest similarity (1 without
-            arcs) as mcl does, a number c that times c (mcl's ``-c``), "one" gives 1; loops of the
-            input do not matter then. None leaves the input's own, and adds none.
-        prune: what is dropped after expansion (see :class:`Prune`); None keeps everything.
-        chaos: stop when (largest entry - sum of squares) x entries is below that in every column.
-        max_iter: stop after so many iterations, with a warning.
-        overlap: what becomes of vertices that flow to several clusters alike: "cut" leaves them in
-            one, "keep" in all, "split" makes clusters of them.
+        loops: the loop of each vertex: "max" gives it the vertex's largest similarity (1 if there
+            are no arcs), as mcl does; a number c multiplies that by c (mcl's ``-c``); "one" gives
+            1. These options ignore the loops of the input. None uses the input's own loops and adds
+            none.
+        prune: which entries are dropped after expansion (see :class:`Prune`); None keeps all.
+        chaos: convergence threshold: stop when (largest entry - sum of squares) x entries is below
+            this value in every column.
+        max_iter: maximum number of iterations; a warning is issued if it is reached.
+        overlap: treatment of vertices that flow to several clusters: "cut" keeps them in one,
+            "keep" in all, "split" forms separate clusters of them.
         num_nodes: n; by default the largest id + 1. Isolated vertices are singletons.
-        batch, ptr: of many graphs in one, the graph of each vertex or the first vertex of each
-            graph (docs/batches.md). Each is iterated until its own chaos is below the limit; no
-            cluster joins two of them. Clusters are numbered graph by graph, within each the largest
-            first (:attr:`Clustering.cluster_ptr`).
-        directed: None follows the arcs given; False adds missing reverse arcs, and takes the larger
-            similarity of the two, as mcl does for label input (``--abc``).
-        engine: "fused" (compiled: a column at a time, M^e is never stored), "dense" (a matrix
-            product), "tensor" (torch.sparse, any device), or "auto", which :func:`explain_mcl`
-            explains.
-        memory: bytes that may be used; None allows half of what is free.
-        progress: None shows a bar on a terminal after two seconds; True and False force.
-        return_flow: keep the last flow in the result.
+        batch, ptr: for a union of many graphs, the graph of each vertex or the first vertex of each
+            graph (docs/batches.md). Each graph is iterated until its own chaos is below the limit,
+            and no cluster contains vertices of two graphs. Clusters are numbered graph by graph, by
+            decreasing size within each (:attr:`Clustering.cluster_ptr`).
+        directed: None uses the given arcs; False adds missing reverse arcs and uses the larger of
+            the two similarities, as mcl does for label input (``--abc``).
+        engine: "fused" (compiled; processes one column at a time and never stores M^e), "dense" (a
+            matrix product), "tensor" (torch.sparse, any device), or "auto"; see
+            :func:`explain_mcl`.
+        memory: maximum number of bytes to use; None means half of the free memory.
+        progress: None shows a bar after two seconds if the output is a terminal; True always shows
+            it, False never.
+        return_flow: whether the result includes the last flow.
 
     Returns:
         Clustering, on the device of the graph.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
-        MemoryError: with both figures, where the flow does not fit.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: the flow does not fit; the message gives both sizes.
 
-    Same graph, device and engine: same bits, whatever the number of threads. O(n k^2) time per
-    iteration with k entries per column; the number of iterations is mostly 10 to 100.
+    Results are bitwise reproducible for the same graph, device and engine, for any number of
+    threads. An iteration takes O(n k^2) time with k entries per column; 10 to 100 iterations are
+    typical.
 
     Example:
         >>> import torch, torchcent
@@ -110,7 +117,7 @@ def mcl(
 
     Source:
         van Dongen 2000, "Graph clustering by flow simulation"; Bustamam, Burrage and Hamilton 2010,
-        on CUDA with ELLPACK-R (their Eq. 3 for chaos tends to 1, not to 0: docs/clustering.md).
+        on CUDA with ELLPACK-R (the chaos of their Eq. 3 tends to 1, not to 0: docs/clustering.md).
     """
     rate = check_mcl.inflation(inflation)
     limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
@@ -133,14 +140,14 @@ def mcl(
 
 @dataclass(frozen=True, repr=False)
 class MclSweep:
-    """Clusterings of a graph by several inflations, made by :func:`mcl_sweep`; print it.
+    """Clusterings of a graph for several inflations, returned by :func:`mcl_sweep`; printable.
 
     Attributes:
-        inflations: as asked for.
-        clusterings: a Clustering for each.
-        table: a row for each: inflation, clusters, largest, singletons, efficiency, modularity,
-            mass_fraction, area_fraction (see :func:`clustering_quality`), and distance, the
-            split/join distance to the clustering of the row before (0 in the first).
+        inflations: the requested inflations.
+        clusterings: a Clustering for each inflation.
+        table: a row for each inflation: inflation, clusters, largest, singletons, efficiency,
+            modularity, mass_fraction, area_fraction (see :func:`clustering_quality`), and distance,
+            the split/join distance to the clustering of the previous row (0 in the first row).
     """
 
     inflations: list[float]
@@ -191,15 +198,15 @@ def mcl_sweep(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> MclSweep:
-    """Markov clustering by several inflations, which share the first expansion.
+    """Markov clustering for several inflations, which share the first expansion.
 
     Args:
         inflations: each > 1.
 
-    All others as for :func:`mcl`.
+    All other arguments are as for :func:`mcl`.
 
     Returns:
-        MclSweep: the clusterings, and a table of their quality that helps to choose.
+        MclSweep: the clusterings, and a table of their quality that helps to choose the inflation.
 
     Example:
         >>> import torch, torchcent
@@ -244,20 +251,21 @@ def clustering_quality(
     num_nodes: int | None = None,
     directed: bool | None = None,
 ) -> dict[str, float]:
-    """How well a clustering fits a graph, as ``clm info`` tells it.
+    """How well a clustering fits a graph; computes the measures of ``clm info``.
 
     Args:
-        clustering: a Clustering, or labels [n] from 0 on.
+        clustering: a Clustering, or labels [n], numbered from 0.
         edge_index, edge_weight, num_nodes, directed: as for :func:`mcl`.
 
     Returns:
-        A dict of
+        A dict with
 
         - efficiency: from 0 to 1, the mean over the vertices of how well the cluster covers the
           vertex's flow without being larger than needed;
-        - modularity: Newman's, of the similarities;
-        - mass_fraction: the mean share of a vertex's flow (loop included) that stays inside;
-        - area_fraction: pairs within clusters over all pairs.
+        - modularity: Newman's modularity of the similarities;
+        - mass_fraction: the mean share of a vertex's flow (loop included) that stays in its
+          cluster;
+        - area_fraction: pairs within clusters divided by all pairs.
 
     Example:
         >>> import torch, torchcent
@@ -297,9 +305,9 @@ def explain_mcl(
     engine: str = "auto",
     memory: int | None = None,
 ) -> _plan.MclPlan:
-    """How :func:`mcl` would run: engine and why, the size of the first expansion, memory.
+    """The execution plan of :func:`mcl`: engine, reason, size of the first expansion, memory.
 
-    Raises what :func:`mcl` would raise before it starts.
+    Raises the same errors that :func:`mcl` raises before it starts.
 
     Example:
         >>> import torch, torchcent
@@ -323,7 +331,7 @@ class _Prepared:
     engine: str
 
     def take(self) -> Flow:
-        """The flow, which is not held here any longer."""
+        """Returns the flow and drops the reference to it."""
         flow = self.flow
         del self.flow, self.similarity, self.graph
         return flow
@@ -341,7 +349,7 @@ def _prepare(
         check.flag(progress, "progress")
     if isinstance(edge_index, Tensor):
         edge_index = check.edge_index(edge_index)
-        if kind is None:  # it is read again below, and another thread may change it meanwhile
+        if kind is None:  # copied: it is read again below, and another thread may modify it
             edge_index = edge_index.clone()
     weight = check_mcl.similarities(edge_index, edge_weight)
     graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)

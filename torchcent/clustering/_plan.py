@@ -1,4 +1,4 @@
-"""Which engine, how much memory: decided before the first iteration, and told by explain()."""
+"""Choice of the engine and of the memory limits, before the first iteration."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from torchcent.runtime._memory import readable
 
 ENGINES = ("auto", "fused", "dense", "tensor")
 OPERATOR = "mcl_iterate"
-# Products that a matrix product does in the time of one of a sparse column, and the size up to
-# which no more than a call's overhead is at stake. On the CPU the fused engine breaks even at 2 for
-# full matrices and at 4 to 9 for those that are a third full; on an H200 fused columns reach 4.4e11
-# products a second and float32 matrices 2.5e13.
+# Products that a matrix product computes in the time of one product of a sparse column, and the
+# size up to which only the overhead of a call matters. On the CPU, the fused engine breaks even at
+# 2 for full matrices and at 4 to 9 for matrices of density 1/3. On an H200, fused columns reach
+# 4.4e11 products per second and float32 matrices 2.5e13.
 _Key = tuple[str, str]
 GEMM_GAIN: dict[_Key, float] = {
     ("cpu", "fused"): 4, ("cpu", "tensor"): 400, ("cuda", "fused"): 50, ("cuda", "tensor"): 4000,
@@ -25,31 +25,31 @@ GEMM_GAIN: dict[_Key, float] = {
 SMALL: dict[_Key, int] = {
     ("cpu", "fused"): 0, ("cpu", "tensor"): 96, ("cuda", "fused"): 1024, ("cuda", "tensor"): 1024,
 }  # fmt: skip
-# Of the dense engine, per entry of [n, n]: the flow, its power, and what pruning holds beside them.
+# Bytes of the dense engine per entry of [n, n]: the flow, its power, and the arrays of pruning.
 DENSE_BYTES = 32
 _ENTRY = 8  # bytes of an entry: row and value
-_TENSOR_ENTRY = 36  # of the tensor engine, which holds the new entries in blocks and then as one
-# Of a thread of the fused engine: per vertex, and its chunk of new entries (flow_store.h).
+_TENSOR_ENTRY = 36  # of the tensor engine, which holds new entries in blocks, then joined
+# Bytes per thread of the fused engine: per vertex, and its chunk of new entries (flow_store.h).
 _PER_NODE, _CHUNK = 24, 2**21
 
 
 @dataclass(frozen=True)
 class MclPlan:
-    """How Markov clustering will run; print it to read it.
+    """The execution plan of Markov clustering; printable.
 
     Attributes:
         engine: "fused", "dense" or "tensor".
-        reason: why.
-        device: where.
+        reason: why this engine was selected.
+        device: the device it runs on.
         num_nodes: n.
-        entries: of the flow at the start, loops included.
+        entries: entries of the initial flow, including loops.
         products: multiplications of the first expansion.
-        expanded: entries that the flow has at most after the first expansion, pruned.
-        threads: on the CPU.
-        memory: bytes that the first iteration takes at most, and one from a flow as large as that.
-        memory_limit: bytes that may be taken.
-        overhead: bytes of them that are for neither flow.
-        may_switch: another engine may go on, once the flow has become dense or sparse enough.
+        expanded: maximum number of entries of the flow after the first expansion and pruning.
+        threads: number of CPU threads.
+        memory: maximum bytes of the first iteration, and of one from a flow of maximum size.
+        memory_limit: the limit in bytes.
+        overhead: the part of these bytes that does not belong to either flow.
+        may_switch: whether another engine may take over when the flow becomes dense or sparse.
     """
 
     engine: str
@@ -78,11 +78,11 @@ class MclPlan:
 
 
 def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
-    """The plan of a run from this flow.
+    """The plan of a run that starts from this flow.
 
     Raises:
-        MemoryError: with the need and the limit.
-        ValueError: if the engine cannot run here.
+        MemoryError: the run does not fit; the message gives the need and the limit.
+        ValueError: the engine cannot run on this device.
     """
     limit = _memory.budget(memory, flow.device)
     n, work = flow.num_nodes, products(flow, rules.expansion)
@@ -104,7 +104,7 @@ def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
 
 
 def products(flow: Flow, expansion: int = 2) -> float:
-    """Multiplications of an expansion of the flow, column by column."""
+    """Multiplications of a column-by-column expansion of the flow."""
     colptr, row, _ = flow.packed()
     work = flow.length.double()
     for _ in range(expansion - 1):
@@ -114,7 +114,7 @@ def products(flow: Flow, expansion: int = 2) -> float:
 
 
 def compiled(device: torch.device) -> bool:
-    """Is there a compiled operator for this device?"""
+    """Whether there is a compiled operator for this device."""
     return _ops.has_kernel(OPERATOR, device)
 
 
@@ -124,7 +124,7 @@ def sparse_engine(device: torch.device) -> str:
 
 
 def dense_pays(device: torch.device, n: int, work: float) -> bool:
-    """Is a matrix product on [n, n] faster than so many products of sparse columns?"""
+    """Whether a matrix product on [n, n] is faster than `work` products of sparse columns."""
     key = ("cpu" if device.type == "cpu" else "cuda", sparse_engine(device))
     return n <= SMALL[key] or float(n) ** 3 < GEMM_GAIN[key] * work
 
@@ -150,7 +150,7 @@ def _choose(flow: Flow, engine: str, work: float, limit: int) -> tuple[str, str]
 
 
 def _needed(engine: str, flow: Flow) -> tuple[int, int, int]:
-    """Bytes per entry of the next flow; what it may waste; other bytes of an iteration."""
+    """Bytes per entry of the next flow; maximum bytes unused; other bytes of an iteration."""
     n = flow.num_nodes
     if engine == "dense":
         return 0, 0, DENSE_BYTES * n * n

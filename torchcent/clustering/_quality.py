@@ -1,9 +1,9 @@
-"""How well a clustering fits its graph, and how far two clusterings are apart.
+"""Quality of a clustering, and the distance between two clusterings.
 
-Efficiency, mass and area fraction are those of van Dongen, "Performance criteria for graph
-clustering and Markov cluster experiments" (INS-R0012, 2000), on the stochastic flow with loops as
-``clm info`` takes it; modularity is Newman's on the similarities, for arcs that of Leicht and
-Newman 2008.
+Efficiency, mass and area fraction follow van Dongen, "Performance criteria for graph clustering and
+Markov cluster experiments" (INS-R0012, 2000), on the stochastic flow with loops, as in ``clm
+info``. Modularity is Newman's, on the similarities; for directed graphs that of Leicht and Newman
+2008.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FIGURES = ("efficiency", "modularity", "mass_fraction", "area_fraction")
 
 
 def fit(flow: Flow, graph: Graph, similarity: Tensor, label: Tensor) -> dict[str, float]:
-    """efficiency, modularity, mass_fraction, area_fraction of clusters that do not overlap."""
+    """efficiency, modularity, mass_fraction and area_fraction of disjoint clusters."""
     if flow.num_nodes == 0:
         return dict.fromkeys(FIGURES, 0.0)
     efficiency, mass = _efficiency(flow, label)
@@ -34,7 +34,7 @@ def fit(flow: Flow, graph: Graph, similarity: Tensor, label: Tensor) -> dict[str
 
 
 def _efficiency(flow: Flow, label: Tensor) -> tuple[float, float]:
-    """Efficiency and mass fraction, means over the vertices.
+    """Efficiency and mass fraction, as means over the vertices.
 
     Vertex v of cluster P has flow p with support S and centre c = sum p^2. Its efficiency is
     1 - (|P| - p(P) / c + p(not P) / c) / |P or S|.
@@ -55,7 +55,7 @@ def _efficiency(flow: Flow, label: Tensor) -> tuple[float, float]:
 
 
 def _modularity(graph: Graph, similarity: Tensor, label: Tensor) -> float:
-    """sum over clusters of w_in / w - k_out k_in / w^2, with all arcs' weight w."""
+    """Sum over clusters of w_in / w - k_out k_in / w^2, where w is the weight of all arcs."""
     total = float(similarity.sum())
     if total == 0:
         return 0.0
@@ -68,7 +68,7 @@ def _modularity(graph: Graph, similarity: Tensor, label: Tensor) -> float:
 
 
 def split_join(first: Tensor, second: Tensor) -> tuple[int, int]:
-    """Vertices that must leave their clusters of the one, and of the other, to reach the meet."""
+    """Vertices that must leave their cluster in each clustering to reach the meet of the two."""
     n = first.numel()
     if n == 0:
         return 0, 0

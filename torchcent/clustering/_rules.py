@@ -1,4 +1,4 @@
-"""What an iteration does to the flow, and what it tells of itself."""
+"""Parameters of an iteration, and its summary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torchcent.check._values import number as _number
 from torchcent.check._values import shortened
 from torchcent.clustering._flow import Flow
 
-# mcl cuts a little below 1/P, so that an entry of exactly 1/P stays.
+# mcl cuts slightly below 1/P, so that an entry of exactly 1/P stays.
 _BELOW = 0.99999
 # P, S, R of mcl's resource schemes 1 to 7; recovery is always tried below 90 % of the mass.
 _SCHEMES = (
@@ -28,24 +28,24 @@ _SCHEMES = (
 
 @dataclass(frozen=True)
 class Prune:
-    """How entries of a column are pruned after expansion, as mcl does it.
+    """How entries of a column are pruned after expansion, following mcl.
 
-    1. *Cut*: entries below `threshold` go.
-    2. *Recover*: if what is left sums to less than `mass` and is fewer than `recover` entries, the
-       `recover` largest entries of the whole column stay instead.
-    3. *Select*: else, if more than `select` entries are left, the `select` largest stay; if these
-       sum to less than `mass`, the `recover` largest of what was left.
+    1. *Cut*: entries below `threshold` are dropped.
+    2. *Recover*: if the remaining entries sum to less than `mass` and are fewer than `recover`, the
+       `recover` largest entries of the whole column are kept instead.
+    3. *Select*: otherwise, if more than `select` entries remain, the `select` largest are kept. If
+       these sum to less than `mass`, the `recover` largest of the remaining entries are kept.
 
-    What equals the smallest entry that stays, stays too; of a column that is cut as a whole the
-    largest entry stays. The column is then rescaled to sum 1.
+    Entries equal to the smallest kept entry are kept, too. If all entries of a column would be
+    dropped, the largest is kept. The column is then rescaled to sum 1.
 
     Attributes:
-        threshold: mcl's ``-p``, or 0.99999 / ``-P``; 0 switches the cut off.
-        select: mcl's ``-S``; 0 switches the selection off.
-        recover: mcl's ``-R``; 0 switches the recovery off.
-        mass: mcl's ``-pct``, as a share.
+        threshold: mcl's ``-p``, or 0.99999 / ``-P``; 0 disables the cut.
+        select: mcl's ``-S``; 0 disables the selection.
+        recover: mcl's ``-R``; 0 disables the recovery.
+        mass: mcl's ``-pct``, as a fraction.
 
-    The default is mcl's scheme 6. ``prune=None`` in place of a Prune switches all off.
+    The default is mcl's scheme 6. ``prune=None`` in place of a Prune disables all three steps.
 
     Example:
         >>> Prune.scheme(6) == Prune()
@@ -64,7 +64,7 @@ class Prune:
             value = getattr(self, name)
             if not 0 <= _number(value, f"Prune: {name}") <= 1:
                 raise ValueError(f"Prune: {name} must be in [0, 1], got {shortened(value)}")
-            object.__setattr__(self, name, float(value))  # NumPy's become Python's
+            object.__setattr__(self, name, float(value))  # converts NumPy numbers to Python's
         for name in ("select", "recover"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral):
@@ -76,7 +76,7 @@ class Prune:
 
     @classmethod
     def scheme(cls, number: int) -> Prune:
-        """mcl's resource scheme 1 to 7: the higher, the more accurate and costly."""
+        """mcl's resource schemes 1 to 7; higher schemes are more accurate and more expensive."""
         known = isinstance(number, Integral) and not isinstance(number, bool)
         if not known or not 1 <= int(number) <= len(_SCHEMES):
             raise ValueError(f"scheme must be 1 to {len(_SCHEMES)}, got {shortened(number)}")
@@ -88,7 +88,7 @@ class Prune:
         cls, *, P: int | None = None, S: int | None = None, R: int | None = None,
         pct: float | None = None,
     ) -> Prune:  # fmt: skip
-        """By the names of mcl's options; what is left out is mcl's default. P=0 is no cut."""
+        """Uses the names of mcl's options and mcl's defaults. P=0 disables the cut."""
         base = cls()
         if P is not None and _number(P, "P") < 0:
             raise ValueError(f"P must be a number >= 0, got {shortened(P)}")
@@ -101,7 +101,8 @@ class Prune:
 
     @property
     def most(self) -> int | None:
-        """Entries that a column has at most afterwards, but for ties; None if there is no limit."""
+        """Maximum number of entries of a pruned column, except for ties; None if there is no
+        limit."""
         limits = []
         if self.select:
             limits.append(max(self.select, self.recover))
@@ -112,13 +113,13 @@ class Prune:
 
 @dataclass(frozen=True)
 class Rules:
-    """Expansion and pruning of a run, as the operators take them."""
+    """Expansion and pruning of a run, in the form that the operators expect."""
 
     expansion: int
     prune: Prune | None
 
     def arguments(self, inflation: float) -> tuple[int, float, float, int, int, float]:
-        """expansion, inflation, threshold, select, recover, mass; 0 is off."""
+        """expansion, inflation, threshold, select, recover, mass; 0 disables a rule."""
         off = self.prune or Prune(0.0, 0, 0, 0.0)
         return (
             self.expansion, inflation, off.threshold, off.select, off.recover, off.mass,
@@ -127,16 +128,16 @@ class Rules:
 
 @dataclass(frozen=True)
 class Summary:
-    """What an iteration tells.
+    """Summary of an iteration.
 
     Attributes:
-        chaos: the largest of the columns' (largest - sum of squares) x number of the entries that
-            pruning left, before they are rescaled.
-        products: multiplications that the expansion is the sum of.
+        chaos: the maximum over the columns of (largest - sum of squares) x number of the entries
+            kept by pruning, before they are rescaled.
+        products: multiplications of the expansion.
         kept: entries after pruning.
-        poor: columns of which less than `Prune.mass` is left.
-        recovered, selected: columns that got entries back, that were limited to the largest.
-        mass: the least share of a column that pruning left.
+        poor: columns that keep less than `Prune.mass`.
+        recovered, selected: columns in which entries were recovered, or limited to the largest.
+        mass: the smallest share of a column that pruning keeps.
         total_mass: the sum of these shares.
     """
 
@@ -157,7 +158,7 @@ class Summary:
 
 
 def step_memory(flow: Flow, rules: Rules) -> Tensor:
-    """int64 [n]: at most so many entries has each column after expansion, before pruning."""
+    """int64 [n]: maximum entries of each column after expansion, before pruning."""
     colptr, row, _ = flow.packed()
     length = flow.length.long()
     most = length

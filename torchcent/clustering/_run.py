@@ -1,4 +1,4 @@
-"""THE loop over iterations: progress, Ctrl-C, memory, the engines."""
+"""The loop over iterations: progress, Ctrl-C, memory, engines."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
-# Products of the first expansion below which a thread and a bar cost more than they give.
+# Products of the first expansion below which a thread and a bar cost more than they are worth.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e5, 1e8
-# How much faster another engine must look before it takes over.
+# Predicted speed-up at which another engine takes over.
 _HYSTERESIS = 1.5
 _FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
 
 
 @dataclass
 class Run:
-    """What came out.
+    """The result of a run.
 
     Attributes:
-        flow: the last one, inflated.
-        summaries: of every iteration.
-        converged: did chaos fall below the limit, or the flow come to rest above it?
+        flow: the last flow, inflated.
+        summaries: one for every iteration.
+        converged: whether the chaos fell below the limit, or the flow reached a fixed point above
+            it.
         engines: (engine, first iteration) for every change of engine.
     """
 
@@ -58,7 +59,7 @@ def run(
 ) -> Run:  # fmt: skip
     """Iterates until the chaos is below its limit.
 
-    With `expanded`, the flow has been expanded and pruned already and waits for its inflation.
+    If `expanded` is given, the flow has already been expanded and pruned, and is inflated first.
     """
     quiet()
     result = Run(flow)
@@ -81,13 +82,13 @@ def run(
 
 
 def inline(products: float, device: torch.device) -> bool:
-    """Is the work of an iteration so little that a thread to watch it would cost more than it?"""
+    """Whether an iteration is so short that a thread to monitor it would dominate its cost."""
     return products < (_INLINE_WORK_ON_CUDA if device.type == "cuda" else _INLINE_WORK)
 
 
 @cache
 def quiet() -> None:
-    """Draws PyTorch's warning that CSR is "in beta", which comes once, and swallows it."""
+    """Triggers and suppresses PyTorch's one-time warning that CSR is "in beta"."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         one = torch.eye(1, device="cpu").to_sparse()
@@ -101,12 +102,12 @@ def quiet() -> None:
 
 
 def expand(flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None) -> Run:
-    """The first expansion alone, pruned, for several inflations."""
+    """Performs only the first expansion, with pruning, for several inflations."""
     return run(flow, rules, 1.0, Limits(math.inf, 1), plan, progress)
 
 
 def inflated(flow: Flow, inflation: float) -> Flow:
-    """The flow with its entries raised to the power."""
+    """The flow with its entries raised to the power and its columns rescaled."""
     colptr, row, value = flow.packed()
     n = flow.num_nodes
     column = torch.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
@@ -150,15 +151,18 @@ class _Loop:
         result.flow = engine.flow()
 
     def repeats(self) -> bool:
-        """Do the last two iterations look alike? Then the flow may be at rest, as it is on graphs
-        that look alike from many sides, with chaos above the limit."""
+        """Whether the last two iterations look alike.
+
+        Then the flow may be at a fixed point. On highly symmetric graphs that can happen with a
+        chaos above the limit.
+        """
         return self.result.summaries[-1:] == self.result.summaries[-2:-1] != []
 
     def arguments(self) -> tuple[int, float, float, int, int, float]:
         return self.rules.arguments(self.inflation)
 
     def tell(self) -> None:
-        """Moves the bar's text; the bar itself is this iteration's columns."""
+        """Updates the text of the bar; the bar itself shows the columns of this iteration."""
         last, count = self.result.summaries[-1], len(self.result.summaries)
         left = seconds_left(
             [s.chaos for s in self.result.summaries], self.limits.chaos, self.seconds
@@ -171,10 +175,11 @@ class _Loop:
 
 
 def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | None:
-    """A guess from the last iterations' fall of chaos and the time of one; None before it falls.
+    """Predicted remaining seconds, from the recent decrease of the chaos and the time per
+    iteration; None while the chaos is not decreasing.
 
-    Chaos rises first, then falls, at the end faster than geometrically, and iterations get shorter:
-    the guess is nearly always too long.
+    The chaos first rises, then falls, in the end faster than geometrically, and iterations get
+    shorter. The prediction is therefore nearly always too long.
     """
     if len(chaos) < 3 or not chaos[-1] < chaos[-2] < chaos[-3] or goal <= 0:
         return None
@@ -185,7 +190,7 @@ def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | Non
 
 
 class _Sparse:
-    """An engine on the flow itself."""
+    """An engine on the sparse flow itself."""
 
     def __init__(self, loop: _Loop, flow: Flow) -> None:
         self.loop, self._flow = loop, flow
@@ -197,16 +202,17 @@ class _Sparse:
         return self._flow
 
     def is_at(self, before: Flow | Tensor) -> bool:
-        """Is the flow, to the last bit, what it was before an iteration?"""
+        """Whether the flow is bitwise identical to the flow before an iteration."""
         assert isinstance(before, Flow)
         return all(map(torch.equal, self._flow.packed(), before.packed()))
 
     def better(self) -> _Dense | None:
-        """The dense engine, once the flow is so dense that it is faster."""
+        """The dense engine, if the flow is dense enough for it to be faster."""
         plan = self.loop.plan
         if not plan.may_switch or self.loop.rules.expansion != 2:
             return None
-        # No more than as if all columns were as long as the longest; counted only if that would do.
+        # An upper bound, as if all columns had maximum length; computed exactly only if it is large
+        # enough.
         most = self.loop.result.summaries[-1].kept * float(self._flow.length.max())
         if not _plan.dense_pays(plan.device, plan.num_nodes, most / _HYSTERESIS):
             return None
@@ -216,7 +222,7 @@ class _Sparse:
         return _Dense(self.loop, self._flow)
 
     def room(self) -> int:
-        """Bytes that the next flow may take."""
+        """Bytes that the next flow may use."""
         plan = self.loop.plan
         return max(plan.memory_limit - self._flow.nbytes - plan.overhead, 1)
 
@@ -282,11 +288,11 @@ class _Dense:
         return torch.equal(self.rows, before)
 
     def better(self) -> _Fused | _Tensor | None:
-        """The engine for sparse columns, once the flow is so sparse that it is faster."""
+        """The engine for sparse columns, if the flow is sparse enough for it to be faster."""
         plan = self.loop.plan
         if not plan.may_switch or self.loop.rules.expansion != 2:
             return None
-        # As if all columns had the same length; counted only if that would do.
+        # As if all columns had equal lengths; computed exactly only if that suffices.
         n, work = plan.num_nodes, float(self.kept) ** 2 / plan.num_nodes
         if _plan.dense_pays(plan.device, n, work * _HYSTERESIS):
             return None

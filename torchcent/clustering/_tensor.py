@@ -1,8 +1,8 @@
 """The `tensor` engine: torch.sparse products and scatter reductions, on any device.
 
-The contract is that of the operator ``mcl_iterate`` (docs/clustering.md), line by line. The
-transpose of M is a CSR matrix whose row j is column j, so that rows of products come out as columns
-of M^e. Columns are expanded in blocks, so that M^e is never stored as a whole.
+It implements the contract of the operator ``mcl_iterate`` (docs/clustering.md). The transpose of M
+is a CSR matrix whose row j is column j, so that rows of products are columns of M^e. Columns are
+expanded in blocks, so that M^e is never stored as a whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.engines._tensor._scatter import scatter_sum
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 
-# Products of a block, and the bytes that each may take while it is multiplied and pruned.
+# Products of a block, and the bytes per product while it is multiplied and pruned.
 PRODUCTS, PRODUCTS_ON_ACCELERATOR = 2**21, 2**25
 BYTES_PER_PRODUCT = 120
 
@@ -23,7 +23,10 @@ def iterate(
     flow: Flow, control: Tensor, expansion: int, inflation: float, threshold: float, select: int,
     recover: int, mass: float,
 ) -> tuple[Flow, Tensor]:  # fmt: skip
-    """Expansion, pruning, chaos and inflation: the new flow and its summary (`_rules.Summary`)."""
+    """One iteration: expansion, pruning, chaos and inflation.
+
+    Returns the new flow and its summary (`_rules.Summary`).
+    """
     n = flow.num_nodes
     colptr, row, value = flow.packed()
     matrix = _csr(colptr, row, value.double(), n)
@@ -55,17 +58,18 @@ def iterate(
 
 
 class Columns:
-    """Entries of some columns: column from 0 and row, ascending, and value."""
+    """Entries of consecutive columns: column, numbered from 0, and row, both ascending, and
+    value."""
 
     def __init__(self, count: int, column: Tensor, row: Tensor, value: Tensor) -> None:
         self.count, self.column, self.row, self.value = count, column, row, value
 
     def sums(self, values: Tensor) -> Tensor:
-        """float64 [count]: a sum for each column."""
+        """float64 [count]: the sum of each column."""
         return scatter_sum(values.double(), self.column, self.count)
 
     def counts(self, kept: Tensor | None = None) -> Tensor:
-        """int64 [count]: how many entries each column has, or has of those."""
+        """int64 [count]: the number of entries of each column, or of those in the mask `kept`."""
         column = self.column if kept is None else self.column[kept]
         return torch.bincount(column, minlength=self.count)
 
@@ -81,7 +85,7 @@ class Columns:
 def prune(
     entries: Columns, threshold: float, select: int, recover: int, mass: float
 ) -> tuple[Columns, Tensor]:
-    """Cut, recover, select, rescale (`_rules.Prune`); the summary lacks the products."""
+    """Cuts, recovers, selects and rescales (`_rules.Prune`); the summary lacks the products."""
     column, value = entries.column, entries.value
     before = entries.counts()
     left = value >= threshold if threshold > 0 else torch.ones_like(value, dtype=torch.bool)
@@ -112,10 +116,10 @@ def prune(
 
 
 def inflate(entries: Columns, inflation: float) -> Columns:
-    """Entries ** inflation, columns rescaled to sum 1; what float32 does not hold goes."""
+    """Raises entries to the power and rescales columns to sum 1; drops float32 underflows."""
     if inflation == 1:
         return entries
-    # By the largest of the column, so that not all underflow.
+    # Relative to the largest entry of the column, so that not all underflow.
     value = entries.value.double()
     power = (value / entries.largest()[entries.column]) ** inflation
     entries.value = (power / entries.sums(power)[entries.column]).float()
@@ -123,14 +127,14 @@ def inflate(entries: Columns, inflation: float) -> Columns:
 
 
 def combine(summaries: Tensor) -> Tensor:
-    """The summary of all columns from those of blocks of them."""
+    """The summary of all columns, combined from the summaries of blocks."""
     sums = summaries.sum(0)
     sums[0], sums[-2] = summaries[:, 0].max(), summaries[:, -2].min()
     return sums
 
 
 class Ranked:
-    """The entries of some columns, the largest of each first."""
+    """The entries of some columns, sorted by decreasing value within each."""
 
     def __init__(self, entries: Columns, wanted: Tensor) -> None:
         at = torch.nonzero(wanted[entries.column]).flatten()
@@ -142,7 +146,7 @@ class Ranked:
         self.begin = pointers(self.count)[:-1]
 
     def bar(self, most: int) -> Tensor:
-        """float32 [count]: the smallest of the `most` largest entries of each wanted column."""
+        """float32 [count]: the `most`-th largest entry of each wanted column."""
         bar = self.value.new_zeros(self.count.numel())
         if most > 0:
             there = self.count > 0
@@ -161,7 +165,7 @@ def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
 
 
 def _blocks(colptr: Tensor, row: Tensor, expansion: int, room: int) -> list[tuple[int, int]]:
-    """Ranges of columns whose expansion multiplies so many entries at most, or single columns."""
+    """Ranges of columns whose expansion has at most `room` products, or single columns."""
     n = colptr.numel() - 1
     work = last = colptr.diff()
     for _ in range(expansion - 1):

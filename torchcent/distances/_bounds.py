@@ -1,15 +1,15 @@
-"""What searches from a few vertices tell about the eccentricities of all.
+"""Bounds on all eccentricities, from the distances to and from a few vertices.
 
 With f = d(u, .), b = d(., u) and e = max f, the triangle inequality gives for every v that u
 reaches and that reaches u
 
     e(v) >= max(b(v), e - f(v))        to u itself, and to the vertex farthest from u
-    e(v) <= b(v) + e                   by way of u
+    e(v) <= b(v) + e                   via u
 
 (Takes and Kosters 2011 and 2013; Borassi et al. 2015). On a symmetric graph f = b.
 
-Searches run where the graph is. What is made of them are small steps over vectors, in NumPy on the
-host: they take less time than PyTorch takes to start them.
+Searches run on the device of the graph. The bounds are updated by short vector operations in NumPy
+on the host, which take less time than launching them in PyTorch.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from torchcent.runtime._codes import WIDE_BITS
 Vector = NDArray[Any]  # distances: int32 hops, or float64 by weights
 Indices = NDArray[np.int64]
 
-MOST_SINGLE = 64  # sources up to which searches one by one beat rows of bits
-_BYTES_PER_NODE = 200  # of bounds
+MOST_SINGLE = 64  # sources up to which searches one by one are faster than rows of bits
+_BYTES_PER_NODE = 200  # memory of the bounds
 
 
 class Bounds:
     """Bounds of the (outgoing) eccentricities in the (strong) component of a vertex, the root.
 
-    Vertices are called by their place in `vertex` here and where bounds are used. On a symmetric
-    graph `back` is `out`.
+    Here and where bounds are used, vertices are identified by their index in `vertex`. On a
+    symmetric graph `back` is `out`.
     """
 
     def __init__(self, graph: Graph, how: Request, root: int) -> None:
@@ -53,14 +53,14 @@ class Bounds:
         size = self.vertex.size
         self.lower: Vector = np.zeros(size, out.dtype)
         self.upper: Vector = np.full(size, graph.num_nodes, out.dtype)
-        self.slack = 0.0  # relative, what rounding may do to sums of weights
+        self.slack = 0.0  # relative rounding error of sums of weights
         if graph.is_weighted:
             self.upper.fill(np.inf)
             self.slack = 0.0 if graph.scale.exact else 2.0**-51 * graph.num_nodes
-        # Distances, there and back.
+        # Sum of the distances in both directions.
         self.sum: Vector = np.zeros(size, np.float64 if graph.is_weighted else np.int64)
         self.searched = np.zeros(size, bool)
-        self.longest = 0.0  # distance found
+        self.longest = 0.0  # longest distance found
         self.root = self._learned(int(np.searchsorted(self.vertex, root)), out, back)
 
     def search(self, place: int) -> tuple[Vector, Vector]:
@@ -82,7 +82,8 @@ class Bounds:
         self.longest = max(self.longest, eccentricity if symmetric else back.max().item())
         self.longest = max(self.longest, eccentricity)
         np.maximum(self.lower, back, out=self.lower)
-        # A difference is off by as much as the sums it is of, however small it is itself.
+        # The absolute error of a difference is that of its operands, however small the difference
+        # is.
         least = eccentricity * (1 - self.slack) if self.slack else eccentricity
         np.maximum(self.lower, least - out, out=self.lower)
         np.minimum(self.upper, back + eccentricity, out=self.upper)
@@ -94,13 +95,13 @@ class Bounds:
         return out, back
 
     def most_central(self, places: Indices) -> int:
-        """Of these vertices, one of the smallest lower bound; of those, the nearest."""
+        """One of these vertices with the smallest lower bound; of those, the nearest."""
         lower = self.lower[places]
         places = places[lower == lower.min()]
         return int(places[self.sum[places].argmin()])
 
     def largest_distances(self, places: Indices, backward: bool = False) -> Vector:
-        """The largest distance from each of the vertices, or to it, by searching all of them."""
+        """The largest distance from each of the vertices, or to it, by a search from each."""
         graph, how = self.graph, self.how
         vertices = torch.from_numpy(self.vertex[places]).to(graph.device)
         one_by_one = how.engine == "auto" and _ops.available and graph.device.type == "cpu"
@@ -111,13 +112,13 @@ class Bounds:
 
 
 def worth(row: Vector) -> int:
-    """About how many vertices the bits engine searches from in the time of a single search.
+    """The approximate number of vertices that the bits engine searches in the time of one search.
 
-    Its work on a vertex grows with the number of levels on which searches side by side arrive:
-    estimated from how far the distances of one row spread. (Measured: 2 to 6 on meshes and roads,
-    60 to 400 on small worlds.)
+    Its work per vertex grows with the number of levels on which simultaneous searches arrive. That
+    number is estimated from the spread of the distances in one row. (Measured: 2 to 6 on meshes and
+    roads, 60 to 400 on small worlds.)
     """
-    if row.dtype != np.int32:  # by weights, where nothing searches so many at once
+    if row.dtype != np.int32:  # by weights, where no engine searches that many at once
         return 1
     return int(256 / min(1 + 2 * row.std(), 64.0))
 
@@ -137,8 +138,10 @@ def as_tensor(values: Vector | Indices, graph: Graph) -> Tensor:
 
 
 def room_for(graph: Graph, how: Request) -> None:
-    """Refuses searches one by one and a batch, if memory does not allow for them: bounds, the rows
-    of roots, what they are put together from."""
+    """Raises MemoryError if memory does not suffice for single searches and one batch.
+
+    This includes the bounds, the rows of the roots, and temporary vectors.
+    """
     limit, n = _room.limit(graph, how.memory), graph.num_nodes
     compiled = _ops.has_kernel(OPERATORS["distances"][False], graph.device)
     if graph.is_weighted or how.engine == "tensor" or not compiled:

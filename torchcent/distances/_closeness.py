@@ -1,4 +1,4 @@
-"""closeness, harmonic, eccentricity: one at a time, or all in the traversal of distance_profile."""
+"""closeness, harmonic, eccentricity: separately, or all in one traversal by distance_profile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from torchcent.runtime import _memory
 
 
 class DistanceProfile(NamedTuple):
-    """What one traversal tells of every vertex; tensors [n], for ``torch.stack(profile, 1)``."""
+    """The results of one traversal, as tensors [n]; ``torch.stack(profile, 1)`` is a matrix."""
 
     closeness: Tensor
     harmonic: Tensor
@@ -49,23 +49,24 @@ def distance_profile(
 ) -> DistanceProfile:
     r"""Closeness, harmonic centrality, eccentricity, reach and farness, in one traversal.
 
-    All of them are about the distances d(u, v) from the other vertices u to v (incoming arcs; for
-    outgoing ones pass ``graph.reversed()``), with sums over the u that reach v:
+    All of them are computed from the distances d(u, v) from the other vertices u to v (along
+    incoming arcs; for outgoing ones pass ``graph.reversed()``). Sums are over the u that reach v:
 
     .. math:: reach(v) = \sum_u 1, \quad farness(v) = \sum_u d(u, v), \quad
               eccentricity(v) = \max_u d(u, v)
 
     Args:
         sources: as in :func:`closeness`; with k pivots the eccentricity is the largest distance
-            from a pivot, a lower bound.
+            from a pivot, which is a lower bound.
         wf_improved: as in :func:`closeness`.
         normalized: as in :func:`harmonic`.
         Others: as in :func:`closeness`.
 
     Returns:
         DistanceProfile (a named tuple): closeness, harmonic, eccentricity, reach, farness, each a
-        Tensor [n]. The eccentricity is over what reaches v: it is that of the whole graph where
-        ``reach == n - 1``. On directed graphs :func:`eccentricity` is about outgoing arcs instead.
+        Tensor [n]. The eccentricity is over the vertices that reach v; it covers the whole graph
+        where ``reach == n - 1``. On directed graphs :func:`eccentricity` uses outgoing arcs
+        instead.
 
     Example:
         >>> import torch, torchcent
@@ -111,49 +112,52 @@ def closeness(
 
     .. math:: C(v) = \frac{r_v}{\sum_u d(u, v)} \cdot \frac{r_v}{n - 1}
 
-    with the sum over the :math:`r_v` vertices that reach v. The second factor (Wasserman and Faust)
-    makes up for small components; it is 1 on a connected graph and left out with
-    ``wf_improved=False``. A vertex that none reaches scores 0. Values equal NetworkX's
-    ``closeness_centrality``.
+    where the sum is over the :math:`r_v` vertices that reach v. The second factor (Wasserman and
+    Faust) corrects for small components; it is 1 on a connected graph and omitted with
+    ``wf_improved=False``. A vertex that no other vertex reaches has score 0. Values equal those of
+    NetworkX's ``closeness_centrality``.
 
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, copies of an arc merged.
-        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
-            arc the smallest counts. A Graph has weights of its own.
+            Self-loops are dropped, duplicate arcs are merged.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
+            arcs the smallest weight counts. A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
-        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are then those of
-            each graph alone; `sources` and `vertices` name vertices of the union, an int k draws k
-            pivots of each graph. `top` is for one graph (docs/batches.md).
-        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
-        directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
-            arcs. Distances are those of incoming paths, as in NetworkX (NetworKit: outgoing); for
-            outgoing ones pass ``Graph.from_edge_index(edge_index).reversed()``.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
+            graph. `sources` and `vertices` name vertices of the union; an int k draws k pivots per
+            graph. `top` is for a single graph (docs/batches.md).
+        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
+        directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
+            reverse arcs. Distances are along incoming paths, as in NetworkX (NetworKit: outgoing);
+            for outgoing ones pass ``Graph.from_edge_index(edge_index).reversed()``.
         wf_improved: apply the second factor.
         sources: estimate all scores from the distances from these sources only: k pivots drawn with
             `generator`, or the vertices named by a tensor. The mean over the pivots other than v
-            stands for the mean over all vertices; a single pivot's own score is NaN. All n are
-            exact.
-        vertices: exact scores of only these vertices, one search each.
-        generator: for drawing pivots; None takes torch's global one.
-        top: only the k largest, exact, and without computing all scores where that is cheaper.
-        dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
-        engine: "auto", "bits" (compiled, 512 sources side by side) or "tensor" (plain PyTorch, any
-            device); with weights "auto", "relax" (64 sources side by side), "dijkstra" or
-            "tensor". All are exact. :func:`explain` tells what "auto" takes.
-        memory: bytes that may be used; None allows half of what is free.
-        progress: None shows a bar on a terminal after two seconds; True and False force.
+            replaces the mean over all vertices; a single pivot has no estimate of its own score
+            (NaN). With all n vertices the scores are exact.
+        vertices: compute exact scores of these vertices only, by one search each.
+        generator: for drawing pivots; None uses torch's global generator.
+        top: return only the k largest scores. They are exact, and not all scores are computed where
+            that is cheaper.
+        dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
+        engine: "auto", "bits" (compiled, 512 sources at a time) or "tensor" (plain PyTorch, any
+            device); with weights "auto", "relax" (64 sources at a time), "dijkstra" or "tensor".
+            All are exact. :func:`explain` reports the choice of "auto".
+        memory: bytes that may be used; None allows half of the free memory.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
 
     Returns:
-        Tensor [n]; with `vertices` [len(vertices)]; with `top` (values [k], indices [k]), as
-        ``torch.topk`` does, the lower index first among equals.
+        Tensor [n]; with `vertices` [len(vertices)]; with `top` (values [k], indices [k]) as in
+        ``torch.topk``, with ties ordered by ascending index.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
-        MemoryError: with both figures, if `memory` does not allow for one batch.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: `memory` is too small for one batch; the message states both amounts.
 
-    O(n m / 512) operations on rows of 512 bits and more where the searches have little in common;
-    O(m) for each of `vertices`. With weights O(m + n log n) for each vertex.
+    The bits engine takes O(n m / 512) operations on rows of 512 bits, and more if the searches have
+    little in common. Each of `vertices` takes O(m) time, and O(m + n log n) with weights.
 
     Example:
         >>> import torch, torchcent
@@ -208,12 +212,12 @@ def harmonic(
 
     .. math:: H(v) = \sum_{u \ne v} \frac{1}{d(u, v)}
 
-    where :math:`1 / \infty = 0`. Values equal NetworkX's ``harmonic_centrality``.
+    where :math:`1 / \infty = 0`. Values equal those of NetworkX's ``harmonic_centrality``.
 
     Args:
         normalized: divide by n - 1, so that the largest possible score is 1.
         Others: as in :func:`closeness`. With `sources` the sum over all vertices is estimated
-            (NetworkX's option of that name returns the sum over the sources themselves).
+            (NetworkX's option of that name returns the sum over the sources only).
 
     Returns:
         Tensor [n]; with `vertices` [len(vertices)].
@@ -259,19 +263,19 @@ def eccentricity(
 
     .. math:: \varepsilon(v) = \max_u d(v, u)
 
-    over outgoing paths, as NetworkX's ``eccentricity``, which refuses disconnected graphs.
+    along outgoing paths, as in NetworkX's ``eccentricity``, which rejects disconnected graphs.
 
     Args:
         disconnected: "inf": infinite where v does not reach all vertices; "component": the largest
-            distance to a vertex that v reaches, 0 where it reaches none.
-        vertices: only these, one search each.
+            distance to a vertex that v reaches, 0 if it reaches none.
+        vertices: compute only these, by one search each.
         Others: as in :func:`closeness`.
 
     Returns:
         Tensor [n]; with `vertices` [len(vertices)].
 
-    On meshes and roads most values follow from bounds that a few searches give (Takes and Kosters
-    2013); what is left is searched with the bits engine.
+    On meshes and roads a few searches give bounds that determine most values (Takes and Kosters
+    2013). The bits engine searches from the remaining vertices.
 
     Example:
         >>> import torch, torchcent

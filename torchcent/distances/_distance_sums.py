@@ -1,13 +1,14 @@
-"""THE way of the distance measures to their sums: plan, search with progress and Ctrl-C, unfolding.
+"""The sums of the distance measures: plan, search with progress and Ctrl-C, unfolding.
 
-Leaves (vertices of degree 1) of a symmetric graph are folded once. With l_s of them on s, a search
-from s stands for one source at distance d and l_s at d + 1, so that the sums of v are over all
-vertices. A leaf x on v gets its own from them: all but v itself reach x through v, and with r the
-number of vertices that reach v, x included,
+Leaves (vertices of degree 1) of a symmetric graph are folded once. Let l_s be the number of leaves
+folded onto s. A search from s then stands for one source at distance d and l_s sources at d + 1, so
+that the sums of v are over all vertices. The sums of a leaf x follow from those of its neighbour v,
+because all vertices but v itself reach x through v. Let r be the number of vertices that reach v,
+including x:
 
     farness(x) = farness(v) + r - 1        each of r - 1 is one hop farther from x than from v,
-                                           x itself is gone (-1), v has come (+1)
-    harmonic(x) = sum of 1/(d + 1) over those r, less 1/2 for x itself, plus 1 for v
+                                           x itself drops out (-1), v is added (+1)
+    harmonic(x) = sum of 1/(d + 1) over those r, minus 1/2 for x itself, plus 1 for v
     eccentricity(x) = eccentricity(v) + 1, or 1 if x and v are alone
 """
 
@@ -35,20 +36,20 @@ from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import BATCH
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
-# Rows of weighted distances: in the numbers of the engine, as float64, and what is made of them.
+# Rows of weighted distances: in the format of the engine, as float64, and temporaries.
 _BYTES_PER_DISTANCE, _LARGEST_BLOCK = 32, 2**30
-_ROWS_ON_CUDA = 512  # keep every device busy, a block of threads each
-# Sources x slots below which a thread and a bar cost more than they give.
+_ROWS_ON_CUDA = 512  # enough to keep any device busy, with a block of threads each
+# Sources x slots below which a thread and a bar do not pay off.
 INLINE_WORK = {"bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7}
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Per vertex of the graph, or per source."""
+    """Sums over distances, per vertex of the graph or per source."""
 
     total: Tensor  # float64 [n, 4]
-    eccentricity: Tensor  # int32 [n], float64 by weights, over what is reached
+    eccentricity: Tensor  # int32 [n], float64 by weights, over the vertices reached
     levels: Tensor  # int64 [n + 1] pairs by distance, or empty
 
     @property
@@ -67,7 +68,7 @@ class Sums:
 def asked(
     measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any
 ) -> Request:
-    """The arguments that all distance measures have, checked."""
+    """The validated arguments common to all distance measures."""
     check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
     if progress is not None:
         check.flag(progress, "progress")
@@ -80,11 +81,11 @@ def vertex_sums(
     graph: Graph, how: Request, *, sources: Tensor | None = None, outgoing: bool = False,
     levels: bool = False,
 ) -> Sums:  # fmt: skip
-    """Per vertex v over the sources u (None: all): d(u, v), or d(v, u) if outgoing.
+    """Sums per vertex v over the sources u (None: all) of d(u, v), or of d(v, u) if outgoing.
 
-    With `levels`, also the pairs by distance in hops; then `how.measure` must be one that does not
-    fold. Of a batch entry ptr[g] + d counts those of graph g. Of small graphs outgoing sums are
-    but reach and eccentricity.
+    With `levels`, pairs are also counted by distance in hops; `how.measure` must then be a measure
+    that does not fold. In a batch, entry ptr[g] + d counts the pairs of graph g. For small graphs,
+    only reach and eccentricity are available as outgoing sums.
     """
     small, large = _tiny.split(graph, how.engine)
     if graph.ptr is not None or small.size:
@@ -122,7 +123,7 @@ def vertex_sums(
 
 
 def source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool = False) -> Sums:
-    """Per source s over all vertices v: d(v, s), or d(s, v) if outgoing."""
+    """Sums per source s over all vertices v of d(v, s), or of d(s, v) if outgoing."""
     if graph.ptr is not None or _tiny.split(graph, how.engine)[0].size:
         return _batch_source_sums(graph, how, sources, outgoing)
     if graph.is_weighted:
@@ -157,7 +158,7 @@ def _batch_sums(
     graph: Graph, how: Request, sources: Tensor | None, outgoing: bool, levels: bool,
     small: _tiny.Numbers, large: list[int],
 ) -> Sums:  # fmt: skip
-    """What :func:`vertex_sums` tells, of each graph of a batch; zeros where one has no sources."""
+    """:func:`vertex_sums` of each graph of a batch; zeros where a graph has no sources."""
     n, device = graph.num_nodes, graph.device
     if small.size:
         found = small_sums(graph, how, small, sources, outgoing, levels)
@@ -187,7 +188,7 @@ def small_sums(
     graph: Graph, how: Request, small: _tiny.Numbers, sources: Tensor | None = None,
     outgoing: bool = False, levels: bool = False,
 ) -> Sums:  # fmt: skip
-    """The same of these graphs alone, by the tiny engine; zeros elsewhere."""
+    """The same for these graphs only, by the tiny engine; zeros elsewhere."""
     wanted = ["distances", "levels"] if levels else ["distances"]
     found = _tiny.run(
         graph, small, wanted, how.measure, sources=sources, memory=how.memory,
@@ -208,7 +209,7 @@ def _batch_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bo
     small, large = _tiny.split(graph, how.engine)
     total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
     eccentricity = torch.zeros_like(total[:, 0])
-    if small.size:  # incoming sums take searches from all vertices
+    if small.size:  # incoming sums need searches from all vertices
         of_small = small_sums(graph, how, small, sources if outgoing else None, outgoing)
         total, eccentricity = of_small.total[sources], of_small.eccentricity[sources].double()
     owner = _batch.of_graph(graph, sources)
@@ -223,15 +224,18 @@ def _batch_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bo
 
 
 def _weighted_sums(graph: Graph, how: Request, sources: Tensor | None, outgoing: bool) -> Sums:
-    """What :func:`vertex_sums` tells, by weights: all vertices are searched the other way round,
-    which needs no rows; from pivots, row by row."""
+    """:func:`vertex_sums` by weights.
+
+    For all vertices, each is searched from in the opposite direction, which needs no rows. With
+    pivots, sums are accumulated row by row.
+    """
     if sources is None:
         everything = torch.arange(graph.num_nodes, device=graph.device)
         return _weighted_source_sums(graph, how, everything, outgoing)
     total = torch.zeros(graph.num_nodes, 4, dtype=torch.float64, device=graph.device)
     eccentricity = torch.zeros_like(total[:, FAR])
     for rows in distance_rows(graph, how, sources, backward=outgoing):
-        for row in rows:  # one after the other: sums do not depend on the size of a block
+        for row in rows:  # one at a time, so that sums do not depend on the block size
             reached = torch.isfinite(row) & (row > 0)
             row = torch.where(reached, row, 0)
             total[:, FAR] += row
@@ -272,8 +276,8 @@ def _weighted_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing:
 def distance_rows(
     graph: Graph, how: Request, sources: Tensor, backward: bool = False
 ) -> Iterator[Tensor]:
-    """Weighted distances from the sources, or to them: blocks float64 [b, n], inf for none."""
-    if how.engine == "tiny":  # which has no rows
+    """Weighted distances from the sources, or to them: float64 blocks [b, n], inf for no path."""
+    if how.engine == "tiny":  # the tiny engine has no rows
         how = how._replace(engine="dijkstra")
     made, _ = _plan.plan(graph, how, sources.numel())
     size = made.lanes if made.engine == "tensor" else max(made.threads, 1) * BATCH[made.engine]
@@ -300,20 +304,23 @@ def distance_rows(
 
 
 def is_quick(plan: Plan) -> bool:
-    """Is it over before a thread and a progress bar would pay?"""
+    """Returns whether a run is too short for a thread and a progress bar to pay off."""
     return plan.sources * plan.core_slots < INLINE_WORK[plan.engine]
 
 
 def _direction(core: _reduce.Core, backward: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """CSR and its transpose; the other way round to search along reversed arcs."""
+    """CSR and its transpose; swapped to search along reversed arcs."""
     if backward:
         return core.colptr, core.row, core.rowptr, core.col
     return core.rowptr, core.col, core.colptr, core.row
 
 
 def _in_order(core: _reduce.Core, sources: Tensor | None, backward: bool) -> tuple[Tensor, Tensor]:
-    """The core vertices to search from, those of a batch close together, and their places in
-    `sources`. Vertices without arcs to follow are left out: there is nothing to be found."""
+    """The core vertices to search from, and their positions in `sources`.
+
+    Vertices of a batch are close together. Vertices without arcs to follow are omitted, because
+    searches from them find nothing.
+    """
     near = core.near
     begins = _direction(core, backward)[0].diff() > 0
     if sources is None:
@@ -348,7 +355,7 @@ def _run(
     made: Plan, total: int, progress: bool | None, bits: Callable[[Tensor], None],
     tensor: Callable[[slice], None],
 ) -> None:  # fmt: skip
-    """All sources: in one call of the bits engine, or batch by batch on the tensor engine."""
+    """Runs all sources: in one call of a compiled engine, or in batches on the tensor engine."""
     quick = is_quick(made)
     with progress_bar(total, made.measure, progress, quick) as bar:
         if made.engine == "tensor":
@@ -375,8 +382,8 @@ def _run_batches(total: int, lanes: int, tensor: Callable[[slice], None], bar: t
 
 
 def _unfolded(graph: Graph, core: _reduce.Core, hanging: Tensor, found: Sums) -> Sums:
-    """From the core to the graph, by the formulas above."""
-    # A vertex with nothing but leaves is not in the core: they are all that it has.
+    """Extends the sums from the core to the graph, by the formulas above."""
+    # A vertex whose neighbours are all leaves is not in the core: its sums are over these leaves.
     total = hanging.double().unsqueeze(1) * hanging.new_tensor([1, 1, 0.5, 1], dtype=torch.float64)
     eccentricity = (hanging > 0).int()
     total[core.vertex] = found.total

@@ -1,4 +1,4 @@
-"""What the distances of all pairs look like: distribution, mean, effective diameter."""
+"""Statistics of the distances of all pairs: distribution, mean, effective diameter."""
 
 from __future__ import annotations
 
@@ -34,21 +34,22 @@ def distance_distribution(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
-    """How many ordered pairs (u, v) lie at each distance: entry L counts those with d(u, v) = L.
+    """The number of ordered pairs (u, v) at each distance: entry L counts those with d(u, v) = L.
 
-    Entry 0 is n, for each vertex and itself; the last is the number of pairs at the diameter (the
-    largest finite distance). Unconnected pairs are not counted: their number is n^2 less the sum.
+    Entry 0 is n, for the pairs of each vertex with itself. The last entry is the number of pairs at
+    the diameter (the largest finite distance). Unconnected pairs are not counted; their number is
+    n^2 minus the sum.
 
     Args:
-        edge_weight: as in :func:`closeness`, but whole numbers: there is an entry for every length
-            up to the longest. Others are refused: round them to multiples of a unit.
-        sources: only distances from these sources, k drawn with `generator` or named by a tensor,
-            extrapolated by n / k: an unbiased estimate.
+        edge_weight: as in :func:`closeness`, but whole numbers, because there is an entry for every
+            length up to the longest. Round other weights to multiples of a unit.
+        sources: count only distances from these sources, k drawn with `generator` or named by a
+            tensor, and extrapolate by n / k: an unbiased estimate.
         Others: as in :func:`closeness`.
 
     Returns:
-        int64 Tensor [depth + 1]; a float64 one where `sources` make it an estimate. Of a batch
-        [num_graphs, depth + 1], with the largest depth and zeros after that of a graph.
+        int64 Tensor [depth + 1]; float64 if `sources` make it an estimate. For a batch [num_graphs,
+        depth + 1] with the largest depth of all graphs; shorter rows are padded with zeros.
 
     Example:
         >>> import torch, torchcent
@@ -86,10 +87,10 @@ def effective_diameter(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
-    r"""The distance within which a share q of all connected pairs lie, interpolated.
+    r"""The distance within which a share q of all connected pairs lies, interpolated.
 
-    With N(L) the number of ordered pairs of different vertices at distance at most L and
-    :math:`N = N(\infty)`, take the smallest L with :math:`N(L) \ge q N`; the result is
+    Let :math:`N = N(\infty)`, where N(L) is the number of ordered pairs of distinct vertices at
+    distance at most L. With the smallest L for which :math:`N(L) \ge q N`, the result is
 
     .. math:: L - 1 + \frac{q N - N(L - 1)}{N(L) - N(L - 1)}
 
@@ -102,7 +103,7 @@ def effective_diameter(
         Others: as in :func:`closeness`.
 
     Returns:
-        0-dim Tensor; 0 where no two vertices are connected. Of a batch Tensor [num_graphs].
+        0-dim Tensor; 0 if no two vertices are connected. For a batch Tensor [num_graphs].
 
     Example:
         >>> import torch, torchcent
@@ -139,19 +140,20 @@ def average_shortest_path_length(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
-    r"""The mean distance of all ordered pairs of different vertices.
+    r"""The mean distance over all ordered pairs of distinct vertices.
 
     .. math:: \frac{1}{n (n - 1)} \sum_{u \ne v} d(u, v)
 
-    Values equal NetworkX's ``average_shortest_path_length``, which refuses disconnected graphs.
+    Values equal those of NetworkX's ``average_shortest_path_length``, which rejects disconnected
+    graphs.
 
     Args:
-        disconnected: "inf": infinite where some pair is unconnected; "component": the mean over
-            the connected pairs, NaN if there are none.
+        disconnected: "inf": infinite if any pair is unconnected; "component": the mean over the
+            connected pairs, NaN if there are none.
         Others: as in :func:`closeness`.
 
     Returns:
-        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
+        0-dim Tensor; 0 for fewer than two vertices. For a batch Tensor [num_graphs].
 
     Example:
         >>> import torch, torchcent
@@ -176,20 +178,20 @@ def average_shortest_path_length(
 def _pivots(
     graph: Graph, sources: int | Tensor | None, generator: torch.Generator | None
 ) -> Tensor | None:
-    """None for all vertices, be it that all are named: then nothing is extrapolated."""
+    """None for all vertices, also if all are named, because nothing is extrapolated then."""
     pivots = check.sources(sources, graph, check.random_generator(generator))
     return None if pivots is not None and pivots.numel() == graph.num_nodes else pivots
 
 
 def _split(graph: Graph, how: Request) -> tuple[_tiny.Numbers, list[int]]:
-    """The graphs whose pairs the tiny engine counts, and the others: those with weights, too."""
+    """The graphs whose pairs the tiny engine counts, and the others; weighted graphs are others."""
     if graph.is_weighted:
         return np.empty(0, np.int64), list(range(graph.num_graphs))
     return _tiny.split(graph, how.engine)
 
 
 def _quantile(pairs: Tensor, share: float) -> Tensor:
-    """Of each row of pairs by distance, the distance within which this share of them lies."""
+    """The distance within which this share of pairs lies, for each row of pairs by distance."""
     within = torch.cat([torch.zeros_like(pairs[:, :1]), pairs[:, 1:].cumsum(1)], dim=1).double()
     wanted = share * within[:, -1:]
     last = torch.searchsorted(within, wanted).clamp(min=1, max=max(within.shape[1] - 1, 1))
@@ -201,7 +203,7 @@ def _quantile(pairs: Tensor, share: float) -> Tensor:
 
 
 def _small_pairs(graph: Graph, how: Request, pivots: Tensor | None, small: _tiny.Numbers) -> Tensor:
-    """[num_graphs, longest + 1]: pairs by distance of these graphs, zeros for the others."""
+    """[num_graphs, longest + 1]: pairs by distance of these graphs, zeros for all others."""
     dtype = torch.int64 if pivots is None else torch.float64
     if small.size == 0:
         return torch.zeros(graph.num_graphs, 1, dtype=dtype, device=graph.device)
@@ -222,7 +224,7 @@ def _small_pairs(graph: Graph, how: Request, pivots: Tensor | None, small: _tiny
 def _large_pairs(
     graph: Graph, how: Request, pivots: Tensor | None, large: list[int]
 ) -> Iterator[Tensor]:
-    """Of each of these graphs, pairs by distance up to the largest."""
+    """The pairs by distance of each of these graphs, up to its largest distance."""
     own = _batch.chosen(graph, pivots)
     for number in large:
         yield _pairs_of_one(_batch.part(graph, number), how, own(number))
@@ -242,7 +244,7 @@ def _pairs_of_one(graph: Graph, how: Request, pivots: Tensor | None) -> Tensor:
 
 
 def _weighted_levels(graph: Graph, how: Request, pivots: Tensor | None) -> Tensor:
-    """Pairs by distance, of whole weights: int64 [longest + 1]."""
+    """Pairs by distance for whole weights: int64 [longest + 1]."""
     check_weights.whole_weights(graph, how.measure)
     sources = torch.arange(graph.num_nodes, device=graph.device) if pivots is None else pivots
     limit = _room.limit(graph, how.memory)

@@ -1,4 +1,4 @@
-"""All eccentricities: by bounds where they settle most vertices, else in one pass."""
+"""All eccentricities: from bounds if these settle most vertices, else in one pass."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from torchcent.engines import _plan, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 
-FEWEST = 1024  # vertices below which a pass takes no time
-TRIAL = 8  # single searches after which it is judged whether they settle enough
+FEWEST = 1024  # vertices below which one pass takes no noticeable time
+TRIAL = 8  # single searches between checks that they settle enough
 
 
 def eccentricities(
     graph: Graph, how: Request, vertices: Tensor | None, disconnected: str
 ) -> Tensor:
-    """float64 [n], or one per vertex named: outgoing distances, inf where not all are reached."""
+    """float64 [n], or one per given vertex: along outgoing arcs, inf if not all are reached."""
     if vertices is not None:
         sums = source_sums(graph, how, vertices, outgoing=True)
         return _of_sums(sums, graph, disconnected, vertices)
@@ -39,7 +39,7 @@ def eccentricities(
 
 
 def of_small(graph: Graph, how: Request, small: _tiny.Numbers, disconnected: str) -> Tensor:
-    """The same of these graphs alone, by the tiny engine; of other vertices anything."""
+    """The same for these graphs by the tiny engine; values of other vertices are undefined."""
     if small.size == 0:
         return torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     return _of_sums(small_sums(graph, how, small, outgoing=True), graph, disconnected)
@@ -54,9 +54,10 @@ def _of_sums(sums: Sums, graph: Graph, disconnected: str, vertices: Tensor | Non
 
 
 def _settled(graph: Graph, how: Request) -> Tensor | None:
-    """Per vertex, by bounds and by searching what they leave open; None where a pass is better.
+    """The eccentricities from bounds and searches; None where one pass over all is better.
 
-    Searches begin by turns at the vertex of the largest upper and of the smallest lower bound.
+    Searches start alternately at the vertex with the largest upper bound and at the one with the
+    smallest lower bound. Vertices that remain open are searched.
     """
     n = graph.num_nodes
     made, _ = _plan.plan(graph, how)

@@ -1,4 +1,4 @@
-"""diameter, radius, center and periphery, from as few searches as it takes."""
+"""diameter, radius, center and periphery, from as few searches as possible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from torchcent.graph._arguments import as_graph
 from torchcent.graph._graph import Graph, components_of
 from torchcent.runtime import _memory
 
-MOST_SINGLE = 32  # searches one by one, to raise bounds, before they go on in batches
+MOST_SINGLE = 32  # single searches that raise bounds, before batches are used
 BATCH = 512
 _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
@@ -43,36 +43,39 @@ def diameter(
 ) -> Tensor:
     r"""The largest distance between two vertices, :math:`\max_{u,v} d(u, v)`.
 
-    Values equal NetworkX's ``diameter``, which refuses graphs that are not (strongly) connected.
+    Values equal those of NetworkX's ``diameter``, which rejects graphs that are not (strongly)
+    connected.
 
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. A Graph has
-            weights of its own.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. A Graph has its
+            own weights.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG.
-        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
-        directed: None follows the arcs given (a Graph: its own setting), False adds missing reverse
-            arcs.
-        disconnected: "inf": infinite where there is a pair without a path; "component": the largest
+        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
+        directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
+            reverse arcs.
+        disconnected: "inf": infinite if there is a pair without a path; "component": the largest
             finite distance.
-        dtype: of the result; None takes torch.get_default_dtype().
+        dtype: of the result; None uses torch.get_default_dtype().
         engine: "auto", "bits" or "tensor", with weights "auto", "relax", "dijkstra" or "tensor",
             as in :func:`closeness`.
-        memory: bytes that may be used; None allows half of what is free.
-        progress: None shows a bar on a terminal after two seconds; True and False force.
+        memory: bytes that may be used; None allows half of the free memory.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
 
     Returns:
-        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
+        0-dim Tensor; 0 for fewer than two vertices. For a batch Tensor [num_graphs].
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
-        MemoryError: with both figures, if `memory` does not allow for one batch.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: `memory` is too small for one batch; the message states both amounts.
 
-    Exact; by weights up to the rounding of their sums, which depends on the end that a path is
-    summed up from. A handful of searches, O(n + m) each, on most graphs; more where many vertices
-    are about equally far out. Directed graphs that are not strongly connected take a search from
-    every vertex with disconnected="component".
+    The result is exact. With weights it is exact up to the rounding of sums, which depends on the
+    end from which a path is summed. Most graphs take a handful of searches, O(n + m) each; graphs
+    with many vertices about equally far out take more. Directed graphs that are not strongly
+    connected take a search from every vertex with disconnected="component".
 
     Example:
         >>> import torch, torchcent
@@ -105,17 +108,18 @@ def radius(
 ) -> Tensor:
     r"""The smallest eccentricity, :math:`\min_v \max_u d(v, u)`.
 
-    Values equal NetworkX's ``radius``.
+    Values equal those of NetworkX's ``radius``.
 
     Args:
-        disconnected: "inf": infinite where no vertex reaches all others; "component": the smallest
-            of the eccentricities over what each vertex reaches, so 0 if one reaches none.
+        disconnected: "inf": infinite if no vertex reaches all others; "component": the smallest
+            eccentricity, each within the vertices that a vertex reaches; 0 if a vertex reaches
+            none.
         Others: as in :func:`diameter`.
 
     Returns:
-        0-dim Tensor; 0 for fewer than two vertices. Of a batch Tensor [num_graphs].
+        0-dim Tensor; 0 for fewer than two vertices. For a batch Tensor [num_graphs].
 
-    A handful of searches on (strongly) connected graphs, else one from every vertex.
+    (Strongly) connected graphs take a handful of searches, others one search from every vertex.
 
     Example:
         >>> import torch, torchcent
@@ -145,12 +149,12 @@ def center(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
-    """The vertices whose eccentricity is the :func:`radius` (all, if that is infinite).
+    """The vertices whose eccentricity is the :func:`radius` (all vertices if it is infinite).
 
-    Arguments are those of :func:`radius`; values equal NetworkX's ``center``.
+    Arguments are those of :func:`radius`. Values equal those of NetworkX's ``center``.
 
     Returns:
-        int64 Tensor, ascending. Of a batch those of each graph, by their ids in the union.
+        int64 Tensor, ascending. For a batch, the vertices of all graphs, as ids in the union.
 
     Example:
         >>> import torch, torchcent
@@ -179,10 +183,10 @@ def periphery(
 ) -> Tensor:
     """The vertices whose eccentricity is the :func:`diameter`.
 
-    Arguments are those of :func:`diameter`; values equal NetworkX's ``periphery``.
+    Arguments are those of :func:`diameter`. Values equal those of NetworkX's ``periphery``.
 
     Returns:
-        int64 Tensor, ascending. Of a batch those of each graph, by their ids in the union.
+        int64 Tensor, ascending. For a batch, the vertices of all graphs, as ids in the union.
 
     Example:
         >>> import torch, torchcent
@@ -204,7 +208,7 @@ def _asked(
 
 
 def _per_graph(graph: Graph, how: Request, disconnected: str, find: _Find) -> Tensor:
-    """The extreme eccentricity of the graph, or of each one of a batch."""
+    """The extreme eccentricity of the graph, or of each graph of a batch."""
     small, large = _tiny.split(graph, how.engine)
     if small.size:
         value = _outermost(graph, how, of_small(graph, how, small, disconnected))
@@ -218,7 +222,7 @@ def _per_graph(graph: Graph, how: Request, disconnected: str, find: _Find) -> Te
 
 
 def _extreme_vertices(graph: Graph, how: Request, disconnected: str, find: _Find) -> Tensor:
-    """The vertices of that eccentricity, of all graphs."""
+    """The vertices that have the extreme eccentricity, of all graphs."""
     small, large = _tiny.split(graph, how.engine)
     chosen = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
     if small.size:
@@ -258,12 +262,12 @@ def _diameter(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bou
 
 
 def _largest_diameter(graph: Graph, how: Request, low: float, known: Indices) -> float:
-    """The largest diameter of all components, `low` being that of the one that is known."""
+    """The largest diameter of all components; `low` is that of the known one."""
     longest_arc = 1.0 if graph.weight is None or not graph.num_slots else float(graph.weight.max())
     outside = np.ones(graph.num_nodes, bool)
     outside[known] = False
     vertex = torch.from_numpy(np.flatnonzero(outside)).to(graph.device)
-    if (vertex.numel() - 1) * longest_arc <= low:  # even as one path they are no longer
+    if (vertex.numel() - 1) * longest_arc <= low:  # not longer even if they form one path
         return low
     label = components_of(graph, vertex)
     size = torch.bincount(label)
@@ -279,8 +283,9 @@ def _largest_diameter(graph: Graph, how: Request, low: float, known: Indices) ->
 def _radius(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bounds | None]:
     """The radius, and bounds of all eccentricities if the graph is strongly connected.
 
-    The most promising vertex is searched; where its lower bound was too good, a vertex farthest
-    from it is next, which raises the bounds of all that are as far from that one.
+    The most promising vertex is searched. If its eccentricity exceeds its lower bound, a vertex
+    farthest from it is searched next, which raises the bounds of all vertices that are as far from
+    that one.
     """
     if graph.num_nodes == 0:
         return 0, None
@@ -305,7 +310,7 @@ def _radius(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bound
 
 
 def _smallest(bounds: Bounds, best: float) -> float:
-    """The radius, by searching all vertices that may be below `best`, the most central first."""
+    """The radius, by searches from all vertices that may be below `best`, most central first."""
     while True:
         places = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
         if places.size == 0:
@@ -320,7 +325,7 @@ def _smallest(bounds: Bounds, best: float) -> float:
 def _with_eccentricity(
     graph: Graph, how: Request, value: float, bounds: Bounds | None, disconnected: str
 ) -> Tensor:
-    """All vertices of this eccentricity, ascending; those that bounds leave open are searched."""
+    """All vertices of this eccentricity, ascending; searches from those that bounds leave open."""
     outermost = torch.amin if how.measure == "center" else torch.amax
     if bounds is None:
         everything = torch.arange(graph.num_nodes, device=graph.device)
@@ -329,7 +334,7 @@ def _with_eccentricity(
         found = eccentricities(graph, how, None, disconnected)
         return everything[found == outermost(found)]
     lower, upper = bounds.lower, bounds.upper
-    if bounds.slack:  # all that rounding may have put on the wrong side: by their own searches
+    if bounds.slack:  # search from all that rounding may have misplaced
         near = value * bounds.slack
         places = np.flatnonzero((lower <= value + near) & (upper >= value - near))
         found = torch.from_numpy(bounds.largest_distances(places))

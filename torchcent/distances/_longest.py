@@ -1,12 +1,12 @@
 """The diameter of a strongly connected graph, from few searches.
 
-A pair (s, t) is settled when d(s, t) is known to be at most low, the largest distance found. A root
-u, whose distances are kept, settles s altogether if d(s, u) + max d(u, t) <= low over the t that
-are not settled themselves, and t likewise; whatever that settles lowers the maxima of all roots.
-With one root and vertices searched from the farthest inwards this is iFUB (Crescenzi et al. 2013).
-The maximum over all t (Takes and Kosters 2011) settles less, but needs no distances to be kept, so
-every search contributes it. Roots are chosen as in SumSweep (Borassi et al. 2015): far from
-everything so far, to find long distances, and most central, to settle.
+A pair (s, t) is settled when d(s, t) is known to be at most low, the largest distance found. The
+distances of a root u are kept. A root settles s if d(s, u) + max d(u, t) <= low over all t that are
+not settled themselves, and likewise for t. Each settled vertex lowers the maxima of all roots. With
+one root, and vertices searched from the farthest inwards, this is iFUB (Crescenzi et al. 2013). The
+maximum over all t (Takes and Kosters 2011) settles less but needs no stored distances, so every
+search contributes it. Roots are chosen as in SumSweep (Borassi et al. 2015): vertices far from all
+previous roots, which find long distances, and most central ones, which settle vertices.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 from torchcent.distances._bounds import Bounds, Indices, Vector, worth
 
 ROOTS = 8
-TRIAL = 8  # single searches after which it is judged whether they settle enough
-FEW = 16  # vertices that are no reason to hurry to the bits engine
+TRIAL = 8  # single searches between checks that they settle enough
+FEW = 16  # worth() up to which single searches are tried before batches
 BATCH = 512
-_WORTH_ANOTHER_ROUND = 16  # of dropping, if the last one dropped more than this part
+_WORTH_ANOTHER_ROUND = 16  # repeat if the last round dropped more than 1/16
 
 
 @dataclass
 class _Side:
-    """Vertices with which longer paths than known may begin (or end), by distance to the roots."""
+    """Vertices at which longer paths may begin (or end), with their distances to the roots."""
 
     place: Indices
-    rows: list[Vector]  # per root, from each vertex to it (from it to each vertex)
+    rows: list[Vector]  # per root, the distance from each vertex to it (or to each vertex)
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         if not mask.all():
@@ -69,13 +69,13 @@ class LongestDistance:
 
     @property
     def enough(self) -> float:
-        """The bound of a path that settles it; a little less than `low` where sums are rounded."""
+        """The bound at which a path is settled: `low`, or slightly less where sums are rounded."""
         return self.low * (1 - self.bounds.slack)
 
     def _settle(self) -> bool:
-        """Drops vertices whose paths are at most `low` long; are there others?"""
+        """Drops vertices whose paths are at most `low` long; returns whether others are left."""
         begin, end = self.begin, self.end
-        if self.bounds.slack:  # otherwise what is searched is settled by its own bound
+        if self.bounds.slack:  # else searched vertices are settled by their own bounds
             for side in {id(side): side for side in (begin, end)}.values():
                 side.keep(~self.bounds.searched[side.place])
         while begin.place.size and end.place.size:
@@ -89,7 +89,7 @@ class LongestDistance:
         return False
 
     def _bound(self, side: _Side, other: _Side) -> Vector:
-        """For each vertex the length that no path from it to the other side can exceed."""
+        """For each vertex, an upper bound on the length of a path from it to the other side."""
         bound = side.rows[0] + other.rows[0].max()
         for row, onward in zip(side.rows[1:], other.rows[1:], strict=True):
             np.minimum(bound, row + onward.max(), out=bound)
@@ -109,7 +109,7 @@ class LongestDistance:
             self.end.rows.append(out[self.end.place])
 
     def _next_root(self, turn: int) -> int:
-        """By turns the vertex farthest from all roots, twice, and a most central one."""
+        """Two vertices farthest from all roots, then a most central one, in turn."""
         bounds = self.bounds
         if turn % 3 == 0:
             return bounds.most_central(np.flatnonzero(~bounds.searched))
@@ -117,7 +117,7 @@ class LongestDistance:
         return int(fresh[bounds.sum[fresh].argmax()])
 
     def _search_singly(self) -> None:
-        """On meshes each search settles a neighbourhood, until only the last few are left."""
+        """Searches one by one: on meshes each settles a neighbourhood, until few are left."""
         least = TRIAL * worth(self.bounds.root[0])
         before, searches = self.bounds.vertex.size, 0
         while self._settle():

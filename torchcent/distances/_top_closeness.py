@@ -1,12 +1,13 @@
-"""The k largest closeness scores of a symmetric graph, without computing all where that is cheaper.
+"""The k largest closeness scores of a symmetric graph, without all scores where that is cheaper.
 
-A lower bound of the farness of v gives an upper bound of its score; only vertices whose bound is at
-least the k-th best score found need to be searched. Two bounds (Bergamini et al. 2019):
+A lower bound of the farness of v gives an upper bound of its score. Only vertices whose bound is at
+least the k-th best score found need a search. There are two bounds (Bergamini et al. 2019):
 
-- v has a = degree(v) vertices at distance 1 and at most the sum of (degree - 1) over them at
-  distance 2; all others are at 3 or more.
-- A search from s puts n_j vertices on level j. From v on level i, those on level j are at least
-  |i - j| away; of those on levels i - 1, i and i + 1, only a at 1 and the rest at 2 or more:
+- v has a = degree(v) vertices at distance 1, at most the sum of (degree - 1) over them at distance
+  2, and all others at 3 or more.
+- A search from s has n_j vertices on level j. From v on level i, the vertices on level j are at
+  least |i - j| away. Of those on levels i - 1, i and i + 1, only a are at distance 1, the rest at 2
+  or more:
 
       farness(v) >= sum of n_j |i - j| over |i - j| > 1
                     + 2 (n_(i-1) + n_i + n_(i+1) - 1) - a
@@ -25,12 +26,12 @@ from torchcent.graph import Graph
 
 BATCH = 512
 FEWEST = 1024
-FEW = 48  # vertices for whose sake it is no use to hurry to the bits engine
-TRIAL = 32  # single searches after which it is judged whether they settle enough
+FEW = 48  # worth() up to which single searches are tried before batches
+TRIAL = 32  # single searches between checks that they settle enough
 
 
 def top_closeness(graph: Graph, how: Request, k: int, wf_improved: bool) -> tuple[Tensor, Tensor]:
-    """(scores float64 [k], vertices int64 [k]), descending, the lower vertex first among equals."""
+    """(scores float64 [k], vertices int64 [k]), descending, ties by ascending vertex."""
     search = None
     if how.engine == "auto" and graph.is_symmetric and max(k, FEWEST) <= graph.num_nodes // 4:
         made, _ = _plan.plan(graph, how)
@@ -56,7 +57,7 @@ class _Search:
         self.upper = self._score(self.farness, self.reach)
 
     def run(self) -> bool:
-        """Are the k best among the exact scores found? If not, all are to be computed."""
+        """Returns whether the k best are among the exact scores; if not, all must be computed."""
         tried = False
         hub = int(self.graph.degree.argmax())
         row = distances_from(self.graph, self.how, hub)
@@ -74,7 +75,7 @@ class _Search:
         return True
 
     def _search_singly(self, each: int) -> None:
-        """Searches the most promising vertex and bounds all others by its levels."""
+        """Searches from the most promising vertex and bounds all others by its levels."""
         before, searches = self.graph.num_nodes, -self.k
         while (ids := self._candidates()).numel():
             if searches == TRIAL:
@@ -94,7 +95,7 @@ class _Search:
         self.upper = self._score(self.farness, self.reach)
 
     def _candidates(self) -> Tensor:
-        """Vertices not yet searched that may be among the k best."""
+        """Vertices that are not yet searched and may be among the k best."""
         known = self.exact >= 0
         least = float("-inf")
         if int(known.sum()) >= self.k:

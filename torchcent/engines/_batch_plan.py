@@ -1,4 +1,4 @@
-"""How a batch of graphs, or one small graph, would run: what explain() tells of it."""
+"""The plan of a batch of graphs, or of one small graph, as explain() reports it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from torchcent.engines._plan import Plan, weights_in_words
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 
-_SOME = 3  # graphs named when they take different engines
+_SOME = 3  # graphs that the reason lists individually
 
 
 def explained(graph: Graph, request: Request) -> Plan:
-    """The plan of one graph, or of all graphs of a batch together."""
+    """The plan of one graph, or the combined plan of all graphs of a batch."""
 
     def of_one(one: Graph, own: Tensor | None) -> Plan:
         return _plan.plan(one, request._replace(sources=own))[0]

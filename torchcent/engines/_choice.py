@@ -1,4 +1,4 @@
-"""Which engine suits a graph and a measure, and why."""
+"""The choice of an engine for a graph and a measure, with the reason."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 
-# The engine with sources side by side and the one with a search at a time, by hops and by weights.
+# The engine with many lanes and the one with a single search at a time, by hops and by weights.
 _PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
 FEW_SOURCES = 8
-# Depth over log2(n) up to which lanes win: 1.5 to 2.1 for social, web and citation graphs, 2.8 and
-# more for meshes and roads (docs/performance.md has the table).
+# Ratio of depth to log2(n) up to which lanes are faster. It is 1.5 to 2.1 for social, web and
+# citation graphs, and 2.8 or more for meshes and roads (see the table in docs/performance.md).
 LANES_PER_LOG = 2.4
-# Deep graphs whose vertices have this many slots, as triangulations have: on the CPU a ball of 64
-# neighbouring sources spans few levels, and lanes beat the queue by 1.2 to 2.0; with 4 slots and
-# fewer it is the other way round. The balls are those of the sources, so they must be nearly all.
+# Slots per vertex from which lanes are faster on deep graphs, such as triangulations: on the CPU a
+# ball of 64 neighbouring sources spans few levels, and lanes beat the queue by a factor of 1.2 to
+# 2.0. With 4 slots or fewer the queue is faster. Balls consist of sources, so nearly all vertices
+# must be sources.
 DENSE, NEARLY_ALL = 5, 0.75
-# Of distances: depth over log2(n) from which sources by neighbourhood win: 1.5 to 6 times at 6 and
-# more (meshes, roads); at 2.6 and less (social and web graphs) the order from the hub wins, up to
-# 2.5 times.
+# Distances: ratio of depth to log2(n) above which sources are ordered by neighbourhood. This order
+# is 1.5 to 6 times faster at ratios of 6 and more (meshes, roads). At 2.6 and less (social and web
+# graphs) the order from the hub is faster, by a factor of up to 2.5.
 NEIGHBOURS_PER_LOG = 4
 #: operators that search, by hops and by weights
 OPERATORS = {
@@ -35,8 +36,11 @@ OPERATORS = {
 
 
 class Preparation:
-    """Gives the cores of a graph. On CUDA, where sorting a graph may take more than a run on it,
-    within the limit: `peak` is what those take that are not there yet. On the CPU it stays 0."""
+    """Builds the cores of a graph.
+
+    On CUDA, sorting a graph may need more memory than a run on it and is checked against the limit.
+    `peak` is the memory of building cores that are not yet cached. On the CPU it stays 0.
+    """
 
     def __init__(self, graph: Graph, measure: str, memory: int | None) -> None:
         self.graph, self.peak = graph, 0
@@ -64,10 +68,10 @@ Choice = tuple[str, str, _reduce.Core]
 def choose(
     cores: Preparation, measure: Measure, fold: str, engine: str, num_sources: int | None
 ) -> Choice:
-    """The engine, why, and the core in the order that suits it; None stands for all sources.
+    """The engine, the reason, and the core in the order that suits it; None means all sources.
 
     Raises:
-        ValueError: an engine without kernels here was asked for.
+        ValueError: the requested engine has no kernels for the device.
     """
     graph = cores.graph
     operator = OPERATORS[measure.family][graph.is_weighted]
@@ -90,9 +94,9 @@ def choose(
 def folding(graph: Graph, measure: Measure, tie_tolerance: float, num_sources: int | None) -> str:
     """Which leaves may be folded.
 
-    A folded leaf's search is that of its neighbour, all distances less by a constant. Ties are the
-    same there if sums are exact and compared as they are; sums that are rounded, or compared in
-    proportion to their size, may tie in the one search and not in the other.
+    The search from a folded leaf is that of its neighbour, with all distances changed by a
+    constant. Ties are the same if sums are exact and compared exactly. Sums that are rounded, or
+    compared with a relative tolerance, may tie in one search and not in the other.
     """
     if measure.family == "distances":
         return "no" if graph.is_weighted or num_sources is not None else measure.folds
@@ -102,7 +106,7 @@ def folding(graph: Graph, measure: Measure, tie_tolerance: float, num_sources: i
 
 
 def too_deep_for_lanes(core: _reduce.Core) -> bool:
-    """Would few sources share an arc at a time?"""
+    """Returns whether only few sources would share an arc at a time."""
     return core.depth > _lanes_depth(core)
 
 
@@ -111,7 +115,7 @@ def _lanes_depth(core: _reduce.Core) -> float:
 
 
 def _faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
-    """Sources side by side or one search at a time, from the depth of the graph in hops."""
+    """Chooses between many lanes and a single search, by the depth of the graph in hops."""
     together, single = _PAIR[graph.is_weighted]
     if num_sources is not None and num_sources < FEW_SOURCES:
         return single, f"fewer than {FEW_SOURCES} sources do not fill lanes"

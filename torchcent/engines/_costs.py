@@ -1,4 +1,4 @@
-"""What a run takes on each engine: a cost object per engine, which the planner alone asks."""
+"""Memory and parallelism of a run: one cost object per engine, used by the planner only."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 from torchcent.runtime._codes import WIDE_BITS_FROM as WIDE_FROM
 
-# Of distances: sums, eccentricities and pairs by distance, of the graph and of the core.
+# Bytes per vertex for distances: sums, eccentricities and pairs by distance, of graph and core.
 _SUMS = 2 * (4 * 8 + 4 + 8)
 
 
 class Job(NamedTuple):
-    """What is to be searched: so many sources of a core, for a measure."""
+    """A search to plan: a number of sources of a core, for a measure."""
 
     graph: Graph
     core: Core
@@ -35,7 +35,7 @@ class Job(NamedTuple):
 
     @property
     def own(self) -> int:
-        """Entries that a search that counts paths adds to, of the core; 0 of distances."""
+        """Entries of the core to which a path-counting search adds; 0 for distances."""
         if not self.counts_paths:
             return 0
         return self.core.num_slots if self.measure.per_slot else self.core.num_nodes
@@ -48,7 +48,7 @@ class Job(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Bytes of a weight."""
+        """Bytes per weight."""
         assert self.core.weight is not None
         return self.core.weight.itemsize
 
@@ -57,7 +57,7 @@ class Job(NamedTuple):
         return self.graph.device.type == "cuda"
 
     def fixed(self) -> int:
-        """Bytes that a run has beside what its searches take: the graph, its core, results."""
+        """Bytes of a run besides those of its searches: the graph, its core, results."""
         graph, core = self.graph, self.core
         if not self.counts_paths:
             held = graph.nbytes + _room.core_bytes(core)
@@ -69,15 +69,15 @@ class Job(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What one engine takes for a job, as far as the limit allows.
+    """The needs of one engine for a job, as far as the limit allows.
 
     Attributes:
-        memory: bytes in all.
-        workspace: bytes that kernels on CUDA may take, of those that are allowed.
-        lanes: sources side by side; 0 if not even one fits.
-        batch: sources of a batch.
+        memory: total bytes.
+        workspace: bytes that kernels on CUDA may use, out of those that are allowed.
+        lanes: sources searched simultaneously; 0 if not even one fits.
+        batch: sources per batch.
         threads: of the CPU.
-        flight: batches at a time on CUDA; 0 leaves it to the kernels.
+        flight: batches in flight on CUDA; 0 leaves the choice to the kernels.
     """
 
     memory: int
@@ -92,8 +92,8 @@ class Engine:
     """An engine with compiled kernels.
 
     Attributes:
-        order: the numbering of the core that suits it (_reduce.core).
-        single: one search at a time, so that `BATCH` says how many share a sum.
+        order: the order of the core that suits it (_reduce.core).
+        single: whether it runs one search at a time; `BATCH` is then the number of sources per sum.
     """
 
     order: ClassVar[str] = "degree"
@@ -103,7 +103,7 @@ class Engine:
         self.name = name
 
     def lanes(self, job: Job) -> int:
-        """Sources side by side on the CPU."""
+        """Sources searched simultaneously on the CPU."""
         return 1 if self.single else BATCH[self.name]
 
     def per_thread(self, job: Job) -> int:
@@ -111,7 +111,7 @@ class Engine:
         raise NotImplementedError
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        """Bytes that the kernels take, batches in flight, lanes of each."""
+        """Bytes that the kernels need, batches in flight, lanes per batch."""
         raise NotImplementedError
 
     def cost(self, job: Job, limit: int) -> Cost:
@@ -145,7 +145,8 @@ class Queue(Engine):
 
     def per_thread(self, job: Job) -> int:
         core = job.core
-        # The ladder's last rung included; an undirected edge is a DAG arc one way at most.
+        # Includes the last rung of the ladder; an undirected edge is a DAG arc in one direction at
+        # most.
         arcs = core.num_slots // 2 if core.colptr is core.rowptr else core.num_slots
         return core.num_nodes * (2 * 4 + 12 + 2 * 16) + arcs * (16 if job.measure.per_slot else 8)
 
@@ -173,9 +174,11 @@ class Dijkstra(Engine):
 
 
 def _weighted(job: Job, node: int, slot: int, counts: int) -> int:
-    """Bytes of a thread by weights: distances per vertex and lists per slot; with path counts
-    also rows of these, tight arcs by either end, the order of vertices (relax_search.h,
-    dijkstra.h)."""
+    """Bytes per thread of a weighted engine (relax_search.h, dijkstra.h).
+
+    Distances need memory per vertex, lists need memory per slot. Path counts add rows of counts,
+    tight arcs by either end, and the order of vertices.
+    """
     if job.counts_paths:
         node += counts + (8 if job.measure.by_depth else 0)
         slot += 40 if job.measure.per_slot else 24
@@ -191,8 +194,11 @@ class Bits(Engine):
 
     @staticmethod
     def row_bytes(num_nodes: int, lanes: int) -> int:
-        """Rows of bits and lists of vertices (bits.h), eccentricities, pairs by distance, and
-        twice the sums."""
+        """Bytes of a thread.
+
+        These are the rows of bits and lists of vertices (bits.h), eccentricities, pairs by
+        distance, and two copies of the sums.
+        """
         return num_nodes * (3 * lanes // 8 + 3 * 4 + 4 + 8 + 2 * 4 * 8)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
@@ -201,7 +207,7 @@ class Bits(Engine):
 
     @staticmethod
     def flight(n: int, m: int, batches: int, limit: int) -> tuple[int, int]:
-        """Memory on CUDA (csrc/distances/cuda/bits.cuh, tasks.cuh), and the batches in flight."""
+        """Memory on CUDA (csrc/distances/cuda/bits.cuh, tasks.cuh) and batches in flight."""
         each, tasks = n * (3 * WIDE // 8 + 4 * 8), 16 * n + m // 8
         fit = (limit - tasks) // max(each, 1)
         flight = max(1, min(-(-BUSY_ROWS // max(n, 1)), batches, MOST_BITS_IN_FLIGHT, fit))

@@ -1,4 +1,4 @@
-"""THE loop over sources: every measure runs through it, with progress, Ctrl-C and the ladder."""
+"""The loop over sources for measures that count paths: progress, Ctrl-C and the ladder."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, Rung
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
-# Depth from which the queue engine on CUDA begins with mantissa-exponent pairs: counts may double
-# with every level, float64 ends at 2^1024, pairs cost no more and a failed attempt costs as much.
+# Depth from which the queue engine on CUDA starts with mantissa-exponent pairs. Counts may double
+# with every level, and float64 ends at 2^1024. Pairs cost no more than float64, while a failed
+# attempt doubles the time.
 _DEEP = 1000
-# Sources x slots below which a thread and a bar cost more than they give. A thread's first call of
-# CUDA costs 0.7 ms; the devices do this much in 50.
+# Sources x slots below which a thread and a bar do not pay off. The first CUDA call of a thread
+# costs 0.7 ms; a device does this much work in 50 ms.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
 _in_float64: ContextVar[bool] = ContextVar("_in_float64", default=False)
 
 
 @contextmanager
 def counts_in_float64() -> Iterator[None]:
-    """Within it lanes and relax begin with the second rung of the ladder: 1e-9 instead of 1e-5."""
+    """Lets lanes and relax start on the second rung of the ladder: error 1e-9 instead of 1e-5."""
     token = _in_float64.set(True)
     try:
         yield
@@ -60,7 +61,7 @@ def _is_quick(problem: Problem, plan: Plan) -> bool:
     work = problem.sources.numel() * problem.core.num_slots
     if plan.device.type != "cuda" or plan.engine == "tensor":
         return work < _INLINE_WORK
-    # Not where somebody asked for a traversal that does not suit the graph: it may take minutes.
+    # Not for a requested traversal that does not suit the graph: it may take minutes.
     single = plan.engine in ("queue", "dijkstra")
     suits = plan.strategy == 0 and (single or not too_deep_for_lanes(problem.core))
     return suits and work < _INLINE_WORK_ON_CUDA

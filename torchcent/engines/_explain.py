@@ -33,15 +33,15 @@ def explain(
     warp_size: int = 32,
     memory: int | None = None,
 ) -> Plan:
-    """How a measure would run: engine and why, lanes, batches, threads, expected memory, device.
+    """Reports how a measure would run: engine and reason, lanes, threads, memory, device.
 
-    `measure` is the name of any measure that searches from all vertices or from pivots. Of a batch
-    the plan is that of all its graphs, and `graphs` tells how many take which engine. `strategy`,
-    `warp_size` and `tie_tolerance` are for betweenness, edge_betweenness and stress only. Raises
-    what the measure itself would raise before it starts.
+    `measure` is the name of any measure that searches from all vertices or from pivots. For a
+    batch, the plan covers all its graphs, and `graphs` lists how many use which engine. `strategy`,
+    `warp_size` and `tie_tolerance` are for measures that count paths only. The function raises the
+    errors that the measure itself would raise before it starts.
 
-    Deprecated since 0.2: the measure as the second positional argument, which is `edge_weight`, as
-    in all other functions. A str there is still taken for the measure, with a warning.
+    Deprecated since 0.2: the measure as the second positional argument, which is now `edge_weight`,
+    as in all other functions. A str is still accepted there as the measure, with a warning.
 
     Example:
         >>> import torch, torchcent

@@ -1,10 +1,10 @@
-"""Folding: vertices of degree 1 are taken off a symmetric graph, once or round after round.
+"""Folding: vertices of degree 1 are removed from a symmetric graph, once or in rounds.
 
-A tree that hangs on the rest needs no search: with A, B the weights summed over what is folded onto
-a vertex (itself included) and A_tot, B_tot those of its component, pairs whose paths are decided by
-trees are counted in closed form, and the rest is the same problem on what remains, with A and B as
-weights (SPVB: Baglioni et al. 2012; BADIOS: Sariyuce et al. 2013). docs/betweenness.md derives the
-formulas.
+Trees attached to the rest of the graph need no search. Let A, B be the sums of the weights folded
+onto a vertex (its own included), and A_tot, B_tot those of its component. Pairs whose paths are
+determined by trees are counted in closed form. The rest is the same problem on the remaining graph,
+with A and B as weights (SPVB: Baglioni et al. 2012; BADIOS: Sariyuce et al. 2013).
+docs/betweenness.md derives the formulas.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from torchcent.runtime._codes import Visitor
 
 @dataclass(frozen=True)
 class Fold:
-    """What is folded of a graph.
+    """The folded part of a graph.
 
     Attributes:
         order: folded vertices, each before its parent.
-        parent: [n]; the neighbour a vertex was folded onto, or -1.
+        parent: [n]; the neighbour that a vertex was folded onto, or -1.
     """
 
     order: Tensor
@@ -35,14 +35,14 @@ class Fold:
 
     @staticmethod
     def of(graph: Graph, rounds: str) -> Fold:
-        """In "all" rounds, "one" round, or "no"."""
+        """Folds in "all" rounds, "one" round, or "no" round."""
         parent = torch.full((graph.num_nodes,), -1, device=graph.device)
         if rounds == "no" or not graph.is_symmetric:
             return Fold(parent[:0], parent)
         return Fold(*_ops.ops.fold(graph.rowptr, graph.col, rounds == "all"))
 
     def arcs_left(self, arcs: Tensor) -> Tensor:
-        """[n]: how many arcs each vertex has left, of those it had."""
+        """[n]: the number of arcs that each vertex has left."""
         if self.order.numel() == 0:
             return arcs
         left = arcs.clone()
@@ -54,8 +54,10 @@ class Fold:
     def reduce(
         self, graph: Graph, measure: str, pairs: Pairs, endpoints: bool
     ) -> tuple[Pairs, Tensor]:
-        """The pairs that are left to be searched, and what the others contribute, per vertex or
-        slot of the graph."""
+        """The pairs left to be searched, and the contribution of the others.
+
+        The contribution is per vertex or slot of the graph.
+        """
         a, b = pairs.source, pairs.target
         hanging_a, hanging_b = a, b
         if self.order.numel():
@@ -64,7 +66,7 @@ class Fold:
         own, through = pairs.own, pairs.through
         counts = MEASURES[measure].visitor == Visitor.STRESS
         if counts:
-            # Paths that end in a hanging leaf pass through what it hangs on, once per path.
+            # Paths that end in a folded leaf pass through its parent, once per path.
             own, through = own + (hanging_a - a), through + (hanging_b - b)
         if MEASURES[measure].per_slot:
             known = self._of_slots(graph, (a, b), (hanging_a, hanging_b))
@@ -84,14 +86,14 @@ class Fold:
         known = torch.zeros_like(a)
         if not graph.is_symmetric or not (self.order.numel() or endpoints):
             return known
-        product = torch.zeros_like(a)  # sum of A_i B_i over the branches that hang on a vertex
+        product = torch.zeros_like(a)  # sum of A_i B_i over the branches attached to a vertex
         leaf = self.order
         branch = hanging_a.index_select(0, leaf) * hanging_b.index_select(0, leaf)
         product.index_add_(0, self.parent.index_select(0, leaf), branch)
         if counts:
             return (hanging_a - a) * (hanging_b - b) - product
         total_a, total_b = _in_component(graph, a), _in_component(graph, b)
-        # All pairs that avoid v as an end, less those within one branch and those left over.
+        # All pairs without v as an end, minus those within one branch and those left to the search.
         known = (total_a - a) * (total_b - b) - product
         known -= (total_a - hanging_a) * (total_b - hanging_b)
         if endpoints:
@@ -115,7 +117,7 @@ class Fold:
 
 
 def _in_component(graph: Graph, weight: Tensor) -> Tensor:
-    """For each vertex the weight of its whole component."""
+    """The total weight of the component of each vertex."""
     label = graph.components
     total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
     return total.index_select(0, label)

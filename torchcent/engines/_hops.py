@@ -1,4 +1,4 @@
-"""Distances in hops from one vertex, and the depth of a graph that they tell."""
+"""Distances in hops from one vertex, and an estimate of the depth of a graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torchcent.runtime import _ops
 
 
 def depth(rowptr: Tensor, col: Tensor) -> int:
-    """A lower bound of the diameter: breadth-first from the hub, then from the farthest vertex."""
+    """A lower bound of the diameter, by searches from the hub and a vertex farthest from it."""
     if rowptr.numel() < 2:
         return 0
     first = hops(rowptr, col, int(rowptr.diff().argmax()))
@@ -19,7 +19,7 @@ def depth(rowptr: Tensor, col: Tensor) -> int:
 
 
 def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
-    """int32 [n]: the number of hops from the source, -1 where it does not reach."""
+    """int32 [n]: the number of hops from the source, -1 if unreachable."""
     if _ops.runs_on(rowptr.device):
         found: Tensor = _ops.ops.depths(rowptr, col, source)
         return found
@@ -27,7 +27,7 @@ def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
 
 
 def hops_on_tensors(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
-    """The same, by the tensor engine."""
+    """The same as :func:`hops`, by the tensor engine."""
     out = torch.empty(1, rowptr.numel() - 1, dtype=torch.int32, device=rowptr.device)
     distances(rowptr, col, torch.tensor([source], device=rowptr.device), out)
     return out[0]

@@ -1,5 +1,7 @@
-"""The registry of measures: what planning, driver, batches, features, command line and NetworkX's
-backend know of each. A new measure is a row here, and a public function."""
+"""The registry of measures, for planning, driver, batches, features, command line and NetworkX.
+
+A new measure needs one row here and a public function.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,20 @@ from torchcent.runtime._codes import Visitor
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure that is made of searches from all vertices, or from some.
+    """A measure that is computed by searches from all vertices, or from some.
 
     Attributes:
-        name: of the public function, and in what `explain` and the progress bar show.
+        name: name of the public function, also shown by `explain` and the progress bar.
         family: "paths" counts shortest paths, "distances" adds up or compares distances.
-        visitor: what the kernels that count paths make of them.
-        per_slot: scores are of slots, not of vertices.
-        by_depth: distances from the source matter to the visitor (csrc/paths/betweenness.h).
-        folds: leaves that may be folded before the search: "all" in rounds, "one" round, or "no".
-        tiny: the output of the tiny engine that has it; "" if that engine does not.
+        visitor: what the path-counting kernels compute.
+        per_slot: whether scores are per slot instead of per vertex.
+        by_depth: whether the visitor uses distances from the source (csrc/paths/betweenness.h).
+        folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
+        tiny: the output of the tiny engine for it; "" if that engine does not compute it.
         normalized: the default of `normalized=`.
-        weighted_by: the argument with a number for every vertex, by which its paths count as a
-            source; "": each counts once.
-        public: may be named by users, as in `explain`.
+        weighted_by: the argument with one number per vertex that weights its paths as a source; ""
+            if each source counts once.
+        public: whether users may name it, as in `explain`.
     """
 
     name: str
@@ -43,11 +45,11 @@ _ROWS = (
             normalized=True),
     Measure("edge_betweenness", "paths", Visitor.EDGE_BETWEENNESS, per_slot=True, folds="all",
             tiny="edge_betweenness", normalized=True),
-    # Paths that end in a folded leaf pass through what it hangs on once per path, not once.
+    # Paths that end in a folded leaf pass through its parent once per path, not once.
     Measure("stress", "paths", Visitor.STRESS, folds="one", tiny="stress"),
     Measure("percolation", "paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness",
             normalized=True, weighted_by="states"),
-    # Pivots with linear scaling (approximation.py): distances of folded leaves are others.
+    # Pivots with linear scaling (approx/): the distances of folded leaves differ.
     Measure("linear", "paths", Visitor.LINEAR, by_depth=True, tiny="", public=False),
     Measure("distance_profile", "distances", folds="one"),
     Measure("closeness", "distances", folds="one"),
@@ -57,7 +59,7 @@ _ROWS = (
     Measure("distance_distribution", "distances"),
     Measure("effective_diameter", "distances"),
     Measure("shortest_path_lengths", "distances", public=False),
-    # They search from some vertices and keep bounds (extremes.py).
+    # These search from some vertices and keep bounds (distances/_extremes.py).
     Measure("diameter", "distances", public=False),
     Measure("radius", "distances", public=False),
     Measure("center", "distances", public=False),
@@ -66,7 +68,7 @@ _ROWS = (
 
 MEASURES: dict[str, Measure] = {row.name: row for row in _ROWS}
 
-#: columns of node_features: the measure, or the part of distance_profile, that each comes from
+#: columns of node_features: the measure, or the part of distance_profile, that computes each
 FEATURES = {
     "betweenness": "betweenness",
     "stress": "stress",
@@ -81,7 +83,7 @@ FEATURES = {
 
 
 def plain_features() -> tuple[str, ...]:
-    """The columns of node_features that need nothing but the graph."""
+    """The columns of node_features that need only the graph."""
     return tuple(
         name for name, of in FEATURES.items() if of not in MEASURES or not MEASURES[of].weighted_by
     )

@@ -1,6 +1,6 @@
-"""The plan: engine, threads, lanes and memory of a run, decided before anything is searched.
+"""The plan: engine, threads, lanes and memory of a run, determined before any search.
 
-`explain` shows it and the run follows it: both call :func:`plan`.
+`explain` shows it and the run follows it; both call :func:`plan`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torchcent.runtime._memory import readable
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run will do; print it to read it."""
+    """The plan of a run; print it to read it."""
 
     measure: str
     engine: str
@@ -34,17 +34,17 @@ class Plan:
     lanes: int
     batches: int
     threads: int  # on the CPU
-    flight: int  # batches at a time, on CUDA; 0 leaves it to the kernels
+    flight: int  # batches in flight, on CUDA; 0 leaves the choice to the kernels
     strategy: int  # of the queue and dijkstra engines on CUDA (_codes.Strategy)
-    workspace: int  # bytes that CUDA kernels may take
-    memory: int  # bytes: of the run, or of what is still to be prepared where that is more
+    workspace: int  # bytes that CUDA kernels may use
+    memory: int  # bytes of the run, or of its preparation if that is more
     memory_limit: int
-    weights: str = ""  # the arithmetic of weighted distances
-    graphs: str = ""  # of a batch: how many by which engine
+    weights: str = ""  # arithmetic of weighted distances
+    graphs: str = ""  # of a batch: number of graphs per engine
 
     @property
     def launch(self) -> _codes.Launch:
-        """What the operators take."""
+        """The launch parameters of the operators."""
         lanes = self.lanes if self.engine == "lanes" else 0
         return _codes.Launch(self.threads, self.flight, lanes, self.strategy)
 
@@ -68,12 +68,13 @@ class Plan:
 def plan(
     graph: Graph, request: Request, num_sources: int | None = None
 ) -> tuple[Plan, _reduce.Core]:
-    """The plan and the reduced graph that it will search, from so many sources; by default from
-    those of the request.
+    """The plan, and the reduced graph that it will search.
+
+    `num_sources` is the number of sources; by default that of the request.
 
     Raises:
-        MemoryError: with the need and the limit, if not even one batch at a time fits.
-        ValueError: if the engine cannot run here.
+        MemoryError: not even one batch at a time fits; the message states the need and the limit.
+        ValueError: the engine cannot run on this device.
     """
     measure, tie_tolerance = MEASURES[request.measure], request.tie_tolerance
     asked = request.num_sources if num_sources is None else num_sources
@@ -96,7 +97,7 @@ def plan(
 
 
 def weights_in_words(graph: Graph, tie_tolerance: float = 0.0) -> str:
-    """What a plan says about weights: nothing, if there are none."""
+    """What a plan reports about weights; "" without weights."""
     if not graph.is_weighted:
         return ""
     return f"{graph.scale}" + (f"; tie tolerance {tie_tolerance:g}" if tie_tolerance else "")

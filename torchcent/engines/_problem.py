@@ -1,4 +1,4 @@
-"""The problem of path counts: which pairs of vertices count, and how much."""
+"""The path-counting problem: which pairs of vertices count, and with which weights."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from torchcent.graph import Graph
 
 
 class Pairs(NamedTuple):
-    """Every ordered pair (s, t) counts source[s] * target[t]; float64 [n] each, by the numbers of
-    the graph. The contract of the engines (docs/betweenness.md) has them as a, b, c and h.
+    """Weights of the pairs: every ordered pair (s, t) counts source[s] * target[t].
+
+    All are float64 [n], per vertex of the graph. The contract of the engines (docs/betweenness.md)
+    calls them a, b, c and h.
 
     Attributes:
-        source: a, of paths that begin at a vertex.
-        target: b, of those that end there.
-        own: c, what a source's own score gets per target.
-        through: h, what a vertex's score gets as if paths ended beyond it.
+        source: a, for paths that begin at a vertex.
+        target: b, for paths that end at a vertex.
+        own: c, added to a source's own score per target.
+        through: h, added to a vertex's score as if paths ended beyond it.
     """
 
     source: Tensor
@@ -27,13 +29,15 @@ class Pairs(NamedTuple):
 
 
 class Reduction(Protocol):
-    """A link of the chain (_reduce.py): it was made of a graph, and leaves less of it to search."""
+    """A link of the chain (_reduce.py): derived from a graph, it leaves less of it to search."""
 
     def arcs_left(self, arcs: Tensor) -> Tensor:
-        """[n]: how many arcs each vertex has left, of those it had; 0 takes it out."""
+        """[n]: the number of arcs that each vertex has left; 0 removes the vertex."""
 
     def reduce(
         self, graph: Graph, measure: str, pairs: Pairs, endpoints: bool
     ) -> tuple[Pairs, Tensor]:
-        """The pairs that are left to be searched, and what the others contribute, per vertex or
-        slot of the graph."""
+        """The pairs left to be searched, and the contribution of the others.
+
+        The contribution is per vertex or slot of the graph.
+        """

@@ -1,6 +1,8 @@
-"""Exact reductions before the search, as a chain: each link takes the pairs of vertices that count
-and leaves fewer, with a closed form for the others. Folding (_fold.py) is the only link so far.
-Then isolated vertices go, and what remains is numbered anew, in an order that suits the engine.
+"""Exact reductions before the search, as a chain.
+
+Each link takes the pairs of vertices that count and leaves fewer of them; the others are counted in
+closed form. Folding (_fold.py) is the only link so far. Finally, isolated vertices are removed, and
+the rest is renumbered in an order that suits the engine.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from torchcent.runtime import _ops
 
 @dataclass(frozen=True)
 class Core:
-    """What remains of a graph to be searched, renumbered."""
+    """The part of a graph that is searched, renumbered."""
 
     rowptr: Tensor
     col: Tensor
@@ -34,8 +36,8 @@ class Core:
     vertex: Tensor  # core vertex -> graph vertex
     slot: Tensor  # core slot -> graph slot
     near: Tensor  # all core vertices, neighbours close together: the order of sources in batches
-    chain: tuple[Reduction, ...]  # by which the graph came to this
-    weight: Tensor | None = None  # per slot, as Graph.scale says; None counts hops
+    chain: tuple[Reduction, ...]  # the reductions applied
+    weight: Tensor | None = None  # per slot, scaled by Graph.scale; None counts hops
     back_weight: Tensor | None = None  # per slot of the transpose
 
     @property
@@ -60,7 +62,7 @@ class Core:
 
 @dataclass(frozen=True)
 class Problem:
-    """The search that is left to do, and what is known without it."""
+    """The search that is left to do, and the contributions known without it."""
 
     measure: str
     core: Core
@@ -70,15 +72,15 @@ class Problem:
     target_weight: Tensor  # b, per core vertex
     through_weight: Tensor  # h, per core vertex
     tie_tolerance: float  # relative, of weighted distances
-    known: Tensor  # what the chain has counted in closed form, per vertex or slot of the graph
+    known: Tensor  # counted in closed form by the chain, per vertex or slot of the graph
 
 
 def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
-    """The core in "degree", "bandwidth" or "given" order, with "all", "one" round or "no" folding.
+    """The core in "degree", "bandwidth" or "given" order, folded in "all", "one" or "no" rounds.
 
-    Sources follow each other in balls of so many neighbours, for engines that search from a batch
-    of them at a time (on the CPU, that is; elsewhere in runs of neighbours).
-    Kept with the graph: the next measure on it starts at once.
+    With `ball`, sources are ordered in balls of that many neighbours, for engines that search from
+    a batch of them at a time (on the CPU; elsewhere they follow the runs of neighbours). Cores are
+    cached with the graph, so that the next measure starts at once.
     """
     cache = graph.__dict__.setdefault("_cores", {})
     if (order, fold, ball) not in cache:
@@ -95,16 +97,21 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
 
 
 def bytes_to_transpose(graph: Graph) -> int:
-    """Memory at the peak of finding out whether a graph on CUDA is symmetric, the graph included;
-    0 if it is known."""
+    """Peak memory for testing whether a graph on CUDA is symmetric, including the graph.
+
+    It is 0 if the result is already known.
+    """
     if not graph.directed or "_transposed" in graph.__dict__:
         return 0
     return graph.nbytes + _device.bytes_to_transpose(graph.num_nodes, graph.num_slots)
 
 
 def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
-    """Memory at the peak of making a core on CUDA, the graph and the cores it has included; 0 if
-    it is there. For a graph that folding leaves whole: how much goes is not known before."""
+    """Peak memory for building a core on CUDA, including the graph and its cached cores.
+
+    It is 0 if the core is cached. The estimate assumes that nothing folds, because the effect of
+    folding is not known in advance.
+    """
     cache = graph.__dict__.get("_cores", {})
     if (order, fold, 0) in cache:
         return 0
@@ -121,7 +128,7 @@ def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
 
 
 def tensors_of(value: object) -> Iterator[Tensor]:
-    """What a graph or its cores hold."""
+    """The tensors that a graph or its cores hold."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, Core | Fold | Graph):
@@ -132,8 +139,10 @@ def tensors_of(value: object) -> Iterator[Tensor]:
 
 
 def bytes_for_components(graph: Graph, core: Core) -> int:
-    """Memory that `problem` takes on CUDA for components, beside graph and core; 0 if it has them
-    or needs none."""
+    """Memory that `problem` needs on CUDA for components, besides graph and core.
+
+    It is 0 if the components are cached or not needed.
+    """
     if core.fold.order.numel() == 0 or "components" in graph.__dict__:
         return 0
     return _device.bytes_for_components(graph.num_nodes, graph.num_slots)
@@ -158,7 +167,7 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
     near = _near(rowptr, col, order, graph.is_symmetric)
     if order == "bandwidth":
         kept = kept[near]
-        del rowptr, col, slot, near  # not beside the same once more
+        del rowptr, col, slot, near  # free them before building them again
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
         near = torch.arange(kept.numel(), device=graph.device)
     colptr, row, back = rowptr, col, None
@@ -173,9 +182,11 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
 def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
     """All vertices in an order that keeps neighbours together.
 
-    "bandwidth": reverse Cuthill-McKee, as a numbering: neighbours get memory near each other.
-    "degree" (vertex 0 is the largest hub): breadth-first from it, as an order of sources: those
-    that share a batch then share frontiers, and so arcs; worth up to 2.5x over degree order.
+    "bandwidth": reverse Cuthill-McKee, as a numbering: neighbours are close to each other in
+    memory.
+    "degree" (vertex 0 is the largest hub): breadth-first from the hub, as an order of sources.
+    Sources of one batch then share frontiers and thus arcs, which is up to 2.5 times as fast as
+    degree order.
     """
     if rowptr.device.type != "cpu":
         return _device.near(rowptr, col, order)
@@ -204,9 +215,9 @@ def problem(
     endpoints: bool,
     tie_tolerance: float = 0.0,
 ) -> Problem:
-    """Weights of the search on the core, and what the chain of reductions has counted.
+    """The weights of the search on the core, and the contributions counted by the chain.
 
-    sources and targets are those of a Request.
+    `sources` and `targets` are those of a Request.
     """
     a, b = weights(graph, sources), weights(graph, targets)
     zero = torch.zeros_like(a)
@@ -218,8 +229,8 @@ def problem(
         pairs, more = link.reduce(graph, measure, pairs, endpoints)
         known = more if known is None else known.add_(more)
     assert known is not None
-    # index_select, not brackets: those wake PyTorch's threads for a few thousand entries, and they
-    # go on spinning for 5 ms in the way of ours.
+    # index_select, not brackets, which wake PyTorch's threads even for a few thousand entries;
+    # these then spin for 5 ms and compete with ours.
     start = (pairs.source.index_select(0, core.vertex) > 0) & (core.rowptr.diff() > 0)
     start = core.near.masked_select(start.index_select(0, core.near))
     vertex = core.vertex.index_select(0, start)

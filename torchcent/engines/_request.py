@@ -1,4 +1,4 @@
-"""The request: the arguments of a call, checked once, in one record that is passed down."""
+"""The request: the validated arguments of a call, in one record that is passed down."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from torchcent.graph import Graph
 
 
 class Request(NamedTuple):
-    """What was asked for. Vertices are those of the graph, of a batch those of the union.
+    """The validated arguments. Vertex ids are those of the graph, or of the union of a batch.
 
     Attributes:
-        measure: its name in the registry (`_measures.py`).
-        engine: as asked for, or the one that a strategy implies.
+        measure: name in the registry (`_measures.py`).
+        engine: as requested, or as implied by a strategy.
         strategy: a code (`_codes.Strategy`).
-        sources, targets: where paths that count begin and end: vertices, or float64 [n], the
+        sources, targets: where paths that count begin and end: vertices, or float64 [n] with the
             weight of every vertex; None for all.
-        memory: bytes that are allowed; None for half of what is free.
+        memory: bytes that are allowed; None for half of the free memory.
         dtype: of the result.
     """
 
@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
     @property
     def num_sources(self) -> int | None:
-        """How many there are to be searched from; None for all."""
+        """The number of vertices to search from; None for all."""
         if self.sources is None:
             return None
         weighted = self.sources.is_floating_point()
@@ -47,7 +47,7 @@ class Request(NamedTuple):
 
 
 def weights(graph: Graph, chosen: Tensor | None) -> Tensor:
-    """float64 [n]: the weight of each vertex; of vertices that are chosen 1, else 0."""
+    """float64 [n]: the given weights, or 1 for chosen vertices and 0 for all others."""
     if chosen is None:
         return torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
     if chosen.is_floating_point():
@@ -60,7 +60,7 @@ def weights(graph: Graph, chosen: Tensor | None) -> Tensor:
 def engine_and_strategy(
     graph: Graph, how: tuple[str, str, int], tie_tolerance: float
 ) -> tuple[str, int]:
-    """The engine, which a strategy decides, and the code of the strategy."""
+    """The engine, which a strategy may determine, and the code of the strategy."""
     engine = check_weights.engine(how[0], graph, check.ENGINES)
     tolerance = check_weights.tie_tolerance(tie_tolerance)
     code = check.strategy(how[1], how[2], engine, graph, tolerance)

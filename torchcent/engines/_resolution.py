@@ -1,4 +1,4 @@
-"""Can float64 tell every path of a weighted graph from the longer one that goes an arc on?"""
+"""Checks that float64 distinguishes every path from the same path plus one more arc."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torchcent.graph import Graph
 
 
 def check(graph: Graph) -> None:
-    """ValueError, if an arc is so short that sums of weights may not show it."""
+    """Raises ValueError if an arc is so short that it may not change a sum of weights."""
     if graph.scale.exact or graph.__dict__.get("_resolvable"):
         return
     assert graph.weight is not None
     smallest = float(graph.weight.min())
-    most = min(graph.num_nodes - 1, graph.num_slots)  # arcs of a path; of two slots it takes one
+    most = min(graph.num_nodes - 1, graph.num_slots)  # arcs of a path, in one direction each
     longest = 2 * float(torch.topk(graph.weight, most).values.sum())
     if smallest <= longest * torch.finfo(torch.float64).eps and graph.is_symmetric:
         longest = min(longest, _longest_path(graph, graph.weight))
@@ -25,7 +25,7 @@ def check(graph: Graph) -> None:
 
 
 def _longest_path(graph: Graph, weight: Tensor) -> float:
-    """An upper bound of all distances: twice the eccentricity of a vertex of each component."""
+    """An upper bound on all distances: twice the eccentricity of one vertex per component."""
     label = graph.components
     first = torch.full((int(label.max()) + 1,), graph.num_nodes, device=label.device)
     first.scatter_reduce_(0, label, torch.arange(graph.num_nodes, device=label.device), "amin")

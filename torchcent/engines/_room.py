@@ -1,4 +1,4 @@
-"""The arithmetic of memory: what a graph and its cores hold, and what runs on CUDA take."""
+"""Memory accounting: what a graph and its cores hold, and what runs on CUDA need."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from torchcent.runtime._codes import (
 )
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 
-# Sources side by side in one batch of the lanes and relax engines (on CUDA: WIDTHS, RELAX_LANES)
+# Lanes of the lanes and relax engines on the CPU (on CUDA: WIDTHS, RELAX_LANES)
 LANES = BATCH["lanes"]
 
 WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
-# Slots of all batches from which those of 64 and of 128 lanes keep a large device busy, and sources
-# from which 128 pay (measured: docs/performance-cuda.md).
+# Total slots of all batches from which 64 and 128 lanes keep a large device busy, and number of
+# sources from which 128 lanes pay off (measured: docs/performance-cuda.md).
 FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256
 
 
 def weighted_bytes(num_slots: int, width: int) -> int:
-    """What all threads share: the arcs of either direction, sorted (light_arcs.h)."""
+    """Memory that all threads share: the arcs of both directions, sorted (light_arcs.h)."""
     return 2 * num_slots * (12 + width)
 
 
 def core_bytes(core: Core) -> int:
-    """The graph that is searched."""
+    """Memory of the graph that is searched."""
     parts = [core.rowptr, core.col, core.colptr, core.row, core.slot]
     parts += [part for part in (core.weight, core.back_weight) if part is not None]
     held = {id(part): part for part in parts}
@@ -45,17 +45,17 @@ def core_bytes(core: Core) -> int:
 
 # --- CUDA
 
-# PyTorch's allocator takes memory in pieces of 512 bytes. A tensor of 10 MiB and more comes out of
-# a block of whole 2 MiB, of which up to 1 MiB stays with it.
+# PyTorch's allocator rounds sizes up to 512 bytes. A tensor of 10 MiB or more is cut from a block
+# rounded up to 2 MiB; a remainder of up to 1 MiB stays with the tensor.
 _PIECE, _FROM, _BLOCK, _LEFT = 512, 10 * 2**20, 2**21, 2**20
-# What else a run takes: workspace of sorts and scans, and this rounding of the kernels' arrays.
+# Further memory of a run: workspace of sorts and scans, and rounding of the kernels' arrays.
 _SLACK = 2**22
-# Levels of masks that the lanes engine has at first; then half as many again (lanes.cuh).
+# Levels of masks that the lanes engine allocates first; each further step adds half (lanes.cuh).
 _FIRST_LEVELS = 8
 
 
 def allocated(*sizes: int) -> int:
-    """Bytes that tensors of so many bytes take on CUDA."""
+    """Bytes that tensors of these sizes occupy on CUDA."""
     total = 0
     for size in sizes:
         taken = -(-size // _PIECE) * _PIECE
@@ -65,7 +65,7 @@ def allocated(*sizes: int) -> int:
 
 
 def held_bytes(graph: Graph) -> int:
-    """Bytes of the graph, of all that is kept with it, and of its cores."""
+    """Bytes of the graph, of everything cached with it, and of its cores."""
     held = {
         part.untyped_storage().data_ptr(): part.untyped_storage().nbytes()
         for part in tensors_of(graph)
@@ -75,15 +75,20 @@ def held_bytes(graph: Graph) -> int:
 
 
 def limit(graph: Graph, memory: int | None) -> int:
-    """Bytes that a run on a graph may take, the graph included: as asked for, else half of what
-    would be free without it. So what was prepared by an earlier call, or by `explain`, changes
-    neither side of the comparison."""
+    """Bytes that a run on a graph may use, including the graph.
+
+    This is the requested limit, or half of what would be free without the graph. What an earlier
+    call or `explain` has prepared therefore affects neither side of the comparison.
+    """
     return _memory.budget(memory, graph.device, held_bytes(graph))
 
 
 def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> int:
-    """Bytes on CUDA that a run holds beside what the kernels take: the graph and all that is kept
-    with it, weights of vertices and of sources (_reduce.Problem), the sums and the result."""
+    """Bytes on CUDA that a run holds besides the memory of the kernels.
+
+    These are the graph and everything cached with it, weights of vertices and of sources
+    (_reduce.Problem), the sums and the result.
+    """
     kept = 0
     if core.fold.order.numel() and "components" not in vars(graph):
         kept = 8 * graph.num_nodes
@@ -92,10 +97,13 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> 
 
 
 def calls_on_cuda(engine: str, sources: int) -> list[int]:
-    """Sources of each call of the operator on CUDA: few first, so that a rung of the ladder that
-    overflows is left soon, but enough to have many batches in flight. Fixed numbers, because the
-    rung of a batch decides its bits and must not depend on the machine. (On the CPU one call does
-    all and groups its batches likewise.)"""
+    """Number of sources of each call of the operator on CUDA.
+
+    The first call is small, so that a rung of the ladder that overflows is abandoned early, but
+    large enough for many batches in flight. The numbers are fixed, because the rung of a batch
+    determines its bits and must not depend on the machine. (On the CPU a single call groups its
+    batches in the same way.)
+    """
     first, later = (batches * BATCH[engine] for batches in (64, 512))
     rest = max(sources - first, 0)
     return [
@@ -106,7 +114,7 @@ def calls_on_cuda(engine: str, sources: int) -> list[int]:
 
 
 def wave(batches: int, most: int) -> int:
-    """Batches at a time, at most so many, in waves of one size as lanes.cuh has them."""
+    """Batches in flight, at most `most`, in waves of equal size as in lanes.cuh."""
     return -(-batches // max(1, -(-batches // most)))
 
 
@@ -115,7 +123,7 @@ def _largest_wave(engine: str, sources: int, lanes: int, most: int) -> int:
 
 
 def _tasks(core: Core) -> tuple[int, int]:
-    """Bytes of the order in which warps take vertices (tasks.cuh), and hubs' chunks."""
+    """Bytes of the order in which warps process vertices (tasks.cuh), and the chunks of hubs."""
     chunk = CHUNK if core.num_slots < MANY_SLOTS else LONG_CHUNK
     sides = {id(part): part for part in (core.rowptr, core.colptr)}.values()
     chunks = 0
@@ -126,7 +134,7 @@ def _tasks(core: Core) -> tuple[int, int]:
 
 
 def levels(depth: int) -> list[int]:
-    """Levels of masks in each piece of memory that the lanes engine takes for searches so deep."""
+    """Levels of masks in each allocation of the lanes engine, for searches of this depth."""
     made = [_FIRST_LEVELS]
     while depth >= sum(made) - 1:
         made.append(sum(made) // 2)
@@ -134,12 +142,12 @@ def levels(depth: int) -> list[int]:
 
 
 def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
-    """Lanes of a batch on CUDA; `fits` tells whether one batch of so many fits into memory.
+    """Lanes of a batch on CUDA; `fits` tests whether one batch of this width fits into memory.
 
-    Wide batches look at every slot less often, narrow ones have fewer empty lanes and less memory.
-    The width decides the order of additions and so the bits of a result, which must not depend on
-    the machine: so short memory first takes batches in flight, and lanes only where it does not
-    suffice for one batch.
+    Wide batches read each slot less often; narrow ones have fewer empty lanes and need less memory.
+    The width determines the order of additions and thus the bits of a result, which must not depend
+    on the machine. Short memory therefore reduces the batches in flight first, and the lanes only
+    if it does not suffice for one batch.
     """
     lanes = 64
     if sources <= 32 or -(-sources // 64) * slots < FULL_SLOTS:
@@ -155,7 +163,7 @@ def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, 
     """Memory of the lanes engine on CUDA (csrc/paths/cuda/lanes.cuh), batches in flight, lanes."""
     n, m = core.num_nodes, core.num_slots
     tasks, chunks = _tasks(core)
-    deep = levels(core.depth + 1)  # some sources see a level more than those that the depth is of
+    deep = levels(core.depth + 1)  # some sources see one level more than those that gave the depth
 
     def parts(lanes: int) -> list[int]:  # of a batch: rows of floats, masks
         row, mask = 4 * lanes, lanes // 8
@@ -179,7 +187,7 @@ def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, 
 def queue_on_cuda(core: Core, own: int, sources: int, limit: int) -> int:
     """Memory of the queue engine on CUDA (csrc/paths/cuda/queue.cuh)."""
     n, m, symmetric = core.num_nodes, core.num_slots, core.colptr is core.rowptr
-    # Where each vertex's arcs are, and some of them beside it where it has few.
+    # The position of each vertex's arcs, together with some arcs where there are few.
     packed = 16 if m <= 4 * n else 32 if m < 8 * n else 0
     fixed = ((16 if symmetric else 32) + packed) * n
     each = (21 if symmetric else 25) * n + 8 * own
@@ -189,8 +197,10 @@ def queue_on_cuda(core: Core, own: int, sources: int, limit: int) -> int:
 
 
 def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[int, int]:
-    """Memory of the relax engine on CUDA (relax.cuh) and batches in flight; with 0 scores
-    that of distances alone."""
+    """Memory of the relax engine on CUDA (relax.cuh) and batches in flight.
+
+    `scores` of 0 means distances only.
+    """
     assert core.weight is not None
     n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
     tasks, chunks = _tasks(core)
@@ -205,7 +215,7 @@ def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[in
     fit = (limit - tasks) // max(each, 1)
     most = _most_in_flight(m, max(1, -(-sources // RELAX_LANES)), fit)
     flight = _largest_wave("relax", sources, RELAX_LANES, most)
-    # A batch that overflows is done again by the other engine, when the waves are over.
+    # A batch that overflows is repeated by the other engine, after all waves.
     again = dijkstra_on_cuda(core, scores, 1, limit) if scores else 0
     return max(each * flight + tasks, again), flight
 

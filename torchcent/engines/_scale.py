@@ -1,4 +1,4 @@
-"""Every normalisation: from sums over ordered pairs to what NetworkX 3.6 returns."""
+"""All normalisations: from sums over ordered pairs to the values of NetworkX 3.6."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torchcent.runtime import _memory
 
 
 def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
-    """The scores that a request asks for, from sums over ordered pairs."""
+    """The scores that a request specifies, from sums over ordered pairs."""
     measure = MEASURES[request.measure]
     if measure.weighted_by:
         assert request.sources is not None
@@ -26,7 +26,7 @@ def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
 
 
 def percolation(sums: Tensor, graph: Graph, states: Tensor) -> Tensor:
-    """Over n - 2 and over the states of all vertices but the one; 0 where either is 0."""
+    """Divides by n - 2 and by the sum of the states of all other vertices; 0 if either is 0."""
     others = _batch.per_vertex(graph, _batch.total(graph, states)) - states
     pairs = others * (_batch.per_vertex(graph, _batch.sizes(graph)) - 2)
     return torch.where(pairs > 0, sums / pairs, 0.0)
@@ -42,12 +42,12 @@ def scale(
     pivots: Tensor | None = None,
     subset: bool = False,
 ) -> Tensor:
-    """Scales sums over ordered pairs (s, t) in place, per vertex or with `edges` per slot; each
-    graph of a batch by its own n and pivots.
+    """Scales sums over ordered pairs (s, t) in place, per vertex or with `edges` per slot.
 
-    With N = n if endpoints or edges else n - 1 possible ends, K = N or the number of pivots, and
-    c = 1 directed or 2 undirected: normalised 1 / (K (N - 1)), raw N / (K c). A pivot's own score
-    lacks the pairs it begins, so K - 1 stands for K there unless endpoints count. Subset scores are
+    Each graph of a batch is scaled by its own n and pivots. Let N be the number of possible ends, n
+    if endpoints or edges, else n - 1. Let K be N or the number of pivots, and c be 1 if directed,
+    else 2. The factor is 1 / (K (N - 1)) if normalised, else N / (K c). A pivot's own score lacks
+    the pairs that begin there, so K - 1 replaces K for it unless endpoints count. Subset scores are
     not extrapolated. A graph without pivots keeps its zeros.
     """
     ends = _batch.sizes(graph).double()
@@ -70,8 +70,11 @@ def scale(
 
 @_memory.reported
 def closeness(farness: Tensor, reach: Tensor, others: Tensor, wf_improved: bool) -> Tensor:
-    """reach / farness, 0 where nothing is reached; times the share of the other vertices that are
-    (Wasserman and Faust)."""
+    """reach / farness, 0 where nothing is reached.
+
+    With `wf_improved` it is multiplied by the share of other vertices that are reached (Wasserman
+    and Faust).
+    """
     score = torch.where(farness == 0, 0.0, reach / farness)
     return score * (reach / others) if wf_improved else score
 
@@ -82,9 +85,11 @@ def harmonic(sums: Tensor, others: Tensor, normalized: bool) -> Tensor:
 
 
 def others(graph: Graph, vertices: Tensor | None = None) -> Tensor:
-    """float64: how many vertices there are besides each one, at least 1: one number for one graph,
-    else one for each vertex, or of those named."""
-    if graph.ptr is None:  # on the device: by a number of the host CUDA divides with other bits
+    """float64: the number of vertices besides each one, at least 1.
+
+    It is one number for a single graph, else one per vertex, or per vertex in `vertices`.
+    """
+    if graph.ptr is None:  # on the device: CUDA rounds a division by a host scalar differently
         count = max(graph.num_nodes - 1, 1)
         return torch.full((), count, dtype=torch.float64, device=graph.device)
     size = _batch.sizes(graph).double() - 1
@@ -94,12 +99,12 @@ def others(graph: Graph, vertices: Tensor | None = None) -> Tensor:
 
 
 def from_pivots(sums: Tensor, graph: Graph, pivots: Tensor) -> Tensor:
-    """Sums over all other vertices, estimated from those over k pivots of the same graph; one row
-    per vertex.
+    """Estimates sums over all other vertices from sums over the k pivots of the same graph.
 
-    Each of the n - 1 other vertices counts as much as the pivots do on average; a pivot itself has
-    k - 1 others, and with k = 1 it is told nothing: NaN. A graph without pivots keeps its zeros,
-    one where all are pivots its sums.
+    There is one row per vertex. Each of the n - 1 other vertices counts as much as the pivots do on
+    average. A pivot has k - 1 other pivots; with k = 1 it has no estimate of its own score: NaN. A
+    graph without pivots keeps its zeros, and a graph in which all vertices are pivots keeps its
+    sums.
     """
     size = _batch.sizes(graph).double()
     count = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs).double()
@@ -113,11 +118,11 @@ def from_pivots(sums: Tensor, graph: Graph, pivots: Tensor) -> Tensor:
 def _factor(ends: Tensor, sources: Tensor, normalized: bool, directed: bool) -> Tensor:
     raw = ends / (sources * (1 if directed else 2))
     factor = 1 / (sources * (ends - 1)) if normalized else raw
-    return factor.masked_fill_(sources == 0, math.nan)  # one pivot says nothing of its own score
+    return factor.masked_fill_(sources == 0, math.nan)  # a single pivot has no own estimate
 
 
 def _spread(graph: Graph, factor: Tensor, edges: bool) -> Tensor:
-    """The factor of each graph for its vertices, or its slots."""
+    """The factor of its graph for each vertex, or each slot."""
     if graph.ptr is None:
         return factor
     if not edges:

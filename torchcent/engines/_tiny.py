@@ -1,5 +1,8 @@
-"""The tiny engine: many small graphs in one call, a thread (on CUDA a warp) for each, all measures
-in one traversal. Which graphs it takes, its memory, and its call with progress and Ctrl-C."""
+"""The tiny engine: many small graphs in one call, all measures in one traversal.
+
+A thread (on CUDA a warp) processes one graph. This module selects the graphs, computes the memory,
+and runs the engine with progress and Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +23,21 @@ from torchcent.runtime._codes import TINY_LANES as _LANES
 from torchcent.runtime._codes import TINY_NODES as MOST_NODES
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
-# What `auto` leaves to it: graphs of so many vertices, and sources x slots, at most; fewer by
-# weights, where a heap per thread stands against 64 sources side by side. On CUDA a graph alone is
-# one block and leaves the device idle, while a batch fills it (docs/performance-batches.md).
+# Limits of graphs that `auto` assigns to this engine: vertices, and sources x slots. The limit is
+# lower with weights, where a heap per thread competes with 64 lanes. On CUDA a single graph is one
+# block and leaves the device idle, while a batch fills it (docs/performance-batches.md).
 AUTO_NODES, AUTO_WORK, AUTO_WEIGHTED_WORK = 512, 2**19, 2**17
 AUTO_ALONE_ON_CUDA, AUTO_WORK_ON_CUDA = 128, 2**22
-_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
-_PER_LANE = (
-    28  # bytes per vertex of each source side by side on the CPU (csrc/tiny/cpu/tiny_lanes.h)
-)
-# Graphs of about one size: on CUDA each class is a launch; a thread of the CPU takes those of a
-# class one after the other as they lie in memory.
+_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar do not pay off
+_PER_LANE = 28  # bytes per vertex and lane on the CPU (csrc/tiny/cpu/tiny_lanes.h)
+# Classes of graphs of similar size. On CUDA each class is one launch; on the CPU a thread processes
+# the graphs of a class in memory order.
 _SIZES = {
     "cuda": np.array([8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, MOST_NODES]),
     "cpu": np.array([64, 128, 256, 512, 1024, MOST_NODES]),
 }
-# On CUDA: vertices up to which a graph surely fits into shared memory, threads of the largest block
-# and the bytes of each per vertex (csrc/tiny/cuda/tiny.cu, tiny_kernel.cuh).
+# On CUDA: vertices up to which a graph always fits into shared memory, threads of the largest
+# block, and bytes per thread and vertex (csrc/tiny/cuda/tiny.cu, tiny_kernel.cuh).
 _IN_SHARED, _BLOCK, _PER_THREAD = 64, 256, 38
 # Columns of distances (csrc/tiny/cpu/tiny_search.h)
 FARNESS, HARMONIC, REACH, FARTHEST, REACH_OUT, FARTHEST_OUT = range(6)
@@ -46,21 +47,21 @@ Numbers = NDArray[np.int64]
 
 
 class Found(NamedTuple):
-    """What was asked for, of the whole union, zeros elsewhere; what was not is empty."""
+    """The requested outputs of the whole union, 0 for other graphs; other outputs are empty."""
 
     betweenness: Tensor  # float64 [n]
     stress: Tensor  # float64 [n]
     edge_betweenness: Tensor  # float64 [slots]
     distances: Tensor  # float64 [n, 6]
     levels: Tensor  # int64 [n]; pairs at distance d of graph g in entry ptr[g] + d, by hops
-    overflowed: list[int]  # graphs whose path counts outgrew float64: to be done again
+    overflowed: list[int]  # graphs whose path counts overflow float64, to be repeated
 
 
 def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
     """The graphs for the tiny engine, and the others.
 
     Raises:
-        ValueError: if all are to be, and one is too large or there are no kernels.
+        ValueError: engine="tiny", and a graph is too large or there are no kernels.
     """
     everything = range(graph.num_graphs)
     if engine not in ("auto", "tiny"):
@@ -99,8 +100,11 @@ def run(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Found:
-    """The outputs wanted, of these graphs; sources and targets are those of a Request. Distances
-    are those from vertices whose weight is not 0, each as much as any other."""
+    """Computes the wanted outputs of these graphs.
+
+    `sources` and `targets` are those of a Request. Distances are counted from vertices whose weight
+    is not 0, all with equal weight.
+    """
     n, device = graph.num_nodes, graph.device
     vertex, slot = _batch.bounds(graph)
     size, slots = np.diff(vertex)[numbers], np.diff(slot)[numbers]
@@ -109,7 +113,7 @@ def run(
     room_for(graph, numbers, wanted, title, memory)
     if graph.is_weighted and set(wanted) - {"distances"}:
         _resolvable(graph, numbers)
-    # The CPU's kernels clear what they write to.
+    # The CPU kernels clear their outputs.
     new = torch.empty if device.type == "cpu" and numbers.size == graph.num_graphs else torch.zeros
     found = {
         name: new(
@@ -147,14 +151,14 @@ def run(
 
 
 def lanes(device: torch.device) -> int:
-    """Sources side by side."""
+    """Sources searched simultaneously."""
     return _LANES if device.type == "cpu" else 32
 
 
 def room_for(
     graph: Graph, numbers: Numbers, wanted: Collection[str], title: str, memory: int | None
 ) -> int:
-    """Bytes of a run; MemoryError if that is more than is allowed."""
+    """Bytes of a run; raises MemoryError if they exceed the limit."""
     size = np.diff(_batch.bounds(graph)[0])[numbers]
     largest, threads = int(size.max(initial=0)), max(1, min(torch.get_num_threads(), size.size))
     per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
@@ -171,8 +175,10 @@ def room_for(
 
 
 def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tensor]:
-    """The order in which graphs are taken, the largest first, and of each run of about one size how
-    many there are, the most vertices and the most slots."""
+    """The order in which graphs are processed, the largest first, and their size classes.
+
+    A row per class holds the number of graphs, the most vertices and the most slots.
+    """
     kind = np.searchsorted(_SIZES[device], size)
     within = -size * slots if device == "cuda" else np.zeros_like(kind)
     place = np.lexsort((within, -kind))
@@ -183,14 +189,14 @@ def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tenso
 
 
 def _resolvable(graph: Graph, numbers: Numbers) -> None:
-    """As _resolution.check says, of each of these graphs."""
+    """Applies _resolution.check to each of these graphs."""
     if graph.scale.exact or graph.num_slots == 0:
         return
     assert graph.weight is not None
     slots = np.diff(_batch.bounds(graph)[1])
     lengths = torch.from_numpy(slots).to(graph.device)
     least = torch.segment_reduce(graph.weight, "min", lengths=lengths, unsafe=True)
-    # No path is longer than all arcs together.
+    # No path is longer than the sum of all arcs.
     longest = 2 * torch.segment_reduce(graph.weight, "sum", lengths=lengths, unsafe=True)
     doubtful = (least <= longest * torch.finfo(torch.float64).eps).cpu().numpy()
     for number in numbers[doubtful[numbers] & (slots[numbers] > 0)]:

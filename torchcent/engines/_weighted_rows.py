@@ -1,4 +1,4 @@
-"""Rows of weighted distances: one search per source, in the numbers that the engines use."""
+"""Rows of weighted distances: one search per source, in the number format of the engines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ Arcs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
 def direction(core: _reduce.Core, backward: bool) -> Arcs:
-    """CSR, weights, and the same of the transpose; the other way round to search along reversed
-    arcs."""
+    """CSR and weights, then those of the transpose; swapped to search along reversed arcs."""
     assert core.weight is not None and core.back_weight is not None
     there = core.rowptr, core.col, core.weight
     back = core.colptr, core.row, core.back_weight
@@ -24,7 +23,7 @@ def direction(core: _reduce.Core, backward: bool) -> Arcs:
 
 
 def empty(graph: Graph, rows: int) -> Tensor:
-    """[rows, n] to be filled: int32 in units of Graph.scale, -1 for no path, or float64, inf."""
+    """[rows, n] to fill: int32 in units of Graph.scale with -1, or float64 with inf for no path."""
     shape = rows, graph.num_nodes
     return torch.empty(shape, dtype=graph.scale.dtype, device=graph.device)
 
@@ -33,7 +32,7 @@ def fill(
     graph: Graph, engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch,
     backward: bool = False,
 ) -> None:  # fmt: skip
-    """Distances from each source, or to it."""
+    """Writes the distances from each source, or to it, to `out`."""
     arcs = direction(_reduce.core(graph, "given", "no"), backward)
     if engine == "tensor":
         found = _weighted.distances(*arcs[:3], sources)
@@ -45,7 +44,7 @@ def fill(
 
 
 def lengths(graph: Graph, rows: Tensor) -> Tensor:
-    """float64: the same in the units of the weights, inf for no path."""
+    """float64: the rows in the units of the weights, inf for no path."""
     if rows.dtype != torch.int32:
         return rows
     return torch.where(rows < 0, torch.inf, rows.double() * graph.scale.unit)

@@ -1,1 +1,1 @@
-"""Graph networks: measures as features, the stores of PyTorch Geometric."""
+"""Graph neural networks: measures as node features, and PyTorch Geometric data objects."""

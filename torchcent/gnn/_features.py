@@ -1,4 +1,4 @@
-"""node_features: several measures of every vertex as the columns of one matrix."""
+"""node_features: several measures of every vertex as the columns of a matrix."""
 
 from __future__ import annotations
 
@@ -48,27 +48,29 @@ def node_features(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
-    """Several measures of every vertex, as features for a graph network.
+    """Computes several measures of every vertex as features for a graph neural network.
 
     Args:
         edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress: as in
             :func:`betweenness`.
-        measures: names of the columns, each of "betweenness", "stress", "percolation",
-            "closeness", "harmonic", "eccentricity", "degree", "reach" and "farness". Closeness is
-            NetworkX's, with the factor of Wasserman and Faust; the eccentricity is within what a
-            vertex reaches, so that it is finite; degree is that of outgoing arcs, loops and copies
-            left out; reach counts the vertices that reach one, and farness adds up their distances.
-        states: of "percolation", as in :func:`percolation`.
-        normalized: True divides betweenness, stress, harmonic and degree by their largest possible
-            values (stress as betweenness is), with the size of each graph of a batch.
+        measures: names of the columns: "betweenness", "stress", "percolation", "closeness",
+            "harmonic", "eccentricity", "degree", "reach" and "farness". Closeness follows NetworkX,
+            with the factor of Wasserman and Faust. Eccentricity is taken over the vertices that a
+            vertex reaches, so it is always finite. Degree counts outgoing arcs without loops and
+            duplicates. Reach is the number of vertices that reach a vertex, and farness is the sum
+            of their distances.
+        states: percolation states for "percolation", as in :func:`percolation`.
+        normalized: True divides betweenness, stress, harmonic and degree by their maximum possible
+            values (stress by that of betweenness), using the size of each graph of a batch.
         engine: "auto", "tiny" or "tensor"; with weights also "relax" and "dijkstra". With "tiny",
-            which "auto" takes for small graphs, one traversal serves all measures.
+            which "auto" selects for small graphs, a single traversal computes all measures.
 
     Returns:
-        Tensor [n, len(measures)], without gradient: all of it is a function of the arcs alone.
+        Tensor [n, len(measures)], without gradient: all features depend on the arcs only.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
 
     Example:
         >>> import torch, torchcent
@@ -110,7 +112,7 @@ def _states(value: object, weighted: list[str], graph: Graph) -> Tensor | None:
 
 
 def _plain(graph: Graph, names: list[str], request: Request, result: torch.dtype) -> Tensor:
-    """The columns that need nothing but the graph."""
+    """Computes the columns that need no traversal."""
     small, large = _tiny.split(graph, request.engine)
     if graph.ptr is None and large and names:
         return _one_by_one(graph, names, request).to(result)
@@ -131,7 +133,7 @@ def _plain(graph: Graph, names: list[str], request: Request, result: torch.dtype
 def _of_small(
     graph: Graph, names: list[str], request: Request, small: _tiny.Numbers
 ) -> tuple[dict[str, Tensor], list[int]]:
-    """All columns of these graphs from one traversal; and the graphs that take another one."""
+    """All columns of the small graphs from one traversal, and the graphs left for other engines."""
     wanted: list[str] = [name for name in _PATHS if name in names]
     if set(names) - {*_PATHS, "degree"}:
         wanted.append("distances")
@@ -156,7 +158,7 @@ def _of_small(
 
 
 def _one_by_one(graph: Graph, names: list[str], request: Request) -> Tensor:
-    """Of one graph, a traversal for each kind of measure."""
+    """Columns of a single graph, with one traversal per kind of measure."""
     found = {"degree": _degree(graph, request)}
     for name in _PATHS:
         if name in names:
@@ -173,7 +175,7 @@ def _one_by_one(graph: Graph, names: list[str], request: Request) -> Tensor:
 def _of_sums(
     graph: Graph, farness: Tensor, harmonic: Tensor, reach: Tensor, request: Request
 ) -> dict[str, Tensor]:
-    """The features that sums over distances give."""
+    """Features that follow from sums over distances."""
     others = _scale.others(graph)
     return {
         "closeness": _scale.closeness(farness, reach, others, True),

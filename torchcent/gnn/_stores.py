@@ -1,4 +1,4 @@
-"""The graph in a data object of PyTorch Geometric, and the way back for what was computed on it."""
+"""Converts PyTorch Geometric data objects to graphs, and writes results back to them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from torchcent.check import _data as check_data
 
 
 class Graph(NamedTuple):
-    """What is computed on: the graph of a Data, or of several edge types of a HeteroData."""
+    """The graph to compute on: that of a Data, or of several edge types of a HeteroData."""
 
     edge_index: Tensor
     weight: Tensor | None
     num_nodes: int
     batch: Tensor | None  # ascending
-    place: Tensor | None  # of each vertex of the data, where it is not its own number
+    place: Tensor | None  # number of each vertex of the data; None if unchanged
     nodes: list[tuple[Any, int]]  # stores, and how many vertices or edges they have
     edges: list[tuple[Any, int]]
 
     def arguments(self) -> dict[str, Any]:
-        """Arguments of the functions that compute on it."""
+        """Keyword arguments for the functions that compute on the graph."""
         return {
             "edge_index": self.edge_index,
             "edge_weight": self.weight,
@@ -46,7 +46,7 @@ def graph_of(
     for kind, store in edge_stores.items():
         index = check.edge_index(check_data.store_edges(store, _name(kind)))
         if kind is not None:
-            index = index.clone()  # nobody else changes it
+            index = index.clone()  # private copy
             ends = sizes[kind[0]], sizes[kind[2]]
             check_data.ids_within(index, ends, _name(kind))
             index = index + index.new_tensor([[first[kind[0]]], [first[kind[2]]]])
@@ -57,14 +57,14 @@ def graph_of(
     edge_index = columns[0] if len(columns) == 1 else torch.cat(columns, dim=1)
     batch, place = None, None
     if all("batch" in store for store, _ in nodes):
-        # A Batch has it on the CPU for vertices without features.
+        # A Batch keeps it on the CPU if the vertices have no features.
         batch = torch.cat(
             [
                 check_data.store_batch(store, size, _name(kind)).to(edge_index.device)
                 for (kind, size), (store, _) in zip(sizes.items(), nodes, strict=True)
             ]
         )
-        if (batch[1:] < batch[:-1]).any():  # several node types, or vertices that were sampled
+        if (batch[1:] < batch[:-1]).any():  # several node types, or sampled vertices
             edge_index = edge_index.clone()
             check_data.ids_within(edge_index, (total, total), "data")
             order = torch.argsort(batch, stable=True)
@@ -101,9 +101,9 @@ def give_edges(data: Any, graph: Graph, values: Tensor, name: str | None) -> Non
 def _give(
     data: Any, store: Any, values: Tensor, name: str | None, features: str, cuts: Tensor | None
 ) -> None:
-    """Hands a store its part, as an attribute or as columns beside its features.
+    """Writes a store's part of the values as an attribute or as columns next to its features.
 
-    `cuts` says where the graphs of a batch begin and end, for to_data_list.
+    `cuts` holds the boundaries of the graphs of a batch, for to_data_list.
     """
     into = features if name is None else name
     old = check_data.store_features(store, features) if name is None else None
@@ -123,13 +123,13 @@ def _give(
         new: dict[Any, Any] = {into: entry}
         if store._key is not None:  # of a HeteroData
             new = {store._key: {**known.get(store._key, {}), into: entry}}
-        setattr(data, book, {**known, **new})  # the data is a copy, its books are the original's
+        setattr(data, book, {**known, **new})  # data is a copy
 
 
 def _book(data: Any, name: str) -> dict[Any, Any] | None:
-    """What Batch.from_data_list has noted for to_data_list; None if it has not made the data."""
+    """The record of Batch.from_data_list for to_data_list; None if it did not create the data."""
     try:
         found: dict[Any, Any] = getattr(data, name)
-    except (AttributeError, KeyError):  # KeyError of a HeteroData, for names that end with _dict
+    except (AttributeError, KeyError):  # HeteroData: KeyError for *_dict
         return None
     return found

@@ -1,4 +1,4 @@
-"""The graph that a measure was called with."""
+"""The graph argument of a measure."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def as_graph(
     *,
     memory: int | None = None,
 ) -> Graph:
-    """The Graph given, or a new one: what every measure does with its first arguments.
+    """Returns the given Graph, or builds one from the first arguments of a measure.
 
-    `memory` is what building it may take.
+    `memory` limits the memory for building it.
     """
     if directed is not None:
         check.flag(directed, "directed")

@@ -1,7 +1,7 @@
-"""The graphs of a batch: as graphs of their own, and what is per graph about a union.
+"""The graphs of a batch: as separate graphs, and results per graph of a union.
 
-A batch is sorted: each graph has its vertices and its slots in one run, so that the results of one
-are a slice of those of the union.
+A batch is sorted: the vertices and the slots of each graph are contiguous, so the results of one
+graph are a slice of those of the union.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def bounds(graph: Graph) -> Bounds:
-    """Where each graph begins and the last one ends, among the vertices and among the slots; on the
-    host. One graph is a batch of one."""
+    """The first vertex and the first slot of each graph, with the totals at the end, on the host.
+
+    A single graph is a batch of one.
+    """
     if graph.ptr is None:
         return np.array([0, graph.num_nodes]), np.array([0, graph.num_slots])
     if "_bounds" not in graph.__dict__:
@@ -31,7 +33,7 @@ def bounds(graph: Graph) -> Bounds:
 
 
 def part(graph: Graph, number: int) -> Graph:
-    """One graph of a batch, as if it had been given alone; kept with the batch."""
+    """One graph of a batch, as if it had been given alone; cached with the batch."""
     if graph.ptr is None:
         return graph
     parts: dict[int, Graph] = graph.__dict__.setdefault("_parts", {})
@@ -50,7 +52,7 @@ def part(graph: Graph, number: int) -> Graph:
 
 
 def run(graph: Graph, number: int) -> tuple[slice, slice]:
-    """The vertices and the slots of one graph."""
+    """The ranges of the vertices and the slots of one graph."""
     vertex, slot = bounds(graph)
     return (
         slice(int(vertex[number]), int(vertex[number + 1])),
@@ -59,8 +61,11 @@ def run(graph: Graph, number: int) -> tuple[slice, slice]:
 
 
 def chosen(graph: Graph, vertices: Tensor | None) -> Callable[[int], Tensor | None]:
-    """Tells which of these vertices of the union belong to a graph, by the graph's own numbers and
-    in the order given; None stays None. Of weights, float64 [n], those of the graph."""
+    """A function that returns which of these vertices of the union belong to a given graph.
+
+    Vertices are numbered within the graph, and their order is kept; None stays None. If `vertices`
+    are weights, float64 [n], the function returns those of the graph.
+    """
     if vertices is None:
         return lambda number: None
     if vertices.is_floating_point():
@@ -79,30 +84,30 @@ def of_graph(graph: Graph, vertices: Tensor) -> Tensor:
 
 
 def sizes(graph: Graph) -> Tensor:
-    """int64 [num_graphs]: vertices of each graph."""
+    """int64 [num_graphs]: number of vertices of each graph."""
     if graph.ptr is None:
         return torch.tensor([graph.num_nodes], device=graph.device)
     return graph.ptr.diff()
 
 
 def per_vertex(graph: Graph, values: Tensor) -> Tensor:
-    """For each vertex the value of its graph."""
+    """The value of its graph for each vertex."""
     if graph.batch is None:
         return values.expand(graph.num_nodes)
     return values.index_select(0, graph.batch)
 
 
 def total(graph: Graph, values: Tensor) -> Tensor:
-    """The sum over the vertices of each graph, added up in their order."""
+    """The sum over the vertices of each graph, accumulated in their order."""
     return torch.segment_reduce(values, "sum", lengths=sizes(graph), unsafe=True)
 
 
 def largest(graph: Graph, values: Tensor) -> Tensor:
-    """The largest value of each graph; 0 of none."""
+    """The largest value of each graph; 0 for an empty graph."""
     found = torch.segment_reduce(values, "max", lengths=sizes(graph), unsafe=True)
     return torch.where(sizes(graph) > 0, found, 0)
 
 
 def smallest(graph: Graph, values: Tensor) -> Tensor:
-    """The smallest value of each graph; 0 of none."""
+    """The smallest value of each graph; 0 for an empty graph."""
     return -largest(graph, -values)

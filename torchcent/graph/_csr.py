@@ -11,8 +11,12 @@ from torchcent.runtime import _ops
 
 
 class Ids(NamedTuple):
-    """The ids of an edge_index as a copy, which nobody can change, [2, E]: int32 where compiled
-    code sorts them, else int64; the smallest and the largest (0 and -1 of none)."""
+    """A private copy of an edge_index, and the range of its ids.
+
+    Attributes:
+        columns: [2, E], int32 where compiled code sorts them, else int64.
+        low, high: the smallest and the largest id; 0 and -1 if there are none.
+    """
 
     columns: Tensor
     low: int
@@ -20,7 +24,7 @@ class Ids(NamedTuple):
 
 
 def ids(edge_index: Tensor) -> Ids:
-    """Reads every id once. They may be of any size: int32 cuts off what `low` and `high` tell."""
+    """Copies the ids in one pass. `low` and `high` are exact even if int32 truncates the copy."""
     compiled = _ops.available and edge_index.device.type == "cpu"
     if edge_index.numel() == 0:
         return Ids(edge_index.new_empty((2, 0), dtype=torch.int32 if compiled else None), 0, -1)
@@ -36,7 +40,7 @@ def ids(edge_index: Tensor) -> Ids:
 def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor, Tensor]:
     """rowptr int64 [n + 1], col int32 [m] and the slot of each column (-1 for self-loops).
 
-    `index` holds ids in [0, n) that nobody else can change.
+    `index` holds ids in [0, n) and is a private copy.
     """
     if _ops.available and index.device.type == "cpu":
         found: tuple[Tensor, Tensor, Tensor] = _ops.ops.csr(
@@ -58,7 +62,7 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor,
 
 
 def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """colptr, row, and for each slot of the transpose the slot it came from."""
+    """colptr, row, and for each slot of the transpose its original slot."""
     if _ops.runs_on(rowptr.device):
         found: tuple[Tensor, Tensor, Tensor] = _ops.ops.transpose(rowptr, col)
         return found

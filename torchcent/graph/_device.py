@@ -1,6 +1,8 @@
-"""Preparation of graphs on an accelerator, out of PyTorch's operators: nothing visits the host but
-sizes. `register` makes them the CUDA kernels of ops that csrc/graph/cpu/graph.cpp has for the CPU;
-induced subgraphs and transposes are compiled (csrc/graph/cuda/graph.cu)."""
+"""Preparation of graphs on an accelerator with PyTorch's operators; only sizes reach the host.
+
+`register` makes these functions the CUDA kernels of operators whose CPU kernels are in
+csrc/graph/cpu/graph.cpp. Induced subgraphs and transposes are compiled (csrc/graph/cuda/graph.cu).
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,22 @@ from torch import Tensor
 
 from torchcent.runtime import _ops
 
-# A tree this much higher than wide is left to the search from there on: a round costs a dozen
-# launches whatever it folds.
+# Rounds of folding, after which the rest of a long, thin tree is left to the search: each round
+# costs a dozen launches, however little it folds.
 _MOST_ROUNDS = 128
 
 
-# Slots that are looked at together: whatever is made per slot, and not kept, has this many entries.
+# Slots processed at a time: temporaries with one entry per slot have this size.
 _WINDOW = 2**21
 
 
 class Window(NamedTuple):
-    """A run of slots of a CSR graph, and the rows that they lie in."""
+    """A contiguous range of slots of a CSR graph, and the rows that contain them."""
 
     begin: int
     end: int
     first: int
-    last: int  # row behind the last one; rows without slots may be among them
+    last: int  # one past the last row; empty rows may be included
 
     def rows(self, pointers: Tensor) -> Tensor:
         """The row of each slot, int64."""
@@ -37,7 +39,7 @@ class Window(NamedTuple):
 
 
 def windows(pointers: Tensor, slots: int) -> list[Window]:
-    """All slots in windows; the host is told of them once."""
+    """Splits all slots into windows, with one copy to the host."""
     begin = torch.arange(0, slots, _WINDOW, device=pointers.device)
     end = (begin + _WINDOW).clamp_(max=slots)
     first = torch.searchsorted(pointers, begin, right=True) - 1
@@ -46,16 +48,16 @@ def windows(pointers: Tensor, slots: int) -> list[Window]:
 
 
 def bytes_to_transpose(n: int, m: int) -> int:
-    """Memory that graph.cu takes for a transpose, its result (12 m + 8 n) included."""
+    """Memory that graph.cu needs for a transpose, including its result (12 m + 8 n)."""
     return 16 * m + 16 * n
 
 
 def bytes_to_reduce(n: int, m: int, order: str, symmetric: bool) -> int:
-    """Memory that _reduce._core takes on CUDA at its peak, its result included, if nothing folds.
+    """Peak memory of _reduce._core on CUDA if nothing folds, including its result.
 
-    Per slot: a subgraph takes 16 bytes and leaves 12 (graph.cu); beside them `near` has
-    a window of arcs, and a directed graph's transpose is made. Per vertex: what _core and `near`
-    hold, and the sort of a large level.
+    Per slot, a subgraph needs 16 bytes, of which 12 remain (graph.cu). `near` adds a window of
+    arcs, and a directed graph its transpose. Per vertex, these are the tensors of _core and `near`,
+    and the sort of a large level.
     """
     if order == "given":
         return 8 * m + 32 * n
@@ -66,21 +68,21 @@ def bytes_to_reduce(n: int, m: int, order: str, symmetric: bool) -> int:
 
 
 def bytes_for_components(n: int, m: int) -> int:
-    """Memory of `components` at its peak, and of the weights that _reduce.problem has by then."""
+    """Peak memory of `components`, including the weights that _reduce.problem holds by then."""
     return 32 * min(m, _WINDOW) + 160 * n
 
 
 def fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, Tensor]:
-    """Removes vertices of degree 1 of a symmetric graph, once or round after round."""
+    """Removes vertices of degree 1 from a symmetric graph, once or in rounds."""
     degree = rowptr.diff()
     parent = torch.full_like(degree, -1)
-    # The sum of a vertex's neighbours that are left: of a leaf, the neighbour itself.
+    # The sum of each vertex's remaining neighbours; for a leaf, the neighbour itself.
     neighbours = _row_sums(rowptr, col)
     leaf = torch.nonzero(degree == 1).flatten()
     order = []
     for _ in range(_MOST_ROUNDS if recursive else 1):
         onto = neighbours[leaf]
-        stays = (degree[onto] == 1) & (onto < leaf)  # of two leaves on each other, the larger id
+        stays = (degree[onto] == 1) & (onto < leaf)  # of adjacent leaves, the larger id stays
         leaf, onto = leaf[~stays], onto[~stays]
         if leaf.numel() == 0:
             break
@@ -96,7 +98,7 @@ def fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, Tensor]:
 
 def _row_sums(rowptr: Tensor, col: Tensor) -> Tensor:
     """The sum of the columns of each row."""
-    running = torch.zeros_like(rowptr)  # of all columns before the row
+    running = torch.zeros_like(rowptr)  # sum of all columns before the row
     before = rowptr.new_zeros(1)
     for window in windows(rowptr, col.numel()):
         part = col[window.begin : window.end].cumsum(0, dtype=torch.int64).add_(before)
@@ -107,10 +109,10 @@ def _row_sums(rowptr: Tensor, col: Tensor) -> Tensor:
 
 
 def tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
-    """Sums of values over what is folded onto each vertex, itself included."""
+    """Sums of values over the vertices folded onto each vertex, itself included."""
     total = values.double().clone()
     onto, carried = parent[order], total[order]
-    while bool(carried.any()):  # one step up the trees per turn; exact, since the values are counts
+    while bool(carried.any()):  # one step up the trees per turn; exact, as the values are counts
         rise = torch.zeros_like(total).index_add_(0, onto, carried)
         total += rise
         carried = rise[order]
@@ -118,14 +120,14 @@ def tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
 
 
 def near(rowptr: Tensor, col: Tensor, order: str) -> Tensor:
-    """What _reduce._near says, with breadth-first searches that go level by level."""
+    """The order of _reduce._near, computed by breadth-first searches level by level."""
     n, device = rowptr.numel() - 1, rowptr.device
     everything = torch.arange(n, device=device)
     if n == 0:
         return everything
     start = 0
     depth = torch.ops.torchcent.depths(rowptr, col, start)
-    if order == "bandwidth":  # Cuthill and McKee 1969 begin at the rim
+    if order == "bandwidth":  # Cuthill and McKee 1969 start from a peripheral vertex
         start = int(depth.argmax())
         depth = torch.ops.torchcent.depths(rowptr, col, start)
     degree = rowptr.diff()
@@ -134,15 +136,15 @@ def near(rowptr: Tensor, col: Tensor, order: str) -> Tensor:
     found = torch.argsort(depth, stable=True)
     count = torch.bincount(depth, minlength=levels)[:levels]
     del depth
-    # The arcs by level: those of the i-th vertex found begin at pointers[i].
+    # The arcs ordered by level: those of the i-th vertex found begin at pointers[i].
     pointers = torch.cat([rowptr.new_zeros(1), degree[found].cumsum(0)])
-    shift = rowptr[found] - pointers[:-1]  # from there to its slots
+    shift = rowptr[found] - pointers[:-1]  # from pointers to slots
     arcs, sizes = pointers[count.cumsum(0)].tolist(), count.tolist()
     coming = iter(windows(pointers, arcs[-1]))
     listed = found.clone()
     tail = head = none = found[:0]
-    # Within a level by the first neighbour on the level before, then by degree. An arc leads one
-    # level down at most; those that lead elsewhere change what is not asked for any more.
+    # Vertices of a level are ordered by their first neighbour on the level before, then by degree.
+    # An arc leads down at most one level; the entries changed by other arcs are not read any more.
     rank = torch.zeros_like(found)
     first = torch.full_like(found, n)
     spread = int(degree.max()) + 1
@@ -150,7 +152,7 @@ def near(rowptr: Tensor, col: Tensor, order: str) -> Tensor:
     for size, last in zip(sizes[1:], arcs[:-1], strict=True):
         while arc < last:
             if arc == here.end:
-                here, tail, head = next(coming), none, none  # not two windows at once
+                here, tail, head = next(coming), none, none  # free the old window first
                 tail, head = _arcs(here, pointers, listed, shift, col)
             end = min(last, here.end)
             part = slice(arc - here.begin, end - here.begin)
@@ -169,7 +171,7 @@ def near(rowptr: Tensor, col: Tensor, order: str) -> Tensor:
 def _arcs(
     window: Window, pointers: Tensor, vertices: Tensor, shift: Tensor, col: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Tails and heads of a window of arcs, where those of vertices[i] begin at pointers[i]."""
+    """Tails and heads of a window of arcs, where the arcs of vertices[i] begin at pointers[i]."""
     row = window.rows(pointers)
     slot = torch.arange(window.begin, window.end, device=row.device).add_(shift[row])
     head = col[slot]
@@ -178,8 +180,10 @@ def _arcs(
 
 
 def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
-    """A label from 0 for each vertex's (weakly) connected component, by hooking and shortcutting
-    (Zhang, Azad and Buluc 2020, FastSV)."""
+    """Labels from 0 of the (weakly) connected components, by hooking and shortcutting.
+
+    Source: Zhang, Azad and Buluc 2020, FastSV.
+    """
     label = torch.arange(rowptr.numel() - 1, device=rowptr.device)
     parts = windows(rowptr, col.numel())
     while True:
@@ -198,14 +202,14 @@ def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
 
 
 def _hook(after: Tensor, label: Tensor, grand: Tensor, tail: Tensor, head: Tensor) -> None:
-    """Gives tails, and their labels, what the heads' labels are labelled."""
+    """Offers the grandparent label of each head to its tail and to the tail's label."""
     offer = grand[head]
     after.scatter_reduce_(0, label[tail], offer, "amin")
     after.scatter_reduce_(0, tail, offer, "amin")
 
 
 def register() -> None:
-    """Gives the ops their CUDA kernels."""
+    """Registers the CUDA kernels of the operators."""
     kernels: dict[str, Callable[..., object]] = {
         "fold": fold,
         "tree_sum": tree_sum,

@@ -1,4 +1,4 @@
-"""Graphs of other libraries as arguments of Graph.from_edge_index, and back."""
+"""Converts graphs of other libraries to arguments of Graph.from_edge_index, and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Arcs(NamedTuple):
-    """What Graph.from_edge_index takes, in its order."""
+    """The arguments of Graph.from_edge_index, in its order."""
 
     edge_index: Tensor
     num_nodes: int | None
@@ -34,7 +34,7 @@ class Arcs(NamedTuple):
 
 
 def of_scipy(matrix: Any, directed: bool, weighted: bool) -> Arcs:
-    """An arc for every stored entry."""
+    """One arc per stored entry."""
     check.flag(weighted, "weighted")
     if not scipy.sparse.issparse(matrix):
         raise TypeError(f"matrix must be a scipy.sparse matrix, got {type(matrix).__name__}")
@@ -46,7 +46,7 @@ def of_scipy(matrix: Any, directed: bool, weighted: bool) -> Arcs:
 
 
 def of_networkx(graph: networkx.Graph, weight: str | None) -> Arcs:
-    """An arc for every edge, in the order of ``graph.edges``."""
+    """One arc per edge, in the order of ``graph.edges``."""
     if weight is not None and not isinstance(weight, str):
         raise TypeError(f"weight must be the name of an attribute or None, got {shortened(weight)}")
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "_adj")):

@@ -30,24 +30,28 @@ if TYPE_CHECKING:
 
 
 class Graph:
-    """A graph without self-loops and multiple arcs, in CSR form, that never changes.
+    """A graph in CSR form, without self-loops and duplicate arcs. It never changes.
 
-    With weights it is a weighted graph for every function: distances are sums of weights, which
-    are finite and > 0 (docs/weights.md). :meth:`unweighted` is the same graph without them.
+    If it has weights, every function treats it as a weighted graph: distances are sums of weights,
+    which are finite and > 0 (docs/weights.md). :meth:`unweighted` returns the same graph without
+    them.
 
     Build it with :meth:`from_edge_index`, :meth:`from_scipy`, :meth:`from_networkx` or
-    :meth:`from_data`; every function of torchcent takes it in place of an ``edge_index`` and saves
-    the preparation then. A *slot* is one directed adjacency entry; an undirected edge has two.
+    :meth:`from_data`. Every function of torchcent accepts a Graph in place of an ``edge_index``,
+    which avoids repeated preparation. A *slot* is one directed adjacency entry; an undirected edge
+    has two.
 
     Attributes:
         num_nodes: number of vertices n.
-        rowptr: int64 [n + 1]; the slots of vertex v are rowptr[v] to rowptr[v + 1].
+        rowptr: int64 [n + 1]; the slots of vertex v are rowptr[v] to rowptr[v + 1] - 1.
         col: int32 [num_slots]; heads of the arcs, ascending within a row.
         directed: False if missing reverse arcs were added and raw scores count unordered pairs.
-        slot: int64 [E]; the slot of each input column, -1 for a self-loop. Copies share a slot.
-        weight: float64 [num_slots], the smallest weight of the columns of each slot; or None.
-        ptr: int64 [num_graphs + 1] if this is a batch, a disjoint union of graphs: graph i has the
-            vertices ptr[i] to ptr[i + 1]. None if it is one graph (docs/batches.md).
+        slot: int64 [E]; the slot of each input column, -1 for a self-loop. Duplicate arcs share a
+            slot.
+        weight: float64 [num_slots], the smallest weight among the columns of each slot; None
+            without weights.
+        ptr: int64 [num_graphs + 1] for a batch, which is a disjoint union of graphs: graph i has
+            the vertices ptr[i] to ptr[i + 1] - 1. None for a single graph (docs/batches.md).
 
     Example:
         >>> import torch, torchcent
@@ -94,30 +98,32 @@ class Graph:
         ptr: Tensor | None = None,
         memory: int | None = None,
     ) -> Graph:
-        """A graph from the arcs edge_index[0, e] -> edge_index[1, e].
+        """Builds a graph from the arcs edge_index[0, e] -> edge_index[1, e].
 
         Args:
-            edge_index: int64 (or int32) [2, E]; on the CPU or an accelerator, where the graph will
-                live too. Self-loops are dropped, copies of an arc merged.
+            edge_index: int64 (or int32) [2, E], on the device where the graph will be stored.
+                Self-loops are dropped, duplicate arcs are merged.
             num_nodes: n; by default the largest id + 1.
             directed: False adds the missing reverse arcs.
-            edge_weight: [E], the length of each arc: integers or floats, finite and > 0. Of copies
-                of an arc the smallest counts, with directed=False of both directions.
-            batch: int64 [n], ascending, the graph of each vertex, as in PyG: the arcs are those of
-                a disjoint union of batch.max() + 1 graphs, and measures are taken of each.
-            ptr: int64 [G + 1], the same as the first vertex of each graph, and n at the end; with
-                it there may be graphs without vertices anywhere. One of the two is enough.
-            memory: bytes that building may take at its peak, the result included; None allows half
-                of what is free.
+            edge_weight: [E], the length of each arc: integers or floats, finite and > 0. Of
+                duplicate arcs the smallest weight counts, with directed=False of both directions.
+            batch: int64 [n], ascending, the graph of each vertex, as in PyG. The arcs are those of
+                a disjoint union of batch.max() + 1 graphs, and measures are computed per graph.
+            ptr: int64 [G + 1], the first vertex of each graph, and n at the end: the same partition
+                as `batch`, but any graph may be empty. Only one of the two is needed.
+            memory: peak memory for building, in bytes, including the result; None allows half of
+                the free memory.
 
-        The graph holds copies: what is changed later, or by another thread meanwhile, is not seen
-        or is an error.
+        The graph holds copies of its inputs. Later changes have no effect; concurrent changes by
+        another thread have no effect or raise an error.
 
         Raises:
-            TypeError, ValueError: naming the argument, for a wrong shape or dtype, ids that are
-                negative or not below num_nodes, more than 2^31 - 1 vertices, weights that are no
-                distances or arcs between two graphs of a batch (naming the first such column).
-            MemoryError: with both figures, before memory is taken.
+            TypeError, ValueError: an argument is invalid; the message names it. This includes wrong
+                shapes and dtypes, ids that are negative or not below num_nodes, more than 2^31 - 1
+                vertices, weights that are not distances, and arcs between two graphs of a batch
+                (the message names the first such column).
+            MemoryError: `memory` is too small; the message states both amounts. Raised before
+                memory is allocated.
 
         O(n + E) time; 10M slots take about half a second on one core.
         """
@@ -157,11 +163,11 @@ class Graph:
         matrix: Any, directed: bool | None = None, *, weighted: bool = False,
         memory: int | None = None,
     ) -> Graph:  # fmt: skip
-        """A graph from a square scipy.sparse matrix: a stored entry (i, j) is the arc i -> j.
+        """Builds a graph from a square scipy.sparse matrix: a stored entry (i, j) is an arc i -> j.
 
-        Stored zeros count as arcs; of entries that are there twice the smallest counts, unless
+        Stored zeros count as arcs. Of duplicate entries the smallest counts, unless
         ``matrix.sum_duplicates()`` has added them up. directed=None means True unless the matrix is
-        symmetric: in its pattern and, if they are used, in its values. weighted=True takes the
+        symmetric: in its pattern and, if they are used, in its values. weighted=True uses the
         values as weights. `memory` is that of :meth:`from_edge_index`.
 
         Example:
@@ -182,11 +188,11 @@ class Graph:
     def from_networkx(
         graph: networkx.Graph, weight: str | None = None, *, memory: int | None = None
     ) -> Graph:
-        """A graph from a networkx one; vertex i is the i-th of ``graph.nodes``, column e of
-        :attr:`slot` the e-th of ``graph.edges``. Directed as the networkx graph is.
+        """Builds a graph from a NetworkX graph; it is directed if that graph is.
 
-        `weight` names the attribute of edges that is their length, 1 where an edge lacks it, as
-        in networkx; None takes no weights. `memory` is that of :meth:`from_edge_index`.
+        Vertex i is the i-th of ``graph.nodes``, and column e of :attr:`slot` is the e-th of
+        ``graph.edges``. `weight` names the edge attribute that holds lengths, 1 where an edge lacks
+        it, as in NetworkX; None ignores weights. `memory` is that of :meth:`from_edge_index`.
 
         Example:
             >>> import networkx, torchcent
@@ -202,34 +208,35 @@ class Graph:
     def from_data(
         data: Any, directed: bool = True, *, weighted: bool = False, memory: int | None = None
     ) -> Graph:
-        """A graph from a torch_geometric ``Data``, ``Batch`` or ``EdgeIndex``.
+        """Builds a graph from a torch_geometric ``Data``, ``Batch`` or ``EdgeIndex``.
 
-        A ``Batch`` becomes a batch of graphs, by its ``ptr`` or ``batch``.
-        weighted=True takes ``data.edge_weight``, or what an ``EdgeIndex`` has as its value, as
-        lengths of the arcs. (What graph networks call edge_weight is often a similarity:
-        docs/weights.md tells how to make distances of it.) `memory` is that of
-        :meth:`from_edge_index`.
+        A ``Batch`` becomes a batch of graphs, according to its ``ptr`` or ``batch``. weighted=True
+        uses ``data.edge_weight``, or the value of an ``EdgeIndex``, as the lengths of the arcs. (In
+        graph neural networks, edge_weight is often a similarity: docs/weights.md explains the
+        conversion to distances.) `memory` is that of :meth:`from_edge_index`.
         """
         return Graph.from_edge_index(*_foreign.of_data(data, directed, weighted), memory=memory)
 
     def to_edge_index(self) -> Tensor:
-        """int64 [2, num_slots], sorted by row and then column."""
+        """The edge_index, int64 [2, num_slots], sorted by row and then column."""
         return torch.stack([_csr.rows(self.rowptr), self.col.long()])
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """The adjacency matrix with weights, or ones; int32 or int64 indices by size."""
+        """The adjacency matrix with weights or ones; indices are int32 or int64 as needed."""
         col, rowptr = self.col.cpu().numpy(), self.rowptr.cpu().numpy()
         shape = (self.num_nodes, self.num_nodes)
         values = np.ones(len(col)) if self.weight is None else self.weight.cpu().numpy().copy()
         return scipy.sparse.csr_array((values, col, rowptr), shape=shape)
 
     def to_networkx(self) -> networkx.Graph:
-        """A networkx ``Graph``, or ``DiGraph`` if directed, of vertices 0 to n - 1, with weights
-        as attribute ``weight``."""
+        """A NetworkX ``Graph``, or ``DiGraph`` if directed, with vertices 0 to n - 1.
+
+        Weights become the edge attribute ``weight``.
+        """
         return _foreign.to_networkx(self)
 
     def to(self, device: torch.device | str) -> Graph:
-        """The same graph on another device (itself if it is there already)."""
+        """The same graph on another device (itself if it is already there)."""
         device = check.device(device)
         parts = [part.to(device) for part in (self.rowptr, self.col, self.slot)]
         if parts[0] is self.rowptr:
@@ -238,7 +245,7 @@ class Graph:
         return Graph(parts[0], parts[1], parts[2], self.directed, weight, ptr, _trusted=True)
 
     def unweighted(self) -> Graph:
-        """The same graph without weights, to count hops (itself if it has none).
+        """The same graph without weights, for counting hops (itself if it has none).
 
         Example:
             >>> import torch, torchcent
@@ -252,7 +259,7 @@ class Graph:
         return self._hops
 
     def reversed(self) -> Graph:
-        """The graph with every arc turned round, in the same columns; for outgoing closeness.
+        """The graph with all arcs reversed, for the same columns; useful for outgoing closeness.
 
         Example:
             >>> import torch, torchcent
@@ -278,7 +285,7 @@ class Graph:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the graph, with the transpose if it was asked for and is not shared."""
+        """Bytes of the graph, including the transpose if it was computed and is not shared."""
         held = [self.rowptr, self.col, self.slot, *self.__dict__.get("_transposed", ())]
         held += [
             self.weight,
@@ -295,12 +302,12 @@ class Graph:
 
     @property
     def num_graphs(self) -> int:
-        """Graphs of a batch; 1 if this is one graph."""
+        """Number of graphs of a batch; 1 for a single graph."""
         return 1 if self.ptr is None else self.ptr.numel() - 1
 
     @cached_property
     def batch(self) -> Tensor | None:
-        """int64 [n]: the graph of each vertex; None if this is one graph.
+        """int64 [n]: the graph of each vertex; None for a single graph.
 
         Example:
             >>> import torch, torchcent
@@ -314,7 +321,7 @@ class Graph:
 
     @cached_property
     def back_weight(self) -> Tensor | None:
-        """float64 [num_slots]: weights in the order of the :attr:`transpose`; None without."""
+        """float64 [num_slots]: weights in the order of :attr:`transpose`; None without weights."""
         if self.weight is None:
             return None
         back = self.weight[self._transposed[2]]
@@ -322,14 +329,14 @@ class Graph:
 
     @cached_property
     def scale(self) -> _weights.Scale:
-        """The arithmetic that sums of the weights take."""
+        """The arithmetic for sums of the weights."""
         if self.weight is None:
             return _weights.HOPS
         return _weights.scale(self.weight, self.num_nodes)
 
     @cached_property
     def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
-        """Weights and back weights as the engines take them: float64, or int32 in units."""
+        """Weights and back weights in the format of the engines: float64, or int32 in units."""
         if self.weight is None or self.back_weight is None:
             return None, None
         weight = self.scale.apply(self.weight)
@@ -353,7 +360,7 @@ class Graph:
         return Graph(self.rowptr, self.col, self.slot, directed, weight, self.ptr, _trusted=True)
 
     def _with_columns(self, edge_weight: Tensor) -> Graph:
-        """This graph, which has no weights, with these of its input columns; float64, not kept."""
+        """This unweighted graph with weights per input column: float64, may be overwritten."""
         weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
         if not self.directed:
             weight = torch.minimum(weight, weight[self.reverse_slot], out=weight)
@@ -366,7 +373,7 @@ class Graph:
 
     @cached_property
     def degree(self) -> Tensor:
-        """int64 [n]: number of arcs that leave each vertex."""
+        """int64 [n]: number of outgoing arcs of each vertex."""
         return self.rowptr.diff()
 
     @cached_property
@@ -378,7 +385,7 @@ class Graph:
     def _transposed(self) -> tuple[Tensor, Tensor, Tensor]:
         colptr, row, slot = _csr.transpose(self.rowptr, self.col)
         if torch.equal(colptr, self.rowptr) and torch.equal(row, self.col):
-            return self.rowptr, self.col, slot  # symmetric: no need to hold both
+            return self.rowptr, self.col, slot  # symmetric: one copy is enough
         return colptr, row, slot
 
     @property
@@ -390,21 +397,21 @@ class Graph:
 
     @property
     def reverse_slot(self) -> Tensor:
-        """int64 [num_slots]: the slot of the reversed arc; only for symmetric graphs."""
+        """int64 [num_slots]: the slot of each reversed arc; only for symmetric graphs."""
         if not self.is_symmetric:
             raise ValueError("reverse_slot needs a graph that has each arc's reverse")
         return self._transposed[2]
 
     @cached_property
     def is_symmetric(self) -> bool:
-        """Does every arc have its reverse, of the same weight? Always so with directed=False."""
+        """Whether every arc has its reverse, of the same weight; True with directed=False."""
         if not self.directed:
             return True
         return self._transposed[0] is self.rowptr and self.back_weight is self.weight
 
     @cached_property
     def components(self) -> Tensor:
-        """int64 [n]: label of each vertex's (weakly) connected component, from 0."""
+        """int64 [n]: label of the (weakly) connected component of each vertex, from 0."""
         if self.device.type == "cuda":
             return _device.components(self.rowptr, self.col, self.is_symmetric)
         _, label = scipy.sparse.csgraph.connected_components(self.to_scipy(), directed=False)
@@ -421,7 +428,7 @@ class Graph:
 
 
 def components_of(graph: Graph, vertices: Tensor) -> Tensor:
-    """A label from 0 for the component of each of the vertices, which are whole components."""
+    """Labels from 0 of the components of the vertices, which form whole components."""
     if not _ops.runs_on(graph.device):
         found: Tensor = torch.unique(graph.components[vertices], return_inverse=True)[1]
         return found

@@ -1,4 +1,4 @@
-"""NetworkX graphs as arrays, in the order that NetworkX has, at the speed of its dictionaries."""
+"""Converts NetworkX graphs to arrays in the order of NetworkX, at the speed of its dictionaries."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ class Arrays:
 
     Attributes:
         nodes: in the order of ``graph.nodes``; vertex i is nodes[i].
-        number: the vertex of a node.
-        degree: int64 [n], neighbours of each vertex.
-        neighbour: int64, those of each vertex in turn, in the order of its adjacency; parallel
-            edges lead to one neighbour.
-        first: bool, which of these are the first of their edge; None if all are (directed).
-        copies: int64, parallel edges to each neighbour of `first`; None if the graph has none.
+        number: maps each node to its vertex.
+        degree: int64 [n], number of neighbours of each vertex.
+        neighbour: int64, the neighbours of each vertex in turn, in the order of its adjacency;
+            parallel edges lead to the same neighbour.
+        first: bool, which of these are the first occurrence of their edge; None if all are
+            (directed).
+        copies: int64, number of parallel edges to each neighbour of `first`; None without parallel
+            edges.
         tail, head: int64 [E], the ends of every edge, in the order of ``graph.edges``.
     """
 
@@ -47,12 +49,12 @@ class Arrays:
         return self.first is None
 
     def edge_index(self) -> Tensor:
-        """int64 [2, E], a column for every edge."""
+        """int64 [2, E], one column per edge."""
         return torch.from_numpy(np.stack([self.tail, self.head]))
 
 
 def arrays(graph: networkx.Graph) -> Arrays:
-    """O(n + m): a second for some millions of edges."""
+    """Extracts the arrays in O(n + m): about one second for some millions of edges."""
     nodes, adjacency = list(graph), graph._adj
     n = len(nodes)
     number = dict(zip(nodes, range(n), strict=True))
@@ -62,7 +64,7 @@ def arrays(graph: networkx.Graph) -> Arrays:
         named = map(number.__getitem__, named)
     neighbour = np.fromiter(named, np.int64, int(degree.sum()))
     tail, head = np.repeat(np.arange(n), degree), neighbour
-    # An undirected edge is in both adjacencies, and is listed with the node that comes first.
+    # An undirected edge is in both adjacencies and is listed with the node that comes first.
     first = None if graph.is_directed() else tail <= head
     if first is not None:
         tail, head = tail[first], head[first]
@@ -74,7 +76,7 @@ def arrays(graph: networkx.Graph) -> Arrays:
 
 
 def lengths(graph: networkx.Graph, made: Arrays, weight: Hashable) -> list[Any]:
-    """The attribute `weight` of every edge, 1 where there is none, in the order of graph.edges."""
+    """The attribute `weight` of every edge, 1 where it is missing, in the order of graph.edges."""
     data: Any = _per_neighbour(graph, made.first)
     if graph.is_multigraph():
         data = chain.from_iterable(map(_VALUES, data))
@@ -87,6 +89,6 @@ def keys(graph: networkx.Graph, made: Arrays) -> list[Hashable]:
 
 
 def _per_neighbour(graph: networkx.Graph, first: np.ndarray | None) -> Any:
-    """What the adjacency holds for each neighbour, once for every pair of an undirected graph."""
+    """The adjacency's values for each neighbour, once per pair of an undirected graph."""
     held: Any = chain.from_iterable(map(_VALUES, graph._adj.values()))
     return held if first is None else compress(held, first.tolist())

@@ -1,8 +1,8 @@
 """Weights of arcs: one per slot, and the arithmetic in which sums of them are exact.
 
 A weight is a distance, finite and > 0. Sums are exact if all weights are multiples of one power of
-two and no path reaches 2^53 of these units; then every rounding question is moot. If no path
-reaches 2^30 units, searches run on int32: an arc beyond the farthest vertex still fits.
+two and no path reaches 2^53 of these units; there is then no rounding. If no path reaches 2^30
+units, searches use int32: the largest distance plus one more arc still fits.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import torch
 from torch import Tensor
 
 _FLOAT_BITS, _INT_BITS = 53, 30
-_WINDOW = 2**24  # weights to look at together: a dozen copies of them are made
-_LARGEST_SHIFT = 1000  # beyond it 2^shift is near the end of float64
+_WINDOW = 2**24  # weights processed at a time: a dozen copies of them are made
+_LARGEST_SHIFT = 1000  # beyond it 2^shift is close to the largest float64
 
 
 def per_slot(edge_weight: Tensor, slot: Tensor, num_slots: int) -> Tensor:
-    """float64 [num_slots]: the smallest weight of the columns of each slot, float64 as well.
+    """float64 [num_slots]: the smallest weight among the columns of each slot.
 
-    `edge_weight` is changed where there are loops.
+    `edge_weight` must be float64; it is overwritten where there are loops.
     """
     weight = torch.full((num_slots,), torch.inf, dtype=torch.float64, device=slot.device)
     loop = slot < 0
-    if num_slots and bool(loop.any()):  # takes less memory than picking out the other columns
+    if num_slots and bool(loop.any()):  # needs less memory than selecting the others
         edge_weight, slot = edge_weight.masked_fill_(loop, torch.inf), slot.clamp(min=0)
     elif not num_slots:
         return weight
@@ -34,12 +34,12 @@ def per_slot(edge_weight: Tensor, slot: Tensor, num_slots: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Scale:
-    """How the weights of a graph are handed to the engines: multiplied by 2^shift.
+    """How weights are represented in the engines: multiplied by 2^shift.
 
     Attributes:
-        shift: the smallest >= 0 that makes int32 of them, or 0 where none does.
-        exact: sums along paths are exact.
-        whole: the weights are whole numbers as they were given, and their sums exact.
+        shift: the smallest value >= 0 for which all weights become int32, or 0 if there is none.
+        exact: whether sums along paths are exact.
+        whole: whether the given weights are whole numbers and their sums exact.
         dtype: int32 if they fit, else float64.
     """
 
@@ -50,7 +50,7 @@ class Scale:
 
     @property
     def unit(self) -> float:
-        """What a distance of 1 of the engines stands for."""
+        """The distance that 1 stands for in the engines."""
         return 2.0**-self.shift
 
     def apply(self, weight: Tensor) -> Tensor:
@@ -66,14 +66,17 @@ HOPS = Scale(0, True, True, torch.int32)
 
 
 def bytes_to_scale(num_slots: int, symmetric: bool) -> int:
-    """Memory at the peak of Graph.scaled_weights, the result included: the last digits of a window
-    of weights, or both directions in the numbers of the engines, and back weights."""
+    """Peak memory of Graph.scaled_weights, including the result.
+
+    It is reached by the last digits of a window of weights, or by the scaled weights of both
+    directions together with the back weights.
+    """
     window = 40 * min(num_slots, _WINDOW)
     return max(window, 12 * num_slots) if symmetric else 8 * num_slots + max(window, 24 * num_slots)
 
 
 def scale(weight: Tensor, num_nodes: int) -> Scale:
-    """The scale for a graph of so many vertices with these weights per slot."""
+    """The scale for a graph with this number of vertices and these weights per slot."""
     if weight.numel() == 0:
         return HOPS
     shift = max(0, *(-_last_digit(part) for part in weight.split(_WINDOW)))
@@ -87,8 +90,8 @@ def scale(weight: Tensor, num_nodes: int) -> Scale:
 
 
 def _last_digit(weight: Tensor) -> int:
-    """The largest e so that all weights are multiples of 2^e."""
+    """The largest e such that all weights are multiples of 2^e."""
     mantissa, exponent = torch.frexp(weight)
     digits = (mantissa * 2.0**_FLOAT_BITS).long()
-    lowest = (digits & -digits).double()  # a power of two, the last digit that is not 0
+    lowest = (digits & -digits).double()  # a power of two: the last nonzero digit
     return int((torch.frexp(lowest).exponent + exponent).min()) - (_FLOAT_BITS + 1)

@@ -1,4 +1,4 @@
-"""Graph files: :func:`read`, :func:`write` and :func:`write_scores`, by suffix."""
+"""Reading and writing graph files; the suffix selects the format."""
 
 from __future__ import annotations
 
@@ -43,58 +43,57 @@ def read(
     text_labels: bool = False,
     memory: int | None = None,
 ) -> EdgeList:
-    """Reads a graph file by its suffix, also ``.gz``, ``.bz2`` and ``.xz``.
+    """Reads a graph file. The suffix selects the format; ``.gz``, ``.bz2`` and ``.xz`` decompress.
 
-    ===================================  ======================  ==========================
-    suffix                               format                  directed if not told
-    ===================================  ======================  ==========================
-    .txt .tsv .csv .edges .el .edgelist  edge list               as a comment says, else no
-    .konect, ``out.*``                   KONECT's edge list      as a comment says, else no
-    .abc                                 mcl's label input       no
-    .mci                                 mcl's native matrix     if not symmetric
-    .mtx                                 Matrix Market           general yes, else no
+    ===================================  ======================  =============================
+    suffix                               format                  directed by default
+    ===================================  ======================  =============================
+    .txt .tsv .csv .edges .el .edgelist  edge list               as its comments say, else no
+    .konect, ``out.*``                   KONECT edge list        as its comments say, else no
+    .abc                                 mcl label input         no
+    .mci                                 mcl native matrix       unless symmetric
+    .mtx                                 Matrix Market           only if ``general``
     .graph                               METIS, DIMACS10         no
     .gr                                  DIMACS shortest paths   yes
     .graphml .gml                        through networkx        as the file says
-    .npz                                 scipy sparse matrix     if not symmetric
-    .npy .pt                             ``[2, E]``, ``[E, 2]``  no, or as a .pt says
+    .npz                                 scipy sparse matrix     unless symmetric
+    .npy .pt                             ``[2, E]``, ``[E, 2]``  no; .pt as the file says
     .parquet                             source, target          no
-    ===================================  ======================  ==========================
+    ===================================  ======================  =============================
 
-    Edge lists (SNAP, KONECT, CSV, ...): one edge a line, ``source target [weight]``, between
-    blanks, tabs, commas or semicolons; lines that begin with ``#`` or ``%`` are comments; a header
-    line is recognised, and its column names (source/target, from/to, node_1/node_2, weight, ...)
-    are followed. Without a header the third column is the weight. Ids are all integers or all
-    names.
+    Edge lists (SNAP, KONECT, CSV, ...) have one edge per line: ``source target [weight]``,
+    separated by blanks, tabs, commas or semicolons. Lines that begin with ``#`` or ``%`` are
+    comments. A header line is recognised, and its column names (source/target, from/to,
+    node_1/node_2, weight, ...) determine the columns. Without a header the third column is the
+    weight. Ids are either all integers or all names.
 
-    What a vertex is called: ids that are exactly 0..n-1 are the vertex numbers (``labels`` is
-    None); so are ids below the n that the file (``# Nodes: n``) or ``num_nodes`` gives. All
-    others, such as ids that count from 1, ids with gaps, huge ids or names, are numbered in
-    increasing order, and ``labels[v]`` is what the file calls vertex v. Files that count from 1
-    by their format (.mtx, .graph, .gr, KONECT) have the labels 1..n. Of an .abc file all ids are
-    names, numbered as they come.
+    Vertex numbering: ids that are exactly 0..n-1 are the vertex numbers, and ``labels`` is None.
+    The same holds for ids below the n given by the file (``# Nodes: n``) or by ``num_nodes``. All
+    other ids (counting from 1, with gaps, huge, or names) are numbered in increasing order, and
+    ``labels[v]`` is the id of vertex v in the file. Formats that count from 1 (.mtx, .graph, .gr,
+    KONECT) have the labels 1..n. In an .abc file all ids are names, numbered by first occurrence.
 
     Args:
         path: the file.
-        directed: overrides what the file says.
+        directed: overrides the default of the file.
         format: overrides the suffix: edges, abc, mci, mtx, metis, gr, graphml, gml, npz, npy, pt,
             parquet.
-        num_nodes: number of vertices, to include isolated ones that no line mentions.
-        skip: lines to pass over at the top of an edge list.
-        text_labels: take the ids of an edge list for names even if they look like numbers.
-        memory: bytes that reading may take; None means half of what is free. What a file expands
-            to and every size that it claims are compared with it beforehand.
+        num_nodes: number of vertices, including isolated vertices that no line mentions.
+        skip: number of lines to skip at the top of an edge list.
+        text_labels: treat the ids of an edge list as names even if they look like numbers.
+        memory: maximum number of bytes to use; None means half of the free memory. The decompressed
+            size and all sizes that the file claims are checked against it in advance.
 
     Returns:
-        An :class:`EdgeList`; its ``graph()`` is ready for every measure.
+        An :class:`EdgeList`; its ``graph()`` can be passed to every measure.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: an unknown suffix, or a file that is empty, truncated, binary, ragged, has
-            mixed labels, a weight that is not finite, or contradicts its own header. The message
-            names the file and, in text, the line.
-        MemoryError: reading would take more than ``memory``; the message has both figures.
-        TypeError: an argument of another type.
+        FileNotFoundError: the file does not exist.
+        ValueError: the suffix is unknown, or the file is empty, truncated, binary or ragged, mixes
+            kinds of labels, has a weight that is not finite, or contradicts its own header. The
+            message names the file and, for text formats, the line.
+        MemoryError: reading would use more than ``memory``; the message gives both sizes.
+        TypeError: an argument has the wrong type.
         ImportError: the format needs an extra that is not installed.
 
     Example:

@@ -1,4 +1,4 @@
-"""Arrays: .npz and .npy; what the formats that libraries read have in common."""
+"""Readers for .npz and .npy, and helpers shared by the readers that call a library."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from torchcent.io._matrix import finite_weight
 
 @contextlib.contextmanager
 def parsing(path: str, what: str) -> Iterator[None]:
-    """Whatever the parser of a library raises on damaged bytes becomes one kind of ValueError."""
+    """Converts any exception that a library's parser raises on damaged bytes to ValueError."""
     try:
         yield
     except MemoryError as error:
-        if str(error).startswith(path):  # that of the budget, which has both figures
+        if str(error).startswith(path):  # the budget's own error, which gives both sizes
             raise
         raise MemoryError(f"{path}: not enough memory to read it as {what}") from None
     except Exception as error:
@@ -33,13 +33,13 @@ def parsing(path: str, what: str) -> Iterator[None]:
 
 
 def archive_size(path: str, archive: zipfile.ZipFile, limits: Budget) -> None:
-    """Compares what a zip says that it expands to; nothing reads more than it says."""
+    """Checks the decompressed size that a zip archive claims; reading never exceeds it."""
     claimed = sum(entry.file_size for entry in archive.infolist())
     limits.allow(claimed, "what the zip archive expands to")
 
 
 def read_npz(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """A scipy sparse matrix: a symmetric one is undirected, any other directed."""
+    """Reads a scipy sparse matrix: undirected if symmetric, otherwise directed."""
     import scipy.sparse
 
     layout, shape, arrays = _npz_arrays(path, data, limits)
@@ -54,7 +54,7 @@ def read_npz(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
         weight = torch.from_numpy(np.array(finite_weight(path, entries.data)))
     if directed is None:
         ends = (entries.row, entries.col)
-        # an entry of 0 is an edge too
+        # explicit zeros are edges, too
         pattern = scipy.sparse.csr_array((np.ones(len(entries.row), bool), ends), (n, n))
         directed = bool((pattern != pattern.T).nnz)
         if weight is not None and not directed:
@@ -67,7 +67,7 @@ def read_npz(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
 def _npz_arrays(
     path: str, data: bytes, limits: Budget
 ) -> tuple[str, tuple[int, ...], Mapping[str, np.ndarray]]:
-    """Layout, shape and arrays of a file of scipy.sparse.save_npz."""
+    """Returns the layout, shape and arrays of a file written by scipy.sparse.save_npz."""
     what = "a scipy sparse matrix in .npz"
     with parsing(path, what):
         archive = zipfile.ZipFile(io.BytesIO(data))
@@ -83,7 +83,7 @@ def _npz_arrays(
 
     layout = load("format")
     if layout.ndim or layout.dtype.kind not in "SU":
-        raise ValueError(f"{path}: not {what} (its 'format' is no word)")
+        raise ValueError(f"{path}: not {what} (its 'format' is not a string)")
     word = layout.item()
     word = word.decode("ascii", "replace") if isinstance(word, bytes) else word
     if word not in check_sparse.ARRAYS:
@@ -91,8 +91,8 @@ def _npz_arrays(
         raise ValueError(f"{path}: not {what} (layout {word!r}; accepted: {accepted})")
     shape = load("shape")
     if shape.dtype.kind not in "iu" or shape.ndim != 1:
-        raise ValueError(f"{path}: not {what} (its shape is no list of integers)")
-    if word == "coo" and "coords.npy" in known:  # as some versions name row and col
+        raise ValueError(f"{path}: not {what} (its shape is not a list of integers)")
+    if word == "coo" and "coords.npy" in known:  # some SciPy versions store row and col together
         ends = load("coords")
         arrays = {"row": ends[0], "col": ends[1]} if len(ends) == 2 else {}
         return word, tuple(shape.tolist()), {**arrays, "data": load("data")}
@@ -100,7 +100,7 @@ def _npz_arrays(
 
 
 def npy_array(path: str, data: bytes, what: str) -> np.ndarray:
-    """The array of a .npy, read only, whose header must fit the bytes that follow."""
+    """Returns the array of a .npy file, read-only. The header must match the number of bytes."""
     file = io.BytesIO(data)
     with parsing(path, what):
         version = np.lib.format.read_magic(file)
@@ -109,7 +109,7 @@ def npy_array(path: str, data: bytes, what: str) -> np.ndarray:
             (2, 0): np.lib.format.read_array_header_2_0,
         }[version]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers as Python 2 wrote them
+            warnings.simplefilter("ignore")  # headers written by Python 2
             shape, fortran, dtype = header(file)
         if dtype.hasobject:
             raise ValueError("it holds Python objects, which are not read")
@@ -128,7 +128,7 @@ def npy_array(path: str, data: bytes, what: str) -> np.ndarray:
 def read_npy(
     path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
 ) -> EdgeList:
-    """An integer array ``[2, E]`` or ``[E, 2]`` (``[2, 2]`` is taken for ``[2, E]``)."""
+    """Reads an integer array ``[2, E]`` or ``[E, 2]``; ``[2, 2]`` is read as ``[2, E]``."""
     array = npy_array(path, data, "a .npy array")
     return from_array(limits, array, None, None, num_nodes, bool(directed))
 
@@ -160,13 +160,13 @@ def from_array(
             -1 if num_nodes is None else num_nodes,
             directed,
         )
-    except (TypeError, ValueError) as error:  # these do not know the file
+    except (TypeError, ValueError) as error:  # these messages do not name the file
         message = str(error)
         raise ValueError(message if message.startswith(path) else f"{path}: {message}") from None
 
 
 def as_ids(path: str, what: str, ids: np.ndarray) -> np.ndarray:
-    """Vertex ids as int64, in memory of their own; nothing else than whole numbers that fit."""
+    """Returns vertex ids as a new int64 array; only integers that fit are accepted."""
     if ids.dtype.kind not in "iu":
         raise ValueError(f"{path}: {what} of dtype {ids.dtype}; vertex ids are integers")
     if ids.dtype.kind == "u" and ids.size and ids.max() > np.iinfo(np.int64).max:
@@ -175,7 +175,7 @@ def as_ids(path: str, what: str, ids: np.ndarray) -> np.ndarray:
 
 
 def claimed_count(path: str, value: object) -> int:
-    """A number of vertices that a file claims, as an int."""
+    """Returns the number of vertices that a file claims, as an int."""
     if isinstance(value, torch.Tensor) and value.numel() == 1 and not value.is_floating_point():
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:

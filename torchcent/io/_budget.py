@@ -1,4 +1,4 @@
-"""What reading a file may take: sizes that a file claims are compared before they are believed."""
+"""Memory budget of a reader: sizes that a file claims are checked before they are trusted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import torch
 
 from torchcent.runtime._memory import budget, readable
 
-#: Bytes that reading takes at most for each byte of a file (decompressed), and for each line of
-#: a text (held by tests/test_io_memory.py).
+#: Upper bounds on the bytes that reading needs per byte of the (decompressed) file and per line of
+#: text (checked by tests/test_io_memory.py).
 _COST = {
     "edges": (4, 80),
     "names": (6, 320),
@@ -21,20 +21,20 @@ _COST = {
     "graphml": (100, 0),
     "gml": (100, 0),
 }
-#: What a line takes in addition, of those that the readers of numbers cut at a time.
+#: Additional bytes per line, and the number of lines that the numeric readers process at a time.
 _CHUNK_LINE, _CHUNK_LINES = 160, 1 << 22
-#: A line whose fields are Python objects.
+#: Bytes of a line whose fields are Python objects.
 _LINE = 500
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The bytes that reading one file may take.
+    """The number of bytes that reading one file may use.
 
     Attributes:
         path: the file, for messages.
-        limit: bytes.
-        memory: as the caller gave them, None if he did not.
+        limit: the budget in bytes.
+        memory: the value that the caller passed, or None.
     """
 
     path: str
@@ -46,7 +46,7 @@ class Budget:
         return Budget(path, budget(memory, torch.device("cpu")), memory)
 
     def allow(self, needed: int, what: str) -> None:
-        """MemoryError with both figures if ``what`` needs more than is allowed."""
+        """Raises MemoryError, with both sizes, if ``what`` needs more than the budget."""
         if needed > self.limit:
             advice = "raise it" if self.memory is not None else "half of what is free"
             raise MemoryError(
@@ -56,17 +56,17 @@ class Budget:
             )
 
     def vertices(self, n: int) -> int:
-        """A number of vertices that a file or a caller claims: 8 bytes each, before any is made."""
+        """Checks a claimed number of vertices, 8 bytes each, before anything is allocated."""
         self.allow(8 * n, f"num_nodes={n} vertices take 8 bytes each")
         return n
 
     def lines(self, data: bytes) -> None:
-        """What the readers take that go line by line and keep a Python object for each field."""
+        """Checks the needs of the line-by-line readers, which hold a Python object per field."""
         fields = data.count(b"\n") + 1
         self.allow(_LINE * fields + 8 * len(data), f"reading {fields} irregular lines")
 
     def text(self, kind: str, data: bytes) -> None:
-        """What the reader of a format takes for these data, whatever they say."""
+        """Checks the worst-case needs of the reader of a format for these data."""
         byte, line = _COST[kind]
         lines = data.count(b"\n") + 1 if line else 0
         needed = byte * len(data) + line * lines + _CHUNK_LINE * min(lines, _CHUNK_LINES)

@@ -1,4 +1,4 @@
-"""A transitive closure as a file: a .npy of all pairs, or a .npz of the pairs of components."""
+"""Writes a transitive closure: .npy for all pairs, .npz for the pairs of components."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from torchcent.pairs._closure import Closure
 
 _SUFFIXES = (".npy", ".npz")
-_CHUNK = 2**24  # entries that are held at a time
+_CHUNK = 2**24  # entries held in memory at a time
 
 
 def check_closure_path(path: str | os.PathLike[str]) -> str:
-    """The suffix of a closure that can be written there; an error where it cannot."""
+    """Returns the suffix; raises an error if a closure cannot be written to this path."""
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in _SUFFIXES:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
@@ -32,17 +32,19 @@ def check_closure_path(path: str | os.PathLike[str]) -> str:
 def write_closure(
     path: str | os.PathLike[str], closure: Closure, labels: np.ndarray | None = None
 ) -> None:
-    """Writes who reaches whom, by the suffix of `path`; the old file stays whole until then.
+    """Writes the reachability relation. The suffix of `path` selects the format.
 
-    ``.npy`` is bool [n, n], true at [u, v] where u reaches v. ``.npz`` is packed, with
+    An existing file is replaced atomically.
+
+    ``.npy`` is bool [n, n], true at [u, v] where u reaches v. ``.npz`` is a packed form with
 
     - ``component`` int32 [n]: the (strongly connected) component of each vertex;
-    - ``bits`` uint8 [c, ceil(c / 8)]: rows of ``numpy.packbits``, one bit for each pair of
-      components, set if the vertices of one reach those of the other, or if they are the same;
-    - ``loop`` bool [n]: does the vertex reach itself?
-    - ``label`` [n], what vertices are called, where they have names.
+    - ``bits`` uint8 [c, ceil(c / 8)]: rows of ``numpy.packbits``, one bit per pair of components,
+      set if the first reaches the second or if they are equal;
+    - ``loop`` bool [n]: whether the vertex reaches itself;
+    - ``label`` [n]: the names of the vertices, if they have names.
 
-    So u reaches v != u if bit [component[u], component[v]] is set.
+    Vertex u reaches v != u if and only if bit [component[u], component[v]] is set.
     """
     suffix = check_closure_path(path)
     n, vertex = closure.num_nodes, torch.arange(closure.num_nodes, device=closure.device)
@@ -54,7 +56,7 @@ def write_closure(
         component = closure.component
         count = int(component.max()) + 1 if n else 0
         member = torch.zeros(count, dtype=torch.int64, device=closure.device)
-        member[component] = vertex  # any of them
+        member[component] = vertex  # any vertex of the component
         with zipfile.ZipFile(file, "w") as archive:
             with archive.open("bits.npy", "w", force_zip64=True) as entry:
                 shape, bits = (count, -(-count // 8)), _packed(closure, member)
@@ -71,7 +73,7 @@ def write_closure(
 
 
 def _packed(closure: Closure, member: torch.Tensor) -> Iterable[np.ndarray]:
-    """Rows of bits between components, each of which `member` has a vertex of."""
+    """Yields rows of bits between components; `member` holds one vertex of each component."""
     for part in torch.arange(member.numel(), device="cpu").split(_step(closure.num_nodes)):
         rows = closure._rows(member[part])[:, member]
         rows[torch.arange(part.numel(), device="cpu"), part] = True
@@ -85,7 +87,7 @@ def _step(width: int) -> int:
 def _write(
     file: IO[bytes], shape: tuple[int, int], dtype: np.dtype, blocks: Iterable[np.ndarray]
 ) -> None:
-    """A .npy, block of rows after block."""
+    """Writes a .npy file, one block of rows at a time."""
     header = {
         "descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape,
     }  # fmt: skip

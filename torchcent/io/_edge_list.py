@@ -1,4 +1,4 @@
-"""EdgeList: what a file holds, and how its vertex ids become vertex numbers."""
+"""EdgeList, the contents of a graph file, and the mapping of vertex ids to vertex numbers."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from torchcent.io._budget import Budget
 
 @dataclass(frozen=True, eq=False)
 class EdgeList:
-    """The edges of a file, in the file's order, and the names of its vertices.
+    """The edges of a file, in file order, and the labels of its vertices.
 
-    Self-loops and repeated edges are kept as they stand; :meth:`graph` drops and merges them.
+    Self-loops and repeated edges are kept; :meth:`graph` drops loops and merges repeated edges.
 
     Attributes:
         edge_index: int64 ``[2, E]``, vertex numbers from 0 to ``num_nodes - 1``.
         edge_weight: float64 ``[E]``, or None if the file has no weights.
-        labels: what the file calls vertex ``v``: an array ``[num_nodes]`` of int64 or of
-            ``str`` objects. None if the file's ids are the vertex numbers themselves.
-        num_nodes: number of vertices, isolated ones included where the file tells of them.
+        labels: the label of each vertex in the file: an array ``[num_nodes]`` of int64 or of
+            ``str`` objects. None if the ids in the file are the vertex numbers themselves.
+        num_nodes: number of vertices, including isolated vertices if the file lists them.
         directed: whether a line ``a b`` is an arc from a to b only.
 
     Example:
@@ -81,15 +81,15 @@ class EdgeList:
 
     @property
     def num_edges(self) -> int:
-        """Number of lines (columns of ``edge_index``)."""
+        """Number of edges (columns of ``edge_index``)."""
         return int(self.edge_index.size(1))
 
     def vertex_labels(self) -> np.ndarray:
-        """The labels ``[num_nodes]``; the vertex numbers themselves where ``labels`` is None."""
+        """The labels ``[num_nodes]``; the vertex numbers if ``labels`` is None."""
         return np.arange(self.num_nodes) if self.labels is None else np.asarray(self.labels)
 
     def edge_name(self, edge: int) -> str:
-        """What the file calls an edge, for messages."""
+        """The edge as the file names it, for messages."""
         u, v = self.vertex_labels()[self.edge_index[:, edge].numpy()]
         return f"edge {u} {v} (row {edge + 1})"
 
@@ -97,11 +97,12 @@ class EdgeList:
         """The :class:`torchcent.Graph` of these edges.
 
         Args:
-            directed: overrides the file's own word.
-            weighted: take the weights for distances; without, they are left behind.
+            directed: overrides ``self.directed``.
+            weighted: use the weights as distances; if False, they are ignored.
 
         Raises:
-            ValueError: there are no weights, or they are no distances (naming the first such edge).
+            ValueError: there are no weights, or a weight is not a valid distance (the message names
+                the first such edge).
         """
         directed = self.directed if directed is None else directed
         weight = self.edge_weight if weighted else None
@@ -121,7 +122,7 @@ class EdgeList:
 
 
 def _label_array(labels: Any) -> np.ndarray:
-    """int64 if all are whole numbers, else objects."""
+    """An int64 array if all labels are integers, otherwise an object array."""
     if isinstance(labels, np.ndarray) and labels.dtype == np.int64 and labels.ndim == 1:
         return labels
     names = check_files.sequence(labels, "labels")
@@ -145,20 +146,20 @@ def number_vertices(
     also: np.ndarray | None = None,
     one_based: bool = False,
 ) -> tuple[np.ndarray, np.ndarray | None, int]:
-    """Integer ids to vertex numbers: ``(numbers [2, E], labels or None, n)``.
+    """Maps integer ids to vertex numbers: ``(numbers [2, E], labels or None, n)``.
 
-    The ids are the vertex numbers if they are exactly 0..n-1, or lie in there for the n that
-    the caller (``num_nodes``) or the file (``declared``) gives. Ids in 1..n are shifted. All
-    others are renumbered in increasing order. Memory is bounded by the number of edges,
-    however large an id is.
+    The ids are the vertex numbers if they are exactly 0..n-1, or if they lie in this range for the
+    n given by the caller (``num_nodes``) or the file (``declared``). Ids in 1..n are shifted by
+    one. All other ids are renumbered in increasing order. Memory is bounded by the number of edges,
+    no matter how large the ids are.
 
     Args:
-        limits: of the file.
+        limits: the budget of the file.
         ids: int64 ``[2, E]``.
-        num_nodes: number of vertices that the caller demands.
-        declared: number of vertices that the file tells.
+        num_nodes: number of vertices that the caller requires.
+        declared: number of vertices that the file declares.
         also: ids of vertices without edges.
-        one_based: the format counts from 1 (only asked where n is known).
+        one_based: whether the format counts from 1 (used only if n is known).
     """
     known = ids.ravel() if also is None else np.concatenate([ids.ravel(), also])
     n = declared if num_nodes is None else num_nodes
@@ -183,7 +184,7 @@ def number_vertices(
                 f"accepted: 0..{num_nodes - 1} or 1..{num_nodes}"
             )
     span = high - low + 1
-    # a table over the range (1 + 8 bytes an entry) beats sorting
+    # a lookup table over the range (1 + 8 bytes per entry) is faster than sorting
     if span <= 8 * known.size + 1024 and 18 * span <= limits.limit:
         seen = np.zeros(span, bool)
         seen[known - low] = True
@@ -209,13 +210,13 @@ def number_vertices(
 def number_names(
     where: str, codes: np.ndarray, names: list[str], num_nodes: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Names to vertex numbers in alphabetical order: ``(numbers [2, E], labels, n)``.
+    """Maps names to vertex numbers in alphabetical order: ``(numbers [2, E], labels, n)``.
 
     Args:
         where: the file, for messages.
         codes: int64 ``[2, E]``, positions in ``names``.
         names: distinct names, in any order.
-        num_nodes: number of vertices that the caller demands.
+        num_nodes: number of vertices that the caller requires.
     """
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(

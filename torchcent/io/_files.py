@@ -1,4 +1,4 @@
-"""Files by suffix: decompression, format names, and writing that leaves the old file whole."""
+"""File suffixes, decompression, and writing that replaces a file atomically."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from torchcent.io._budget import Budget
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 _CHUNK = 1 << 22
 
-#: Suffix to format. A format name or any of its suffixes may be passed as ``format=``.
+#: Maps suffixes to formats. ``format=`` accepts a format name or any of its suffixes.
 FORMATS = {
     ".txt": "edges",
     ".tsv": "edges",
@@ -47,7 +47,7 @@ FORMATS = {
 
 
 def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """The suffix that names the format and the one that names the compression, lower case."""
+    """Returns the suffix of the format and that of the compression, in lower case."""
     stem, last = os.path.splitext(os.path.basename(os.fspath(path)))
     last = last.lower()
     if last in COMPRESSIONS:
@@ -56,10 +56,10 @@ def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
-    """The format of ``path``: ``format`` if given, else by its suffix.
+    """Returns the format of ``path``: ``format`` if given, otherwise determined by the suffix.
 
     Raises:
-        ValueError: unknown suffix or format; the message lists the known ones.
+        ValueError: the suffix or format is unknown; the message lists the known ones.
     """
     path = check_files.path(path)
     if check_files.text(format, "format") is not None:
@@ -74,7 +74,7 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
     suffix, _ = split_suffix(path)
     if suffix in FORMATS:
         return FORMATS[suffix]
-    if os.path.basename(os.fspath(path)).startswith("out."):  # as KONECT names its edge lists
+    if os.path.basename(os.fspath(path)).startswith("out."):  # KONECT names its edge lists out.*
         return "edges"
     raise ValueError(
         f"{path}: unknown suffix {suffix!r}; known: {' '.join(FORMATS)}, "
@@ -83,12 +83,12 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
 
 
 def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> bytes:
-    """The whole file, decompressed by its suffix.
+    """Returns the contents of the file, decompressed according to its suffix.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        MemoryError: it has more bytes, or expands to more, than ``limits`` allow.
-        ValueError: a directory, an empty file, a damaged or truncated compressed file.
+        FileNotFoundError: the file does not exist.
+        MemoryError: the file, or its decompressed contents, exceed ``limits``.
+        ValueError: a directory, an empty file, or a damaged or truncated compressed file.
     """
     path = check_files.path(path)
     limits = limits or Budget.of(path)
@@ -101,9 +101,9 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
         raise FileNotFoundError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise ValueError(f"{path}: is a directory, not a graph file") from None
-    # bz2 and lzma report a missing end as ValueError and LZMAError, gzip as EOFError
+    # for truncated input, bz2 raises ValueError, lzma LZMAError and gzip EOFError
     except (EOFError, ValueError, OSError, zlib.error, lzma.LZMAError) as error:
-        if getattr(error, "errno", None) is not None:  # the system's word, not the decompressor's
+        if getattr(error, "errno", None) is not None:  # from the OS, not the decompressor
             raise
         raise ValueError(f"{path}: truncated or damaged {compression} file ({error})") from None
     if not data:
@@ -112,7 +112,7 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
 
 
 def _joined(chunks: Iterator[bytes], limits: Budget) -> bytes:
-    """All chunks; what a small file expands to is compared with the limit while it grows."""
+    """Joins all chunks; the decompressed size is checked against the limit as it grows."""
     whole = io.BytesIO()
     for chunk in chunks:
         limits.allow(whole.tell() + len(chunk), "what the file holds, not all of it counted")
@@ -134,7 +134,7 @@ def _chunks(raw: IO[bytes], compression: str, limits: Budget) -> Iterator[bytes]
 
 
 def _unpack_xz(raw: IO[bytes], limits: Budget) -> Iterator[bytes]:
-    """As LZMAFile, but the dictionary that a file claims (up to 4 GiB) is limited too."""
+    """Like LZMAFile, but also limits the dictionary size that a file claims (up to 4 GiB)."""
     packed = raw.read(_CHUNK)
     while packed:
         unpack = lzma.LZMADecompressor(memlimit=limits.limit)
@@ -156,12 +156,12 @@ def _unpack_xz(raw: IO[bytes], limits: Budget) -> Iterator[bytes]:
             pass
         if len(packed) < 6:
             packed += raw.read(_CHUNK)
-        if not packed.startswith(b"\xfd7zXZ"):  # what follows is none of it, as for LZMAFile
+        if not packed.startswith(b"\xfd7zXZ"):  # ignore trailing data, as LZMAFile does
             return
 
 
 def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
-    """``data`` as text with newlines only and no byte-order mark.
+    """Returns ``data`` as text with newline line ends and without a byte-order mark.
 
     Raises:
         ValueError: the data are not text.
@@ -177,7 +177,7 @@ def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
 
 
 def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
-    """The lines of ``data``; a byte that is not UTF-8 raises ValueError naming its line."""
+    """Returns the lines of ``data``; invalid UTF-8 raises ValueError that names the line."""
     try:
         return data.decode().split("\n")
     except UnicodeDecodeError as error:
@@ -188,7 +188,7 @@ def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
 
 
 def is_text(data: bytes) -> bool:
-    """Is it UTF-8? Decodes a part at a time, and only what is not ASCII."""
+    """Whether the data are valid UTF-8. Only non-ASCII parts are decoded, one at a time."""
     if data.isascii():
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -203,7 +203,7 @@ def is_text(data: bytes) -> bool:
 
 
 def encodes(text: str) -> bool:
-    """Can this stand in a file in UTF-8? Halves of surrogate pairs cannot."""
+    """Whether the text can be encoded as UTF-8; lone surrogates cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -212,7 +212,7 @@ def encodes(text: str) -> bool:
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """FileNotFoundError if the directory that ``path`` is to be written to does not exist."""
+    """Raises FileNotFoundError if the parent directory of ``path`` does not exist."""
     path = check_files.path(path)
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
@@ -221,11 +221,11 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A binary file that takes the place of ``path`` once the block ends without an error.
+    """Opens a binary file that replaces ``path`` if the block ends without an error.
 
-    The data go to a temporary name in the same directory, which is then renamed: whoever
-    reads ``path`` sees the old file or the new one, never a part, and an interrupted run
-    leaves the old one whole. ``.gz``, ``.bz2`` and ``.xz`` compress. Something that is not a
+    The data are written to a temporary file in the same directory, which is then renamed. Readers
+    of ``path`` see either the old file or the new one, never a part of it, and an interrupted run
+    leaves the old file intact. ``.gz``, ``.bz2`` and ``.xz`` compress. Anything that is not a
     regular file (``/dev/stdout``, a pipe) is written directly.
     """
     path = check_files.path(path)
@@ -259,7 +259,7 @@ def _compressing(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
         yield raw
         return
     packed: Any
-    if compression == ".gz":  # no time stamp and no name: equal content, equal file
+    if compression == ".gz":  # no time stamp and no file name: equal contents give equal files
         with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
             yield packed
     elif compression == ".bz2":

@@ -1,4 +1,4 @@
-"""How a text edge list is laid out: its comments, its columns, its header."""
+"""The layout of a text edge list: comments, columns and header."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from torchcent.io._files import text_lines
 
-BLANKS = " \t"  # nothing else separates: neither other control characters nor Unicode's spaces
+BLANKS = " \t"  # the only separators: no other control characters and no Unicode spaces
 INTEGER = re.compile(r"-?[0-9]+")
 _SOURCE = re.compile(
     r"(source|src|from|tail|start)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(1|a)"
@@ -22,20 +22,20 @@ _BLANK = re.compile(rb"[ \t]*([#%][^\n]*)?")
 
 @dataclass
 class Layout:
-    """How the lines of a file are cut into fields."""
+    """How lines are split into fields."""
 
-    separator: str  # "" stands for any run of blanks and tabs
+    separator: str  # "" means any run of blanks and tabs
     width: int
     source: int
     target: int
     weight: int | None
     header: bool
-    has_names: bool = False  # the first row has ids that are no integers
+    has_names: bool = False  # the first row has ids that are not integers
 
 
 @dataclass
 class Declared:
-    """What the comment lines of a file say."""
+    """What the comment lines of a file declare."""
 
     num_nodes: int | None = None
     directed: bool | None = None
@@ -44,7 +44,7 @@ class Declared:
 
 
 def without_comments(data: bytes) -> tuple[bytes, int]:
-    """The text from its first row on, comment lines blanked out; the number of that line."""
+    """The text from its first row on, with comment lines blanked, and that row's line number."""
     start, number = 0, 1
     while start < len(data):
         end = data.find(b"\n", start)
@@ -59,7 +59,7 @@ def without_comments(data: bytes) -> tuple[bytes, int]:
 
 
 def declared(path: str, data: bytes) -> Declared:
-    """Reads the comments: SNAP's and our own ``# Nodes: n``, KONECT's ``% asym`` and counts."""
+    """Parses the comments: ``# Nodes: n`` (SNAP, torchcent), KONECT's ``% asym`` and counts."""
     said = Declared()
     if b"#" not in data and b"%" not in data:
         return said
@@ -88,14 +88,14 @@ def declared(path: str, data: bytes) -> Declared:
 
 
 def counted(path: str, digits: str) -> int:
-    """A number of vertices or edges that a file claims."""
+    """Returns a number of vertices or edges that a file claims."""
     if len(digits) > 18:
         raise ValueError(f"{path}: a count of {digits[:24]}..; accepted: at most 18 digits")
     return int(digits)
 
 
 def split_blanks(line: str) -> list[str]:
-    """The fields between blanks and tabs."""
+    """Splits a line into the fields between blanks and tabs."""
     return [x for x in line.replace("\t", " ").split(" ") if x]
 
 
@@ -105,9 +105,7 @@ def split_line(line: str, separator: str) -> list[str]:
     if '"' in line and separator in ",;":
         try:
             return [x.strip(BLANKS) for x in next(csv.reader([line], delimiter=separator))]
-        except (
-            csv.Error
-        ):  # a field that is too long: a row of no fields, which every reader refuses
+        except csv.Error:  # an overlong field: every reader rejects an empty row
             return []
     return [x.strip(BLANKS) for x in line.split(separator)]
 
@@ -121,7 +119,7 @@ def is_number(text: str) -> bool:
 
 
 def find_layout(path: str, body: bytes, number: int) -> Layout:
-    """Separator, width, header and roles of the columns, from the first two rows."""
+    """Finds the separator, width, header and column roles from the first two rows."""
     first, *rest = _first_rows(path, body)
     separator = next((x for x in "\t,;" if x in first), "")
     if separator == "\t" and all(map(is_number, split_blanks(first))):
@@ -148,7 +146,7 @@ def find_layout(path: str, body: bytes, number: int) -> Layout:
 
 
 def _first_rows(path: str, body: bytes) -> list[str]:
-    """The first two rows that are not blank."""
+    """Returns the first two rows that are not blank."""
     rows: list[bytes] = []
     start = 0
     while len(rows) < 2 and start < len(body):
@@ -165,7 +163,7 @@ def _find(names: list[str], kind: re.Pattern[str], taken: tuple[int, ...] = ()) 
 
 
 def _is_header(fields: list[str], names: list[str], below: list[str]) -> bool:
-    """Column names: two that say so, or words above numbers."""
+    """Whether a row is a header: it has two known column names, or words above numbers."""
     if any(map(is_number, fields)):
         return False
     if _find(names, _SOURCE) is not None and _find(names, _TARGET) is not None:

@@ -21,12 +21,12 @@ _HEADER = re.compile(
 
 
 def read_mtx(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """Matrix Market: entry ``(i, j)`` is the edge i-j; labels are the file's 1..n.
+    """Reads Matrix Market: entry ``(i, j)`` is the edge i-j; the labels are 1..n, as in the file.
 
-    ``symmetric`` (also skew and hermitian) means undirected, ``general`` directed. A symmetric
-    file lists one triangle; an entry and its mirror image in one file are refused.
+    ``symmetric`` (also skew and hermitian) means undirected, ``general`` means directed. A
+    symmetric file lists one triangle; a file with both an entry and its mirror image is rejected.
     """
-    # not by scipy.io.mmread, which reads beyond the end of some damaged files
+    # scipy.io.mmread is not used: it reads out of bounds on some damaged files
     limits.text("mtx", data)
     data = text_bytes(path, data)
     first, body, at = _head(data, re.compile(rb"[ \t]*(?:%[^\n]*)?(?:\n|\Z)"))
@@ -81,7 +81,7 @@ def read_mtx(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
 
 
 def _head(data: bytes, comment: re.Pattern[bytes]) -> tuple[bytes, bytes, int]:
-    """The first line that is no comment, what follows it, and the number of the line after it."""
+    """Returns the first line that is not a comment, the rest, and the number of the next line."""
     start, number = 0, 1
     while start < len(data) and (found := comment.match(data, start)):
         start, number = found.end(), number + 1
@@ -94,7 +94,7 @@ def _head(data: bytes, comment: re.Pattern[bytes]) -> tuple[bytes, bytes, int]:
 def _table(
     path: str, values: np.ndarray, counts: np.ndarray, width: int, first_line: int, what: str
 ) -> np.ndarray:
-    """The numbers as rows of ``width``."""
+    """Reshapes the numbers to rows of ``width``."""
     wrong = np.flatnonzero((counts != width) & (counts != 0))
     if len(wrong):
         raise ValueError(
@@ -106,7 +106,7 @@ def _table(
 def _ends(
     path: str, table: np.ndarray, counts: np.ndarray, n: int, first_line: int, what: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The first two columns, which count from 1, as numbers from 0."""
+    """Returns the first two columns converted from 1-based to 0-based."""
     ends = _whole(table[:, :2])
     wrong = np.flatnonzero(((ends < 1) | (ends > n) | (ends != table[:, :2])).any(1))
     if len(wrong):
@@ -119,7 +119,7 @@ def _ends(
 def _array_entries(
     path: str, values: np.ndarray, n: int, symmetry: str, limits: Budget
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What is not 0 in a dense matrix, listed by columns; of a symmetric one the lower triangle."""
+    """Returns the nonzeros of a dense column-major matrix; the lower triangle if symmetric."""
     skew = symmetry == "skew-symmetric"
     count = n * n if symmetry == "general" else n * (n - 1) // 2 if skew else n * (n + 1) // 2
     if len(values) != count:
@@ -139,7 +139,7 @@ def _array_entries(
 def _mirrored(
     path: str, row: np.ndarray, col: np.ndarray, weight: np.ndarray | None, sign: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Both triangles of a symmetric matrix from the one that the file lists."""
+    """Returns both triangles of a symmetric matrix, given the one that the file lists."""
     below, above = row > col, row < col
     if below.any() and above.any():
         n = int(max(row.max(), col.max())) + 1
@@ -158,7 +158,7 @@ def _mirrored(
 
 
 def finite_weight(path: str, value: np.ndarray, what: str = "") -> np.ndarray:
-    """``value`` as float64; NaN, infinity and what is no real number raise ValueError."""
+    """Returns ``value`` as float64; raises ValueError unless all values are finite reals."""
     if value.dtype.kind not in "biuf":
         raise ValueError(f"{path}: {what}weights of dtype {value.dtype}; accepted: real numbers")
     weight = np.asarray(value, np.float64)
@@ -173,7 +173,7 @@ def finite_weight(path: str, value: np.ndarray, what: str = "") -> np.ndarray:
 def one_based_edges(
     index: np.ndarray, weight: np.ndarray | None, n: int, directed: bool
 ) -> EdgeList:
-    """An edge list of vertices that the file counts from 1 (``index`` counts from 0)."""
+    """Returns the edge list of a file that counts from 1 (``index`` counts from 0)."""
     return EdgeList(
         torch.from_numpy(np.ascontiguousarray(index, np.int64)),
         None if weight is None else torch.from_numpy(np.array(weight, np.float64)),
@@ -184,11 +184,11 @@ def one_based_edges(
 
 
 def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """METIS (DIMACS10) ``.graph``: a header ``n m [fmt [ncon]]``, then a line for each vertex.
+    """Reads METIS (DIMACS10) ``.graph``: a header ``n m [fmt [ncon]]``, then one line per vertex.
 
-    Undirected, both directions listed, with the same weight (directed=True takes what is listed
-    for arcs); ``fmt`` tells of vertex sizes, vertex weights (both skipped) and edge weights.
-    Labels are the line numbers 1..n. ``m`` counts edges once.
+    The graph is undirected, and both directions of an edge are listed with the same weight;
+    directed=True reads each entry as an arc. ``fmt`` declares vertex sizes and vertex weights (both
+    ignored) and edge weights. The labels are the line numbers 1..n. ``m`` counts each edge once.
     """
     limits.text("metis", data)
     data = text_bytes(path, data)
@@ -213,7 +213,7 @@ def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) ->
     limits.vertices(n)
 
     values, counts = _numbers(path, body, fractions=step == 2, first_line=2 + comments)
-    if len(counts) == n - 1 or n == 0 == len(counts):  # a last vertex alone, without newline
+    if len(counts) == n - 1 or n == 0 == len(counts):  # an isolated last vertex, without a newline
         counts = np.append(counts, 0)[: max(n, len(counts))]
     if len(counts) < n or counts[n:].any():
         lines = len(counts) if len(counts) < n else int(np.flatnonzero(counts)[-1]) + 1
@@ -239,7 +239,7 @@ def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) ->
             f"{path}: line of vertex {v}: neighbour {neighbour[wrong[0]]:g}; accepted: 1..{n}"
         )
     loops = int((row == col - 1).sum())
-    # a self-loop stands once; some writers count it as half an edge, some as one
+    # a self-loop is listed once; some writers count it as half an edge, others as one
     if 2 * m not in (len(row), len(row) + loops):
         raise ValueError(
             f"{path}: the header says {m} edges, the body has {len(row)} entries, "
@@ -252,7 +252,7 @@ def read_metis(path: str, data: bytes, directed: bool | None, limits: Budget) ->
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
-    """int64, where what does not fit becomes 0, which no file of these formats may hold."""
+    """Converts to int64; values that do not fit become 0, which these formats never allow."""
     if values.dtype == np.int64:
         return values
     return np.where(np.abs(values) < 2.0**62, values, 0).astype(np.int64)
@@ -261,7 +261,7 @@ def _whole(values: np.ndarray) -> np.ndarray:
 def _check_both_ends(
     path: str, row: np.ndarray, col: np.ndarray, weight: np.ndarray | None, n: int
 ) -> None:
-    """Every entry must stand on the lines of both its ends, with one weight."""
+    """Checks that both ends list every edge, with equal weights."""
     forth, back = row * n + col, col * n + row
     if weight is None:
         forth.sort()
@@ -271,7 +271,7 @@ def _check_both_ends(
         forth, back = forth[first], back[second]
     wrong = np.flatnonzero(forth != back)
     if len(wrong):
-        # the smaller of the two stands in one of the sorted arrays more often than in the other
+        # the smaller key occurs more often in one of the sorted arrays than in the other
         one, other = int(forth[wrong[0]]), int(back[wrong[0]])
         u, v = divmod(min(one, other), n)
         if other < one:
@@ -294,9 +294,9 @@ def _check_both_ends(
 
 
 def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """DIMACS shortest-path ``.gr``: ``c`` comments, ``p sp n m``, an arc a line ``a u v weight``.
+    """Reads DIMACS shortest-path ``.gr``: ``c`` comments, ``p sp n m``, arcs ``a u v weight``.
 
-    Directed; labels are the file's 1..n.
+    The graph is directed; the labels are 1..n, as in the file.
     """
     limits.text("gr", data)
     data = text_bytes(path, data)
@@ -324,7 +324,7 @@ def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> Ed
 def _numbers(
     path: str, text: bytes, *, fractions: bool, first_line: int, shown: bytes | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """:func:`number_rows`, with the first thing that is not a number named by its line."""
+    """Calls :func:`number_rows`; the error names the line of the first invalid number."""
     kinds: list[type[np.generic]] = [np.int64, np.float64] if fractions else [np.int64]
     for dtype in kinds:
         try:

@@ -1,4 +1,4 @@
-"""Files of mcl: label input (abc), its native matrices, dictionaries of labels, clusterings."""
+"""File formats of mcl: label input (abc), native matrices, label dictionaries, clusterings."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*
 def read_abc(
     path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
 ) -> EdgeList:
-    """Lines ``A B [weight]``, between tabs where a line has one, else between blanks.
+    """Reads lines ``A B [weight]``, separated by tabs if the line has any, otherwise by blanks.
 
-    Names are names, even if they look like numbers, and vertices are numbered in the order in which
-    the file first mentions them, as mcl does. No weight is 1. Undirected unless told otherwise.
+    Names are names even if they look like numbers. Vertices are numbered by first occurrence, as in
+    mcl. A missing weight is 1. The graph is undirected by default.
     """
     limits.text("abc", data)
     data = text_bytes(path, data)
@@ -55,11 +55,11 @@ _Parts = tuple[np.ndarray, np.ndarray, "np.ndarray | None", "list[str]"]
 
 
 def _regular(rows: bytes) -> _Parts:
-    """A file whose lines all have the same two or three columns, by the fast reader."""
+    """Reads a file whose lines all have the same two or three columns with the fast reader."""
     rows = rows.strip(b"\n") + b"\n"
     first = rows[: rows.find(b"\n")]
     separator = "\t" if b"\t" in first else ""
-    if not separator and b"\t" in rows:  # in that line, a blank is part of a name
+    if not separator and b"\t" in rows:  # in a line with tabs, a blank is part of a name
         raise IrregularText
     width = len(first.split(b"\t") if separator else [x for x in first.split(b" ") if x])
     if width not in (2, 3):
@@ -101,10 +101,10 @@ def _by_line(path: str, rows: bytes) -> _Parts:
 
 
 def read_mci(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """mcl's native matrix: vectors ``j i:value ... $``; entry i of vector j is the arc j -> i.
+    """Reads mcl's native matrix: entry i of a vector ``j i:value ... $`` is the arc j -> i.
 
-    A vertex is called what the file's domain calls it: 0..n-1 unless ``mclcols`` says otherwise.
-    Undirected if the matrix is symmetric, unless told.
+    The labels are the ids of the file's domain: 0..n-1 unless ``mclcols`` declares others. By
+    default, the graph is undirected if the matrix is symmetric.
     """
     limits.text("mci", data)
     text = "\n".join(text_lines(path, text_bytes(path, data)))
@@ -166,7 +166,7 @@ def _body(section: str) -> str:
 
 
 def _vectors(path: str, section: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Column, row and value of every entry."""
+    """Returns the column, row and value of every entry."""
     columns, counts, entries = [], [], []
     *vectors, rest = _body(section).split("$")
     if rest.strip():
@@ -189,7 +189,7 @@ def _vectors(path: str, section: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def read_tab(path: str | os.PathLike[str]) -> dict[int, str]:
-    """mcl's dictionary of labels (``-write-tab``): lines of an index, a tab and a label."""
+    """Reads mcl's dictionary of labels (``-write-tab``): one index, tab and label per line."""
     known: dict[int, str] = {}
     for at, line in enumerate(text_lines(path, text_bytes(path, load_bytes(path))), 1):
         if not line.strip() or line.startswith("#"):
@@ -210,16 +210,16 @@ def write_clusters(
     clusters: Iterable[Tensor | Sequence[int]],
     labels: Sequence[Any] | np.ndarray | None = None,
 ) -> None:
-    """Writes a cluster a line, its members between tabs, as ``mcl --abc`` does.
+    """Writes one cluster per line, its members separated by tabs, as ``mcl --abc`` does.
 
     Args:
-        path: the file; ``.gz``, ``.bz2`` or ``.xz`` at the end compresses.
-        clusters: vertices of each, such as ``Clustering.clusters()``.
-        labels: names ``[num_nodes]``; the vertex numbers if None.
+        path: the file; the suffixes ``.gz``, ``.bz2`` and ``.xz`` compress.
+        clusters: the vertices of each cluster, such as ``Clustering.clusters()``.
+        labels: names ``[num_nodes]``; None means the vertex numbers.
 
     Raises:
-        TypeError, ValueError: something that is no vertex, or has no label; a label that holds a
-            tab or a line end.
+        TypeError, ValueError: a member is not a vertex or has no label, or a label contains a tab
+            or a line end.
 
     Example:
         >>> import pathlib, tempfile
@@ -241,7 +241,7 @@ def write_clusters(
 def cluster_lines(
     clusters: Iterable[Tensor | Sequence[int]], labels: Sequence[Any] | np.ndarray | None = None
 ) -> Iterable[str]:
-    """The lines that :func:`write_clusters` writes."""
+    """Returns the lines that :func:`write_clusters` writes."""
     names = None if labels is None else [str(x) for x in check_files.sequence(labels, "labels")]
     for name in names or []:
         if not name or any(x in name for x in "\t\n\r") or not encodes(name):
@@ -272,10 +272,11 @@ def _members(cluster: Any, at: int) -> list[int]:
 
 
 def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:
-    """The labels of each cluster of a file with a cluster a line, between tabs (else blanks).
+    """Reads the labels of each cluster: one cluster per line, separated by tabs, else by blanks.
 
     Raises:
-        FileNotFoundError, ValueError: no such file; empty, binary or damaged.
+        FileNotFoundError: the file does not exist.
+        ValueError: the file is empty, binary or damaged.
     """
     lines = text_lines(path, text_bytes(path, load_bytes(path)))
     return [

@@ -1,4 +1,4 @@
-"""GraphML and GML, and graphs of networkx."""
+"""GraphML and GML files, and networkx graphs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from torchcent.runtime._optional import need
 def read_networkx(
     path: str, data: bytes, directed: bool | None, format: str, limits: Budget
 ) -> EdgeList:
-    """GraphML or GML through networkx, direction as the file says."""
+    """Reads GraphML or GML through networkx; the file declares the direction."""
     networkx = need("networkx", "networkx", f"reading {format}")
     limits.text(format, data)
     if format == "graphml" and b"<!ENTITY" in data:
@@ -36,19 +36,19 @@ def read_networkx(
 
 
 def _read_gml(networkx: Any, data: bytes) -> Any:
-    """GML as found: labels may be missing or repeated, repeated edges not announced."""
+    """Reads GML leniently: labels may be missing or repeated, multigraphs need no declaration."""
     multigraph = re.sub(rb"\bgraph\s*\[", b"graph [ multigraph 1", data, count=1)
     for text, label in ((data, "label"), (multigraph, "label"), (multigraph, "id")):
         with contextlib.suppress(networkx.NetworkXError):
             return networkx.read_gml(io.BytesIO(text), label=label)
-    return networkx.read_gml(io.BytesIO(data), label="id")  # raises what is really wrong
+    return networkx.read_gml(io.BytesIO(data), label="id")  # raises the actual error
 
 
 def from_networkx(graph: Any, directed: bool | None = None) -> EdgeList:
-    """The edges of a networkx graph; labels are its nodes, in the graph's own order.
+    """Returns the edges of a networkx graph; the labels are its nodes, in the graph's own order.
 
-    Weights are taken if every edge has a numeric attribute ``weight``; if only some have, they are
-    left, with a warning.
+    Weights are used if every edge has a numeric attribute ``weight``. If only some edges have it,
+    the weights are ignored with a warning.
     """
     nodes = list(graph)
     number = {v: k for k, v in enumerate(nodes)}

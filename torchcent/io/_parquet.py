@@ -1,4 +1,4 @@
-"""Tables of edges: .parquet."""
+"""Edge tables in .parquet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torchcent.runtime._optional import need
 def read_parquet(
     path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
 ) -> EdgeList:
-    """Columns ``source`` and ``target`` (else the first two), and ``weight`` if there is one."""
+    """Reads ``source`` and ``target`` (else the first two columns) and an optional ``weight``."""
     pa = need("pyarrow", "io", "reading .parquet")
     parquet = need("pyarrow.parquet", "io", "reading .parquet")
     with parsing(path, "a parquet file"):
@@ -36,7 +36,7 @@ def read_parquet(
     limits.allow(8 * 8 * metadata.num_rows, f"{metadata.num_rows} rows")
     groups = [metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups)]
     limits.allow(2 * sum(groups), "what the row groups expand to")
-    # a string column stays coded by its dictionary: expanded, a name could stand there any time
+    # keep the dictionary encoding of string columns: decoding could repeat a name arbitrarily often
     coded = [
         x
         for x in wanted
@@ -87,7 +87,7 @@ def read_parquet(
 
 
 def _own_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
-    """What torchcent.write has left in a schema."""
+    """Returns the metadata that torchcent.write stores in a schema."""
     own = json.loads((metadata or {}).get(b"torchcent", b"{}"))
     if not isinstance(own, dict) or not isinstance(own.get("isolated", []), list):
         raise ValueError("the metadata 'torchcent' are not those that torchcent.write leaves")
@@ -95,7 +95,7 @@ def _own_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
 
 
 def _column(path: str, pa: Any, name: str, column: Any) -> Any:
-    """Vertices of a column: integers or names."""
+    """Checks a column of vertices: integers or names."""
     if column.null_count:
         raise ValueError(f"{path}: column {name!r} has {column.null_count} empty entries")
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -108,7 +108,7 @@ def _column(path: str, pa: Any, name: str, column: Any) -> Any:
 
 
 def _codes(pa: Any, columns: list[Any], limits: Budget) -> tuple[np.ndarray, list[str]]:
-    """Positions ``[2, E]`` in a list of distinct names."""
+    """Returns positions ``[2, E]`` in a list of distinct names."""
     place: dict[str, int] = {}
     codes = []
     for column in columns:

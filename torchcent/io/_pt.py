@@ -1,4 +1,4 @@
-"""Files of torch.save: .pt."""
+"""Files of torch.save (.pt)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from torchcent.io._arrays import archive_size, claimed_count, from_array, parsin
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 
-#: What the pickle of a .pt may name. PyTorch's own list for weights_only is longer: it has calls
-#: that take memory by a number in the file (bytearray, Tensor) and tensors of other layouts.
+#: Globals that the pickle of a .pt may name. PyTorch's own list for weights_only is longer: it
+#: includes calls that allocate memory by a number in the file (bytearray, Tensor) and other
+#: layouts.
 _NAMED = re.compile(
     rb"collections OrderedDict|torch\._utils _rebuild_(tensor_v2|tensor_v3|parameter)|"
     rb"torch (Size|device|\w+Storage|u?int\d+|float\d+|double|bool|bfloat16)|"
@@ -32,9 +33,10 @@ _PLAIN = (
 def read_pt(
     path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
 ) -> EdgeList:
-    """A tensor ``[2, E]``, or a dictionary with ``edge_index`` and, if it has them,
-    ``edge_weight``, ``num_nodes``, ``directed``, ``labels``. Tensors and plain values only: no
-    code in the file is run."""
+    """Reads a tensor ``[2, E]``, or a dictionary with ``edge_index`` and optionally
+    ``edge_weight``, ``num_nodes``, ``directed`` and ``labels``. Only tensors and plain values are
+    accepted; no code in the file is executed.
+    """
     _check_pickle(path, data, limits)
     with parsing(path, f"a PyTorch file of {_PLAIN}"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -62,7 +64,7 @@ def read_pt(
 
 
 def _check_pickle(path: str, data: bytes, limits: Budget) -> None:
-    """The archive as a whole, and what its pickle would call, before any of it is loaded."""
+    """Checks the archive and the calls of its pickle before any of it is loaded."""
     with parsing(path, "a PyTorch file"):
         if not data.startswith(b"PK"):
             raise ValueError("no zip archive; files from before PyTorch 1.6 must be saved again")
@@ -80,7 +82,7 @@ def _check_pickle(path: str, data: bytes, limits: Budget) -> None:
 
 
 def _dense(limits: Budget, name: str, tensor: Any) -> np.ndarray:
-    """A tensor of a file as an array; a few stored numbers may claim any size by strides of 0."""
+    """Returns a tensor as an array; with strides of 0, few stored numbers can claim any size."""
     if not isinstance(tensor, torch.Tensor):
         raise ValueError(f"{limits.path}: {name!r} is of type {type(tensor).__name__}, no tensor")
     if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":

@@ -1,4 +1,4 @@
-"""Results out: named columns of equal length."""
+"""Writes results: named columns of equal length."""
 
 from __future__ import annotations
 
@@ -30,28 +30,29 @@ def write_scores(
     *,
     escape_formulas: bool = False,
 ) -> None:
-    """Writes scores with their labels by the suffix of ``path``.
+    """Writes scores with their labels. The suffix of ``path`` selects the format.
 
-    ``.csv``, ``.tsv`` and ``.txt`` are a header and a row each; ``.npz`` and ``.parquet`` hold
-    every column under its name; ``.json`` is one object of columns, with ``metadata`` under that
-    key (in .parquet, in the schema); ``.npy`` is the columns of real numbers alone, ``[n]`` or
-    ``[n, k]``. The old file stays whole until the new one is.
+    ``.csv``, ``.tsv`` and ``.txt`` have a header and one row per entry. ``.npz`` and ``.parquet``
+    hold each column under its name. ``.json`` is one object of columns, with ``metadata`` under
+    that key; .parquet stores it in the schema. ``.npy`` holds the columns of real numbers only, as
+    ``[n]`` or ``[n, k]``. An existing file is replaced atomically.
 
-    Names are written as they are. A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``,
-    ``@``, a tab or a carriage return for a formula, and may run what it says
-    (``=cmd|...``): where names come from others and the file is to be opened in a spreadsheet,
-    ``escape_formulas=True`` puts an apostrophe before such names (as OWASP recommends) in .csv,
-    .tsv and .txt. Numbers are never changed, nor are the other formats.
+    Names are written unchanged. Spreadsheets interpret a cell that begins with ``=``, ``+``, ``-``,
+    ``@``, a tab or a carriage return as a formula, and may execute it (``=cmd|...``). If the names
+    come from an untrusted source and the file is opened in a spreadsheet, use
+    ``escape_formulas=True``: it puts an apostrophe before such names (as OWASP recommends) in .csv,
+    .tsv and .txt. Numbers and the other formats are never changed.
 
     Args:
-        path: the file; ``.gz``, ``.bz2`` or ``.xz`` at the end compresses.
-        columns: name to values, all of one length.
-        metadata: plain values on how the scores came about.
-        escape_formulas: put an apostrophe before names that a spreadsheet takes for formulas.
+        path: the file; the suffixes ``.gz``, ``.bz2`` and ``.xz`` compress.
+        columns: maps names to values, all of the same length.
+        metadata: plain values that describe how the scores were computed.
+        escape_formulas: put an apostrophe before names that a spreadsheet interprets as formulas.
 
     Raises:
-        ValueError: unknown suffix, columns of different lengths, or a name that is no text.
-        TypeError: an argument of another type.
+        ValueError: the suffix is unknown, the columns have different lengths, or a name is not
+            valid text.
+        TypeError: an argument has the wrong type.
 
     Example:
         >>> import pathlib, tempfile, torch
@@ -97,16 +98,16 @@ def write_scores(
 
 @contextlib.contextmanager
 def _naming_the_text(path: str | os.PathLike[str]) -> Iterator[None]:
-    """A name with half of a surrogate pair cannot be written as UTF-8."""
+    """Reports names with lone surrogates, which cannot be encoded as UTF-8."""
     try:
         yield
     except UnicodeEncodeError as error:
         around = error.object[max(error.start - 20, 0) : error.end + 20]
-        raise ValueError(f"{path}: {around!r} is no text in UTF-8") from None
+        raise ValueError(f"{path}: {around!r} is not valid UTF-8 text") from None
 
 
 def check_scores_path(path: str | os.PathLike[str]) -> str:
-    """The suffix of a table that can be written there; an error where it cannot."""
+    """Returns the suffix; raises an error if a table cannot be written to this path."""
     path = check_files.path(path)
     suffix, _ = split_suffix(path)
     if suffix not in _SUFFIXES:
@@ -118,7 +119,7 @@ def check_scores_path(path: str | os.PathLike[str]) -> str:
 
 
 def _metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Values that JSON can hold."""
+    """Checks that the metadata can be represented in JSON."""
     if metadata is not None and not isinstance(metadata, Mapping):
         raise TypeError(f"metadata must be a mapping or None, got {shortened(metadata)}")
     about = dict(metadata or {})
@@ -149,12 +150,12 @@ def _array(name: str, values: Tensor | np.ndarray | Sequence[Any]) -> np.ndarray
     return names
 
 
-#: What a spreadsheet takes for the beginning of a formula; also in full width.
+#: Characters at which a spreadsheet starts a formula, including their full-width forms.
 _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def _escaped(names: Iterable[str]) -> np.ndarray:
-    """Names with an apostrophe before what looks like a formula."""
+    """Puts an apostrophe before names that look like formulas."""
     shown = [f"'{x}" if x.startswith(_FORMULA) else x for x in names]
     array = np.empty(len(shown), object)
     array[:] = shown
@@ -162,7 +163,7 @@ def _escaped(names: Iterable[str]) -> np.ndarray:
 
 
 def fixed_width(values: np.ndarray) -> np.ndarray:
-    """Strings of fixed width: numpy stores objects only as pickles."""
+    """Returns strings of fixed width; numpy would store objects as pickles."""
     return values.astype(str) if values.dtype == object else values
 
 
@@ -178,14 +179,14 @@ def _write_table(
             if escape:
                 values = _escaped(x if isinstance(x, str) else str(x) for x in values)
             values = quoted(values) if comma else _unbroken(values)
-        elif values.dtype == np.float32:  # as many digits as float32 needs, no more
+        elif values.dtype == np.float32:  # as many digits as float32 needs
             values = np.array([str(x) for x in values], object)
         shown.append(values)
     write_rows(file, shown, separator)
 
 
 def _unbroken(values: np.ndarray) -> np.ndarray:
-    """Names that do not break a row: a tab or a line end inside becomes a blank."""
+    """Replaces tabs and line ends in names by blanks, so that no name breaks a row."""
     table = str.maketrans("\t\r\n", "   ")
     return np.array([str(x).translate(table) for x in values] or [], object)
 
@@ -199,6 +200,6 @@ def _write_json(
             content[name] = [float(str(x)) for x in values]
         else:
             content[name] = values.tolist()
-        if values.dtype.kind == "f":  # JSON has no NaN and no infinity
+        if values.dtype.kind == "f":  # JSON has neither NaN nor infinity
             content[name] = [x if math.isfinite(x) else None for x in content[name]]
     file.write((json.dumps(content, ensure_ascii=False) + "\n").encode())

@@ -1,4 +1,4 @@
-"""Distances from weights that tell how close two vertices are."""
+"""Converts similarities between vertices to distances."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SIMILARITIES = ("inverse", "log")
 
 
 def to_distances(edges: EdgeList, formula: str) -> EdgeList:
-    """The same edges with distances d in place of similarities s.
+    """Returns the same edges with similarities s converted to distances d.
 
-    "inverse": d = 1 / s, for counts and strengths. "log": d = -ln(s), for probabilities s < 1: the
-    shortest path is the most probable one.
+    "inverse": d = 1 / s, for counts and strengths. "log": d = -ln(s), for probabilities s < 1; the
+    shortest path is then the most probable one.
 
     Raises:
-        ValueError: naming the first edge whose similarity gives no distance.
+        ValueError: a similarity has no distance; the message names the first such edge.
     """
     weight = edges.edge_weight
     assert weight is not None

@@ -1,8 +1,8 @@
-"""Edge lists as text: SNAP, KONECT, Network Repository, CSV with or without a header.
+"""Text edge lists: SNAP, KONECT, Network Repository, CSV with or without a header.
 
-One reader, :func:`read_lines`, defines what is accepted and names the line of every error. Two
-fast ones (numbers by numpy, anything by pyarrow where installed) take what is regular and
-hand over everything else, so that they never decide whether a file is right.
+One reader, :func:`read_lines`, defines the format and names the line of every error. Two fast
+readers (numpy for numbers, pyarrow, if installed, for anything) handle regular input. They leave
+everything else to :func:`read_lines`, so that they never decide whether a file is valid.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from torchcent.io._tokens import IrregularText, integer_columns, number_rows
 
 @dataclass
 class Columns:
-    """Three columns as read: ids are int64, or positions in ``names``."""
+    """Three columns; the ids are int64 or positions in ``names``."""
 
     ids: np.ndarray
     names: list[str] | None
@@ -51,7 +51,7 @@ def read_edges(
     skip: int = 0,
     text_labels: bool = False,
 ) -> EdgeList:
-    """An edge list in text; see :func:`torchcent.read`."""
+    """Reads a text edge list; see :func:`torchcent.read`."""
     limits.text("edges", data)
     data = _skipped(path, text_bytes(path, data), skip)
     said = declared(path, data)
@@ -70,7 +70,7 @@ def read_edges(
 
 
 def _skipped(path: str, data: bytes, skip: int) -> bytes:
-    """``data`` without its first ``skip`` lines."""
+    """Returns ``data`` without its first ``skip`` lines."""
     start = 0
     for passed in range(skip):
         if start == len(data):
@@ -96,7 +96,7 @@ def _columns(
 
 
 def _arrow() -> Any:
-    """The module pyarrow with its csv reader, None where it is not installed."""
+    """Returns the module pyarrow with its csv reader, or None if it is not installed."""
     try:
         import pyarrow.csv
     except ImportError:
@@ -105,8 +105,8 @@ def _arrow() -> Any:
 
 
 def _read_numbers(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
-    """Integer ids, and at most numbers beside them, by numpy."""
-    if text_labels or (layout.width > 2 and _arrow()):  # pyarrow is faster at real numbers
+    """Reads integer ids and numeric weights with numpy."""
+    if text_labels or (layout.width > 2 and _arrow()):  # pyarrow parses real numbers faster
         raise IrregularText
     separator = layout.separator.encode()
     separators = 0
@@ -120,7 +120,7 @@ def _read_numbers(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
     if ((counts != layout.width) & (counts != 0)).any():
         raise IrregularText
     if separator and separators != (layout.width - 1) * np.count_nonzero(counts):
-        raise IrregularText  # an empty field somewhere
+        raise IrregularText  # an empty field
     if not plain and not integer_columns(rows, layout.width, (layout.source, layout.target)):
         raise IrregularText
     table = values.reshape(-1, layout.width)
@@ -130,7 +130,7 @@ def _read_numbers(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
 
 
 def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
-    """Any labels, by pyarrow."""
+    """Reads any labels with pyarrow."""
     pa = _arrow()
     if pa is None:
         raise IrregularText
@@ -143,7 +143,7 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
     except UnicodeDecodeError:
         raise IrregularText from None
     ends = (layout.source, layout.target)
-    if len(first) != layout.width or not is_text(rows):  # pyarrow skips columns without a look
+    if len(first) != layout.width or not is_text(rows):  # pyarrow does not check these
         raise IrregularText
     integers = not text_labels and all(INTEGER.fullmatch(first[k]) for k in ends)
     types = dict.fromkeys((f"f{k}" for k in ends), pa.int64() if integers else pa.string())
@@ -171,7 +171,7 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
         return Columns(np.stack([x.to_numpy() for x in both]), None, _finite(weight))
     coded = pa.chunked_array([c for x in both for c in x.chunks], pa.string()).dictionary_encode()
     coded = coded.combine_chunks()
-    if isinstance(coded, pa.ChunkedArray):  # names of more than 2 GB in all
+    if isinstance(coded, pa.ChunkedArray):  # more than 2 GB of names
         if coded.num_chunks != 1:
             raise IrregularText
         coded = coded.chunk(0)
@@ -179,7 +179,7 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
     numeric = sum(INTEGER.fullmatch(x) is not None for x in names)
     if any(
         not x or x != x.strip(BLANKS) or "\n" in x for x in names
-    ):  # a quote that goes on: no row
+    ):  # an unclosed quote: not a single row
         raise IrregularText
     if numeric and not text_labels:
         raise IrregularText
@@ -188,7 +188,7 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
 
 
 def _single_blanks(rows: bytes) -> bytes:
-    """One blank between fields, none at the ends of a line."""
+    """Separates fields by one blank and strips blanks at both ends of each line."""
     rows = rows.replace(b"\t", b" ")
     while b"  " in rows:
         rows = rows.replace(b"  ", b" ")
@@ -204,17 +204,17 @@ def _finite(weight: np.ndarray | None) -> np.ndarray | None:
 def read_lines(
     path: str, rows: bytes, layout: Layout, number: int = 1, text_labels: bool = False
 ) -> Columns:
-    """The reader that defines the format, line by line.
+    """Reads line by line. This reader defines the format.
 
     Args:
         path: the file, for messages.
         rows: the text below the header, without comments.
-        layout: how a line is cut.
-        number: the number that the first of these lines has in the file.
-        text_labels: take ids for names even if they look like numbers.
+        layout: how a line is split.
+        number: the line number of the first of these lines in the file.
+        text_labels: treat ids as names even if they look like numbers.
 
     Raises:
-        ValueError: names the file and the line.
+        ValueError: a line is invalid; the message names the file and the line.
     """
     sources: list[str] = []
     targets: list[str] = []
@@ -252,7 +252,7 @@ def read_lines(
         try:
             ids = np.array([list(map(int, sources)), list(map(int, targets))], np.int64)
             return Columns(ids.reshape(2, -1), None, weight)
-        except (OverflowError, ValueError):  # beyond int64 or Python's int: numbers only in looks
+        except (OverflowError, ValueError):  # too large for int64 or int(): not numbers
             pass
     code: dict[str, int] = {}
     codes = [code.setdefault(x, len(code)) for x in sources + targets]
@@ -269,7 +269,7 @@ def _weight(path: str, at: int, text: str) -> float:
 
 
 def _warn_of_counts(path: str, columns: Columns) -> None:
-    """A first row that is the number of vertices and of edges is most likely no edge."""
+    """Warns if the first row looks like the numbers of vertices and edges, not like an edge."""
     ids = columns.ids
     if columns.names is not None or ids.shape[1] < 3 or ids[1, 0] != ids.shape[1] - 1:
         return

@@ -1,4 +1,4 @@
-"""Numbers out of text at the speed of numpy: the part that all text readers share."""
+"""Fast parsing of numbers with numpy, shared by all text readers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _SPACE = b" \t\n"
 
 
 class IrregularText(Exception):
-    """The text is not what the fast reader handles: read it line by line instead."""
+    """Raised if the fast reader does not support the text; read it line by line instead."""
 
 
 def number_rows(text: bytes, dtype: type[np.generic]) -> tuple[np.ndarray, np.ndarray]:
-    """All numbers of a text, and how many stand on each line.
+    """Returns all numbers of a text and the number of fields on each line.
 
     Args:
-        text: numbers between blanks, tabs and newlines.
+        text: numbers separated by blanks, tabs and newlines.
         dtype: ``np.int64`` or ``np.float64``.
 
     Returns:
-        values ``[T]`` of ``dtype`` and counts int64 ``[L]``, ``counts.sum() == T``; blank lines
-        count 0, and what follows the last newline is a line unless it is empty.
+        values ``[T]`` of ``dtype`` and counts int64 ``[L]`` with ``counts.sum() == T``. Blank lines
+        count 0. The text after the last newline is a line unless it is empty.
 
     Raises:
-        IrregularText: something is not a number, or is too long to be exact.
+        IrregularText: a field is not a number, or is too long to be exact.
     """
     values, counts = [np.empty(0, dtype)], [np.empty(0, np.int64)]
     start = 0
@@ -51,34 +51,34 @@ def _number_rows(text: bytes, dtype: type[np.generic]) -> tuple[np.ndarray, np.n
     if raw[-1] != 10:
         newlines = np.append(newlines, len(raw))
     counts = np.diff(np.searchsorted(starts, newlines), prepend=0)
-    if ((raw < 32) & (raw != 9) & (raw != 10)).any():  # control characters separate nothing
+    if ((raw < 32) & (raw != 9) & (raw != 10)).any():  # control characters are not separators
         raise IrregularText
     if not len(starts):
         return np.empty(0, dtype), counts
     other = text.translate(None, b"0123456789-" + _SPACE)
-    # 18 digits fit int64 (numpy would clip a longer one in silence)
+    # 18 digits fit into int64 (numpy would silently clip longer numbers)
     if dtype is np.int64 and (other or lengths.max() > 18):
         raise IrregularText
-    if dtype is np.int64 and b"-" in text:  # numpy takes a lone minus for 0, or for the next line's
+    if dtype is np.int64 and b"-" in text:  # numpy misreads a lone minus as 0 or as a sign
         minus = np.flatnonzero(raw == 45)
         if after[minus].any():
             raise IrregularText
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # numpy's word for "stopped half-way"
+        warnings.simplefilter("error", DeprecationWarning)  # numpy's signal that it stopped early
         try:
             values = np.fromstring(text, dtype, sep=" ")
         except (DeprecationWarning, ValueError):
             raise IrregularText from None
-    if len(values) != len(starts):  # such as 5-3, which numpy takes for two numbers
+    if len(values) != len(starts):  # such as 5-3, which numpy reads as two numbers
         raise IrregularText
     return values, counts
 
 
 def integer_columns(text: bytes, width: int, columns: tuple[int, ...]) -> bool:
-    """Whether these columns of a ``width``-column text hold short integers only.
+    """Whether these columns of a ``width``-column text hold only short integers.
 
-    Read as float64 next to a weight, an id is exact if it is an integer of at most 15 digits.
-    The text must already be known to have ``width`` fields on each line that is not blank.
+    Ids parsed as float64, next to a weight, are exact if they are integers of at most 15 digits.
+    The text must be known to have ``width`` fields on each nonblank line.
     """
     start = 0
     while start < len(text):

@@ -1,4 +1,4 @@
-"""Graph files out: one writer a format, all through :func:`replacing`."""
+"""Writes graph files: one writer per format, all through :func:`replacing`."""
 
 from __future__ import annotations
 
@@ -28,32 +28,34 @@ _CHUNK = 1 << 16
 def write(
     path: str | os.PathLike[str], graph: EdgeList | Graph, *, format: str | None = None
 ) -> None:
-    """Writes a graph by the suffix of ``path``; the old file stays whole until the new one is.
+    """Writes a graph. The suffix of ``path`` selects the format; a file is replaced atomically.
 
     ======================  ===================================================================
-    .txt .tsv .edges .el    a row an edge as it stands, labels, weights; direction, number of
-                            vertices and isolated ones in comments that :func:`read` knows
-    .abc                    for mcl: the edges between tabs, nothing else
-    .csv                    header ``source,target[,weight]`` and nothing but the edges: no
-                            direction, no isolated vertices
+    .txt .tsv .edges .el    one row per edge in the given order, with labels and weights;
+                            direction, number of vertices and isolated vertices in comments
+                            that :func:`read` understands
+    .abc                    for mcl: tab-separated edges, nothing else
+    .csv                    header ``source,target[,weight]`` and the edges only: neither
+                            direction nor isolated vertices
     .mtx .npz               adjacency matrix, symmetric if undirected; no labels
-    .graph                  METIS, undirected graphs only; loops dropped; no labels
-    .gr                     arcs, both of an undirected edge, weight 1 if none; no labels
-    .npy                    ``edge_index`` alone
+    .graph                  METIS, undirected graphs only; loops are dropped; no labels
+    .gr                     arcs, two per undirected edge, default weight 1; no labels
+    .npy                    ``edge_index`` only
     .pt .parquet            everything
     ======================  ===================================================================
 
-    An undirected graph that lists every edge in both directions is written with one row an edge
-    in text and .parquet. Repeated edges are merged (smallest weight) in .mtx, .npz, .graph, .gr.
+    If an undirected graph lists every edge in both directions, text formats and .parquet get one
+    row per edge. .mtx, .npz, .graph and .gr merge repeated edges and keep the smallest weight.
 
     Args:
-        path: the file; ``.gz``, ``.bz2`` or ``.xz`` at the end compresses.
-        graph: what to write; of an undirected Graph every edge once, with its weight.
+        path: the file; the suffixes ``.gz``, ``.bz2`` and ``.xz`` compress.
+        graph: the graph to write; each edge of an undirected Graph is written once, with its
+            weight.
         format: overrides the suffix.
 
     Raises:
-        ValueError: unknown or read-only format, or something that it cannot hold.
-        TypeError: an argument of another type.
+        ValueError: the format is unknown or read-only, or cannot represent the graph.
+        TypeError: an argument has the wrong type.
 
     Example:
         >>> import pathlib, tempfile, torch
@@ -82,7 +84,7 @@ def write(
 
 
 def _on_cpu(edges: EdgeList) -> EdgeList:
-    """The same where numpy can take it."""
+    """Returns the same edges as CPU tensors that numpy can convert."""
     weight = edges.edge_weight
     if weight is not None and (weight.is_complex() or weight.layout != torch.strided):
         raise TypeError(f"edge_weight must be a dense tensor of real numbers, got {weight.dtype}")
@@ -103,7 +105,7 @@ def _edges_of(graph: Graph) -> EdgeList:
 
 
 def _once(edges: EdgeList) -> EdgeList:
-    """An undirected graph whose rows all have their reverse, with one row of the two."""
+    """Keeps one row per edge if an undirected graph lists every edge in both directions."""
     row, col = edges.edge_index.numpy()
     weight = edges.edge_weight
     value = np.zeros(len(row)) if weight is None else weight.double().numpy()
@@ -124,7 +126,7 @@ def _once(edges: EdgeList) -> EdgeList:
 
 
 def _arcs(edges: EdgeList, loops: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Row, column and weight of every arc once, both directions if undirected, sorted."""
+    """Returns row, column and weight of every arc once, sorted; both directions if undirected."""
     row, col = edges.edge_index.numpy()
     weight = None if edges.edge_weight is None else edges.edge_weight.double().numpy()
     if not edges.directed:
@@ -140,7 +142,7 @@ def _arcs(edges: EdgeList, loops: bool = True) -> tuple[np.ndarray, np.ndarray, 
 
 
 def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -> None:
-    """Rows of numbers (in full precision) and strings (as they are)."""
+    """Writes rows of numbers (in full precision) and strings (unchanged)."""
     formats = {"i": "%d", "u": "%d", "f": "%r", "O": "%s"}
     row = separator.join(formats[c.dtype.kind] for c in columns) + "\n"
     for start in range(0, len(columns[0]) if columns else 0, _CHUNK):
@@ -150,7 +152,7 @@ def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -
 
 
 def quoted(labels: Iterable[Any]) -> np.ndarray:
-    """Labels as fields of a CSV file."""
+    """Formats labels as CSV fields."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="")
     fields = []
@@ -185,7 +187,7 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
         if labels is not None:
             comments += [f"vertex {labels[v]}" for v in _isolated(edges)]
         file.write("".join(f"# {line}\n" for line in comments).encode())
-    if separator == "," or names:  # so that no name in the first row is taken for a header
+    if separator == "," or names:  # so that names in the first row are not mistaken for a header
         file.write((separator.join(heads) + "\n").encode())
     write_rows(file, columns, separator)
 
@@ -202,14 +204,14 @@ def _write_abc(file: IO[bytes], edges: EdgeList, path: str) -> None:
 
 
 def _isolated(edges: EdgeList) -> np.ndarray:
-    """Vertices that no edge mentions."""
+    """Returns the vertices without edges."""
     seen = np.zeros(edges.num_nodes, bool)
     seen[edges.edge_index.numpy().ravel()] = True
     return np.flatnonzero(~seen)
 
 
 def _check_label(path: str, label: str, separator: str) -> None:
-    """Refuses a name that would not come back from this kind of file."""
+    """Rejects a name that this format would not read back unchanged."""
     forbidden = {",": "\t\n\r", " ": " \t,;\n\r", "\t": "\t\n\r"}[separator]
     words = label.split(" ")
     looks_like_numbers = len(words) > 1 and all(is_number(x) for x in words)
@@ -230,8 +232,8 @@ def _write_mtx(file: IO[bytes], edges: EdgeList, path: str) -> None:
     matrix = _sparse(edges)
     field = "pattern" if edges.edge_weight is None else "real"
     symmetry = "general" if edges.directed else "symmetric"
-    text = io.BytesIO()  # mmwrite seeks, which a compressing file cannot
-    # 17 digits bring every float64 back exactly
+    text = io.BytesIO()  # mmwrite seeks, which compressed files do not support
+    # 17 digits represent every float64 exactly
     scipy.io.mmwrite(text, matrix, field=field, symmetry=symmetry, precision=17)
     file.write(text.getbuffer())
 
@@ -251,7 +253,7 @@ def _write_npz(file: IO[bytes], edges: EdgeList, path: str) -> None:
 
 
 def _plain(weight: np.ndarray) -> np.ndarray:
-    """Weights as integers if they are: the formats of METIS and DIMACS know no others."""
+    """Converts whole-numbered weights to integers, the only kind that METIS and DIMACS allow."""
     whole = (weight == np.rint(weight)) & (np.abs(weight) < 2**53)
     return weight.astype(np.int64) if whole.all() else weight
 

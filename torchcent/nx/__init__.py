@@ -1,7 +1,7 @@
-"""The NetworkX backend: what NetworkX's dispatcher calls (docs/networkx.md).
+"""The NetworkX backend, called by NetworkX's dispatcher (docs/networkx.md).
 
-NetworkX finds this module by its entry point, converts graphs with :func:`convert_from_nx`, asks
-:func:`can_run` and :func:`should_run`, and calls the function of the same name.
+NetworkX finds this module through its entry point, converts graphs with :func:`convert_from_nx`,
+queries :func:`can_run` and :func:`should_run`, and calls the function of the same name.
 """
 
 from torchcent.runtime._optional import need

@@ -106,7 +106,7 @@ def percolation_centrality(
 
 
 def _pivots(G: BackendGraph, k: int | None, seed: Any) -> Tensor | None:
-    """Drawn as NetworkX draws them, so that a seed gives the same ones."""
+    """Draws pivots as NetworkX does, so that a seed gives the same pivots."""
     if k is None:
         return None
     drawn = nx.utils.create_py_random_state(seed).sample(G.nodes, k)
@@ -116,8 +116,10 @@ def _pivots(G: BackendGraph, k: int | None, seed: Any) -> Tensor | None:
 def _ends(
     G: BackendGraph, sources: Iterable[Hashable], targets: Iterable[Hashable]
 ) -> tuple[Tensor, Tensor] | None:
-    """Vertices; None if there are none. As in NetworkX an unknown source is a KeyError, and an
-    unknown target is passed over."""
+    """Vertices of the sources and targets; None if either is empty.
+
+    As in NetworkX, an unknown source raises KeyError, and an unknown target is ignored.
+    """
     number = G.arrays.number
     begin = [number[node] for node in sources]
     end = {number[node] for node in targets if node in number}
@@ -129,7 +131,7 @@ def _ends(
 
 
 def _per_edge(G: BackendGraph, score: Tensor, weight: Hashable) -> dict[Any, float]:
-    """In a multigraph the shortest of parallel edges share their score, and the others have 0."""
+    """Scores per edge. In a multigraph, the shortest parallel edges share a score; others get 0."""
     if G.is_multigraph():
         graph = G.search(weight)
         shortest = graph.slot >= 0

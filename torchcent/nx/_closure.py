@@ -1,4 +1,4 @@
-"""The transitive closure, as NetworkX returns it: a graph."""
+"""The transitive closure as a graph, with NetworkX's result type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``nx.config.backends.torchcent``: where and how the backend runs."""
+"""``nx.config.backends.torchcent``: device, engine and threads of the backend."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def device() -> torch.device:
 
 
 def path_engine(graph: Graph) -> str:
-    """The engine that was asked for, if it counts paths of such a graph."""
+    """The configured engine if it can count paths of this graph, otherwise "auto"."""
     return _known(check_weights.ENGINES if graph.is_weighted else check.ENGINES)
 
 
 def distance_engine(graph: Graph) -> str:
-    """The engine that was asked for, if it finds distances of such a graph."""
+    """The configured engine if it can compute distances of this graph, otherwise "auto"."""
     return _known(check_weights.ENGINES if graph.is_weighted else check.DISTANCE_ENGINES)
 
 
 def row_engine(graph: Graph) -> str:
-    """The engine that was asked for, if it gives rows of distances of such a graph."""
+    """The configured engine if it can compute distance rows of this graph, otherwise "auto"."""
     return _known(check_weights.ROW_ENGINES if graph.is_weighted else check.ROW_ENGINES)
 
 
@@ -45,7 +45,7 @@ def _known(engines: tuple[str, ...]) -> str:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What torchcent refuses by value (weights that vanish beside others) is left to NetworkX."""
+    """Converts ValueError, such as for weights that vanish beside others, to a fallback."""
     try:
         yield
     except ValueError as error:
@@ -54,7 +54,7 @@ def refusals() -> Iterator[None]:
 
 @contextmanager
 def running() -> Iterator[None]:
-    """Around every search: threads as configured; counts in float64, as those of NetworkX are."""
+    """Context of every search: sets the threads, and counts in float64, as NetworkX does."""
     threads, before = config().threads, torch.get_num_threads()
     if threads is not None:
         torch.set_num_threads(threads)

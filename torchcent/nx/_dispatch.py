@@ -1,4 +1,4 @@
-"""can_run and should_run: what NetworkX asks before it calls, answered with reasons."""
+"""can_run and should_run: NetworkX's queries before a call, answered with reasons."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _HOPS = {
     "single_target_shortest_path_length",
 }
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
-# Nodes x edges below which a call of torchcent costs more than the search of NetworkX
+# Below this number of nodes x edges, the overhead of a call exceeds the search time of NetworkX
 # (benchmarks/networkx_backend.py --small).
 _SMALL = 10_000
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """True, or why torchcent does not compute this; nothing is consumed or changed."""
+    """True, or the reason why torchcent cannot compute this. Does not consume the arguments."""
     try:
         given = _arguments(name, args, kwargs)
     except TypeError as error:
@@ -42,7 +42,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """True, or why NetworkX itself is faster."""
+    """True, or the reason why NetworkX itself is faster."""
     given = _arguments(name, args, kwargs)
     graph = given["G"]
     if isinstance(graph, BackendGraph):
@@ -114,7 +114,7 @@ def _ends(given: dict[str, Any]) -> str | None:
         (count, sources), _ = ((len(x), {*x}) for x in (given["sources"], given["targets"]))
         if len(sources) < count:
             return "sources names a node more than once"
-    except Exception:  # whatever a collection says that cannot be listed, such as a nested tensor
+    except Exception:  # any error of a collection that cannot be iterated, such as a nested tensor
         return "sources or targets holds what is no node"
     return None
 
@@ -145,7 +145,7 @@ def _lengths(given: dict[str, Any]) -> str | None:
 
 
 def _is_converted(graph: Any, weight: Any) -> bool:
-    """Has NetworkX the graph in its cache, with this attribute?"""
+    """Whether the graph is in NetworkX's cache, with this attribute."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
     made = cache.get("backends", {}).get("torchcent", {})
     return any(isinstance(x, BackendGraph) and x.holds(weight) for x in list(made.values()))

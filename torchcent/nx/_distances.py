@@ -1,4 +1,4 @@
-"""Eccentricity, what follows from it, and the mean distance, with NetworkX's arguments."""
+"""Eccentricity, derived measures, and the mean distance, with NetworkX's arguments."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def average_shortest_path_length(
 
 
 def numbers(distance: Tensor, G: BackendGraph, weight: Hashable) -> list[Any]:
-    """Python ints where NetworkX has ints: hops, sums of ints, and the way to oneself."""
+    """Python ints where NetworkX returns ints: hops, sums of ints, and the distance to itself."""
     whole = weight is None or G.weight(weight).dtype == torch.int64
     return distance.long().tolist() if whole else [x or 0 for x in distance.double().tolist()]
 
@@ -109,7 +109,7 @@ def _of_connected(
 
 
 def _is_connected(graph: torchcent.Graph) -> bool:
-    """Is every vertex reached from vertex 0, and vertex 0 from every vertex?"""
+    """Whether vertex 0 and every other vertex reach each other."""
     there = torchcent.reachable(graph, 0)
     return bool(there.all()) and (
         graph.is_symmetric or bool(torchcent.reachable(graph.reversed(), 0).all())

@@ -1,4 +1,4 @@
-"""BackendGraph: a NetworkX graph, converted; and back."""
+"""BackendGraph, and the conversion from and to NetworkX."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _KINDS = {
 
 
 class BackendGraph:
-    """A NetworkX graph as arrays, which NetworkX keeps in its cache until the graph is changed.
+    """A NetworkX graph as arrays. NetworkX caches it until the graph is modified.
 
-    Vertex i is ``nodes[i]``, column e of a search's :attr:`Graph.slot` the e-th of ``graph.edges``.
-    It never changes.
+    Vertex i is ``nodes[i]``. Column e of a search's :attr:`Graph.slot` is the e-th edge of
+    ``graph.edges``. Instances are immutable.
     """
 
     __networkx_backend__ = "torchcent"
@@ -35,7 +35,7 @@ class BackendGraph:
     def __init__(
         self, graph: nx.Graph, weights: Iterable[Hashable] = (), keep: bool = False
     ) -> None:
-        """`weights` are attributes of edges to hold; `keep` holds a copy with all attributes."""
+        """`weights` are edge attributes to store; `keep` stores a copy with all attributes."""
         self.arrays = _networkx.arrays(graph)
         self.graph = dict(graph.graph)
         self.__networkx_cache__: dict[str, Any] = {}
@@ -49,7 +49,7 @@ class BackendGraph:
         return self.arrays.nodes
 
     @property
-    def _adj(self) -> dict[Hashable, int]:  # what nx.Graph.nbunch_iter asks for
+    def _adj(self) -> dict[Hashable, int]:  # required by nx.Graph.nbunch_iter
         return self.arrays.number
 
     def nbunch_iter(self, nbunch: Any = None) -> Iterator[Hashable]:
@@ -81,7 +81,7 @@ class BackendGraph:
         return self.arrays.tail.size
 
     def edges(self) -> Iterator[tuple[Hashable, ...]]:
-        """(u, v), in a multigraph (u, v, key), in the order of NetworkX."""
+        """(u, v), or (u, v, key) in a multigraph, in the order of NetworkX."""
         ends: list[Iterable[Hashable]] = [
             map(self.nodes.__getitem__, vertex.tolist())
             for vertex in (self.arrays.tail, self.arrays.head)
@@ -91,11 +91,11 @@ class BackendGraph:
         return zip(*ends, strict=True)
 
     def holds(self, weight: Hashable) -> bool:
-        """Is this attribute of the edges known, and are its values lengths?"""
+        """Whether this edge attribute is stored, and its values are lengths."""
         return weight is None or weight in self._weights
 
     def weight(self, name: Hashable) -> Tensor:
-        """The attribute of every edge: int64 if all are whole, else float64."""
+        """The attribute of every edge: int64 if all are whole numbers, otherwise float64."""
         if name not in self._weights:
             if self._source is None:
                 raise NotImplementedError(f"the graph was converted without the attribute {name!r}")
@@ -104,12 +104,12 @@ class BackendGraph:
 
     @cached_property
     def adjacency(self) -> tuple[Tensor, Tensor]:
-        """CSR on the host, the neighbours of each vertex in the order of NetworkX."""
+        """CSR on the host; the neighbours of each vertex are in the order of NetworkX."""
         rowptr = np.concatenate([[0], self.arrays.degree.cumsum()])
         return torch.from_numpy(rowptr), torch.from_numpy(self.arrays.neighbour.astype(np.int32))
 
     def search(self, weight: Hashable = None) -> Graph:
-        """The graph to be searched, on the device of the configuration."""
+        """The graph to search, on the configured device."""
         where = device()
         if (weight, where) not in self._searched:
             self._searched[weight, where] = self._on_host(weight).to(where)
@@ -125,7 +125,7 @@ class BackendGraph:
         return self._searched[weight, None]
 
     def to_networkx(self) -> nx.Graph:
-        """A NetworkX graph of its own, with the attributes that were held."""
+        """Returns a new NetworkX graph with the stored attributes."""
         if self._source is not None:
             return self._source.copy()
         made = _KINDS[self.is_multigraph(), self.is_directed()]()
@@ -147,7 +147,8 @@ def edge_lengths(graph: nx.Graph, made: _networkx.Arrays, name: Hashable) -> Ten
     """An attribute of every edge as int64 or float64.
 
     Raises:
-        NotImplementedError: saying why, if these are no lengths that torchcent searches by.
+        NotImplementedError: the values are not lengths that torchcent supports; the message says
+            why.
     """
     found = _networkx.lengths(graph, made, name)
     what = f"the edges' attribute {name!r}"
@@ -180,8 +181,8 @@ def convert_from_nx(
     """Converts a NetworkX graph; the dispatcher calls it and caches the result.
 
     Raises:
-        NotImplementedError: for weights that torchcent does not search by. NetworkX then runs the
-            function itself, unless torchcent was asked for by name.
+        NotImplementedError: torchcent does not support the weights. NetworkX then runs its own
+            implementation, unless the backend was requested explicitly.
     """
     if any(default != 1 for default in (edge_attrs or {}).values()):
         raise NotImplementedError("edges without the attribute must count as 1")
@@ -190,5 +191,5 @@ def convert_from_nx(
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """Converts a BackendGraph to NetworkX; everything else is that already."""
+    """Converts a BackendGraph to NetworkX; returns any other result unchanged."""
     return result.to_networkx() if isinstance(result, BackendGraph) else result

@@ -1,7 +1,7 @@
-"""Lengths of shortest paths, from one node or from all, with NetworkX's arguments and results.
+"""Shortest path lengths from one node or from all, with NetworkX's arguments and results.
 
-Keys come in NetworkX's order: the nearest first and, by hops, as its queue reaches them; at equal
-weighted distance as in G.nodes.
+Keys come in NetworkX's order: by increasing distance. Ties are in the order in which its queue
+reaches the nodes (hops), or in the order of G.nodes (weights).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from torchcent.nx._distances import numbers
 from torchcent.nx._graph import BackendGraph
 from torchcent.runtime import _codes, _ops
 
-_FARTHEST = 1e308  # what no path is longer than, and int is: any number of digits
-_ROWS, _ENTRIES, _WORK = 512, 2**24, 10**8  # sources, vertices, arcs searched before others look in
+_FARTHEST = 1e308  # an upper bound on path lengths; an int can have any number of digits
+_ROWS, _ENTRIES, _WORK = 512, 2**24, 10**8  # sources, vertices and scanned arcs per call
 
 
 def single_source_shortest_path_length(
@@ -82,14 +82,14 @@ def dijkstra_path_length(
 def _hops(
     G: BackendGraph, sources: Tensor, cutoff: float | None, backwards: bool = False
 ) -> Iterator[dict[Hashable, int]]:
-    """Hops from each source, nodes in the order in which NetworkX's queue reaches them."""
+    """Hops from each source; nodes in the order in which NetworkX's queue reaches them."""
     n = len(G)
     graph = G.adjacency
-    if backwards and G.is_directed():  # here those that are reached together come as in G.nodes
+    if backwards and G.is_directed():  # in this case, NetworkX orders ties as in G.nodes
         colptr, row = G.search().transpose
         graph = colptr.cpu(), row.cpu()
     limit = n
-    if cutoff is not None and cutoff < n:  # NetworkX goes on while cutoff > level
+    if cutoff is not None and cutoff < n:  # NetworkX continues while cutoff > level
         limit = math.ceil(max(cutoff, 0))
     at_once = max(1, min(_ROWS, _ENTRIES // n, _WORK // max(graph[1].numel(), 1)))
     for part in sources.split(at_once):
@@ -140,10 +140,11 @@ def _rows(graph: Graph, sources: Tensor) -> Tensor:
 def _reached(
     G: BackendGraph, row: Tensor, weight: Hashable, cutoff: float | None
 ) -> dict[Hashable, Any]:
-    """The nodes that are reached, the nearest first."""
+    """The reached nodes by increasing distance."""
     there = (row >= 0) & torch.isfinite(row)
     if cutoff is not None:
-        # The node itself is always among them. As float64: hops are int32, which cutoff may exceed.
+        # The source itself is always included. Compares in float64: hops are int32, which cutoff
+        # may exceed.
         there &= row.double() <= float(min(max(cutoff, 0), _FARTHEST))
     vertex = torch.nonzero(there).flatten()
     distance, order = torch.sort(row[vertex], stable=True)

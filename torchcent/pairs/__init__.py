@@ -1,1 +1,1 @@
-"""Results for pairs of vertices: all-pairs distances, transitive closure."""
+"""Results for pairs of vertices: all-pairs distances and transitive closure."""

@@ -1,4 +1,4 @@
-"""Rows of distances, block after block of sources: engine, memory, and the loops that fill them."""
+"""Rows of distances in blocks of sources: engine, memory, and the loops that compute them."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from torchcent.runtime._codes import WIDE_BITS as LANES
 from torchcent.runtime._codes import WIDE_BITS_FROM as LANES_FROM
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
-# Sources side by side in one batch of the bits engine: on the CPU many only if there are enough of
-# them and the distances of a batch fit the cache (fixed in csrc/distances/cpu/distances.cpp).
+# Lanes of the bits engine: on the CPU many only if there are enough sources and the distances of a
+# batch fit in the cache (fixed in csrc/distances/cpu/distances.cpp).
 LANES_WITHIN = 2**28
-# Bytes of a block, from which on longer ones gain nothing. On an accelerator it takes as much to
-# keep it busy, but memory of the host is slow to pin.
+# Largest block in bytes; longer ones gain nothing. An accelerator needs this much to stay busy, but
+# host memory is slow to pin.
 LARGEST_BLOCK, LARGEST_BLOCK_ON_ACCELERATOR = 2**28, 2**31
-# Workspace of the tensor engine: between two operators of a very large block Ctrl-C waits long.
+# Workspace of the tensor engine; in larger blocks Ctrl-C waits long between two operators.
 LARGEST_BATCH, LARGEST_BATCH_ON_ACCELERATOR = 2**29, 2**34
-_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar cost more than they give
+_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar do not pay off
 CPU = torch.device("cpu")
 MEASURE = MEASURES["shortest_path_lengths"]
 
 
 def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
-    """bits where it is compiled for the device, else tensor; by weights, what suits their depth."""
+    """bits if it is compiled for the device, else tensor; with weights, the one that suits them."""
     if graph.is_weighted:
         cores = _choice.Preparation(graph, MEASURE.name, memory)
         return _choice.choose(cores, MEASURE, "no", asked, sources)[0]
@@ -50,21 +50,21 @@ def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> st
 
 
 def narrowest(depth: int) -> torch.dtype:
-    """The first dtype that holds this distance."""
+    """The narrowest dtype that holds this distance."""
     return next(t for t in check.DISTANCE_DTYPES if depth <= torch.iinfo(t).max)
 
 
 def depth_at_least(graph: Graph, sources: Tensor | None) -> int:
-    """A distance that is in the result, large if that is to be had in two searches."""
+    """A depth estimate from one or two searches: a distance that occurs in the result."""
     if sources is None:
         return _hops.depth(graph.rowptr, graph.col)
     return int(_hops.hops(graph.rowptr, graph.col, int(sources[0])).max())
 
 
 class Target(Protocol):
-    """Where rows go that are not computed in place."""
+    """The destination of rows that are not computed in place."""
 
-    pinned: Tensor | None  # its memory, if a device can copy to it
+    pinned: Tensor | None  # its memory, if a device can copy to it directly
 
     def write(self, rows: slice | Tensor, block: Tensor) -> None: ...
 
@@ -72,20 +72,19 @@ class Target(Protocol):
 
 
 class Blocks:
-    """A run: its sources in blocks, as large as memory allows and as does any good, and the dtype
-    that it has come to.
+    """A run: its sources in blocks as large as memory allows and useful, and its current dtype.
 
     Args:
-        in_order: whether blocks must come in the order of the sources. Otherwise the bits engine
-            takes sources that are close to each other together, where they share more work.
-        dtype: to begin with.
-        fixed: whether it must stay.
+        in_order: whether blocks must follow the order of the sources. Otherwise the bits engine
+            groups sources that are close to each other, because they share more work.
+        dtype: initial dtype.
+        fixed: whether the dtype must not change.
         kept: whether the run holds its whole result.
-        copies: how many blocks it holds at a time besides.
+        copies: number of additional blocks that it holds at a time.
 
     Raises:
-        MemoryError: if a single source, or a block of the size asked for, needs too much; also
-            later on, if the dtype has to be widened.
+        MemoryError: a single source, or a block of the requested size, needs too much; also raised
+            later if the dtype has to be widened.
     """
 
     def __init__(
@@ -93,8 +92,8 @@ class Blocks:
         fixed: bool, kept: bool, copies: int, block_size: int | None, memory: int | None,
     ) -> None:  # fmt: skip
         self.graph, self.sources, self.engine, self.dtype = graph, sources, engine, dtype
-        self._transpose = graph.transpose  # which counts as memory of the graph from now on
-        self._place: Tensor | None = None  # the row of each source; None: as they come
+        self._transpose = graph.transpose  # counts as memory of the graph from now on
+        self._place: Tensor | None = None  # the row of each source; None: in the given order
         self._fixed, self._kept, self._copies = fixed, kept, copies
         self._block_size, self._memory = block_size, memory
         self._limit = _room.limit(graph, memory)
@@ -108,7 +107,7 @@ class Blocks:
             self.sources = sources[self._place]
 
     def _fit(self, kept: int) -> int:
-        """Rows of a block, while the run keeps so many bytes for every distance."""
+        """Rows per block, if the run keeps `kept` bytes for every distance."""
         graph, total = self.graph, max(1, self.sources.numel())
         n, m = graph.num_nodes, graph.num_slots
         row = max(1, n * self.dtype.itemsize)
@@ -121,7 +120,7 @@ class Blocks:
         def need(rows: int) -> int:
             work = _rows.memory_needed(n, m, rows, graph.device)
             if graph.is_weighted:
-                own = rows * n * 2 * 8  # distances in the numbers of the engine, or as float64
+                own = rows * n * 2 * 8  # distances in the format of the engine, or as float64
                 if self.engine == "tensor":
                     return besides(rows) + 2 * work + own
                 cost = ENGINES[self.engine]
@@ -194,17 +193,19 @@ class Blocks:
         return torch.empty(shape, dtype=self.dtype, device=device, pin_memory=pinned)
 
     def rows(self, first: int, count: int) -> slice | Tensor:
-        """Where the rows of some sources belong."""
+        """The positions of the rows of some sources in the result."""
         part = slice(first, first + count)
         return part if self._place is None else self._place[part]
 
     def kept(self, done: int) -> int:
-        """The first rows, among which are those of the first `done` sources."""
+        """The number of leading rows that include those of the first `done` sources."""
         return done if self._place is None or done == 0 else self.shape[0]
 
     def compute(self, first: int, count: int, out: Tensor, bar: tqdm, placed: bool = False) -> bool:
-        """The rows of so many sources, into all of `out` or, `placed`, to where they belong in it;
-        False if they need a larger dtype, which the run has then."""
+        """Computes the rows of `count` sources into all of `out`, or in place there if `placed`.
+
+        Returns False if they need a larger dtype; the run has been changed to it.
+        """
         graph, sources = self.graph, self.sources[first : first + count]
         place = None
         if placed and self._place is None:
@@ -240,7 +241,7 @@ class Blocks:
         return True
 
     def _weighted(self, sources: Tensor, out: Tensor, control: Tensor) -> None:
-        """The rows of these sources by weights, and in the dtype that they are to have."""
+        """Computes the rows of these sources by weights, in the dtype of the run."""
         graph = self.graph
         launch = _codes.Launch(self._threads(sources.numel()))
         scale, floating = graph.scale, self.dtype.is_floating_point
@@ -258,7 +259,7 @@ class Blocks:
                 raise OverflowError(
                     f"a distance of {float(longest.max()):g} from vertex "
                     f"{int(sources[longest.argmax()])} does not fit {self.dtype}, which holds "
-                    f"{limit:g} at most; take dtype='auto' or torch.float64"
+                    f"{limit:g} at most; use dtype='auto' or torch.float64"
                 )
         if not floating:
             found = torch.where(reached, found, -1)
@@ -271,7 +272,7 @@ class Blocks:
             source, depth = next((s, depth) for s, depth in reach if depth > limit)
             raise OverflowError(
                 f"a distance of {depth} from vertex {source} does not fit {self.dtype}, which "
-                f"holds {limit} at most; take dtype='auto' or {narrowest(depth)}"
+                f"holds {limit} at most; use dtype='auto' or {narrowest(depth)}"
             )
         narrow, self.dtype = self.dtype, narrowest(limit + 1)
         self.block = self._fit(narrow.itemsize + self.dtype.itemsize)
@@ -281,7 +282,7 @@ class Blocks:
 
 
 def in_place(run: Blocks, result: Tensor, bar: tqdm) -> Tensor:
-    """All rows where they are to stay; `result` itself, unless it had to be widened."""
+    """Computes all rows in place; returns `result` itself, unless it had to be widened."""
     total, done = run.shape[0], 0
     while done < total:
         count = min(total - done, run.block)
@@ -295,7 +296,7 @@ def in_place(run: Blocks, result: Tensor, bar: tqdm) -> Tensor:
 
 
 def one_by_one(run: Blocks, progress: bool | None) -> Iterator[tuple[Tensor, Tensor]]:
-    """(sources [b], distances [b, n]) of one block after the other."""
+    """Yields (sources [b], distances [b, n]) for one block after the other."""
     done = 0
     with run.bar(progress) as bar:
         while done < run.shape[0]:
@@ -307,7 +308,7 @@ def one_by_one(run: Blocks, progress: bool | None) -> Iterator[tuple[Tensor, Ten
 
 
 def streamed(run: Blocks, target: Target, bar: tqdm) -> None:
-    """All rows to the target: a block is copied and written while the next one is computed."""
+    """Sends all rows to the target; a block is copied and written while the next is computed."""
     total, done = run.shape[0], 0
     with ThreadPoolExecutor(1) as writer:
         stages = [_Stage(run, target) for _ in range(2)]
@@ -320,7 +321,7 @@ def streamed(run: Blocks, target: Target, bar: tqdm) -> None:
                 done += count
             else:
                 stages[1].wait()
-                stages.clear()  # before the larger ones take memory
+                stages.clear()  # before the larger ones are allocated
                 target.widen(run.dtype, run.kept(done))
                 stages = [_Stage(run, target) for _ in range(2)]
         for stage in stages:
@@ -328,8 +329,10 @@ def streamed(run: Blocks, target: Target, bar: tqdm) -> None:
 
 
 class _Stage:
-    """A block on its way to the target: where it is computed and, for a graph on CUDA, pinned
-    memory of the host in between."""
+    """A block on its way to the target.
+
+    It consists of the memory where it is computed and, for a graph on CUDA, pinned host memory.
+    """
 
     def __init__(self, run: Blocks, target: Target) -> None:
         device = run.graph.device
@@ -343,7 +346,7 @@ class _Stage:
         self._written: Future[None] | None = None
 
     def wait(self) -> None:
-        """Until the block is written and its memory free."""
+        """Waits until the block is written and its memory is free."""
         if self._written is not None:
             self._written.result()
 
@@ -370,7 +373,7 @@ class _Stage:
 
 
 class HostRows:
-    """A tensor on the host, for the rows of a graph that is elsewhere."""
+    """A tensor on the host that receives the rows of a graph on another device."""
 
     def __init__(self, out: Tensor) -> None:
         self._out = out
@@ -380,4 +383,4 @@ class HostRows:
         self._out[rows] = block
 
     def widen(self, dtype: torch.dtype, done: int) -> None:
-        raise AssertionError("the dtype of a tensor that is given stays")
+        raise AssertionError("the dtype of a given tensor cannot change")

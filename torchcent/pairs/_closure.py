@@ -1,4 +1,4 @@
-"""transitive_closure, Closure and reachable: who reaches whom."""
+"""transitive_closure, Closure and reachable: reachability between vertices."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._watch import progress_bar, watched
 
 BLOCK = 512  # columns of a block; fixed in csrc/graph/cpu/closure.cpp
-_INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar cost more than they give
-_PER_NODE, _PER_SLOT = 64, 64  # bytes that finding the components and their arcs takes at most
-_CHUNK = 2**24  # entries of a dense matrix made at a time
+_INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar do not pay off
+_PER_NODE, _PER_SLOT = 64, 64  # upper bound of the bytes for finding components and their arcs
+_CHUNK = 2**24  # entries of a dense matrix that are computed at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Closure:
-    """Who reaches whom in a graph, as bits; made by :func:`transitive_closure`.
+    """Reachability between all vertices of a graph, as bits; made by :func:`transitive_closure`.
 
-    One row and one column per strongly connected component. Components are numbered so that arcs
-    between them lead to smaller numbers: first those that reach no other (without rows), last
-    those that no other reaches (without columns), then those without arcs. So the bits are a
-    triangle at most, and only the middle of the graph counts twice.
+    There is one row and one column per strongly connected component. Components are numbered so
+    that arcs between them lead to smaller numbers: first those that reach no other (without rows),
+    last those that no other reaches (without columns), then those without arcs. The bits therefore
+    form a triangle at most, and only components in the middle have both a row and a column.
 
     Attributes:
         num_nodes: n.
         component: int64 [n], the strongly connected component of each vertex.
-        reflexive: as asked for.
+        reflexive: as requested.
     """
 
     num_nodes: int
     component: Tensor
     reflexive: bool | None
-    _loop: Tensor  # bool [n]: does the vertex reach itself?
+    _loop: Tensor  # bool [n]: whether the vertex reaches itself
     _words: Tensor  # int64: the bits, see csrc/graph/cpu/closure.cpp
     _base: Tensor  # int64 [blocks]
     _block: int  # columns of a block
@@ -56,15 +56,15 @@ class Closure:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all that is held."""
+        """Bytes of all tensors held."""
         held = (self.component, self._loop, self._words, self._base)
         return sum(part.numel() * part.element_size() for part in held)
 
     def reaches(self, u: int | Tensor, v: int | Tensor) -> bool | Tensor:
-        """Is there a path from u to v?
+        """Returns whether there is a path from u to v.
 
         Args:
-            u, v: vertices; tensors of them broadcast.
+            u, v: vertices, or tensors of vertices, which broadcast.
 
         Returns:
             A bool for two ints, else a bool tensor of the broadcast shape. O(1) per pair.
@@ -85,14 +85,14 @@ class Closure:
         return torch.nonzero(self._rows(vertex[None])[0]).flatten()
 
     def count(self) -> int:
-        """The number of pairs (u, v) such that u reaches v. O(1): counted when it was made."""
+        """The number of pairs (u, v) such that u reaches v. O(1): computed on construction."""
         return self._count
 
     def to_dense(self) -> Tensor:
-        """bool [n, n]: entry (u, v) tells whether u reaches v.
+        """bool [n, n]: entry (u, v) is True if u reaches v.
 
         Raises:
-            MemoryError: if that is more than half of what is free.
+            MemoryError: the matrix needs more than half of the free memory.
         """
         n = self.num_nodes
         limit = _memory.budget(None, self.device)
@@ -104,7 +104,7 @@ class Closure:
         return dense
 
     def _rows(self, vertices: Tensor) -> Tensor:
-        """bool [k, n]: what these vertices reach."""
+        """bool [k, n]: the vertices that these vertices reach."""
         row = self.component[vertices]
         place = torch.arange(-(-self._columns // 64), device=self.device)
         word = self._word(row[:, None], place[None, :]).view(torch.uint8)
@@ -117,7 +117,7 @@ class Closure:
         return found
 
     def _word(self, row: Tensor, place: Tensor) -> Tensor:
-        """The words with columns 64 * place, ... of the rows; 0 where there is none."""
+        """The words with columns 64 * place, ... of the rows; 0 where there are none."""
         there = (row > 64 * place) & (row >= self._sinks) & (row < self._placed)
         if self._words.numel() == 0:
             return torch.zeros_like(there, dtype=torch.int64)
@@ -144,39 +144,44 @@ def transitive_closure(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Closure:
-    r"""Transitive closure: all pairs (u, v) with a path from u to v, packed into bits.
+    r"""Computes the transitive closure: all pairs (u, v) with a path from u to v, as packed bits.
 
     .. math:: R(u) = \bigcup_{u \to w} \{w\} \cup R(w)
 
-    Vertices of one strongly connected component reach the same, so that the formula is run over
-    the graph of components, which has no cycles, with one bit per pair of components.
+    Vertices of a strongly connected component reach the same vertices. The formula is therefore
+    evaluated on the graph of components, which has no cycles, with one bit per pair of components.
 
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, copies of an arc merged.
-        edge_weight: not taken; weights do not matter.
+            Self-loops are dropped, duplicate arcs are merged.
+        edge_weight: not accepted; the closure does not depend on weights.
         num_nodes: n; by default the largest id + 1.
-        directed: None follows the arcs given (a Graph: its own setting); False adds missing
+        directed: None uses the arcs as given (for a Graph, its own setting); False adds missing
             reverse arcs.
-        reflexive: whether a vertex reaches itself, as in NetworkX's ``transitive_closure``: False
-            if it lies on a cycle of a directed graph (an undirected edge is none), True always,
-            None never. NetworkX keeps the self-loops of its input besides; here they are dropped.
-        memory: bytes that may be used; None allows half of what is free.
-        progress: None shows a bar on a terminal after two seconds; True and False force.
+        reflexive: whether a vertex reaches itself, as in NetworkX's ``transitive_closure``. False:
+            only if it lies on a cycle of a directed graph (an undirected edge is not a cycle);
+            True: always; None: never. NetworkX also keeps the self-loops of its input; here they
+            are dropped.
+        memory: bytes that may be used; None allows half of the free memory.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
 
     Returns:
         Closure on the device of the graph: :meth:`Closure.reaches`, :meth:`Closure.row`,
         :meth:`Closure.count`, :meth:`Closure.to_dense`.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
-        MemoryError: with both figures, before the bits are computed.
-        NotImplementedError: for edge_weight.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: `memory` is too small; the message states both amounts. Raised before the bits
+            are computed.
+        NotImplementedError: edge_weight is given.
 
-    O(n + m) time for the components, then O(a c / 64) with c components that others reach and a
-    arcs between components; at most c^2 / 16 bytes where all components are alike, far less where
-    most of the graph is one component, or reaches nothing, or is reached by nothing. A graph on
-    CUDA is closed on the host, and the bits are copied to it.
+    The time is O(n + m) for the components, then O(a c / 64) with c components that others reach
+    and a arcs between components. The memory is at most c^2 / 16 bytes if every component has a row
+    and a column. It is far less if most of the graph is one component, reaches nothing, or is
+    reached by nothing. For a graph on CUDA the closure is computed on the host, and the bits are
+    copied to the device.
 
     Example:
         >>> import torch, torchcent
@@ -235,20 +240,22 @@ def reachable(
     num_nodes: int | None = None,
     directed: bool | None = None,
 ) -> Tensor:
-    """The vertices that each source reaches, by one breadth-first search each.
+    """Computes the vertices that each source reaches, by one breadth-first search each.
 
     Args:
         edge_index: int64 [2, E], or a Graph.
-        sources: a vertex, or a tensor of different ones.
+        sources: a vertex, or a tensor of distinct ones.
         num_nodes: n; by default the largest id + 1.
         directed: as in :func:`transitive_closure`.
 
     Returns:
         bool [n] for one vertex, [k, n] for a tensor of k. A source reaches itself, by the path
-        without arcs. O(k (n + m)) time; for most of all pairs take :func:`transitive_closure`.
+        without arcs. The time is O(k (n + m)); for a large share of all pairs use
+        :func:`transitive_closure`.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
 
     Example:
         >>> import torch, torchcent
@@ -266,8 +273,11 @@ def reachable(
 
 
 def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int]:
-    """On the host: the component of each vertex, numbered as Closure says; CSR of the arcs between
-    components that have any; how many of these have no row, and how many have a column."""
+    """The condensation of a graph, on the host.
+
+    Returns the component of each vertex, numbered as in Closure; CSR of the arcs between components
+    that have any; the number of these without a row, and the number with a column.
+    """
     if graph.is_symmetric:
         component, empty = graph.components.cpu(), torch.zeros(0, dtype=torch.int32, device="cpu")
         return component, (torch.zeros(1, dtype=torch.int64, device="cpu"), empty), 0, 0
@@ -296,7 +306,7 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
 
 
 def _layout(placed: int, sinks: int, columns: int, block: int) -> tuple[Tensor, int]:
-    """Where row 0 of each block of columns would begin, and the number of words."""
+    """The offset of (virtual) row 0 of each block of columns, and the number of words."""
     low = torch.arange(0, columns, block, device="cpu")
     first, width = low.clamp(min=sinks), block // 64
     end = (width * (placed - first)).cumsum(0)

@@ -35,57 +35,61 @@ def shortest_path_lengths(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor | np.memmap | Iterator[tuple[Tensor, Tensor]]:
-    r"""Distances from each source to every vertex: all pairs, or some rows of them.
+    r"""Distances from each source to every vertex: all pairs, or some rows.
 
     .. math:: D_{iv} = d(s_i, v), \quad -1 \text{ where there is no path from } s_i \text{ to } v
 
-    in hops or, with weights, as the length of a shortest path; -1 becomes inf in a floating dtype.
+    in hops or, with weights, as the length of a shortest path. In a floating-point dtype inf
+    replaces -1.
 
-    All pairs of a large graph are too many to hold. A file takes them row by row, ``blocks=True``
-    hands them out; either way only blocks are in memory, as large as `memory` allows.
+    All pairs of a large graph may not fit in memory. With a file as `out` the rows are written to
+    disk; with ``blocks=True`` they are returned block by block. In both cases only blocks are in
+    memory, as large as `memory` allows.
 
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, copies of an arc merged.
-        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
-            arc the smallest counts. A Graph has weights of its own.
+            Self-loops are dropped, duplicate arcs are merged.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
+            arcs the smallest weight counts. A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
-        directed: None follows the arcs given (a Graph: its own setting); False adds missing
+        directed: None uses the arcs as given (for a Graph, its own setting); False adds missing
             reverse arcs.
-        sources: None for all vertices, or a tensor of k different ones; row i belongs to
-            sources[i].
+        sources: None for all vertices, or a tensor of k distinct ones; row i belongs to sources[i].
         out: None for a new tensor; a tensor [k, n] to fill, contiguous, of one of the dtypes below,
             on the device of the graph or on the host; or the name of a .npy file. The file appears
-            when it is complete; after an error or Ctrl-C there is none, or the old one.
-        dtype: "auto" takes the narrowest of torch.int8, torch.int16 and torch.int32 that holds all
-            distances of the result; or one of these. With weights "auto" takes torch.int32 where
-            all of them are whole numbers and (n - 1) times the largest is below 2^30, else
-            torch.float64; torch.float32 rounds, and narrower integers need whole weights.
+            when it is complete. After an error or Ctrl-C there is no file, or the previous one.
+        dtype: "auto" selects the narrowest of torch.int8, torch.int16 and torch.int32 that holds
+            all distances of the result; or one of these. With weights "auto" selects torch.int32 if
+            all weights are whole numbers and (n - 1) times the largest is below 2^30, else
+            torch.float64. torch.float32 rounds, and integer dtypes need whole weights.
         blocks: True returns an iterator over blocks of rows instead.
-        block_size: rows that are computed together; None decides by memory. With the engine "bits"
-            a multiple of 512, times the threads on the CPU, is fastest.
+        block_size: rows that are computed together; None chooses it by memory. With the engine
+            "bits" a multiple of 512, times the number of threads on the CPU, is fastest.
         engine: "auto", "bits" (compiled, on the CPU and on CUDA) or "tensor" (any device); with
             weights "auto", "relax", "dijkstra" or "tensor".
-        memory: bytes that may be used, the result included unless it is a file, a tensor given, or
-            in blocks; None allows half of what is free.
-        progress: None shows a bar on a terminal after two seconds; True and False force.
+        memory: bytes that may be used; None allows half of the free memory. They include the
+            result, unless it is a file, a given tensor, or returned in blocks.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
 
     Returns:
         - Tensor [k, n] on the device of the graph, or `out` if that is a tensor;
         - for a file, numpy.memmap [k, n], opened for reading;
-        - with blocks=True, pairs (sources [b], distances [b, n]) in the order of the rows. With
-          dtype="auto" a block may have a wider dtype than the ones before.
+        - with blocks=True, an iterator over pairs (sources [b], distances [b, n]) in the order of
+          the rows. With dtype="auto" a block may have a wider dtype than those before it.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
-        MemoryError: with both figures, if `memory` does not allow for the result and one source.
-        OverflowError: naming the distance and the dtype, if a dtype that was asked for is too
-            narrow; a tensor given holds nothing of use then.
-        OSError, FileNotFoundError: if the disk has no room for the file, before anything runs, or
-            its directory does not exist.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: `memory` is too small for the result and one source; the message states both
+            amounts.
+        OverflowError: the requested dtype is too narrow; the message names the distance and the
+            dtype. The contents of a given tensor are then undefined.
+        OSError, FileNotFoundError: the disk has too little space for the file, or its directory
+            does not exist. Raised before any computation.
 
-    O(k (n + m)) time at most, with weights O(k (m + n log n)); k n entries of result.
-    Deterministic.
+    The time is at most O(k (n + m)), with weights O(k (m + n log n)). The result has k n entries
+    and is deterministic.
 
     Example:
         >>> import torch, torchcent
@@ -119,7 +123,7 @@ def shortest_path_lengths(
     shape = rows.numel(), graph.num_nodes
     target = check.distance_out(out, shape, asked, graph.device, known)
     if check.flag(blocks, "blocks") and out is not None:
-        raise ValueError("blocks=True hands the blocks out; leave out=None")
+        raise ValueError("blocks=True returns an iterator over blocks; leave out=None")
     size = check.positive(block_size, "block_size")
     way = check_weights.engine(engine, graph, check.ROW_ENGINES, check_weights.ROW_ENGINES)
     budget = check.byte_budget(memory)

@@ -1,4 +1,4 @@
-"""A .npy file that is written row after row."""
+"""A .npy file that is written row by row."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from torch import Tensor
 
 from torchcent.runtime._memory import readable
 
-_CHUNK = 2**26  # bytes that are widened at a time
+_CHUNK = 2**26  # bytes widened at a time
 
 
 def check_space(path: Path, shape: tuple[int, int], dtype: torch.dtype, held: int = 0) -> None:
-    """OSError with both figures, if the disk has no room for the array, `held` bytes of which it
-    has already."""
+    """Raises OSError, stating both amounts, if the disk has no room for the array.
+
+    `held` bytes of the array are already on the disk.
+    """
     needed = math.prod(shape) * dtype.itemsize - held
     free = shutil.disk_usage(path.resolve().parent).free
     if needed > free:
@@ -36,7 +38,7 @@ class NpyRows:
     """The rows of an array [k, n] in a file that is open for writing.
 
     Rows are written, not mapped: a full disk raises an error instead of killing the process, and
-    what is written does not count as memory of the process.
+    written data do not count as memory of the process.
     """
 
     pinned: Tensor | None = None
@@ -46,7 +48,7 @@ class NpyRows:
         self._begin(dtype)
 
     def write(self, rows: slice | Tensor, block: Tensor) -> None:
-        """The rows of a run (a slice) at once, or rows here and there."""
+        """Writes contiguous rows (a slice) at once, or scattered rows one by one."""
         if isinstance(rows, slice):
             self._write(rows.start, block)
             return
@@ -54,12 +56,12 @@ class NpyRows:
             self._write(row, values)
 
     def widen(self, dtype: torch.dtype, done: int) -> None:
-        """Gives the first `done` rows, and all that follow, a larger dtype."""
+        """Converts the first `done` rows to a wider dtype, which all later rows have, too."""
         width, narrow = self._shape[1], numpy_dtype(self._dtype)
         self._file.flush()
         check_space(self._path, self._shape, dtype, os.stat(self._file.name).st_blocks * 512)
         old = np.memmap(self._file.name, narrow, "r", self._header, (done, width))
-        # In place, from the last row up: a row comes to lie at or behind its old place.
+        # In place, from the last row up: the new place of a row is at or behind its old place.
         step = max(1, _CHUNK // max(1, width * dtype.itemsize))
         for end in range(done, 0, -step):
             first = max(0, end - step)
@@ -73,7 +75,7 @@ class NpyRows:
     def _begin(self, dtype: torch.dtype) -> None:
         self._dtype = dtype
         self._file.seek(0)
-        # As many bytes for one dtype as for another.
+        # The header has the same size for all dtypes.
         descr = np.lib.format.dtype_to_descr(numpy_dtype(dtype))
         header = {"descr": descr, "fortran_order": False, "shape": self._shape}
         np.lib.format.write_array_header_1_0(self._file, header)

@@ -1,1 +1,1 @@
-"""Measures that count shortest paths: betweenness of vertices and edges, stress."""
+"""Measures that count shortest paths: betweenness of vertices and edges, stress, percolation."""

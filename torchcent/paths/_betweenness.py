@@ -35,65 +35,67 @@ def betweenness(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
-    r"""Betweenness centrality of every vertex: the share of shortest paths that pass through it.
+    r"""Betweenness centrality: the share of shortest paths that pass through each vertex.
 
     .. math:: C_B(v) = \sum_{s \ne v \ne t} \sigma_{st}(v) / \sigma_{st}
 
-    with :math:`\sigma_{st}` the number of shortest paths from s to t and :math:`\sigma_{st}(v)`
-    those through v. Values equal NetworkX's ``betweenness_centrality``, with targets
-    ``betweenness_centrality_subset``.
+    where :math:`\sigma_{st}` is the number of shortest paths from s to t and :math:`\sigma_{st}(v)`
+    the number of those through v. Values equal those of NetworkX's ``betweenness_centrality``, with
+    targets those of ``betweenness_centrality_subset``.
 
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, copies of an arc merged.
-        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of copies of an
-            arc the smallest counts. A Graph has weights of its own.
+            Self-loops are dropped, duplicate arcs are merged.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
+            arcs the smallest weight counts. A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
-        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are then those of
-            each graph alone, normalised by its own size; `sources` and `targets` name vertices of
-            the union, an int k draws k pivots of each graph (docs/batches.md).
-        ptr: int64 [G + 1], the first vertex of each graph and n, in place of `batch`.
-        directed: None follows the arcs given (a Graph: its own setting); on an edge_index that
-            holds both directions the normalised scores are NetworkX's undirected ones. False adds
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
+            graph and normalised by its size. `sources` and `targets` name vertices of the union; an
+            int k draws k pivots per graph (docs/batches.md).
+        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
+        directed: None uses the arcs as given (for a Graph, its own setting). On an edge_index that
+            holds both directions, the normalised scores are NetworkX's undirected ones. False adds
             missing reverse arcs and halves raw scores.
         normalized: divide by the number of ordered pairs, (n - 1)(n - 2); with endpoints n (n - 1).
-        endpoints: count a path for its two ends too.
-        sources: None for all; an int k draws k pivots with `generator` and extrapolates as
+        endpoints: also count a path for its two ends.
+        sources: None for all vertices; an int k draws k pivots with `generator` and extrapolates as
             NetworkX does with k; a tensor names the pivots.
-        targets: only paths that end in one of these vertices; sources (default: all) then name the
-            beginnings, and nothing is extrapolated.
-        generator: for drawing pivots; None takes torch's global one.
-        tie_tolerance: of weighted paths. 0 takes paths for equally short if their lengths, summed
-            up from the source in float64, are equal, as NetworkX does: 0.1 + 0.2 is longer than
-            0.15 + 0.15. t > 0 lets an arc (u, v) of length w be on a shortest path if
-            d(u) < d(v) and d(u) + w <= (1 + t) d(v); 1e-9 makes up for rounding.
-        dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
+        targets: count only paths that end at one of these vertices. `sources` (default: all) are
+            then the vertices where paths begin, and nothing is extrapolated.
+        generator: for drawing pivots; None uses torch's global generator.
+        tie_tolerance: for weighted paths. With 0, paths are equally short if their lengths, summed
+            from the source in float64, are equal, as in NetworkX: 0.1 + 0.2 is longer than 0.15 +
+            0.15. With t > 0, an arc (u, v) of length w may be on a shortest path if d(u) < d(v) and
+            d(u) + w <= (1 + t) d(v); 1e-9 compensates for rounding.
+        dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
         engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
-            "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with
-            weights "auto", "relax" (float32 counts), "dijkstra" or "tensor". None overflows.
-            :func:`explain` tells what "auto" takes.
-        strategy: how the queue engine on CUDA spreads threads over a level: "auto",
-            "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
+            "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with weights
+            "auto", "relax" (float32 counts), "dijkstra" or "tensor". No engine overflows.
+            :func:`explain` reports the choice of "auto".
+        strategy: how the queue engine on CUDA assigns threads to the vertices or arcs of a level:
+            "auto", "node_parallel", "edge_parallel" (Jia et al. 2011; gpu-fan), "work_efficient"
             (McLaughlin and Bader 2014), "warp_centric" (Hong et al. 2011), "cooperative"
-            (multi-search). With weights, how the dijkstra engine does: "auto", "node_parallel",
-            "work_efficient", "warp_centric", "node_parallel+warp_centric", and each with
-            "+locked", which adds up path counts under a lock per vertex as Fan, Xu and Zhao 2017
-            do; "locked" alone is "work_efficient+locked". The result is the same; for comparing
-            them.
+            (multi-search). With weights, the same for the dijkstra engine: "auto", "node_parallel",
+            "work_efficient", "warp_centric", "node_parallel+warp_centric", and each with "+locked",
+            which adds path counts under a lock per vertex as in Fan, Xu and Zhao 2017; "locked"
+            alone means "work_efficient+locked". All strategies give the same result; the argument
+            is for comparing them.
         warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
-        memory: bytes that may be used; None allows half of what is free.
-        progress: None shows a bar on a terminal after two seconds; True and False force.
+        memory: bytes that may be used; None allows half of the free memory.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
 
     Returns:
         Tensor [n] on the device of the graph.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
-        MemoryError: with both figures, if `memory` does not allow for one batch.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: `memory` is too small for one batch; the message states both amounts.
 
-    O(n m) time with all sources and one breadth-first search each; about 500 bytes per vertex and
-    thread. With weights a search takes O(m + n log n). Deterministic, whatever the number of
-    threads.
+    The time is O(n m) with all sources: one breadth-first search each. With weights a search takes
+    O(m + n log n). The memory is about 500 bytes per vertex and thread. The result is deterministic
+    and independent of the number of threads.
 
     Example:
         >>> import torch, torchcent
@@ -141,12 +143,12 @@ def stress(
 
     .. math:: C_S(v) = \sum_{s \ne v \ne t} \sigma_{st}(v)
 
-    Arguments are those of :func:`betweenness`. The score is a count: it grows with the number of
+    Arguments are those of :func:`betweenness`. The score is a count. It grows with the number of
     shortest paths, exponentially on meshes, and is inf where it exceeds the result's dtype.
 
     Returns:
-        Tensor [n]. With directed=False each path counts once, not once from either end;
-        normalized=True divides as betweenness does.
+        Tensor [n]. With directed=False each path counts once, not once per direction.
+        normalized=True divides by the same number as betweenness.
 
     Example:
         >>> import torch, torchcent
@@ -190,13 +192,14 @@ def edge_betweenness(
 
     .. math:: C_B(e) = \sum_{s \ne t} \sigma_{st}(e) / \sigma_{st}
 
-    Arguments are those of :func:`betweenness`. Values equal NetworkX's
-    ``edge_betweenness_centrality`` and its subset variant; normalised by n (n - 1).
+    Arguments are those of :func:`betweenness`. Values equal those of NetworkX's
+    ``edge_betweenness_centrality`` and its subset variant. Normalised scores are divided by n (n -
+    1).
 
     Returns:
-        Tensor [E], one score per column of edge_index (per input column of a Graph). Copies of an
-        arc share its score, self-loops have 0. As a directed graph each arc has a score of its own;
-        with directed=False both columns of an undirected edge carry that edge's score.
+        Tensor [E], one score per column of edge_index (per input column of a Graph). Duplicate arcs
+        share a score; self-loops have score 0. In a directed graph each arc has its own score. With
+        directed=False both columns of an undirected edge have the score of the edge.
 
     Example:
         >>> import torch, torchcent
@@ -225,7 +228,7 @@ def request_of(
     dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
     progress: bool | None,
 ) -> Request:  # fmt: skip
-    """The arguments, checked."""
+    """The validated arguments."""
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
     engine, strategy = engine_and_strategy(graph, how, tie_tolerance)

@@ -1,5 +1,4 @@
-"""THE way of betweenness, edge_betweenness and stress to their sums: of one graph, or of each graph
-of a batch."""
+"""The sums of the measures that count paths, for one graph or for each graph of a batch."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from torchcent.graph import Graph, _batch
 
 
 def scores(graph: Graph, request: Request) -> Tensor:
-    """Per vertex or slot: the sums, normalised, in float64."""
+    """The normalised scores per vertex or slot, in float64."""
     found = sums(graph, request)
     per_slot = MEASURES[request.measure].per_slot
     if per_slot and not graph.directed:
@@ -23,7 +22,7 @@ def scores(graph: Graph, request: Request) -> Tensor:
 
 
 def sums(graph: Graph, request: Request) -> Tensor:
-    """Per vertex or slot, float64: sums over ordered pairs."""
+    """Sums over ordered pairs per vertex or slot, float64."""
     small, large = _tiny.split(graph, request.engine)
     if graph.ptr is None and not small.size:
         return _of_one(graph, request)
@@ -44,10 +43,10 @@ def sums(graph: Graph, request: Request) -> Tensor:
     ends = _batch.chosen(graph, request.targets)
     for number in large + lost:
         own = request._replace(sources=starts(number), targets=ends(number))
-        if number in lost:  # up the ladder
+        if number in lost:  # continue on the ladder
             own = own._replace(engine="dijkstra" if graph.is_weighted else "queue")
         if _none(own.sources) or _none(own.targets):
-            continue  # no paths count here
+            continue  # no paths count in this graph
         vertices, slots = _batch.run(graph, number)
         found[slots if edges else vertices] = _of_one(_batch.part(graph, number), own)
     result: Tensor = found
@@ -55,7 +54,7 @@ def sums(graph: Graph, request: Request) -> Tensor:
 
 
 def _none(ends: Tensor | None) -> bool:
-    """Are there no vertices where paths that count begin, or end?"""
+    """Returns whether there are no vertices at which counted paths begin, or end."""
     if ends is None:
         return False
     return not bool(ends.any()) if ends.is_floating_point() else ends.numel() == 0

@@ -1,4 +1,4 @@
-"""percolation: betweenness of what spreads from vertices that are in a state."""
+"""percolation: betweenness for spreading from vertices that have a state."""
 
 from __future__ import annotations
 
@@ -31,29 +31,30 @@ def percolation(
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
-    r"""Percolation centrality: how much of what spreads along shortest paths passes each vertex.
+    r"""Percolation centrality: the share of percolated shortest paths through each vertex.
 
     .. math:: PC(v) = \frac{1}{n - 2} \sum_{s \ne v \ne t}
               \frac{\sigma_{st}(v)}{\sigma_{st}} \frac{x_s}{\sum_i x_i - x_v}
 
-    with :math:`x_s` the state of s, such as how far an infection has gone there. Where all states
-    are equal it is normalised betweenness. Values equal NetworkX's ``percolation_centrality``.
+    where :math:`x_s` is the state of s, such as its level of infection. If all states are equal, it
+    is the normalised betweenness. Values equal those of NetworkX's ``percolation_centrality``.
 
     Args:
-        states: [n], finite and >= 0, floats, integers or booleans: of each vertex, of a batch of
-            each vertex of the union.
+        states: [n], finite and >= 0, floats, integers or booleans: the state of each vertex (for a
+            batch, of each vertex of the union).
 
-    All other arguments are those of :func:`betweenness`. Vertices whose state is 0 are not searched
-    from: O(m) time for each that is not.
+    All other arguments are those of :func:`betweenness`. Only vertices whose state is not 0 are
+    searched from, in O(m) time each.
 
     Returns:
-        Tensor [n]. 0 in a graph of fewer than three vertices, and where no other vertex has a
-        state (NetworkX divides by zero in both cases). Of a batch n and the sum of the states are
-        those of each graph.
+        Tensor [n]. The score is 0 in a graph with fewer than three vertices, and where no other
+        vertex has a nonzero state (NetworkX divides by zero in both cases). For a batch, n and the
+        sum of the states are those of each graph.
 
     Raises:
-        TypeError, ValueError: naming the argument, before anything runs.
-        MemoryError: with both figures, if `memory` does not allow for one batch.
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: `memory` is too small for one batch; the message states both amounts.
 
     Example:
         >>> import torch, torchcent

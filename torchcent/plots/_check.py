@@ -1,4 +1,4 @@
-"""Every TypeError and ValueError about the arguments of figures."""
+"""Checks of the arguments of figures: all their TypeErrors and ValueErrors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from torchcent.io._files import encodes
 
 
 def numbers(values: Any, name: str, size: int | None = None, finite: bool = False) -> np.ndarray:
-    """Real numbers [n], as float64."""
+    """Real numbers [n] as float64."""
     if isinstance(values, Tensor):
         dense(values, name)
         values = values.detach().cpu().double() if values.is_floating_point() else values.cpu()
     try:
         array = np.asarray(values)
-    except Exception:  # a sequence of sequences, or an object that refuses
+    except Exception:  # a nested sequence, or an object that cannot be converted
         array = np.empty(0, object)
     if array.dtype.kind not in "iufb" and not (array.size == 0 and array.ndim == 1):
         raise TypeError(f"{name} must be real numbers, got {shortened(values)}")
@@ -48,7 +48,7 @@ def labels(values: Any, size: int) -> Any:
 
 
 def interval(values: Any, size: int) -> np.ndarray | None:
-    """Lower and upper ends, [2, n]."""
+    """Lower and upper ends [2, n]."""
     if values is None:
         return None
     if not isinstance(values, (tuple, list)) or len(values) != 2:
@@ -60,12 +60,12 @@ def text(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a str, got {shortened(value)}")
     if not encodes(value):
-        raise ValueError(f"{name}={shortened(value)} is no text in UTF-8")
+        raise ValueError(f"{name}={shortened(value)} is not valid UTF-8 text")
     return value
 
 
 def clusterings(value: Clustering | Sequence[Clustering]) -> list[Clustering]:
-    """One or more, all of the same graph."""
+    """One or more clusterings, all of the same graph."""
     if isinstance(value, Clustering):
         return [value]
     several: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]

@@ -1,4 +1,4 @@
-"""Figures of clusterings: sizes, the matrix in the order of the clusters, inflations compared."""
+"""Figures of clusterings: cluster sizes, the reordered matrix, comparison of inflations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from torchcent.plots._scores import (
 )
 
 _SHADES = ("#12283f", "#2b6cb0", "#63a4dd", "#dd6b20", "#f0b429", "#7b8794")
-_BINS = 320  # of the matrix, in either direction
+_BINS = 320  # bins of the matrix in each dimension
 
 
 def plot_clusterings(
@@ -39,21 +39,22 @@ def plot_clusterings(
     path: str | os.PathLike[str],
     where: str = "",
 ) -> None:
-    """Writes a figure of one clustering, or of several of the same graph.
+    """Writes a figure of one clustering, or of several clusterings of the same graph.
 
-    One: the sizes of its clusters; the adjacency matrix with vertices in the order of the clusters,
-    so that clusters are dark squares on the diagonal; the fall of chaos. Several, as a sweep of
-    the inflation gives them: number of clusters, quality, sizes.
+    For one clustering, the figure shows the cluster sizes, the adjacency matrix with vertices
+    ordered by cluster, so that clusters are dark squares on the diagonal, and the chaos per
+    iteration. For several, such as those of a sweep over the inflation, it shows the number of
+    clusters, the quality and the sizes.
 
     Args:
         clusterings: one or more.
         edge_index, edge_weight, directed: the graph, as for :func:`torchcent.mcl`.
-        path: .png, .svg or .pdf; the old file stays whole until the new one is.
+        path: .png, .svg or .pdf; an existing file is replaced atomically.
         where: name of the graph, for the title.
 
     Raises:
         ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
-        ValueError: unknown suffix, or no clustering.
+        ValueError: the suffix is unknown, or there is no clustering.
 
     Example:
         >>> import tempfile, torch, torchcent
@@ -66,7 +67,7 @@ def plot_clusterings(
     suffix = check_plot_path(path)
     several = check_plot.clusterings(clusterings)
     where = check_plot.text(where, "where")
-    # The same errors for one clustering as for several, whose quality is computed.
+    # Computed also for a single clustering, so that invalid arguments raise the same errors.
     clustering_quality(
         several[0], edge_index, edge_weight, num_nodes=several[0].num_nodes, directed=directed
     )
@@ -104,7 +105,7 @@ def plot_clusterings(
 
 
 def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
-    """Size by rank, log-log."""
+    """Plots size against rank on log-log axes."""
     axes.set_title("Sizes of the clusters")
     axes.set_xlabel("rank")
     axes.set_ylabel("vertices")
@@ -130,7 +131,7 @@ def _draw_sizes(axes: Any, several: Sequence[Clustering]) -> None:
 
 
 def _draw_matrix(axes: Any, found: Clustering, edge_index: Tensor | Graph) -> None:
-    """Density of the adjacency matrix, clusters side by side."""
+    """Plots the density of the adjacency matrix with vertices ordered by cluster."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
     axes.set_title("Edges, vertices by cluster")

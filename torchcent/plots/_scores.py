@@ -1,4 +1,4 @@
-"""One figure that shows how the scores of a graph are spread."""
+"""A figure that shows the distribution of the scores of a graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 
 _INK, _MUTED, _GRID = "#1f2933", "#7b8794", "#e4e7eb"
 _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
-_MANY = 3000  # points from which a density says more than dots
+_MANY = 3000  # number of points above which a density replaces dots
 _NAMES = 15
 _STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
@@ -59,25 +59,26 @@ def plot_scores(
 ) -> None:
     """Writes a figure: distribution of the scores, score against degree, the top names.
 
-    Left, for every score x, the share of vertices that score at least x (log-log: a straight
-    line is a power law). Middle, score against degree, as dots or, for many vertices, as a
-    density; scores of 0 stand on a line of their own. Right, the highest scores. Scores that
-    nearly all lie within a factor of ten are drawn on linear axes.
+    Left: for every score x, the share of vertices with a score of at least x, on log-log axes,
+    where a power law is a straight line. Middle: score against degree, as dots or, for many
+    vertices, as a density; scores of 0 have a separate row. Right: the highest scores. The axes are
+    linear if nearly all scores lie within a factor of ten.
 
     Args:
         graph: a :class:`torchcent.Graph`, or its degrees ``[n]``.
-        scores: ``[n]``, not negative; those that are not finite are left out.
+        scores: ``[n]``, nonnegative; scores that are not finite are omitted.
         labels: names ``[n]``; the vertex numbers if None.
         measure: name of the score, for the axes.
-        path: .png, .svg or .pdf; the old file stays whole until the new one is.
-        title: over the figure; the measure and the number of vertices if None.
-        share: tell the highest scores' shares of the sum, too.
-        lowest: name the lowest scores, which are the most central, instead of the highest.
-        interval: ``[n]`` each, the lower and upper ends of what the named scores may be.
+        path: .png, .svg or .pdf; an existing file is replaced atomically.
+        title: title of the figure; the measure and the number of vertices if None.
+        share: also show the highest scores as shares of the sum.
+        lowest: show the lowest scores, which are the most central, instead of the highest.
+        interval: ``[n]`` each, lower and upper ends of an interval for each score, drawn for the
+            scores shown by name.
 
     Raises:
         ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
-        ValueError: unknown suffix, or arguments of different lengths.
+        ValueError: the suffix is unknown, or arguments have different lengths.
 
     Example:
         >>> import tempfile, torch
@@ -118,7 +119,7 @@ def plot_scores(
 
 
 def check_plot_path(path: str | os.PathLike[str]) -> str:
-    """The suffix of a figure that can be written; ValueError or ImportError where it cannot."""
+    """Returns the suffix; ValueError or ImportError if the figure cannot be written."""
     path = check_files.path(path)
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in SUFFIXES:
@@ -129,7 +130,7 @@ def check_plot_path(path: str | os.PathLike[str]) -> str:
 
 
 def _draw_spread(axes: Any, values: np.ndarray, measure: str) -> None:
-    """Share of the vertices that score at least x."""
+    """Plots the share of vertices with a score of at least x."""
     axes.set_title("How the scores are spread")
     axes.set_xlabel(measure)
     axes.set_ylabel("share of vertices that score at least this")
@@ -156,7 +157,7 @@ def _draw_spread(axes: Any, values: np.ndarray, measure: str) -> None:
 
 
 def _is_narrow(positive: np.ndarray) -> bool:
-    """Do the scores span less than a factor of ten, but for a few small ones?"""
+    """Whether the scores, except for a few small ones, span less than a factor of ten."""
     return bool(positive.max() < 10 * np.quantile(positive, 0.05))
 
 
@@ -165,7 +166,7 @@ def _is_whole(values: np.ndarray) -> bool:
 
 
 def _best(values: np.ndarray, lowest: bool) -> np.ndarray:
-    """Vertices with a score, which is finite and not 0, the most central first."""
+    """Vertices with a finite, positive score, the most central first."""
     order = np.argsort(values if lowest else -values, kind="stable")
     found: np.ndarray = order[(np.isfinite(values) & (values > 0))[order]]
     return found
@@ -220,7 +221,7 @@ def _draw_against_degree(
         axes.yaxis.get_major_locator().set_params(integer=True)
     _with_zero(axes.yaxis, low, floor)
     best = best[positive[best]]
-    tied = len(best) > 3 and values[best[3]] == values[best[0]]  # who would be named is chance
+    tied = len(best) > 3 and values[best[3]] == values[best[0]]  # naming would be arbitrary
     best = best[: 0 if tied else 3]
     axes.plot(degree[best], values[best], "o", markersize=5, color=_ORANGE)
     _name(axes, degree[best], values[best], [_short(names[v], 18) for v in best])
@@ -229,9 +230,10 @@ def _draw_against_degree(
 def _room(
     values: np.ndarray, log: bool, zeros: bool, axes: Any
 ) -> tuple[float, float, float | None]:
-    """Limits of the score axis; the lowest and highest score, and where zeros stand, if any.
+    """Sets the limits of the score axis. Returns the lowest and highest score, and the position of
+    zeros, or None if there are none.
 
-    A log axis has no 0, a narrow one is far from it: zeros have a row of their own below.
+    Zeros get a separate row below: a log axis has no 0, and on a narrow axis 0 is far away.
     """
     low, high = values.min(), values.max()
     if log:
@@ -246,9 +248,9 @@ def _room(
 
 
 def _name(axes: Any, x: np.ndarray, y: np.ndarray, names: list[str]) -> None:
-    """Names beside their points, left or right or not at all, so that none covers another."""
+    """Places names left or right of their points, or omits them, so that none overlap."""
     where = axes.transAxes.inverted().transform(axes.transData.transform(np.column_stack([x, y])))
-    # left end, right end and height of what must stay visible: first the points themselves
+    # left end, right end and height of occupied areas: initially the points themselves
     taken: list[tuple[float, float, float]] = [(x - 0.015, x + 0.015, y) for x, y in where]
     for (left, height), name in zip(where, names, strict=True):
         width, gap = 0.022 * len(name), 0.016
@@ -270,7 +272,7 @@ def _name(axes: Any, x: np.ndarray, y: np.ndarray, names: list[str]) -> None:
 
 
 def _whole_numbers(axis: Any) -> None:
-    """A log axis of counts in plain numbers, also where it spans less than a decade."""
+    """Formats a log axis of counts as plain numbers, even below one decade."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
@@ -281,7 +283,7 @@ def _whole_numbers(axis: Any) -> None:
 
 
 def _with_zero(axis: Any, low: float, floor: float | None) -> None:
-    """The ticks that are scores, and 0 for the row of zeros; no tick between the two."""
+    """Keeps the ticks within the scores and adds 0 for the row of zeros."""
     from matplotlib.ticker import NullLocator
 
     if floor is None:
@@ -310,7 +312,7 @@ def _draw_top(
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.xaxis.set_visible(False)
     total = values.sum(where=np.isfinite(values))
-    reach = values[best]  # where numbers begin
+    reach = values[best]  # where the numbers are printed
     if ends is not None and np.isfinite(ends[:, best]).all():
         axes.hlines(place, ends[0, best], ends[1, best], color=_ORANGE, linewidth=2)
         reach = ends[1, best]

@@ -1,6 +1,6 @@
-"""What Python and the compiled libraries must agree on: codes of operators' arguments, and limits.
+"""Constants shared by Python and the compiled libraries: codes of arguments, and limits.
 
-The compiled side is csrc/core/codes.h, which says what each means; a test compares the two.
+csrc/core/codes.h is the compiled side and documents each constant; a test compares the two.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 class Visitor(IntEnum):
-    """What is made of path counts (Measure in C++)."""
+    """What is computed from path counts (Measure in C++)."""
 
     BETWEENNESS = 0
     EDGE_BETWEENNESS = 1
@@ -22,7 +22,7 @@ class Visitor(IntEnum):
 
 
 class Rung(IntEnum):
-    """Number types of path counts, each taken when the one before overflows."""
+    """Number types of path counts; each is used when the previous one overflows."""
 
     FLOAT32 = 0
     FLOAT64 = 1
@@ -30,9 +30,9 @@ class Rung(IntEnum):
 
 
 class Strategy(IntEnum):
-    """How the threads of a CUDA block are spread over a level.
+    """How the threads of a CUDA block are assigned to the vertices or arcs of a level.
 
-    The widths of virtual warps, 4, 8, 16 and 32, have codes one after the other.
+    The virtual warp widths 4, 8, 16 and 32 have consecutive codes.
     """
 
     AUTO = 0
@@ -45,29 +45,30 @@ class Strategy(IntEnum):
     LOCKED = 16
 
 
-#: of the engines that count paths, by hops and by weights
+#: engines that count paths, by hops and by weights
 ENGINE = {"lanes": 0, "queue": 1, "relax": 0, "dijkstra": 1}
 
 #: entries of the control record: see :func:`control`
 CANCEL, DONE, BYTES, WORK = range(4)
 
-#: path counts beyond it go on with an exponent of their own
+#: path counts beyond this are represented with their own exponent
 LARGEST_COUNT = 1e290
-#: sources that share a private sum on the CPU; of lanes and relax also those side by side
+#: sources per private sum on the CPU; for lanes and relax also the lanes of a batch
 BATCH = {"lanes": 64, "queue": 16, "relax": 64, "dijkstra": 16}
-#: sources side by side of the bits engine; wide from so many on, and always on CUDA
+#: lanes of the bits engine; wide from WIDE_BITS_FROM sources on, and always on CUDA
 WIDE_BITS, NARROW_BITS, WIDE_BITS_FROM = 512, 64, 129
-#: sources side by side of the relax engine on CUDA
+#: lanes of the relax engine on CUDA
 RELAX_LANES_ON_CUDA = 32
-#: vertices of one graph of the tiny engine, and sources side by side on the CPU
+#: largest number of vertices of a graph for the tiny engine, and its lanes on the CPU
 TINY_NODES, TINY_LANES = 2048, 64
-#: on CUDA: slots of a hub that a warp takes, and that in graphs of many slots
+#: on CUDA: slots of a hub per warp; the same in graphs of MANY_SLOTS or more; that threshold
 CHUNK, LONG_CHUNK, MANY_SLOTS = 256, 512, 2**23
-#: batches in flight of lanes and relax: slots of all together, batches; of bits: vertices, batches
+#: limits on batches in flight: total slots and batches (lanes, relax)
 BUSY_SLOTS, MOST_IN_FLIGHT = 2**26, 32
+#: limits on batches in flight: total vertices and batches (bits)
 BUSY_ROWS, MOST_BITS_IN_FLIGHT = 2**22, 256
 
-#: all of them, in the order of csrc/core/cpu/codes.cpp
+#: all constants, in the order of csrc/core/cpu/codes.cpp
 ALL: dict[str, float] = {
     **{f"Visitor.{x.name}": x for x in Visitor},
     **{f"ENGINE[{name}]": code for name, code in ENGINE.items()},
@@ -93,9 +94,15 @@ ALL: dict[str, float] = {
 
 
 class Launch(NamedTuple):
-    """How a run is spread over the device: `threads` of the CPU; on CUDA batches at a time
-    (`flight`), sources of a batch (`lanes`), a :class:`Strategy` and blocks per multiprocessor,
-    each where the engine has a choice. 0 leaves it to the engine."""
+    """Launch parameters of a run; 0 leaves the choice to the engine.
+
+    Attributes:
+        threads: of the CPU.
+        flight: batches in flight, on CUDA.
+        lanes: sources per batch, on CUDA.
+        strategy: a :class:`Strategy`.
+        blocks: blocks per multiprocessor.
+    """
 
     threads: int = 0
     flight: int = 0
@@ -105,10 +112,11 @@ class Launch(NamedTuple):
 
 
 def control(room: int = 0, done: int = 0) -> Tensor:
-    """The record that an operator shares with the other threads while it runs, on the host.
+    """The record that an operator shares with other threads while it runs, on the host.
 
-    Entries: CANCEL, which another thread sets to have it stop; DONE, the sources so far; BYTES, the
-    memory that it may take (`room`; of one that takes part of a job -1 afterwards, if that was too
-    little); WORK, the slots looked at by those that count them.
+    Entries: CANCEL, set by another thread to stop the operator; DONE, the number of completed
+    sources; BYTES, the memory that the operator may use (`room`; an operator that may do part of a
+    job sets it to -1 if that was too little); WORK, the number of slots read, if the operator
+    counts them.
     """
     return torch.tensor([0, done, room, 0], dtype=torch.int64, device="cpu")

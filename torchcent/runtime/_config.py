@@ -1,4 +1,4 @@
-"""show_config: what this installation is and what it uses."""
+"""show_config: the versions and settings of this installation."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from torchcent.runtime import _ops
 
 try:
     __version__ = version("torchcent")
-except PackageNotFoundError:  # used from a checkout that was built in place
+except PackageNotFoundError:  # imported from a checkout that was built in place
     __version__ = "0+unknown"
 
 _OPTIONAL = ("networkx", "pyarrow", "matplotlib", "torch_geometric", "torch_scatter")
 
 
 def show_config() -> str:
-    """Versions, the CPU kernels in use, threads and optional packages, as a text to print.
+    """Versions, CPU kernels in use, threads and optional packages, as printable text.
 
     The kernels are chosen when torchcent is imported: the best instruction set of the machine, or
-    at most the one that the environment variable TORCHCENT_SIMD names (avx512, avx2, portable).
-    Threads follow ``torch.set_num_threads``.
+    at most the one named by the environment variable TORCHCENT_SIMD (avx512, avx2, portable).
+    ``torch.set_num_threads`` sets the number of threads.
 
     Example:
         >>> import torchcent

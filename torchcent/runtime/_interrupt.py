@@ -1,4 +1,4 @@
-"""How the command ``torchcent`` takes Ctrl-C."""
+"""How the command ``torchcent`` handles Ctrl-C."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import sys
 from types import FrameType
 
 INTERRUPTED = 130
-"""The exit status that shells give a process that Ctrl-C ended: 128 + SIGINT."""
+"""The exit status that shells report for a process ended by Ctrl-C: 128 + SIGINT."""
 
-_raised = False  # has `interrupt`?
+_raised = False  # whether `interrupt` has raised
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Raises KeyboardInterrupt, as Python's own handler does, but not a second one while the first
-    is on its way out: it would skip what removes temporary files."""
+    """Raises KeyboardInterrupt like Python's own handler, unless one is already propagating.
+
+    A second one would skip the code that removes temporary files.
+    """
     global _raised
     if came_of_interrupt(sys.exception()):
         return
@@ -23,9 +25,12 @@ def interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def came_of_interrupt(error: BaseException | None) -> bool:
-    """Is it a KeyboardInterrupt, or what was raised while that was on its way out? A ZipFile, for
-    one, refuses to be closed where the interrupt left an entry open; NumPy's C code has made a
-    TypeError of it that does not name it, so that any error counts once `interrupt` has raised."""
+    """Returns whether an error is a KeyboardInterrupt or was raised while one was propagating.
+
+    For example, closing a ZipFile raises if the interrupt left an entry open. NumPy's C code can
+    replace an interrupt by a TypeError that does not refer to it, so any error counts once
+    `interrupt` has raised.
+    """
     if _raised and error is not None:
         return True
     while error is not None and not isinstance(error, KeyboardInterrupt):
@@ -34,4 +39,4 @@ def came_of_interrupt(error: BaseException | None) -> bool:
 
 
 def _ignored(unraisable: object) -> None:
-    """What is freed after an interrupt, half written, may complain in vain."""
+    """Ignores errors of partially written objects that are freed after an interrupt."""

@@ -1,4 +1,4 @@
-"""How much memory a run may take, and the refusal of one that cannot fit."""
+"""The memory that a run may use, and the error for a run that cannot fit."""
 
 from __future__ import annotations
 
@@ -16,39 +16,42 @@ import torch
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-# What PyTorch, C++ and NumPy say when they are given no memory.
+# Messages of PyTorch, C++ and NumPy when an allocation fails.
 _RAN_OUT = re.compile(
     r"DefaultCPUAllocator|bad_alloc|out of memory|[Uu]nable to allocate"
-    r"|aten::(new_)?empty.*API call failed"  # of tensors that our compiled code asks for
+    r"|aten::(new_)?empty.*API call failed"  # tensors allocated by our compiled code
 )
 _TRIED = re.compile(r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate (\S+ \wiB) for")
 _GPU = re.compile(r"\bGPU (\d+)")
 _OF_HOST = re.compile(r"DefaultCPUAllocator|bad_alloc|[Uu]nable to allocate")
 
-# Building that takes less is not held against what is free, which takes longer to find out: on
-# CUDA up to a millisecond.
+# Smaller builds are not checked against the free memory, because the query takes longer: up to a
+# millisecond on CUDA.
 _SMALL = {"cpu": 2**24, "cuda": 2**28}
 
 
 def budget(memory: int | None, device: torch.device, held: int = 0) -> int:
-    """Bytes that may be used: as asked for, else half of what is free on the device, where bytes
-    that are `held` already, and count as used, are taken for free."""
+    """Bytes that may be used: `memory`, or half of the free memory of the device if it is None.
+
+    `held` bytes that are already allocated count as free.
+    """
     return memory if memory is not None else (_free(device) + held) // 2
 
 
 def refuse(what: str, needed: int, limit: int, memory: int | None) -> MemoryError:
-    """The error, with both figures, for a run that needs more than is allowed."""
+    """The error for a run that needs more than is allowed; it states both amounts."""
     return MemoryError(
         f"{what} needs {readable(needed)} ({needed} bytes), but memory={limit} ({readable(limit)}) "
         "is allowed; "
-        + ("raise it" if memory is not None else "half of what is free; pass memory= for more")
+        + ("raise it" if memory is not None else "half of the free memory; pass memory= for more")
     )
 
 
 def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """For public functions: what an allocator says becomes a MemoryError in words of our own.
+    """Decorates public functions: converts allocation failures to a MemoryError of our wording.
 
-    It comes when the system has less than it told, or memory= allows for more than there is.
+    They occur if the system has less memory than it reported, or if memory= allows more than
+    exists.
     """
 
     @functools.wraps(function)
@@ -67,7 +70,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
             where = "the host" if device.type == "cpu" else device
             raise MemoryError(
                 f"{function.__qualname__}: the system did not grant {size}, with "
-                f"{readable(_free(device))} free on {where}; a smaller memory= than that takes "
+                f"{readable(_free(device))} free on {where}; pass a smaller memory= to process "
                 "less at a time"
             ) from None
 
@@ -75,7 +78,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
 
 
 def _device_that_ran_out(text: str) -> torch.device:
-    """PyTorch names the GPU; what CUDA says of itself is of the current one."""
+    """The device that ran out: PyTorch names the GPU, errors of CUDA mean the current one."""
     if found := _GPU.search(text):
         return torch.device("cuda", int(found[1]))
     on_host = not torch.cuda.is_initialized() or not text or _OF_HOST.search(text)
@@ -84,14 +87,14 @@ def _device_that_ran_out(text: str) -> torch.device:
 
 @dataclass(frozen=True)
 class Building:
-    """What building a Graph takes at its peak, the result included and the input not.
+    """Peak memory for building a Graph, including the result but not the input.
 
     Attributes:
-        columns: of the edge_index.
-        symmetric: missing reverse arcs are added.
-        weighted: the columns have weights.
-        device: of the edge_index.
-        memory: bytes that are allowed; None for half of what is free.
+        columns: number of columns of the edge_index.
+        symmetric: whether missing reverse arcs are added.
+        weighted: whether the columns have weights.
+        device: device of the edge_index.
+        memory: bytes that are allowed; None for half of the free memory.
     """
 
     columns: int
@@ -101,11 +104,12 @@ class Building:
     memory: int | None
 
     def needed(self, num_nodes: int, graphs: int = 0) -> int:
-        """Bytes for so many vertices and, of a batch, graphs; the larger of two moments.
+        """Bytes for these numbers of vertices and, for a batch, of graphs.
 
-        On the CPU (graph.cpp): when arcs are sorted, with copies of the ids and weights;
-        when weights are brought into the order of the slots, of symmetric graphs by the transpose.
-        On CUDA (_csr.py): when arcs are sorted, measured on an H200: 50 to 59.4 bytes for each.
+        On the CPU (graph.cpp) the peak is the larger of two: sorting arcs, with copies of the ids
+        and weights; and bringing weights into the order of the slots, for symmetric graphs through
+        the transpose. On CUDA (_csr.py) it is sorting arcs: 50 to 59.4 bytes per arc, measured on
+        an H200.
         """
         columns = self.columns
         arcs = columns * (2 if self.symmetric else 1)
@@ -123,7 +127,7 @@ class Building:
         return batch + max(sorting + 8 * columns, placing)
 
     def allow(self, num_nodes: int, graphs: int = 0) -> None:
-        """Refuses what takes more than is allowed."""
+        """Raises MemoryError if more than the allowed memory is needed."""
         needed = self.needed(num_nodes, graphs)
         if self.memory is None and needed < _SMALL.get(self.device.type, 0):
             return
@@ -144,7 +148,7 @@ def _free(device: torch.device) -> int:
         for line in info.read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 free = int(line.split()[1]) * 1024
-    # A container may be allowed less than the machine has (control groups, version 2).
+    # A container may have a lower limit than the machine (control groups, version 2).
     limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
     if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
         free = min(free, max(int(text) - int(used.read_text()), 0))

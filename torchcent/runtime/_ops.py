@@ -15,8 +15,11 @@ simd: str | None = None
 
 
 def is_stale(library: Path, sources: Path) -> bool:
-    """Is one of its sources newer than the library? Only an installation in place has them, and
-    only there the Python part can move on without it. CUDA's are of the library for CUDA alone."""
+    """Returns whether any source of the library is newer than the library.
+
+    Only an in-place installation has sources, and only there can the Python part be newer than the
+    library. CUDA sources belong to the CUDA library only.
+    """
     compiled, cuda = library.stat().st_mtime, "CUDA" in library.name
     return any(
         path.stat().st_mtime > compiled
@@ -37,7 +40,7 @@ def _load(library: Path) -> None:
 
 
 if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
-    # Another build of the same sources, such as one that tools/sanitize.py made.
+    # Another build of the same sources, such as one made by tools/sanitize.py.
     _library = Path(os.environ.get("TORCHCENT_LIBRARY") or PACKAGE / "_C.abi3.so")
     try:
         _load(_library)
@@ -46,14 +49,14 @@ if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
         raise ImportError(
             f"torchcent's compiled library {_library.name} could not be loaded: {error}. "
             "Build it with `pip install .` in a checkout, with torch>=2.10 installed and g++ at "
-            "hand; from inside a checkout only `pip install -e .` puts it where it is looked for. "
+            "hand; inside a checkout only `pip install -e .` puts it where it can be found. "
             "With TORCHCENT_NO_EXTENSION=1 in the environment torchcent runs without it, on "
             'engine="tensor" alone.'
         ) from error
 
 available = simd is not None
 cuda = False
-"""Are the CUDA kernels there? They come with a library of their own, for CUDA builds of PyTorch."""
+"""Whether the CUDA kernels are loaded. They are a separate library, for CUDA builds of PyTorch."""
 
 _cuda_library = PACKAGE / "_CUDA.abi3.so"
 if available and torch.version.cuda is not None and _cuda_library.exists():
@@ -70,12 +73,12 @@ if available and torch.version.cuda is not None and _cuda_library.exists():
 
 
 def runs_on(device: torch.device) -> bool:
-    """Are there compiled kernels for this device?"""
+    """Returns whether there are compiled kernels for this device."""
     return available and (device.type == "cpu" or (cuda and device.type == "cuda"))
 
 
 def has_kernel(name: str, device: torch.device) -> bool:
-    """Is this operator compiled for the device?"""
+    """Returns whether this operator is compiled for the device."""
     if not runs_on(device) or not hasattr(ops, name):
         return False
     key = device.type.upper()
@@ -133,11 +136,11 @@ def _fake_clusters(rowptr: Tensor, col: Tensor, size: int) -> Tensor:
 
 
 def _fake_in_place(*_: object) -> None:
-    """Operators that only write into their arguments."""
+    """For operators that only write to their arguments."""
 
 
 def _fake_flag(*_: object) -> Tensor:
-    return torch.empty(1, dtype=torch.int64, device="cpu")  # on the host whatever the device
+    return torch.empty(1, dtype=torch.int64, device="cpu")  # on the host, whatever the device
 
 
 def _fake_numbers(*_: object) -> Tensor:
@@ -156,7 +159,7 @@ def _fake_mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor
         torch.empty_like(length),
         _sized(begin, entries, torch.int32),
         _sized(begin, entries, torch.float32),
-        torch.empty(8, dtype=torch.float64, device="cpu"),  # on the host whatever the device
+        torch.empty(8, dtype=torch.float64, device="cpu"),  # on the host, whatever the device
     )
 
 

@@ -1,4 +1,4 @@
-"""Packages that are extras: probed where they are used."""
+"""Optional packages (extras), imported where they are used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def need(module: str, extra: str, what: str) -> Any:
-    """Imports an optional package; without it ImportError names the extra to install."""
+    """Imports an optional package, or raises ImportError naming the extra to install."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Runs long work so that its progress is seen and Ctrl-C leaves nothing behind."""
+"""Runs long work with a progress bar and a clean response to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _POLL_SECONDS = 0.1
 
 
 def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
-    """Works in a thread, so that this one can move the bar and hear Ctrl-C at once.
+    """Runs work in a thread, so that this one can update the bar and respond to Ctrl-C at once.
 
-    `control` is the record that the operators share (`_codes.control`): they stop soon after CANCEL
-    is set, and count in DONE. Where the system grants no thread the work is done in this one, and
-    Ctrl-C is heard when the operator at work has ended.
+    `control` is the record shared with the operators (`_codes.control`): they stop soon after
+    CANCEL is set, and count completed sources in DONE. If the system cannot start a thread, this
+    one runs the work, and Ctrl-C takes effect when the current operator has ended.
     """
     with _noted_interrupt() as interrupted:
         thread = _Thread(work)
@@ -48,14 +48,15 @@ def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
 
 
 class _Token:
-    """What a thread holds as long as it is there."""
+    """An object that a thread references for as long as the thread exists."""
 
 
 class _Thread:
-    """A thread that is known to have ended even if it could not even begin.
+    """A thread whose end is detected even if it never began to run.
 
-    threading.Thread waits for a sign of the new thread, for ever if that has no memory to give it.
-    Here the thread holds the last reference to a token, and has ended when that is gone.
+    threading.Thread waits for a signal from the new thread, forever if the thread has no memory to
+    send it. Here the thread holds the last reference to a token, and has ended when the token is
+    gone.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
@@ -64,36 +65,36 @@ class _Thread:
         self._finished = threading.Event()
 
         def run(token: _Token) -> None:
-            del token  # it is the thread's arguments that hold it, not a traceback
+            del token  # only the thread's arguments hold it, no traceback does
             self.begun = True
             try:
                 work()
-            except BaseException as error:  # handed to the caller's thread
+            except BaseException as error:  # raised again in the caller's thread
                 self.errors.append(error)
             finally:
                 self._finished.set()
 
         token = _Token()
         self._held = weakref.ref(token)
-        # RuntimeError: no thread is granted.
+        # RuntimeError: the system cannot start a thread.
         with suppress(RuntimeError, MemoryError):
             start_new_thread(run, (token,))
 
     def works(self) -> bool:
-        """Is it at work still? Tells after a moment, or when the thread has finished."""
+        """Returns whether it is still working, after a short wait or as soon as it has ended."""
         return self._held() is not None and not self._finished.wait(_POLL_SECONDS)
 
     def join(self) -> None:
         while self.works():
             pass
-        while self._held() is not None:  # on its way out
+        while self._held() is not None:  # about to exit
             time.sleep(0)
         if self.begun and not self._finished.is_set() and not self.errors:
             self.errors.append(MemoryError("no memory was left for the thread that computes"))
 
 
 def on_device(work: Callable[[], None], device: torch.device) -> Callable[[], None]:
-    """The work, on the device and the stream that are current here: they belong to a thread."""
+    """Binds the work to the current device and stream, which are settings of each thread."""
     if device.type != "cuda":
         return work
     stream = torch.cuda.current_stream(device)
@@ -107,10 +108,10 @@ def on_device(work: Callable[[], None], device: torch.device) -> Callable[[], No
 
 @contextmanager
 def _noted_interrupt() -> Iterator[list[int]]:
-    """Ctrl-C is noted in the list and raised at the end, where nothing is left half done.
+    """Records Ctrl-C in the list and raises it at the end, when nothing is left half done.
 
-    Raised at any line, it could hit the start or the join of the thread and leave it running.
-    Handlers other than Python's own, and the command's, are left in place.
+    Raised at any line, it could interrupt the start or the join of the thread and leave it running.
+    Handlers other than Python's own and the command's are left in place.
     """
     noted: list[int] = []
     main = threading.current_thread() is threading.main_thread()
@@ -128,14 +129,14 @@ def _noted_interrupt() -> Iterator[list[int]]:
 
 
 class _Bar(tqdm):
-    monitor_interval = 0  # no thread of its own that would outlive the run
+    monitor_interval = 0  # no monitor thread, which would outlive the run
 
 
 def progress_bar(
     total: int, title: str, progress: bool | None, quick: bool, unit: str = "sources",
     bar_format: str | None = None,
 ) -> tqdm:  # fmt: skip
-    """A bar that shows itself after two seconds on a terminal; `progress` forces it or not."""
+    """A progress bar, shown on a terminal after two seconds; `progress` forces or hides it."""
     hidden = progress is False or (progress is None and (quick or not sys.stderr.isatty()))
     return _Bar(
         total=total,

@@ -1,4 +1,4 @@
-// Batches of sources over threads, and sums whose order is that of the batches.
+// Distributes batches of sources over threads and adds their sums in batch order.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,16 @@
 
 namespace torchcent {
 
-// Batches in the first two groups; then in each. Small first, so that a rung that overflows is left soon.
-// Fixed, because the rung of a batch decides its bits and must not depend on the machine.
+// Cumulative batches of the first two groups; then batches per group. The first groups are small, so that a rung that
+// overflows is abandoned early. The sizes are fixed, because the rung of a batch determines its bits and must not
+// depend on the machine.
 constexpr int64_t kGroups[] = {8, 128, 2048};
 
-// Hands out batches, and adds what they computed into the result in their order, whichever thread ends
-// first: floating-point sums then do not depend on the number of threads. A batch is handed out together
-// with its buffer, so that the first unfinished batch always has one and nobody waits for ever. With an
-// overflow ladder the batches of a group start on the highest rung that any earlier group came to; without
-// one (kNoLadder) all batches are one group and none waits for others.
+// Hands out batches and adds their results in batch order, regardless of which thread finishes first, so that
+// floating-point sums do not depend on the number of threads. A batch is handed out together with its buffer; therefore
+// the first unfinished batch always has one, and there is no deadlock. With an overflow ladder, the batches of a group
+// start on the highest rung that any earlier group reached. Without one (kNoLadder), all batches form a single group
+// and none waits for others.
 constexpr int64_t kNoLadder = -1;
 
 class OrderedBatches {
@@ -37,7 +38,7 @@ class OrderedBatches {
         highest_(rung),
         group_end_(rung == kNoLadder ? batches : 0) {}
 
-  // The next batch, its rung and a zero-filled buffer; -1 when there is none.
+  // Returns the next batch, its rung and a zero-filled buffer; -1 if there is none.
   int64_t take(std::vector<double>& buffer, int64_t& rung) {
     std::unique_lock lock(mutex_);
     freed_.wait(lock, [&] { return stopped_ || next_ == batches_ || ready(); });
@@ -82,7 +83,7 @@ class OrderedBatches {
   int64_t highest() const { return highest_; }
 
  private:
-  // A group begins when all batches before it are done.
+  // A group starts when all previous batches are done.
   bool ready() const { return (unused_ > 0 || !free_.empty()) && (next_ < group_end_ || turn_ == next_); }
 
   double* target_;
@@ -99,8 +100,8 @@ class OrderedBatches {
   std::condition_variable freed_;
 };
 
-// Runs work() in this thread and others, `workers` in all, and rethrows what one of them threw;
-// stop() must make the others return soon.
+// Runs work() in this thread and in others, `workers` in total, and rethrows the first exception; stop() must make the
+// others return soon.
 template <class Work, class Stop>
 void in_threads(int workers, Work work, Stop stop) {
   std::exception_ptr error;
@@ -119,9 +120,9 @@ void in_threads(int workers, Work work, Stop stop) {
     try {
       for (int t = 1; t < workers; ++t) others.emplace_back(guarded);
     } catch (const std::system_error&) {
-      // The system grants no more threads: those there are do the work.
+      // The system cannot create more threads: the existing ones do the work.
     } catch (const std::bad_alloc&) {
-      // No memory for one more: likewise.
+      // No memory for another thread: likewise.
     }
     guarded();
   }

@@ -1,5 +1,5 @@
-// Untyped memory with huge pages where the system grants them: rows are gathered at random, and small pages
-// would cost a TLB miss per row. Untouched pages cost nothing.
+// Untyped memory with huge pages if the system provides them: rows are gathered at random, and with small pages each
+// row would cost a TLB miss. Untouched pages cost nothing.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// The operators that say what this library was compiled with.
+// Operators that report how this library was compiled.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -11,7 +11,7 @@ namespace torchcent {
 
 namespace {
 
-// In the order of torchcent/_codes.py.
+// In the order of torchcent/runtime/_codes.py.
 constexpr double kCodes[] = {
     static_cast<double>(Measure::betweenness), static_cast<double>(Measure::edge_betweenness),
     static_cast<double>(Measure::stress), static_cast<double>(Measure::linear),

@@ -1,6 +1,6 @@
-// All traversal kernels for one instruction set: TORCHCENT_ISA names its namespace. Standard headers come
-// before the target pragma of the file that includes this, and everything here lives in that namespace, so
-// that no code for a newer processor can be linked into the portable path.
+// All traversal kernels for one instruction set; TORCHCENT_ISA is its namespace. Standard headers come before the
+// target pragma of the including file, and all definitions are in that namespace, so that no code for a newer processor
+// can be linked into the portable path.
 #include "core/cpu/buffer.h"
 #include "core/cpu/wide.h"
 #include "paths/cpu/lanes.h"
@@ -53,7 +53,7 @@ std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem& prob
 template <class T, class Visitor>
 std::unique_ptr<Search> make(const WeightedProblem<T>& problem, WeightedEngine engine, Rung rung) {
   if (rung == Rung::wide) return std::make_unique<DijkstraSearch<T, Wide, Visitor>>(problem);
-  if constexpr (!Visitor::by_depth) {  // the relax engine does not look up the depths of a vertex in its lanes
+  if constexpr (!Visitor::by_depth) {  // the relax engine does not provide the depth of a vertex per lane
     if (engine == WeightedEngine::relax && rung == Rung::float32)
       return std::make_unique<RelaxSearch<T, float, Visitor>>(problem);
     if (engine == WeightedEngine::relax) return std::make_unique<RelaxSearch<T, double, Visitor>>(problem);

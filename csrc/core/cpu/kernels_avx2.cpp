@@ -1,4 +1,4 @@
-// The kernels for avx2 processors.
+// The kernels for AVX2 processors.
 #if defined(__x86_64__)
 #include <sys/mman.h>
 
@@ -19,6 +19,6 @@
 #pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
 
 #define TORCHCENT_ISA avx2
-#define TORCHCENT_AVX2  // not every compiler lets the pragma define __AVX2__
+#define TORCHCENT_AVX2  // with some compilers, the pragma does not define __AVX2__
 #include "core/cpu/kernels.h"
 #endif

@@ -1,4 +1,4 @@
-// The kernels for avx512 processors.
+// The kernels for AVX-512 processors.
 #if defined(__x86_64__)
 #include <sys/mman.h>
 
@@ -19,6 +19,6 @@
 #pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi,bmi2,popcnt,prfchw")
 
 #define TORCHCENT_ISA avx512
-#define TORCHCENT_AVX512  // not every compiler lets the pragma define __AVX512F__
+#define TORCHCENT_AVX512  // with some compilers, the pragma does not define __AVX512F__
 #include "core/cpu/kernels.h"
 #endif

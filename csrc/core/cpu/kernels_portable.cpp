@@ -1,4 +1,4 @@
-// The kernels for portable processors.
+// The kernels for any processor.
 #include <sys/mman.h>
 
 #include <cstddef>

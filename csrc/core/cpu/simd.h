@@ -1,6 +1,6 @@
-// A row: the 256 bytes that one vertex holds for all lanes of a batch, as SIMD registers, with the
-// masked operations that the lanes kernel needs. Written with the compiler's vector types; AVX-512 has
-// masks of its own and gets its instructions by name. Included once per instruction set.
+// A row: the 256 bytes that a vertex stores for all lanes of a batch, in SIMD registers, with the masked operations of
+// the lanes kernel. It uses the compiler's vector types, and intrinsics for the mask registers of AVX-512. Included
+// once per instruction set.
 #pragma once
 
 namespace torchcent::TORCHCENT_ISA {
@@ -56,7 +56,7 @@ struct Row {
   static Vector every_lane(T value) { return Vector{} + value; }
   static Vector load(const T* p, int k) { return *reinterpret_cast<const Vector*>(p + width * k); }
 
-  // Lanes outside of the mask are zero.
+  // Sets the lanes outside of the mask to zero.
   static Vector masked(Vector x, uint64_t bits) {
 #if defined(TORCHCENT_AVX512)
     if constexpr (sizeof(T) == 4) return _mm512_maskz_mov_ps(static_cast<__mmask16>(bits), x);
@@ -84,7 +84,7 @@ struct Row {
 #endif
     }
   }
-  // this += the lanes of the mask of the row at p
+  // this += the row at p in the lanes of the mask
   void masked_add(const T* p, uint64_t mask) {
     for (int k = 0; k < registers; ++k) {
       const uint64_t bits = submask(mask, k);
@@ -97,7 +97,7 @@ struct Row {
 #endif
     }
   }
-  // Sum over the mask's lanes of this * the row at p.
+  // Dot product with the row at p over the lanes of the mask.
   double masked_dot(const T* p, uint64_t mask) const {
     Vector sum{};
     for (int k = 0; k < registers; ++k) sum += masked(part[k] * load(p, k), submask(mask, k));
@@ -106,7 +106,7 @@ struct Row {
   void operator*=(const Row& other) {
     for (int k = 0; k < registers; ++k) part[k] *= other.part[k];
   }
-  // Lanes of the mask in which this exceeds the limit or is not a number?
+  // Whether any lane of the mask exceeds the limit or is not a number.
   bool exceeds(T limit, uint64_t mask) const {
 #if defined(TORCHCENT_AVX512)
     unsigned beyond = 0;
@@ -137,14 +137,14 @@ struct Row {
   }
 };
 
-// Sums rows without losing small terms: at most 64 terms are added naively, and what they add up to joins
-// the total by Kahan's compensated step, so that a hub of 10^5 neighbours is as exact as a leaf.
+// Accurate sum of rows: up to 64 terms are added naively, and their sum is added to the total by a compensated (Kahan)
+// step. The sum of a hub of 10^5 neighbours is then as accurate as that of a leaf.
 template <class T>
 class RowSum {
  public:
   Row<T> partial;
 
-  // Written out, for the compiler would make one without the instruction set that the pragma asks for.
+  // Written explicitly: a defaulted constructor would be compiled without the instruction set of the pragma.
   RowSum() {
     for (int k = 0; k < Row<T>::registers; ++k) partial.part[k] = typename Row<T>::Vector{};
   }

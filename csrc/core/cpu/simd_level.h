@@ -1,4 +1,4 @@
-// Which instruction set the kernels use.
+// Selects the instruction set of the kernels.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace torchcent {
 
-// The best that the processor has, or at most what TORCHCENT_SIMD names.
+// The best supported by the processor, limited by TORCHCENT_SIMD.
 inline Simd simd_in_use() {
   static const Simd level = [] {
     const char* wish = std::getenv("TORCHCENT_SIMD");

@@ -1,4 +1,4 @@
-// A graph's tensors as the kernels see them.
+// A view of a graph's tensors for the kernels.
 #pragma once
 
 #include <torch/csrc/stable/tensor.h>

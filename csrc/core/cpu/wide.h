@@ -1,6 +1,6 @@
-// Wide: a double with an exponent of its own, for path counts beyond 10^308 (a 1000 x 1000 grid has 10^600).
-// value = fraction * 2^(512 exponent) with |fraction| in [2^-256, 2^256): the exponent moves rarely, so
-// nearly every sum is one comparison and one addition.
+// Wide: a double with a separate exponent, for path counts beyond 10^308 (a 1000 x 1000 grid has 10^600). value =
+// fraction * 2^(512 exponent) with |fraction| in [2^-256, 2^256). The exponent changes rarely, so nearly every sum is
+// one comparison and one addition.
 #pragma once
 
 namespace torchcent::TORCHCENT_ISA {
@@ -26,7 +26,7 @@ struct Wide {
       --exponent;
     }
   }
-  explicit operator double() const {  // saturates to inf or 0 outside of the range of a double
+  explicit operator double() const {  // saturates to inf or 0 outside of the range of double
     double value = fraction;
     int64_t e = exponent;
     for (; e > 0 && value < __DBL_MAX__; --e) value *= kUp;
@@ -42,7 +42,7 @@ struct Wide {
         a = b;
         b = c;
       }
-      if (a.exponent > b.exponent + 1) return a;  // b is below 2^-512 of the smallest a
+      if (a.exponent > b.exponent + 1) return a;  // b is less than 2^-512 times the smallest a
       a.fraction += b.fraction * kDown;
     }
     a.normalise();

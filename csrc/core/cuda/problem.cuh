@@ -1,4 +1,5 @@
-// What path_dependency.cu hands to the engines on CUDA. All pointers are device pointers unless said.
+// The arguments that paths/cuda/path_dependency.cu passes to the engines on CUDA. All pointers are device pointers
+// unless noted.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -36,13 +37,13 @@ struct Sources {
   const double* own;      // c [count]
 };
 
-// Memory from PyTorch's allocator, given back when the call ends (stream-ordered: no synchronisation).
+// Memory from PyTorch's allocator, released at the end of the call (stream-ordered: no synchronisation).
 class Scratch {
  public:
   virtual ~Scratch() = default;
   virtual void* bytes(int64_t count) = 0;  // uninitialised, 512-byte aligned
   virtual int64_t mark() const = 0;
-  virtual void release(int64_t mark) = 0;  // gives back what was taken since
+  virtual void release(int64_t mark) = 0;  // releases everything allocated since the mark
   template <class T>
   T* array(int64_t count) {
     return static_cast<T*>(bytes(count * static_cast<int64_t>(sizeof(T))));
@@ -53,10 +54,10 @@ struct Run {
   cudaStream_t stream;
   Scratch& scratch;
   int processors;    // multiprocessors of the device
-  Control& control;  // on the host; `bytes` of scratch memory may be taken in all
+  Control& control;  // on the host; `bytes` limits the total scratch memory
   Launch launch;
 
-  bool cancelled() const { return torchcent::cancelled(&control.cancel); }  // asked between batches: return early
+  bool cancelled() const { return torchcent::cancelled(&control.cancel); }  // checked between batches: return early
 };
 
 inline void finish(const Run& run, int64_t sources) { torchcent::finish(run.control, sources); }
@@ -64,14 +65,14 @@ inline void finish(const Run& run, int64_t sources) { torchcent::finish(run.cont
 inline void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
-// After every launch.
+// To be called after every launch.
 inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
 
 // An engine is
 //   template <class Visitor> Rung lanes_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
 //   template <class Visitor> Rung queue_run(const Graph&, const Sources&, double* scores, Rung first, const Run&);
-// with Visitor one of those of paths/betweenness.h (namespace torchcent::cuda): adds to scores ([n], or
-// [m] by slot of `out`) what the sources contribute, starting the ladder at rung `first`, and returns the highest
-// rung that was needed. The lanes engine hands sources that overflow float64 to queue_run with Rung::wide.
+// where Visitor is one of those of paths/betweenness.h (namespace torchcent::cuda). It adds the contributions of the
+// sources to scores ([n], or [m] by slot of `out`), starts the ladder at rung `first`, and returns the highest rung
+// that was needed. The lanes engine passes sources that overflow float64 to queue_run with Rung::wide.
 
 }  // namespace torchcent::cuda

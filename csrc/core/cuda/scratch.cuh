@@ -1,4 +1,4 @@
-// Memory from PyTorch's allocator, and the stream and device that an operator works on.
+// Memory from PyTorch's allocator, and the stream and device of an operator.
 #pragma once
 
 #include <torch/csrc/stable/accelerator.h>

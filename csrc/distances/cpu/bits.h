@@ -1,11 +1,10 @@
 // The bits engine: breadth-first searches from 64 or 512 sources side by side, one bit per lane.
 //
-// A vertex has three rows of bits: `seen` (lanes that have reached it), `frontier` (those that reached it at
-// the last level) and `next`. A level either pulls, where each vertex that lacks lanes gathers its
-// predecessors' frontier rows until it lacks none (early exit), or pushes, where each row of a small frontier
-// goes to its successors. What is to be done with the lanes that reach a vertex is up to a visitor; there are
-// no distances and no counters per source. (Then et al. 2014, "The more the merrier"; facts about closeness
-// by population counts: Sariyuce et al. 2014.)
+// A vertex has three rows of bits: `seen` (lanes that have reached it), `frontier` (lanes that reached it at the
+// previous level) and `next`. A level either pulls or pushes. In a pull, each unfinished vertex gathers the frontier
+// rows of its predecessors until all its bits are set (early exit). In a push, each row of a small frontier is ORed
+// into the successors. A visitor processes the lanes that reach a vertex; there are no distances and no counters per
+// source. (Then et al. 2014, "The more the merrier"; closeness by population counts: Sariyuce et al. 2014.)
 #pragma once
 
 namespace torchcent::TORCHCENT_ISA {
@@ -33,8 +32,7 @@ struct BitsOf<8> {
   }
 };
 
-// A list of vertices. Not std::vector: instances of its templates would be shared with code for other
-// processors.
+// A list of vertices. It is not a std::vector, whose template instances would be shared with code for other processors.
 struct Vertices {
   Buffer<int32_t> vertex;
   int64_t count = 0;
@@ -75,11 +73,11 @@ class BitSearch {
   }
   static void set(Bits& bits, int64_t lane) { BitsOf<words>::set(bits, lane); }
 
-  // Lanes of the last search that did not reach v.
+  // Sets `lanes` to the lanes of the last search that did not reach v.
   void unreached(int64_t v, Bits& lanes) const { lanes = all_ & ~seen_[v]; }
 
-  // visitor.found(v, depth, lanes that reach v first at this depth), and visitor.level(depth) after each
-  // level that found something; false stops the search. False if cancelled or stopped.
+  // Calls visitor.found(v, depth, lanes that reach v first at this depth), and visitor.level(depth) after each nonempty
+  // level; if that returns false, the search stops. Returns false if cancelled or stopped.
   template <class Visitor>
   bool run(int64_t count, const int64_t* sources, Visitor& visitor) {
     const int64_t n = problem_.out.num_nodes;
@@ -114,7 +112,7 @@ class BitSearch {
   }
 
  private:
-  // A pulled row costs less than a pushed one, and most pulls end early.
+  // A pulled row costs less than a pushed one, and most pulls exit early.
   static constexpr int64_t kPullAdvantage = 3;
 
   void clear_frontier() {
@@ -177,8 +175,8 @@ class BitSearch {
   DistanceProblem problem_;
   Buffer<Bits> seen_, frontier_, next_;  // frontier_ and next_ are all zero between searches
   Bits all_{};                           // lanes in use
-  Vertices active_, found_;              // with a frontier row, with a next row
-  Vertices remaining_;                   // those that lack lanes, and some that do not any more
+  Vertices active_, found_;              // vertices with a frontier row, with a next row
+  Vertices remaining_;                   // unfinished vertices, and some that are finished
   int64_t remaining_slots_ = 0;
   bool started_pull_ = false;
 };

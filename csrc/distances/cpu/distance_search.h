@@ -1,4 +1,4 @@
-// What the loops over batches (distances.cpp) know of a bit-parallel search.
+// The interface of a bit-parallel search for the loops over batches (distances/cpu/distances.cpp).
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@ namespace torchcent {
 struct DistanceProblem {
   Csr out;                // successors
   Csr in;                 // predecessors
-  const int64_t* cancel;  // read at every level; non-zero: stop
+  const int64_t* cancel;  // read at every level; nonzero: stop
 };
 
-// What a search gives: sums per vertex, sums per source, or a row of distances per source.
+// The output of a search: sums per vertex, sums per source, or a row of distances per source.
 enum class DistanceOutput { vertex_sums, source_sums, rows_int8, rows_int16, rows_int32 };
 
 struct DistanceBatch {
   int64_t count;           // sources, at most the lanes of the search
   const int64_t* sources;  // [count]
-  const int32_t* leaves;   // [count] neighbours folded onto each source; vertex sums only
+  const int32_t* leaves;   // [count] leaves folded onto each source; vertex sums only
   double* sums;            // [n, 4] or [count, 4], added to: d, 1/d, 1/(d + 1), number of pairs
   int32_t* eccentricity;   // [n] or [count], largest so far
-  int64_t* levels;         // [n + 1] pairs by distance, added to; or none; vertex sums only
-  void* rows;              // [count, n] distances, -1 where there is no path
-  const int64_t* place;    // [count] the row that each source gets; or none: as they come
+  int64_t* levels;         // [n + 1] pairs by distance, added to; optional; vertex sums only
+  void* rows;              // [count, n] distances, -1 if there is no path
+  const int64_t* place;    // [count] the output row of each source; if null, in order
 };
 
 enum class DistanceStatus { done, too_deep, cancelled };
 
-// A search with its workspace; one per thread, run batch after batch.
+// A search with its workspace; one per thread, reused for all its batches.
 class DistanceSearch {
  public:
   virtual ~DistanceSearch() = default;
   virtual DistanceStatus run(const DistanceBatch& batch) = 0;
 };
 
-// One per instruction set, all compiled from kernels.h. Lanes: 64 or 512.
+// One per instruction set, all compiled from core/cpu/kernels.h. Lanes: 64 or 512.
 namespace portable {
 std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem&, DistanceOutput, int64_t lanes);
 }

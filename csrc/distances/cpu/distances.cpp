@@ -82,7 +82,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
       ordered.give(b, std::move(buffer), rung);
       run.finished(batch);
     }
-    std::lock_guard lock(mutex);  // whole numbers: their order does not matter
+    std::lock_guard lock(mutex);  // integers: the order of summation does not matter
     for (int64_t v = 0; v < run.num_nodes; ++v) farthest[v] = std::max(farthest[v], own_farthest[v]);
     for (size_t d = 0; d < own_pairs.size(); ++d) pairs[d] += own_pairs[d];
   };
@@ -111,7 +111,7 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
 
 Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                  const Tensor& sources, Tensor& out, Tensor& control, int64_t threads, std::optional<Tensor> place) {
-  // The table of a wide batch is turned over while it is in the cache, if it is small enough.
+  // The table of a wide batch is transposed in cache, if it is small enough.
   const int64_t element = out.element_size();
   const bool wide = (rowptr.numel() - 1) * kWideBits * element <= int64_t{1} << 28;
   const Run run(rowptr, col, colptr, row, sources, control, threads, wide ? kWideBitsFrom : sources.numel() + 1);
@@ -141,8 +141,8 @@ Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
   return result;
 }
 
-// An order of all vertices in which each run of `size` is a ball of neighbours, grown breadth-first from
-// the rim of an earlier one: sources in this order reach a vertex within few levels of each other.
+// An order of all vertices in which each run of `size` vertices is a ball of neighbours, grown breadth-first from the
+// boundary of an earlier ball. Consecutive sources in this order reach a vertex at similar levels.
 Tensor clusters(const Tensor& rowptr, const Tensor& col, int64_t size) {
   const int64_t n = rowptr.numel() - 1;
   const Csr graph = view(rowptr, col);
@@ -150,7 +150,7 @@ Tensor clusters(const Tensor& rowptr, const Tensor& col, int64_t size) {
   int64_t* const order = result.mutable_data_ptr<int64_t>();
   enum : char { unseen, waiting, placed };
   std::vector<char> state(n, unseen);
-  std::vector<int32_t> rim, ball;  // vertices that later balls may grow from; the queue of this one
+  std::vector<int32_t> rim, ball;  // vertices from which later balls can grow; the queue of the current ball
   size_t next_rim = 0;
   int64_t count = 0, next_vertex = 0;
   const auto seed = [&]() -> int64_t {
@@ -166,7 +166,7 @@ Tensor clusters(const Tensor& rowptr, const Tensor& col, int64_t size) {
     size_t head = 0;
     ball.clear();
     while (room > 0) {
-      if (head == ball.size()) {  // an enclosed pocket was smaller than a ball
+      if (head == ball.size()) {  // an enclosed region was smaller than a ball
         const int64_t v = seed();
         state[v] = waiting;
         ball.push_back(static_cast<int32_t>(v));

@@ -1,10 +1,10 @@
-// Visitors of the bits engine: what is done with the lanes that reach a vertex.
+// Visitors of the bits engine, which process the lanes that reach a vertex.
 #pragma once
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Sums over the sources, per vertex: farness, harmonic centrality, reach, and eccentricity as the last level
-// with a new lane. A source stands for its folded leaves as well, which are one hop farther.
+// Sums over the sources, per vertex: farness, harmonic centrality, reach, and eccentricity as the last level with a new
+// lane. A source also represents the leaves folded onto it, which are one hop farther.
 template <int words>
 class VertexSums : public DistanceSearch {
  public:
@@ -58,8 +58,8 @@ class VertexSums : public DistanceSearch {
   int used_ = 0;
 };
 
-// The same sums over the vertices, per source. A level's new bits are counted lane by lane in counters that
-// lie bit by bit in planes: adding a row to them is a carry that soon runs out.
+// The same sums over the vertices, per source. New bits of a level are counted per lane in bit-sliced counters (one
+// plane per bit). Adding a row is a carry propagation that usually ends early.
 template <int words>
 class SourceSums : public DistanceSearch {
  public:
@@ -106,12 +106,11 @@ class SourceSums : public DistanceSearch {
  private:
   Engine engine_;
   const DistanceBatch* batch_ = nullptr;
-  Bits counter_[32];  // of at most 2^31 vertices
+  Bits counter_[32];  // up to 2^31 vertices
   int used_ = 0;
 };
 
-// A row of distances per source. They are written vertex by vertex, where the lanes lie side by side, and
-// turned over at the end.
+// A row of distances per source. Distances are stored by vertex, with adjacent lanes, and transposed at the end.
 template <int words, class T>
 class DistanceRows : public DistanceSearch {
  public:
@@ -170,8 +169,8 @@ class DistanceRows : public DistanceSearch {
 #endif
   }
 
-  // Tile by tile through a small copy: the table's own rows are a power of two apart and would share few
-  // lines of the cache.
+  // Transposes in tiles through a small copy: the rows of the table are a power of two apart and would compete for few
+  // cache lines.
   void turn_over(const DistanceBatch& batch) const {
     constexpr int64_t kTile = 64;
     T tile[kTile][kTile + 64 / sizeof(T)];

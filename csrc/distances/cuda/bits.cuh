@@ -1,10 +1,10 @@
-// The bits engine on CUDA: 512 searches side by side per batch, and several batches at a time.
+// The bits engine on CUDA: 512 searches side by side per batch, and several concurrent batches.
 //
-// A row of 512 bits (64 bytes) belongs to a team of four threads, 16 bytes each. At every level each vertex
-// that lacks lanes gathers its predecessors' frontier rows until it lacks none: a team for up to 16 slots, a
-// warp (eight teams) for more, and for a hub a warp per chunk of its slots. ORs commute, so that chunks meet
-// in the hub's row by atomic operations and the result is the same in any order. What is done with the lanes
-// that reach a vertex is up to a visitor, as on the CPU (distances/cpu/bits.h, distances/cpu/measures.h).
+// A row of 512 bits (64 bytes) is processed by a team of four threads, 16 bytes each. At every level, each unfinished
+// vertex gathers the frontier rows of its predecessors until all its bits are set: a team for up to 16 slots, a warp
+// (eight teams) for more, and a warp per chunk of slots for a hub. The chunks update the hub's row by atomic ORs, which
+// commute, so the result does not depend on their order. A visitor processes the lanes that reach a vertex, as on the
+// CPU (distances/cpu/bits.h, distances/cpu/measures.h).
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace torchcent::cuda {
 
 using Mask = unsigned long long;  // a word of a row
 
-constexpr int kTeam = 4;  // threads of a row
+constexpr int kTeam = 4;  // threads per row
 constexpr int kBitLanes = kWideBits;
-constexpr int kLook = 16;  // levels that are queued before the host looks
+constexpr int kLook = 16;  // levels enqueued between two checks by the host
 constexpr int kRing = 2 * kLook;
 
-using Quarter = ulonglong2;  // what a thread holds of a row
+using Quarter = ulonglong2;  // a thread's part of a row
 
 __device__ inline Quarter operator|(Quarter a, Quarter b) { return {a.x | b.x, a.y | b.y}; }
 __device__ inline Quarter operator&(Quarter a, Quarter b) { return {a.x & b.x, a.y & b.y}; }
@@ -45,18 +45,18 @@ __device__ inline Quarter or_over_teams(Quarter a) {
   return a;
 }
 
-// Batches in flight. Rows are [batches][n], level L's frontier is row[L % 2].
+// Concurrent batches. Rows are [batches][n]; the frontier of level L is row[L % 2].
 struct BitWave {
   int64_t n;
   int batches;
   int64_t sources;
   Quarter* seen;
   Quarter* row[2];
-  int* reached;  // [kRing][batches]: did the level get a vertex?
+  int* reached;  // [kRing][batches]: whether the level has a vertex
 
   __device__ int64_t at(int batch, int64_t v) const { return (batch * n + v) * kTeam + quarter(); }
   __device__ int* reached_at(int64_t level, int batch) const { return reached + (level % kRing) * batches + batch; }
-  // Lanes in use: all, but in the last batch.
+  // Lanes in use: all except in the last batch.
   __device__ Quarter full(int batch) const {
     const int64_t left = sources - int64_t{batch} * kBitLanes - 128 * quarter();
     return {ones(left), ones(left - 64)};
@@ -96,7 +96,7 @@ struct BitLevel {
   __device__ const Quarter* frontier() const { return wave.row[(level - 1) % 2]; }
   __device__ Quarter* next() const { return wave.row[level % 2]; }
 
-  // By one team: the lanes of `need` that reached v.
+  // Called by one team, with the lanes of `need` that reached v.
   __device__ void settle(int batch, int64_t v, Quarter seen, Quarter got) const {
     const int64_t at = wave.at(batch, v);
     next()[at] = got;
@@ -107,7 +107,7 @@ struct BitLevel {
   }
 };
 
-// A team ORs the frontier rows of slots first, first + step, ... below end; stops when it has all it needs.
+// A team ORs the frontier rows of slots first, first + step, ... below end; it stops when it has all needed lanes.
 __device__ inline Quarter gather_bits(const int32_t* col, int64_t first, int step, int64_t end, const Quarter* frontier,
                                       Quarter need) {
   constexpr int kAtOnce = 4;
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
     const Chunk chunk = tasks.chunk[id];
     const int64_t v = chunk.vertex, place = wave.at(batch, v);
     Quarter* const row = at.next() + place;
-    // What other chunks found so far need not be looked for again. One team asks for all: they add meanwhile.
+    // Lanes that other chunks have found are skipped. One team reads the row for all, because it changes concurrently.
     Quarter need = full & ~wave.seen[place] & ~__ldcg(row);
     need = {__shfl_sync(kAll, need.x, quarter()), __shfl_sync(kAll, need.y, quarter())};
     if (!any_in_team(need)) return;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
   }
 
   id -= tasks.chunks;
-  if (id < tasks.groups()) {  // a warp per vertex, one after the other
+  if (id < tasks.groups()) {  // a warp per vertex, in sequence
     for (int64_t i = kGroup * id; i < min(kGroup * (id + 1), tasks.middles); ++i) {
       const int64_t v = tasks.middle[i];
       const Quarter seen = wave.seen[wave.at(batch, v)], need = full & ~seen;
@@ -178,8 +178,8 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
   }
 }
 
-// Hubs, when all of their chunks are done; a team each. Their old frontier row is cleared, since the chunks of
-// the next level will add to it.
+// Completes the hubs after all of their chunks, with a team each. The old frontier row is cleared, because the chunks
+// of the next level add to it.
 template <class Visitor>
 __global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
   const int batch = blockIdx.y;
@@ -193,7 +193,7 @@ __global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
 
 // ---- visitors -------------------------------------------------------------------------------------------
 
-// Sums per vertex, in private tables per batch, so that they can be added in the order of the batches.
+// Sums per vertex, in private tables per batch, which are added in batch order.
 struct VertexSums {
   static constexpr bool per_source = false;
   int64_t n;
@@ -224,7 +224,7 @@ struct VertexSums {
   }
 };
 
-// Sums per source: found rows are counted lane by lane when a level is done.
+// Sums per source: new rows are counted per lane after each level.
 struct SourceSums {
   static constexpr bool per_source = true;
   __device__ void found(int, int64_t, int64_t, Quarter) const {}
@@ -255,8 +255,8 @@ static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, do
   eccentricity[i] = static_cast<int32_t>(level);
 }
 
-// Rows of distances. Neighbours' entries lie side by side and are written at about the same time, so that the
-// cache gathers them.
+// Rows of distances. The entries of neighbouring vertices are adjacent and are written at about the same time, so that
+// the cache combines the writes.
 template <class T>
 struct DistanceRows {
   static constexpr bool per_source = false;
@@ -279,7 +279,7 @@ struct DistanceRows {
   }
 };
 
-// Adds the batches of a wave in their order.
+// Adds the batches of a wave in order.
 static __global__ void add_sums(int64_t size, int batches, const double* part, double* sums) {
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < size; i += int64_t{gridDim.x} * blockDim.x) {
     double sum = sums[i];
@@ -299,7 +299,8 @@ class BitWaves {
     wave_.reached = run.scratch.array<int>(kRing * batches);
   }
 
-  // Searches from the sources. after(wave, level) queues what is to follow each level. False if cancelled.
+  // Searches from the sources. after(wave, level) enqueues the work that follows each level. Returns false if
+  // cancelled.
   template <class Visitor, class After>
   bool run(int64_t count, const int64_t* sources, const Visitor& visitor, After after) {
     wave_.sources = count;
@@ -315,7 +316,7 @@ class BitWaves {
     check_launch("visit_sources");
     for (int64_t level = 1;; level += kLook) {
       for (int64_t l = level; l < level + kLook; ++l) {
-        zero(wave_.reached + l % kRing * wave_.batches, wave_.batches);  // of kRing levels ago
+        zero(wave_.reached + l % kRing * wave_.batches, wave_.batches);  // from kRing levels ago
         pull(BitLevel<Visitor>{wave_, visitor, l});
         after(wave_, l);
       }
@@ -340,7 +341,7 @@ class BitWaves {
     check_launch("settle_hubs");
   }
 
-  // Did any batch reach the level? Waits for the device.
+  // Whether any batch reached the level. Synchronises with the device.
   bool more(int64_t level) {
     std::vector<int> reached(static_cast<size_t>(wave_.batches));
     check(cudaMemcpyAsync(reached.data(), wave_.reached + (level % kRing) * wave_.batches, reached.size() * sizeof(int),

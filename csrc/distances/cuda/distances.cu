@@ -1,4 +1,4 @@
-// The ops of the bits engine on CUDA: sums per vertex, sums per source, rows of distances.
+// Operators of the bits engine on CUDA: sums per vertex, sums per source, rows of distances.
 
 #include <torch/csrc/stable/library.h>
 
@@ -13,9 +13,9 @@ using torch::stable::Tensor;
 
 namespace {
 
-// Rows to work on at a time, so that no level leaves the chip idle; batches at most (a dimension of a grid).
+// Rows processed at a time, so that every level saturates the GPU; maximum number of batches (a grid dimension).
 
-// Cuts the sources into waves of batches that fit the memory and runs them.
+// Splits the sources into waves of batches that fit into memory, and runs them.
 class Search {
  public:
   // each: bytes of a batch besides its rows.
@@ -49,7 +49,7 @@ class Search {
     check(cudaMemsetAsync(values, 0, size * sizeof(T), run_.stream), "memset");
   }
 
-  // wave(waves, first source, number of sources) searches one wave and says whether to go on.
+  // wave(waves, first source, number of sources) searches one wave and returns whether to continue.
   template <class Wave>
   void each_wave(Wave wave) {
     if (count_ == 0) return;

@@ -1,8 +1,8 @@
 // Transitive closure of an acyclic graph: the row of a vertex is the OR of its successors' rows.
 //
-// The columns are cut into blocks of 512 bits and a block is finished, row after row, before the next begins:
-// its rows, 64 bytes each, lie together and stay in the cache, whereas whole rows would be fetched from memory
-// once per arc. Blocks do not depend on each other, so each belongs to one thread and nothing is synchronised.
+// The columns are divided into blocks of 512 bits, and each block is completed, row by row, before the next begins. Its
+// rows of 64 bytes are contiguous and stay in the cache, whereas whole rows would be loaded from memory once per arc.
+// Blocks are independent: each is processed by one thread, without synchronisation.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/tensor.h>
@@ -25,14 +25,14 @@ namespace {
 
 constexpr int64_t kBits = 512;  // columns of a block
 constexpr int kWords = kBits / 64;
-constexpr int64_t kCancelRows = 1024;  // rows between two looks at the cancel flag
+constexpr int64_t kCancelRows = 1024;  // rows between two checks of the cancel flag
 
-// Vertices are numbered in reverse topological order: every arc leads to a smaller number, and within a row of
-// the graph they ascend. The first `sinks` have no arcs and no rows, the last ones from `columns` on are reached
-// by no other vertex and have no columns. Bit t of row p is bit t % 64 of words[base[t / 512] + 8 p + t % 512 / 64].
+// Vertices are numbered in reverse topological order: every arc leads to a smaller number, and rows of the graph are
+// sorted. The first `sinks` vertices have no arcs and no rows. Those from `columns` on are not reached by any other
+// vertex and have no columns. Bit t of row p is bit t % 64 of words[base[t / 512] + 8 p + t % 512 / 64].
 struct Closure {
   Csr graph;
-  const int64_t* size;  // [vertices] what each counts
+  const int64_t* size;  // [vertices] number of vertices that each represents
   int64_t sinks, columns;
   const int64_t* base;  // [blocks]
   uint64_t* words;
@@ -41,18 +41,18 @@ struct Closure {
   uint64_t* row(int64_t block, int64_t p) const { return words + (base[block] + kWords * p); }
 };
 
-// Writes the rows of a block and adds what they reach to `reached`; false if cancelled.
+// Writes the rows of a block and adds the reached sizes to `reached`; returns false if cancelled.
 bool fill(const Closure& c, int64_t block, int64_t* reached) {
   const int64_t low = block * kBits, high = std::min(low + kBits, c.columns);
   const int64_t first = std::max(low, c.sinks);
-  uint64_t several[kWords] = {};  // columns that count more than one
+  uint64_t several[kWords] = {};  // columns with a size above 1
   for (int64_t t = low; t < high; ++t)
     if (c.size[t] != 1) several[(t - low) / 64] |= uint64_t{1} << (t - low) % 64;
 
   for (int64_t p = first; p < c.graph.num_nodes; ++p) {
     if ((p - first) % kCancelRows == 0 && __atomic_load_n(c.cancel, __ATOMIC_RELAXED) != 0) return false;
     uint64_t row[kWords] = {};
-    // Successors below `low` reach nothing of this block.
+    // Successors below `low` reach nothing in this block.
     for (int64_t s = c.graph.rowptr[p + 1] - 1; s >= c.graph.rowptr[p] && c.graph.col[s] >= low; --s) {
       const int64_t q = c.graph.col[s];
       if (q >= first) {
@@ -75,7 +75,7 @@ bool fill(const Closure& c, int64_t block, int64_t* reached) {
 
 }  // namespace
 
-// Fills words, and adds to reached [vertices] the sizes of what each vertex reaches.
+// Fills words, and adds to reached [vertices] the total size of what each vertex reaches.
 void closure(const Tensor& rowptr, const Tensor& col, const Tensor& size, const Tensor& base, int64_t sinks,
              int64_t columns, Tensor& words, Tensor& reached, Tensor& control, int64_t threads) {
   Control& shared = control_of(control);
@@ -93,7 +93,7 @@ void closure(const Tensor& rowptr, const Tensor& col, const Tensor& size, const 
       if (!fill(problem, block, own.data())) return;
       finish(shared, std::min(kBits, columns - block * kBits));
     }
-    std::lock_guard lock(mutex);  // whole numbers: their order does not matter
+    std::lock_guard lock(mutex);  // integers: the order of summation does not matter
     for (int64_t p = 0; p < n; ++p) total[p] += own[p];
   };
   in_threads(static_cast<int>(std::max<int64_t>(1, std::min(threads, blocks))), work, [&] { next = blocks; });

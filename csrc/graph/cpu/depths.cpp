@@ -1,5 +1,5 @@
-// Single searches: hops from a source, in which order, and what a search tells of its source. Visitors of
-// multi_search.h.
+// Single searches: hops from a source, the order of the queue, and a summary per source. Implemented as visitors of
+// include/torchcent/multi_search.h.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -57,7 +57,7 @@ struct Order : Visitor {
 
 }  // namespace
 
-// Hops from the source, -1 where it does not reach.
+// Hops from the source, -1 for vertices that it does not reach.
 Tensor depths(const Tensor& rowptr, const Tensor& col, int64_t source) {
   const int64_t n = rowptr.numel() - 1;
   Tensor result = torch::stable::new_empty(rowptr, {n}, ScalarType::Int);
@@ -67,8 +67,8 @@ Tensor depths(const Tensor& rowptr, const Tensor& col, int64_t source) {
   return result;
 }
 
-// A row per source: its eccentricity within what it reaches, the farthest vertex (the lowest id of the last level),
-// and how many vertices it reaches, itself included. Rows of a cancelled run may be 0.
+// A row per source: its eccentricity within the reachable vertices, the farthest vertex (the lowest id of the last
+// level), and the number of reached vertices, including itself. If the run is cancelled, rows may be 0.
 Tensor search_summary(const Tensor& rowptr, const Tensor& col, const Tensor& sources, Tensor& control,
                       int64_t threads) {
   const int64_t count = sources.numel();
@@ -80,7 +80,7 @@ Tensor search_summary(const Tensor& rowptr, const Tensor& col, const Tensor& sou
   return result;
 }
 
-// Rows of a cancelled run are not filled.
+// If the run is cancelled, some rows are not filled.
 void search_order(const Tensor& rowptr, const Tensor& col, const Tensor& sources, int64_t limit, Tensor& order,
                   Tensor& depth, Tensor& control, int64_t threads) {
   const Order visitor = {{}, limit, order.mutable_data_ptr<int32_t>(), depth.mutable_data_ptr<int32_t>()};

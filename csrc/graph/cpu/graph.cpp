@@ -1,5 +1,5 @@
-// Preparation of graphs: CSR, transpose, induced subgraphs, leaf folding. All linear time. Arguments are validated
-// in Python (torchcent/_check.py and graph.py), ids of arcs as copies: see vertex_ids.
+// Graph construction: CSR, transpose, induced subgraphs, leaf folding, all in linear time. Arguments are validated in
+// Python (torchcent/check), ids of arcs as copies: see vertex_ids.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -27,7 +27,7 @@ struct Arc {
 };
 
 // Stable counting sort of `count` arcs by key in [0, n): writes ptr [n + 1], and calls write(place, other, id).
-// ptr holds the beginning of each key's run afterwards.
+// Afterwards, ptr holds the start of each key's range.
 template <class ArcAt, class Write>
 void bucket(int64_t n, int64_t count, int64_t* ptr, ArcAt arc_at, Write write) {
   for (int64_t v = 0; v <= n; ++v) ptr[v] = 0;
@@ -66,8 +66,8 @@ void sort_arcs(int64_t n, std::vector<Arc>& arcs, int64_t* rowptr, int32_t* col,
       });
 }
 
-// Copies ids that others may change meanwhile: each is read once, and what is checked is the copy. Ids that int32
-// does not hold are cut off, and are known by the smallest and the largest id.
+// Copies ids that other threads may modify concurrently: each is read once, and the copy is validated. Ids that do not
+// fit int32 are truncated, and are detected by the smallest and the largest id.
 template <class Id>
 void copy_ids(const Tensor& edge_index, int32_t* copy, int64_t* range) {
   const int64_t columns = edge_index.size(1);
@@ -86,7 +86,7 @@ void copy_ids(const Tensor& edge_index, int32_t* copy, int64_t* range) {
   range[1] = high;
 }
 
-// Are the arcs sorted by (tail, head), without loops and copies, as those of data sets often are?
+// Whether the arcs are sorted by (tail, head), without loops and duplicates, as is common in data sets.
 bool is_csr(const int32_t* tail, const int32_t* head, int64_t columns) {
   if (columns > 0 && tail[0] == head[0]) return false;
   for (int64_t e = 1; e < columns; ++e) {
@@ -104,8 +104,8 @@ std::tuple<Tensor, Tensor, Tensor> sorted_csr(const Tensor& ids, int64_t n) {
   Tensor slot = empty(ids, columns, ScalarType::Long);
   int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
   int64_t* const slot_of = slot.mutable_data_ptr<int64_t>();
-  // The last arc of a row leaves its end there; rows without arcs end where the one before does. No branch, as one
-  // for every few arcs would be mispredicted.
+  // The last arc of a row stores its end; rows without arcs end where the previous row does. There is no branch,
+  // because it would be mispredicted every few arcs.
   for (int64_t v = 0; v <= n; ++v) ptr[v] = 0;
   for (int64_t e = 0; e < columns; ++e) ptr[tail[e] + 1] = e + 1;
   for (int64_t v = 0; v < n; ++v) ptr[v + 1] = std::max(ptr[v], ptr[v + 1]);
@@ -114,13 +114,13 @@ std::tuple<Tensor, Tensor, Tensor> sorted_csr(const Tensor& ids, int64_t n) {
   return {rowptr, col, slot};
 }
 
-// Two counting sorts, by head and then by tail; the second drops copies as they come. Number is the type of the
-// columns' numbers: the first sort is as fast as it writes few bytes.
+// Two counting sorts, by head and then by tail; the second drops duplicates. Number is the type of the column numbers:
+// the first sort is faster with fewer bytes.
 template <class Number>
 std::tuple<Tensor, Tensor, Tensor> unsorted_csr(const Tensor& ids, int64_t n, bool symmetric) {
   struct In {
     int32_t tail;
-    Number column;  // or their number, for an arc that was added
+    Number column;  // or their number, for an added reverse arc
   };
   struct Row {
     int64_t next = 0;   // slot
@@ -158,7 +158,7 @@ std::tuple<Tensor, Tensor, Tensor> unsorted_csr(const Tensor& ids, int64_t n, bo
   int32_t* target = col.mutable_data_ptr<int32_t>();
   {
     const auto by_head = std::make_unique_for_overwrite<In[]>(count);
-    each_arc([&](int32_t u, int32_t v, Number e) { by_head[colptr[v]++] = {u, e}; });  // colptr: ends from here on
+    each_arc([&](int32_t u, int32_t v, Number e) { by_head[colptr[v]++] = {u, e}; });  // colptr: now the ends
     for (int64_t e = 0; e < columns; ++e) slot_of[e] = -1;
     int64_t i = 0;
     for (int64_t v = 0; v < n; ++v) {
@@ -172,7 +172,7 @@ std::tuple<Tensor, Tensor, Tensor> unsorted_csr(const Tensor& ids, int64_t n, bo
       }
     }
   }
-  std::vector<int64_t>& shift = colptr;  // how many copies were dropped before each row
+  std::vector<int64_t>& shift = colptr;  // number of duplicates dropped before each row
   int64_t slots = 0;
   for (int64_t v = 0; v < n; ++v) {
     shift[v] = ptr[v] - slots;
@@ -193,7 +193,7 @@ std::tuple<Tensor, Tensor, Tensor> unsorted_csr(const Tensor& ids, int64_t n, bo
 
 }  // namespace
 
-// A copy of the ids of int64 or int32 arcs in any strides, and [smallest, largest] of them.
+// A copy of the ids of int64 or int32 arcs with any strides, and [smallest, largest] of them.
 std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index) {
   Tensor ids = torch::stable::new_empty(edge_index, {2, edge_index.size(1)}, ScalarType::Int);
   Tensor range = empty(edge_index, 2, ScalarType::Long);
@@ -204,8 +204,8 @@ std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index) {
   return {ids, range};
 }
 
-// ids: int32 [2, columns], in [0, n), and nobody else's. Self-loops are dropped (slot -1), copies of an arc share a
-// slot.
+// ids: int32 [2, columns], in [0, n), not shared with other threads. Self-loops are dropped (slot -1); duplicate arcs
+// share a slot.
 std::tuple<Tensor, Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool symmetric) {
   const int64_t columns = ids.size(1);
   const int32_t* const tail = ids.const_data_ptr<int32_t>();
@@ -223,7 +223,7 @@ std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor&
   const int32_t* head = col.const_data_ptr<int32_t>();
   int32_t* const tail = row.mutable_data_ptr<int32_t>();
   int64_t* const from = slot.mutable_data_ptr<int64_t>();
-  int64_t v = 0;  // the row of slot i: bucket() asks in order, twice
+  int64_t v = 0;  // the row of slot i: bucket() visits slots in order, twice
   bucket(
       n, slots, colptr.mutable_data_ptr<int64_t>(),
       [&](int64_t i) {
@@ -238,7 +238,7 @@ std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor&
   return {colptr, row, slot};
 }
 
-// The subgraph on `kept`, whose i-th vertex becomes vertex i.
+// The subgraph induced by `kept`, whose i-th vertex becomes vertex i.
 std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& col, const Tensor& kept) {
   const int64_t n = rowptr.numel() - 1, size = kept.numel();
   const int64_t* ptr = rowptr.const_data_ptr<int64_t>();
@@ -259,8 +259,8 @@ std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& c
   return {new_rowptr, new_col, slot};
 }
 
-// Removes vertices of degree 1 of a symmetric graph, once or until none is left. order: the removed ones, each
-// before its parent; parent [n]: the neighbour it hung on, -1 for those that stay.
+// Removes vertices of degree 1 of a symmetric graph, once or until none is left. order: the removed vertices, each
+// before its parent; parent [n]: the neighbour it was folded onto, -1 for the remaining ones.
 std::tuple<Tensor, Tensor> fold(const Tensor& rowptr, const Tensor& col, bool recursive) {
   const int64_t n = rowptr.numel() - 1;
   const int64_t* ptr = rowptr.const_data_ptr<int64_t>();
@@ -291,7 +291,7 @@ std::tuple<Tensor, Tensor> fold(const Tensor& rowptr, const Tensor& col, bool re
   return {order, parent};
 }
 
-// Sums of values over what is folded onto each vertex, itself included.
+// Sums of values over the vertices folded onto each vertex, including itself.
 Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values) {
   const int64_t n = parent.numel();
   const int64_t* vertex = order.const_data_ptr<int64_t>();

@@ -1,4 +1,4 @@
-// Hops from a source: looked at once or twice per graph, to choose an engine and to order vertices.
+// Hops from a source, used once or twice per graph to choose an engine and to order vertices.
 
 #include <torch/csrc/stable/library.h>
 
@@ -11,8 +11,8 @@ using torch::stable::Tensor;
 
 namespace {
 
-// A warp looks at 32 vertices and walks together along the arcs of those that are in the frontier. Threads that
-// meet at a vertex write the same depth.
+// A warp checks 32 vertices and jointly traverses the arcs of those in the frontier. Threads that reach the same vertex
+// write the same depth.
 __global__ void next_level(Arcs out, int64_t n, int32_t* depth, int32_t level, int* reached) {
   if (reached[level] == 0) return;
   const int lane = threadIdx.x & 31;
@@ -37,7 +37,7 @@ __global__ void start(int32_t* depth, int64_t source, int* reached) {
 }  // namespace
 
 Tensor depths(const Tensor& rowptr, const Tensor& col, int64_t source) {
-  constexpr int kLevels = 64;  // queued before the host looks again
+  constexpr int kLevels = 64;  // enqueued before the host checks again
   const int32_t device = rowptr.get_device_index();
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);

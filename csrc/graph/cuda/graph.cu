@@ -1,7 +1,7 @@
-// Preparation of graphs on the device: induced subgraphs and transposes. Both are lists of arcs, each packed into
-// one word (row, other end), that a radix sort brings into order; what the sort leaves is the new CSR. The slot that
-// an arc came from is not carried along but looked up afterwards: the rows of a graph are sorted, so that it is a
-// binary search, and the peak is two words per arc.
+// Graph construction on the device: induced subgraphs and transposes. Both are lists of arcs, each packed into one word
+// (row, other end), that a radix sort orders; the result is the new CSR. The slot that an arc came from is not carried
+// along but found afterwards by binary search, because the rows of a graph are sorted. The peak memory is two words per
+// arc.
 
 #include <torch/csrc/stable/library.h>
 
@@ -26,7 +26,7 @@ unsigned blocks(int64_t threads) { return static_cast<unsigned>((threads + kBloc
 
 __device__ int64_t thread() { return blockIdx.x * int64_t{blockDim.x} + threadIdx.x; }
 
-// The first place in [low, high) whose value is not below `value`; high if there is none.
+// The first position in [low, high) whose value is at least `value`; high if there is none.
 template <class T>
 __device__ int64_t lower_bound(const T* sorted, int64_t low, int64_t high, T value) {
   while (low < high) {
@@ -37,7 +37,8 @@ __device__ int64_t lower_bound(const T* sorted, int64_t low, int64_t high, T val
   return low;
 }
 
-// Threads take slots, not vertices, so that hubs need no care; neighbouring threads search along the same path.
+// Threads process slots, not vertices, so that hubs need no special handling; adjacent threads follow the same search
+// path.
 __device__ int64_t row_of(const int64_t* rowptr, int64_t n, int64_t slot) {
   return lower_bound(rowptr + 1, 0, n, slot + 1);
 }
@@ -46,7 +47,7 @@ __global__ void number(const int64_t* kept, int64_t size, int32_t* place) {
   if (thread() < size) place[kept[thread()]] = static_cast<int32_t>(thread());
 }
 
-// Counts the arcs between vertices that have a place and, unless key is null, writes them down in any order.
+// Counts the arcs between vertices that have a place and, unless key is null, stores them in any order.
 __global__ void kept_arcs(Arcs graph, int64_t n, int64_t m, const int32_t* place, int bits, int64_t* key,
                           unsigned long long* count) {
   __shared__ unsigned in_block;
@@ -76,7 +77,8 @@ __global__ void pointers(const int64_t* key, int64_t count, int64_t size, int bi
   if (thread() <= size) ptr[thread()] = lower_bound(key, 0, count, thread() << bits);
 }
 
-// Takes sorted arcs apart; key becomes the slots. With kept, arcs are of the subgraph; without, they are turned.
+// Unpacks sorted arcs; key becomes the slots. With kept, the arcs are those of the subgraph; without, they are
+// transposed.
 __global__ void unpack(Arcs graph, const int64_t* kept, int64_t count, int bits, int64_t* key, int32_t* other) {
   const int64_t i = thread();
   if (i >= count) return;
@@ -94,7 +96,7 @@ Tensor words(const Tensor& like, int64_t size) { return torch::stable::new_empty
 
 int bits_for(int64_t size) { return std::bit_width(static_cast<uint64_t>(size > 1 ? size - 1 : 1)); }
 
-// The packed arcs in order, in one of two tensors; the other one is given back.
+// The packed arcs in order, in one of two tensors; the other is released.
 Tensor sorted(Tensor key, int bits, cudaStream_t stream) {
   const int64_t count = key.numel();
   if (count == 0) return key;
@@ -105,12 +107,12 @@ Tensor sorted(Tensor key, int bits, cudaStream_t stream) {
   check(cub::DeviceRadixSort::SortKeys(nullptr, size, buffer, count, 0, 2 * bits, stream), "sort");
   void* const workspace = scratch.bytes(static_cast<int64_t>(size));
   check(cub::DeviceRadixSort::SortKeys(workspace, size, buffer, count, 0, 2 * bits, stream), "sort");
-  // A parameter may outlive the call: what is not returned must not stay in it.
+  // A parameter may outlive the call, so it must not hold the tensor that is not returned.
   if (buffer.selector != 0) key = spare;
   return key;
 }
 
-// CSR of `size` rows from sorted arcs, and where they came from.
+// CSR of `size` rows from sorted arcs, and the original slots.
 std::tuple<Tensor, Tensor, Tensor> rows(Arcs graph, const int64_t* kept, Tensor key, int64_t size, int bits,
                                         cudaStream_t stream) {
   const int64_t count = key.numel();
@@ -128,7 +130,8 @@ std::tuple<Tensor, Tensor, Tensor> rows(Arcs graph, const int64_t* kept, Tensor 
 
 }  // namespace
 
-// The subgraph on `kept`, whose i-th vertex becomes vertex i. Waits for the device, since the size must be known.
+// The subgraph induced by `kept`, whose i-th vertex becomes vertex i. Synchronises with the device, because the size
+// must be known.
 std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& col, const Tensor& kept) {
   const int32_t device = rowptr.get_device_index();
   same_device("induced", device, {&col, &kept});

@@ -1,4 +1,4 @@
-// Raw-pointer view of a graph in CSR form: what kernels see of the tensors.
+// A raw-pointer view of a graph in CSR form, for the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,15 @@
-// Multi-search on CUDA: a search per block, its frontier shared out to the warps as they get free (the cooperative
-// scheme of McLaughlin and Bader 2015). Visitors and the order of hooks are those of multi_search.h, and a visitor
-// whose hooks are marked TORCHCENT_HD runs on both. Here
+// Multi-search on CUDA: one search per block. Idle warps fetch parts of its frontier (the cooperative scheme of
+// McLaughlin and Bader 2015). Visitors and the order of hooks are those of multi_search.h; a visitor whose hooks are
+// marked TORCHCENT_HD runs on both. On CUDA:
 //
-// - all threads of the block call init, prior, post and finalize together, with a barrier before and after each: share
-//   the work by search.thread and search.threads, or let search.thread == 0 do it. prior must say the same to all;
-// - visit is called by one thread per arc, many arcs at once: write with atomics. The vertices of a level stand in the
-//   queue in any order, and arcs come in any order; sums of floating-point numbers then differ from run to run;
-// - every thread has a copy of the visitor: what it is to remember goes to memory that pointers lead to.
+// - All threads of the block call init, prior, post and finalize together, with a barrier before and after each. Divide
+//   the work by search.thread and search.threads, or leave it to search.thread == 0. prior must return the same value
+//   in all threads.
+// - visit is called by one thread per arc, for many arcs concurrently: use atomic writes. The order of the vertices
+//   of a level in the queue and the order of arcs are not deterministic; floating-point sums can differ between runs.
+// - Every thread has a copy of the visitor: state must be stored in memory accessed through pointers.
 //
-// Example, with the visitor of multi_search.h, whose hooks become
+// Example with the visitor of multi_search.h, with these hooks:
 //
 //     TORCHCENT_HD bool prior(const torchcent::SearchState& search) { return search.level < k; }
 //     TORCHCENT_HD void finalize(const torchcent::SearchState& search) {
@@ -29,9 +30,9 @@
 
 namespace torchcent::cuda {
 
-constexpr int kSearchThreads = 256;  // of a block
+constexpr int kSearchThreads = 256;  // per block
 
-// Bytes of workspace that `blocks` searches at a time take.
+// Bytes of workspace for `blocks` concurrent searches.
 inline int64_t multi_search_bytes(int64_t num_nodes, int64_t blocks) {
   return 2 * num_nodes * blocks * static_cast<int64_t>(sizeof(int32_t));
 }
@@ -39,7 +40,7 @@ inline int64_t multi_search_bytes(int64_t num_nodes, int64_t blocks) {
 template <class V>
 __global__ void __launch_bounds__(kSearchThreads)
     multi_search_kernel(Csr graph, const int64_t* sources, int64_t count, V visitor, int32_t* workspace) {
-  __shared__ int taken, reached;  // entries of the frontier given to warps; vertices in the queue
+  __shared__ int taken, reached;  // entries of the frontier assigned to warps; vertices in the queue
   const int in_warp = threadIdx.x & 31;
   int32_t* const depth = workspace + 2 * graph.num_nodes * blockIdx.x;
   int32_t* const queue = depth + graph.num_nodes;
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(kSearchThreads)
         const int32_t u = queue[p];
         for (int64_t slot = graph.rowptr[u] + in_warp; slot < graph.rowptr[u + 1]; slot += 32) {
           const int32_t v = graph.col[slot];
-          // A stale -1 does no harm: the exchange tells who is first.
+          // A stale -1 is harmless: the exchange determines the first thread.
           if (*const_cast<volatile int32_t*>(depth + v) < 0 && atomicCAS(depth + v, -1, search.level + 1) < 0)
             queue[atomicAdd(&reached, 1)] = v;
           visitor.visit(search, u, v, slot);
@@ -90,8 +91,8 @@ __global__ void __launch_bounds__(kSearchThreads)
   }
 }
 
-// Searches from sources[0] to sources[count - 1], `blocks` at a time, on the stream; all pointers lead to memory of
-// the device, workspace to multi_search_bytes(). Several blocks per multiprocessor keep the device busy.
+// Searches from sources[0] to sources[count - 1], `blocks` at a time, on the stream. All pointers are device pointers;
+// workspace has multi_search_bytes(). Several blocks per multiprocessor keep the device busy.
 template <class V>
 cudaError_t multi_search(const Csr& graph, const int64_t* sources, int64_t count, const V& visitor, int32_t* workspace,
                          int blocks, cudaStream_t stream = nullptr) {

@@ -1,23 +1,23 @@
-// Multi-search: many breadth-first searches, with hooks of one's own (McLaughlin and Bader 2015).
+// Multi-search: many breadth-first searches with user-defined hooks (McLaughlin and Bader 2015).
 //
-// Derive a visitor from torchcent::Visitor, write the hooks that it needs, and call multi_search(). On the CPU one
-// search runs per thread, on a queue; multi_search.cuh runs the same visitors on CUDA, one search per block. This is
-// all that happens to a source:
+// Derive a visitor from torchcent::Visitor, define the hooks that it needs, and call multi_search(). On the CPU, each
+// thread runs one search at a time, with a queue; multi_search.cuh runs the same visitors on CUDA, one search per
+// block. Each source is processed as follows:
 //
 //   init(search)                 depth[source] is 0 and the frontier is the source
 //   while there is a frontier:
 //     prior(search)              before the frontier is expanded; false ends the search
-//     visit(search, u, v, slot)  for every arc u -> v out of the frontier, v being reached: the arc lies on a shortest
-//                                path from the source if and only if depth[v] > level
-//     post(search)               the frontier is now what was found, and may be empty; level is its depth
-//   finalize(search)             queue[0] to queue[end - 1] are the vertices reached, in the order of their depth
+//     visit(search, u, v, slot)  for every arc u -> v out of the frontier, after v is marked as reached: the arc lies
+//                                on a shortest path from the source if and only if depth[v] > level
+//     post(search)               the frontier is now the new level, which may be empty; level is its depth
+//   finalize(search)             queue[0] to queue[end - 1] are the reached vertices, sorted by depth
 //
-// Every thread has a copy of the visitor, so that members may serve as workspace; pointers lead to what all share. A
-// result has its place by `lane`, and then it depends neither on the threads nor on who ends first. An exception in
-// a hook ends the run and comes out of multi_search().
+// Every thread has a copy of the visitor, so members can serve as workspace; shared data are accessed through pointers.
+// If results are stored by `lane`, they depend neither on the threads nor on their timing. An exception in a hook ends
+// the run and is rethrown by multi_search().
 //
-// Example: how many vertices lie within k hops of each source, the source included. docs/multi_search.md makes an
-// operator of it with torch.utils.cpp_extension.load_inline and include_paths=[torchcent.include_path()].
+// Example: the number of vertices within k hops of each source, including the source. docs/multi_search.md compiles it
+// to an operator with torch.utils.cpp_extension.load_inline and include_paths=[torchcent.include_path()].
 //
 //   #include "multi_search.h"
 //
@@ -53,20 +53,20 @@
 
 namespace torchcent {
 
-// Where a search stands: what its hooks see.
+// The state of a search, as passed to its hooks.
 struct SearchState {
   Csr graph;
-  const int32_t* depth = nullptr;   // [n] hops from the source, -1 where not reached
-  const int32_t* queue = nullptr;   // [n] the vertices reached; the frontier is queue[begin] to queue[end - 1]
-  int32_t begin = 0, end = 0;       // end is also how many are reached
+  const int32_t* depth = nullptr;   // [n] hops from the source, -1 if not reached
+  const int32_t* queue = nullptr;   // [n] the reached vertices; the frontier is queue[begin] to queue[end - 1]
+  int32_t begin = 0, end = 0;       // end is also the number of reached vertices
   int32_t level = 0;                // depth of the frontier
   int32_t source = 0;               // a vertex
-  int64_t lane = 0;                 // and its place among the sources
-  int32_t worker = 0;               // which thread, on CUDA which block, searches: a place for workspace
-  int32_t thread = 0, threads = 1;  // which thread of the worker this is; on CUDA threadIdx.x of blockDim.x
+  int64_t lane = 0;                 // its index among the sources
+  int32_t worker = 0;               // index of the thread, or on CUDA of the block, for example for workspace
+  int32_t thread = 0, threads = 1;  // index of this thread within the worker; on CUDA threadIdx.x of blockDim.x
 };
 
-// Hooks that do nothing. They are not virtual: multi_search() calls those of the class that it is given.
+// Hooks that do nothing. They are not virtual: multi_search() calls those of the class that it receives.
 struct Visitor {
   TORCHCENT_HD void init(const SearchState&) {}
   TORCHCENT_HD bool prior(const SearchState&) { return true; }
@@ -75,7 +75,7 @@ struct Visitor {
   TORCHCENT_HD void finalize(const SearchState&) {}
 };
 
-// One thread's searches, one after the other.
+// The searches of one thread, in sequence.
 template <class V>
 class QueueSearcher {
  public:
@@ -85,7 +85,7 @@ class QueueSearcher {
     state_.worker = worker;
   }
 
-  // False if it was told to stop: *cancel is not 0.
+  // Returns false if stopped: *cancel is nonzero.
   bool run(int64_t lane, int32_t source, const int64_t* cancel) {
     depth_[source] = 0;
     queue_[0] = source;
@@ -104,7 +104,7 @@ class QueueSearcher {
   }
 
  private:
-  static constexpr int32_t kAhead = 8;  // vertices fetched ahead of their turn; beyond the tail stands any vertex
+  static constexpr int32_t kAhead = 8;  // prefetch distance; past its end, the queue may hold any vertex
   static constexpr bool kVisits = !std::is_same_v<decltype(&V::visit), decltype(&Visitor::visit)>;
 
   int32_t expand() {
@@ -115,13 +115,13 @@ class QueueSearcher {
     const int32_t next = state_.level + 1;
     int32_t reached = state_.end;
     for (int32_t p = state_.begin; p < state_.end; ++p) {
-      if (!kVisits && reached == state_.graph.num_nodes) break;  // nobody looks at the arcs that are left
+      if (!kVisits && reached == state_.graph.num_nodes) break;  // no hook needs the remaining arcs
       __builtin_prefetch(rowptr + queue[p + 2 * kAhead]);
       __builtin_prefetch(col + rowptr[queue[p + kAhead]]);
       const int32_t u = queue[p];
       for (int64_t slot = rowptr[u]; slot < rowptr[u + 1]; ++slot) {
         const int32_t v = col[slot];
-        // Without a branch, which would be taken at random: the last write to the queue is kept only if v is new.
+        // Without a branch, which would be unpredictable: the last write to the queue is kept only if v is new.
         const int32_t known = depth[v];
         depth[v] = known < 0 ? next : known;
         queue[reached] = v;
@@ -138,8 +138,8 @@ class QueueSearcher {
   std::vector<int32_t> queue_;
 };
 
-// Searches from sources[0] to sources[count - 1]. control, where given, is [cancel, sources done]: another thread may
-// set the first, which ends the run within a level, and read the second.
+// Searches from sources[0] to sources[count - 1]. control, if given, is [cancel, sources done]. Another thread may set
+// the first, which ends the run within a level, and read the second.
 template <class V>
 void multi_search(const Csr& graph, const int64_t* sources, int64_t count, const V& visitor, int64_t threads = 1,
                   int64_t* control = nullptr) {
@@ -166,9 +166,9 @@ void multi_search(const Csr& graph, const int64_t* sources, int64_t count, const
   try {
     for (int32_t worker = 1; worker < workers; ++worker) others.emplace_back(work, worker);
   } catch (const std::system_error&) {
-    // The system grants no more threads: those there are do the work.
+    // The system cannot create more threads: the existing ones do the work.
   } catch (const std::bad_alloc&) {
-    // No memory for one more: likewise.
+    // No memory for another thread: likewise.
   }
   work(0);
   for (std::thread& other : others) other.join();

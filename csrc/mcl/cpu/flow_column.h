@@ -1,4 +1,4 @@
-// One expanded column as a list of entries: pruned, measured, inflated.
+// An expanded column as a list of entries: pruned, measured, inflated.
 #pragma once
 
 #include "mcl/flow.h"
@@ -21,8 +21,8 @@ inline __m256 eight(const double* sum) {
 }
 #endif
 
-// Appends the entries >= least of a dense column to a list, of which `count` entries are there; returns how many then
-// are. The column and the list are read and written up to 15 entries beyond their ends.
+// Appends the entries >= least of a dense column to a list with `count` entries; returns the new number of entries. The
+// column and the list are read and written up to 15 entries past their ends.
 template <class Sum>
 inline int64_t append(const Sum* column, int64_t low, int64_t high, float least, int32_t* row, float* value,
                       int64_t count) {
@@ -84,12 +84,13 @@ class FlowColumn {
         other_value_(problem.flow.num_nodes + kSpare),
         bucket_(kBuckets) {}
 
-  static constexpr int64_t kSpare = 64;  // entries that may be written beyond the last one
+  static constexpr int64_t kSpare = 64;  // entries that may be written past the last one
   int32_t* row() const { return row_.data(); }
   float* value() const { return value_.data(); }
 
-  // list(least) writes the entries >= least of the expanded column to row() and value(), rows ascending, and returns
-  // how many, or -1 if it does not know those below the threshold; false: it was asked for these.
+  // list(least) writes the entries >= least of the expanded column to row() and value(), with ascending rows, and
+  // returns their number, or -1 if it does not have the entries below the threshold. Returns false if these were
+  // needed.
   template <class List>
   bool prune(List list, ColumnSummary& summary) {
     const FlowProblem& p = problem_;
@@ -132,7 +133,7 @@ class FlowColumn {
     return true;
   }
 
-  // Measures, inflates, rescales, and gives the column to the sink; false if that has no room.
+  // Measures, inflates, rescales, and passes the column to the sink; returns false if the sink is full.
   bool finish(int32_t column, FlowSink& sink, ColumnSummary& summary) {
     float largest = 0;
     for (int64_t i = 0; i < count_; ++i) largest = value_[i] > largest ? value_[i] : largest;
@@ -168,8 +169,7 @@ class FlowColumn {
     return total;
   }
 
-  // Shares of the largest entry ** r; what vanishes is dropped. Returns by what they are to be multiplied, so that
-  // their sum is 1.
+  // Shares of the largest entry ** r; entries that underflow are dropped. Returns the factor that makes their sum 1.
   double inflate(float largest) {
     const double r = problem_.inflation, unit = unit_of_powers(static_cast<int32_t>(count_));
     float* const v = value_.data();
@@ -201,9 +201,9 @@ class FlowColumn {
     if (count_ > wanted) filter(largest_value(wanted));
   }
 
-  // The wanted-th largest value: a radix search, for positive floats are ordered as their bits are.
+  // The wanted-th largest value, by radix selection: positive floats are ordered as their bits.
   float largest_value(int64_t wanted) {
-    uint32_t known = 0;  // bits of the answer found so far
+    uint32_t known = 0;  // bits of the result found so far
     int shift = 32;
     for (int pass = 0; pass < 3; ++pass) {
       const int bits = pass < 2 ? 11 : 10, above = shift;

@@ -1,21 +1,22 @@
-// Expansion, column by column: column j of M^2 is the sum of M's columns k, each times M[k, j], gathered in a dense
-// vector. M^2 itself is never stored: a column is pruned and inflated while it is still in the cache.
+// Expansion, column by column: column j of M^2 is the sum of M's columns k, each times M[k, j], accumulated in a dense
+// vector. M^2 is never stored: a column is pruned and inflated while it is in the cache.
 #pragma once
 
 #include "mcl/cpu/flow_column.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
-// A dense column of sums, that knows which of its blocks of rows were written.
+// A dense column of sums that tracks which blocks of its rows were written.
 template <class Sum>
 class DenseColumn {
  public:
   explicit DenseColumn(int64_t rows)
       : rows_(rows), blocks_((rows >> kShift) + 1), sum_(rows + FlowColumn::kSpare), touched_(blocks_) {}
 
-  // To be said of an empty column: how many entries will be added to it. If few, blocks of rows are marked.
+  // To be called for an empty column, with the number of entries that will be added. If they are few, blocks of rows
+  // are marked.
   void expect(int64_t entries) { marking_ = entries < rows_ / kFew; }
-  // Adds entries, and fetches others that are added next.
+  // Adds entries, and prefetches those to be added next.
   void add(const int32_t* row, const float* value, int64_t count, float weight, const int32_t* next_row,
            const float* next_value) {
     if (marking_) add<true>(row, value, count, weight, next_row, next_value);
@@ -50,7 +51,7 @@ class DenseColumn {
 
  private:
   static constexpr int kShift = 8;
-  static constexpr int64_t kFew = 8;  // rows per entry from which marking is less than reading all rows
+  static constexpr int64_t kFew = 8;  // rows per entry from which on marking is cheaper than reading all rows
   static constexpr int64_t kLine = 16;
 
   template <bool mark>
@@ -99,7 +100,7 @@ class ColumnExpansion {
         weight_(problem.expansion > 2 ? problem.flow.num_nodes + FlowColumn::kSpare : 0),
         from_(problem.expansion > 2 ? problem.flow.num_nodes + FlowColumn::kSpare : 0) {}
 
-  // Expands and prunes column j; false if cancelled.
+  // Expands and prunes column j; returns false if cancelled.
   bool run(int32_t j, ColumnSummary& summary) {
     summary.multiplications = 0;
     if (!expand(j, summary)) return false;
@@ -110,7 +111,7 @@ class ColumnExpansion {
   DenseColumn<Sum>& dense() { return dense_; }
 
  private:
-  static constexpr int64_t kCancelEvery = 256;  // columns added between two looks at the cancel flag
+  static constexpr int64_t kCancelEvery = 256;  // columns added between two checks of the cancel flag
 
   // M^e e_j = M (M ... (M e_j)).
   bool expand(int32_t j, ColumnSummary& summary) {

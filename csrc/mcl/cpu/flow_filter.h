@@ -1,10 +1,10 @@
-// Expansion that leaves out what pruning would cut, and loses nothing that it would keep.
+// Expansion that skips entries that pruning would cut, without losing any entry that it would keep.
 //
-// Nearly all entries of an expanded column are below the threshold, and nearly all products that make it up are tiny.
-// Entry i of column j is the sum of the products M[i, k] M[k, j] over the n_j entries k of column j. Without those
-// below kLeftOut * threshold / n_j it lacks less than kLeftOut * threshold: where the others come to less than
-// (1 - kLeftOut) * threshold it would be cut for certain. What is left are candidates, few more than pruning keeps, and
-// for these the sums are taken again in full: row i of M times column j, for 16 columns side by side.
+// Nearly all entries of an expanded column are below the threshold, and nearly all products in their sums are tiny.
+// Entry i of column j is the sum of the products M[i, k] M[k, j] over the n_j entries k of column j. Omitting the
+// products below kLeftOut * threshold / n_j loses less than kLeftOut * threshold. If the others sum to less than (1 -
+// kLeftOut) * threshold, the entry would certainly be cut. The remaining entries are candidates, slightly more than
+// pruning keeps. Their sums are recomputed in full: row i of M times column j, for 16 columns side by side.
 #pragma once
 
 #include "mcl/cpu/flow_lanes.h"
@@ -27,7 +27,7 @@ class FilteredExpansion {
         columns_(size()),
         sum_(size() * kLanes) {}
 
-  // Sums up those of the columns, at most kLanes, with which it pays; a mask of them, or -1 if cancelled.
+  // Sums the columns, at most kLanes, for which this pays; returns a mask of them, or -1 if cancelled.
   int32_t run(const int32_t* columns, int64_t count) {
     int32_t lanes = 0;
     int64_t whole = 0;
@@ -50,7 +50,7 @@ class FilteredExpansion {
     columns_.clear();
     return done ? lanes : -1;
   }
-  // The entries of lane l that are >= least; -1 for a bound that was left out.
+  // The entries of lane l that are >= least; -1 for a bound below the threshold.
   int64_t list(int64_t l, float least, int32_t* row, float* value) const {
     if (least < problem_.threshold) return -1;
     int64_t count = 0;
@@ -65,12 +65,12 @@ class FilteredExpansion {
   int64_t multiplications(int64_t l) const { return multiplications_[l]; }
 
  private:
-  static constexpr float kRounding = 0.999f;  // sums of float32 may be too small by far less
+  static constexpr float kRounding = 0.999f;  // the rounding error of float32 sums is far smaller
   static constexpr int64_t kLeastWork = 4096, kLeastGain = 12, kLeastGainAgain = 2;
-  static constexpr int64_t kCancelEvery = 64;  // rows between two looks at the cancel flag
+  static constexpr int64_t kCancelEvery = 64;  // rows between two checks of the cancel flag
 
-  static constexpr int64_t kAhead = 6;  // columns fetched ahead
-  static constexpr int64_t kLine = 8;   // entries in a line of the cache
+  static constexpr int64_t kAhead = 6;  // prefetch distance in columns
+  static constexpr int64_t kLine = 8;   // entries per cache line
 
   struct Part {
     int64_t at;
@@ -80,8 +80,8 @@ class FilteredExpansion {
 
   int64_t size() const { return problem_.flow.num_nodes + FlowColumn::kSpare; }
 
-  // Writes the candidates of column j; how many, or -1 if too many products would be needed to find them.
-  // `multiplications`: what expanding the column takes otherwise.
+  // Writes the candidates of column j; returns their number, or -1 if finding them would need too many products.
+  // `multiplications`: the cost of expanding the column otherwise.
   int64_t candidates(int32_t j, int64_t& multiplications) {
     const Flow& m = problem_.flow;
     const FlowIndex& index = *problem_.index;
@@ -111,7 +111,7 @@ class FilteredExpansion {
     return found;
   }
 
-  // The union of all candidates, ascending; returns how many entries their rows have together.
+  // The union of all candidates, ascending; returns the total number of entries of their rows.
   int64_t collect() {
     const int64_t words = size() / 64 + 1;
     int64_t entries = 0;
@@ -127,7 +127,7 @@ class FilteredExpansion {
     return entries;
   }
 
-  // Registers of 16 floats, written out: of vectors of 64 bytes the compiler makes a muddle without AVX-512.
+  // Registers of 16 floats, written explicitly: compilers generate poor code for 64-byte vectors without AVX-512.
   typedef float Part16 __attribute__((vector_size(kVectorBytes), may_alias));
   static constexpr int kRegisters = kLanes * sizeof(float) / kVectorBytes;
   static constexpr int kSums = kRegisters <= 2 ? 4 : 2;
@@ -151,7 +151,7 @@ class FilteredExpansion {
       const FlowEntry* entry = index.by_row + index.row_begin[union_[c]];
       const FlowEntry* const end = index.by_row + index.row_begin[union_[c] + 1];
       const FlowEntry* ahead = index.by_row + index.row_begin[union_[c + 1 < candidates_ ? c + 1 : c]];
-      Sum sums[kSums] = {};  // several, for each waits for its last addition
+      Sum sums[kSums] = {};  // several, to hide the latency of additions
       for (; entry + kLine <= end; entry += kLine, ahead += kLine) {
         __builtin_prefetch(ahead);
 #pragma GCC unroll 8
@@ -171,7 +171,7 @@ class FilteredExpansion {
   DenseColumn<float>& dense_;
   int64_t candidates_ = 0;
   int64_t multiplications_[kLanes];
-  Buffer<Part> part_;          // [n] what column j takes of M's columns
+  Buffer<Part> part_;          // [n] the entries of M's columns that column j uses
   Buffer<int32_t> candidate_;  // [n] of one column
   Buffer<float> candidate_sum_;
   Buffer<uint64_t> marked_;  // a bit per row

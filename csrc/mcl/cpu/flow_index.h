@@ -1,4 +1,4 @@
-// A flow in the two orders that flow_filter.h needs, built by all threads; the order in which columns are taken.
+// A flow in the two orders that mcl/cpu/flow_filter.h needs, built by all threads; the processing order of columns.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace torchcent {
 
-// Memory that is written before it is read.
+// Uninitialised memory.
 template <class T>
 using Unset = std::unique_ptr<T[]>;
 template <class T>
@@ -48,12 +48,12 @@ class FlowOrders {
     by_row(entries, workers);
     by_value(entries, workers);
   }
-  // Reading beyond the last entry is allowed, for fetching ahead.
+  // Reading past the last entry is allowed, for prefetching.
   FlowIndex view() const { return {row_begin_.get(), by_row_.get(), column_begin_.get(), sorted_.get(), up_to_.get()}; }
   static int64_t bytes(int64_t n, int64_t entries) { return 16 * entries + n * (16 + 4 * kValueClasses); }
 
  private:
-  // A counting sort, each thread its own range of columns.
+  // A counting sort; each thread processes a range of columns.
   void by_row(int64_t entries, int workers) {
     const int64_t n = flow_.num_nodes;
     row_begin_ = unset<int64_t>(n + 1);
@@ -126,8 +126,8 @@ class FlowOrders {
   Unset<FlowEntry> by_row_, sorted_;
 };
 
-// Columns whose largest entry is in the same row, one after the other: they will be in one cluster, and kernels that
-// take several columns at a time then share most of what they read.
+// Groups columns whose largest entry is in the same row: they will be in one cluster, and kernels that process several
+// columns at a time then share most of their reads.
 inline std::vector<int32_t> alike_together(const Flow& flow, int workers) {
   const int64_t n = flow.num_nodes;
   std::vector<int32_t> leader(n), order(n);
@@ -145,7 +145,7 @@ inline std::vector<int32_t> alike_together(const Flow& flow, int workers) {
   return order;
 }
 
-// The longest columns first: they share most of what they take, and no thread is left with them at the end.
+// The longest columns first: they share most of their reads, and no thread starts one at the end.
 inline std::vector<int32_t> longest_first(const Flow& flow) {
   const int64_t n = flow.num_nodes;
   std::vector<int64_t> place(n + 2);

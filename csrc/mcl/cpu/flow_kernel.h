@@ -1,4 +1,4 @@
-// The kernels of Markov clustering: batches of columns, each column expanded in the way that is best for it.
+// The kernels of Markov clustering: batches of columns, with the best method of expansion for each column.
 #pragma once
 
 #include "mcl/cpu/flow_filter.h"
@@ -48,7 +48,7 @@ class ColumnsTogether {
   Lanes side_by_side_;
 };
 
-// Of small graphs, in float64.
+// For small graphs, in float64.
 class SmallStep final : public FlowStep {
  public:
   explicit SmallStep(const FlowProblem& problem) : column_(problem), together_(problem, column_) {}
@@ -101,7 +101,7 @@ class ColumnStep final : public FlowStep {
     return together_.run(rest, left, sink, summary);
   }
 
-  // Has the column so few products that they are summed in float64?
+  // Whether the column has so few products that they are summed in float64.
   bool is_short(int32_t j) const {
     const Flow& m = problem_.flow;
     int64_t products = 0;

@@ -1,12 +1,13 @@
-// Expansion of 8 columns side by side (4 in float64). What several of them take of a column of M is read once and added
-// to all with one instruction, where they take it one by one also: columns of one cluster share most of what they take.
+// Expansion of 8 columns side by side (4 in float64). A column of M that several of them use is read once and added to
+// all with one instruction, in the order in which each would use it alone. Columns of one cluster share most of the
+// columns that they use.
 #pragma once
 
 #include "mcl/cpu/flow_expansion.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
-// The entries of a few columns by row: a row that any of them has gets a place, and there a value for each.
+// The entries of a few columns by row: each row that occurs in any of them gets a place, with a value per column.
 template <int lanes, class Sum>
 class ColumnsByRow {
  public:
@@ -15,7 +16,7 @@ class ColumnsByRow {
   explicit ColumnsByRow(int64_t rows)
       : words_(rows / 64 + 1), place_(rows), marked_(words_), row_(rows + 1), value_((rows + 1) * lanes) {}
 
-  // All rows of the columns, ascending. Without that they are in the order in which they are added.
+  // All rows of the columns, ascending. Otherwise they are in the order in which they are added.
   void arrange(const Flow& m, const int32_t* columns, int64_t count) {
     for (int64_t l = 0; l < count; ++l)
       for (int64_t i = m.begin[columns[l]], end = i + m.length[columns[l]]; i < end; ++i)
@@ -35,7 +36,7 @@ class ColumnsByRow {
   void clear() {
     for (; places_ > 0; --places_) place_[row_[places_]] = 0;
   }
-  // Places are 1 ... places(); rows of none of the columns have place 0, where all values are 0.
+  // Places are 1 ... places(). Rows of none of the columns have place 0, where all values are 0.
   int64_t places() const { return places_; }
   int32_t row(int64_t place) const { return row_[place]; }
   const int32_t* place_of_row() const { return place_.data(); }
@@ -70,7 +71,7 @@ class LaneExpansion {
         sum_(problem.flow.num_nodes * kLanes),
         marked_(problem.flow.num_nodes + kMarks) {}
 
-  // Expands at most kLanes columns, which then may be listed until clear().
+  // Expands at most kLanes columns, which can then be listed until clear().
   Outcome run(const int32_t* columns, int64_t count) {
     const Flow& m = problem_.flow;
     if (problem_.expansion != 2 || count < 2) return Outcome::not_worthwhile;
@@ -118,10 +119,10 @@ class LaneExpansion {
 
  private:
   static constexpr int64_t kLeastWork = 16;     // products per row
-  static constexpr double kLeastShared = 1.25;  // columns that share an entry, on average
+  static constexpr double kLeastShared = 1.25;  // average number of columns that share an entry
   static constexpr int64_t kCancelEvery = 64, kLine = 16, kMarks = 8;
 
-  // Of each row, a bit for each lane whose sum is >= least.
+  // For each row, a bit per lane whose sum is >= least.
   void mark(float least) {
     marked_least_ = least;
     for (int64_t i = 0; i < problem_.flow.num_nodes; ++i) {
@@ -165,7 +166,7 @@ class LaneExpansion {
   int64_t products_[kLanes];
   Columns columns_;
   Buffer<Sum> sum_;         // [n, kLanes] the columns, expanded
-  Buffer<uint8_t> marked_;  // [n] which lanes of a row are to be listed
+  Buffer<uint8_t> marked_;  // [n] lanes of a row to be listed
   float marked_least_ = -1;
 };
 

@@ -1,5 +1,5 @@
-// Where threads put the columns of the next flow, in whichever order they finish them, and how that becomes one
-// packed matrix.
+// Storage for the columns of the next flow, in the order in which threads finish them, and their packing into one
+// matrix.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace torchcent {
 
-// The memory that all threads may take together.
+// The memory limit shared by all threads.
 class FlowBudget {
  public:
   explicit FlowBudget(int64_t bytes) : left_(bytes), limited_(bytes > 0) {}
@@ -31,8 +31,8 @@ class FlowBudget {
   std::atomic<bool> exceeded_ = false;
 };
 
-// One per thread: chunks that are filled one after the other, and freed one by one as they are packed, so that a
-// flow and its copy never lie side by side.
+// One per thread: chunks that are filled in sequence, and freed one by one as they are packed, so that a flow and its
+// copy never exist at the same time.
 class FlowChunks final : public FlowSink {
  public:
   explicit FlowChunks(FlowBudget& budget) : budget_(budget) {}
@@ -50,7 +50,7 @@ class FlowChunks final : public FlowSink {
     chunk.columns.push_back({column, entries});
     return true;
   }
-  // Copies every column to where it belongs.
+  // Copies every column to its final position.
   void pack(const int64_t* begin, int32_t* row, float* value) {
     for (Chunk& chunk : chunks_) {
       int64_t place = 0;

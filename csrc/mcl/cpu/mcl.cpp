@@ -36,8 +36,8 @@ std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) {
   return portable::make_flow_step(problem);
 }
 
-// While one lives, float32 below its normal range counts as 0 in this thread: a flow without pruning has many such
-// entries, and processors handle them slowly.
+// Flushes float32 denormals to 0 in this thread during its lifetime: a flow without pruning has many of them, and
+// processors handle them slowly.
 class FlushToZero {
  public:
 #if defined(__x86_64__)
@@ -49,7 +49,7 @@ class FlushToZero {
 #endif
 };
 
-// What the iteration did, in an order that the number of threads does not change.
+// Summarises the iteration, in an order that does not depend on the number of threads.
 void summarise(const std::vector<ColumnSummary>& columns, double enough, double* out) {
   double chaos = 0, least = 1, mass = 0;
   int64_t multiplications = 0, kept = 0, poor = 0, recovered = 0, selected = 0;
@@ -75,8 +75,9 @@ void summarise(const std::vector<ColumnSummary>& columns, double enough, double*
   std::copy(std::begin(all), std::end(all), out);
 }
 
-// Does it pay to put the flow into other orders first, so that products can be left out (flow_filter.h)? If there are
-// many products per entry of the flow and, in a sample of columns, most of them are too small to matter.
+// Decides whether to build other orders of the flow first, so that products can be omitted (mcl/cpu/flow_filter.h).
+// This pays if there are many products per entry of the flow and, in a sample of columns, most of them are too small to
+// matter.
 constexpr double kWorthwhile = 48;
 constexpr int64_t kSampleProducts = 4'000'000, kSampleColumns = 64;
 constexpr double kSmallShare = 0.9;
@@ -107,10 +108,11 @@ bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
 
 }  // namespace
 
-// The next flow, packed. control.bytes is what the new flow may take. If that was too little, or when cancelled, the
-// flow returned is empty.
-// summary, float64: chaos; products that expansion is the sum of; entries kept; columns of which less than `mass` is
-// left, recovered, selected; the least share of a column that pruning left; the sum of these shares.
+// The next flow, packed. control.bytes limits the new flow. If that is too small, or the run is cancelled, the returned
+// flow is empty.
+//
+// summary, float64: chaos; products of the expansion; entries kept; columns that keep less than `mass`, recovered,
+// selected; the smallest share of a column that pruning keeps; the sum of these shares.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& begin, const Tensor& length,
                                                                const Tensor& row, const Tensor& value, Tensor& control,
                                                                int64_t expansion, double inflation, double threshold,

@@ -1,4 +1,4 @@
-// One iteration of Markov clustering on CUDA: the operator mcl_iterate. The kernels are in mcl_*.cuh.
+// One iteration of Markov clustering on CUDA: the operator mcl_iterate. The kernels are in mcl/cuda/mcl_*.cuh.
 
 #include <torch/csrc/stable/library.h>
 
@@ -21,9 +21,9 @@ using torch::stable::Tensor;
 
 namespace {
 
-// For tests and measurements, else 0.
+// For tests and measurements, otherwise 0.
 struct Strategy {
-  int first;         // stage that all columns start in, + 1
+  int first;         // stage in which all columns start, + 1
   bool device_sums;  // as if there were too many rows for shared memory
   bool count_first;
 
@@ -37,15 +37,15 @@ struct Strategy {
 
 struct Limits {
   int64_t n;
-  int32_t small, large;  // entries that the tables hold
-  int first;             // kind of kernel that columns start in, from 0, or -1
-  int64_t exact;         // products up to which sums are float64
+  int32_t small, large;  // capacity of the tables, in entries
+  int first;             // kind of kernel in which columns start, from 0, or -1
+  int64_t exact;         // maximum number of products summed in float64
 };
 
 constexpr int kColumnsOfWarp = 8;
 
-// Lists every column for the first stage that its longest summand fits: it has no fewer entries than that. *bound
-// becomes the largest number of entries that any column can have, *products their sum.
+// Lists every column in the first stage that can hold its longest summand, a lower bound on its entries. *bound becomes
+// the maximum number of entries that any column can have, *products the sum of these bounds.
 __global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* count, int* bound,
                          unsigned long long* products) {
   const int lane = threadIdx.x & 31;
@@ -73,7 +73,7 @@ __global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* coun
     if (c != lane) continue;
     const bool is_exact = total <= limits.exact;
     const int kind = longest <= limits.small ? 0 : longest <= limits.large ? 1 : 2;
-    // Where only short columns are float64 there is no kernel for long ones: these begin in a table.
+    // If only short columns are float64, there is no kernel for long ones: these start in a table.
     const int wanted = limits.first < 0 || (is_exact && limits.n > kExactNodes) ? kind : limits.first;
     stage = wanted == 2 ? kDense : (is_exact ? kSmallExact : kSmallTable) + wanted;
   }
@@ -132,7 +132,7 @@ class Iteration {
     taken_ = 4 * kStages * n;
   }
 
-  // Entries that a column of the result may have, with some room for values equal to that of the last one selected.
+  // Entries that a column of the result can have, with some room for ties with the last selected value.
   int64_t width() {
     classify_columns();
     int bound = read(bound_);
@@ -142,10 +142,10 @@ class Iteration {
     return rules.select > 0 ? std::min<int64_t>(bound, most + most / 16 + kSomeTies) : bound;
   }
   bool count_first() const { return strategy_.count_first; }
-  // Is there room for so many bytes of the new flow?
+  // Whether this many bytes are available for the new flow.
   bool fits(int64_t bytes) const { return taken_ + block_bytes() + bytes <= budget_; }
 
-  // Expands, prunes, measures and inflates all columns. False if cancelled.
+  // Expands, prunes, measures and inflates all columns. Returns false if cancelled.
   bool run(const NewFlow& out, int64_t new_bytes) {
     if (again_) classify_columns();
     again_ = true;
@@ -162,7 +162,7 @@ class Iteration {
     const int64_t mark = scratch_.mark();
     if (small_) dense<double>();
     else dense<float>();
-    scratch_.release(mark);  // in the order of the stream
+    scratch_.release(mark);  // in stream order
     return wait();
   }
 
@@ -177,7 +177,7 @@ class Iteration {
     check(cudaStreamSynchronize(stream_), "mcl");
     return value;
   }
-  // Device memory of a block that has a place for every row.
+  // Device memory of a block with a place for every row.
   int64_t block_bytes() const {
     const int64_t marks = mark_count(job_.n), rows = marks * rows_of_mark(job_.n);
     return (sums_in_shared_ ? 0 : sum_bytes() * rows + 4 * marks) + (job_.rules.products > 1 ? 16 * job_.n : 0);
@@ -203,7 +203,7 @@ class Iteration {
                                                                           bound_, job_.products);
     check_launch("classify");
   }
-  // As many blocks as the device holds at a time.
+  // As many blocks as the device can hold concurrently.
   template <class Kernel>
   unsigned resident(Kernel kernel, int threads, int bytes) const {
     int blocks = 0;
@@ -239,7 +239,8 @@ class Iteration {
     else mcl_dense<false, Sum><<<grid, kDenseThreads, bytes, stream_>>>(job_);
     check_launch("mcl_dense");
   }
-  // Until all is done, or cancelled: then all tickets are taken away, from another stream, until nothing runs any more.
+  // Waits until all is done, or cancelled: then all tickets are withdrawn, from another stream, until nothing is
+  // running.
   bool wait() const {
     using std::chrono::microseconds;
     for (int looks = 0;; ++looks) {
@@ -280,7 +281,7 @@ class Iteration {
   int64_t taken_ = 0, new_bytes_ = 0;
 };
 
-// Where packed columns begin, and how many entries there are.
+// The starts of packed columns, and the total number of entries.
 int64_t pack(const int32_t* length, int64_t* begin, int64_t n, Scratch& scratch, cudaStream_t stream) {
   const int64_t mark = scratch.mark();
   size_t size = 0;
@@ -311,10 +312,10 @@ Rules rules_of(int64_t expansion, double inflation, double threshold, int64_t se
 
 }  // namespace
 
-// The schema and mcl/cpu/mcl.cpp say what this is; the bytes are those of the new flow and of the work on it. Waits for
-// the device. The flow comes back in ELLPACK-R, as wide as the longest column may become. Where that is too much
-// memory, or a column becomes longer than that by equal values, lengths are counted first, and columns are expanded
-// again to be written one right after the other.
+// See the schema and mcl/cpu/mcl.cpp; the byte limit applies to the new flow and the workspace. Synchronises with the
+// device. The flow is returned in ELLPACK-R, as wide as the longest possible column. If that needs too much memory, or
+// a column becomes longer because of ties, lengths are counted first, and columns are expanded again and written
+// contiguously.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& begin, const Tensor& length,
                                                                const Tensor& row, const Tensor& value, Tensor& control,
                                                                int64_t expansion, double inflation, double threshold,
@@ -353,7 +354,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   Iteration iteration(flow, n, rules_of(expansion, inflation, threshold, select, recover, mass), strategy,
                       &shared.cancel, shared.bytes, scratch, device, stream);
   int64_t room = iteration.width(), count = n * room;
-  // Twice: the next iteration reads what this one leaves unused, too, and has to fit beside it.
+  // Twice: the next iteration also reads the unused part, and must fit next to it.
   if (iteration.count_first() || !iteration.fits(2 * 8 * count)) room = count = 0;
   const auto run = [&] {
     if (!iteration.fits(8 * count)) {

@@ -1,12 +1,12 @@
-// What a group does with a column: expansion into an accumulator, then pruning, chaos, inflation and writing.
+// The processing of a column by a group: expansion into an accumulator, then pruning, chaos, inflation and writing.
 //
 // An accumulator has
-//   start(group)                        nothing in it
-//   locate(group, row, at) -> bool      places for kAhead rows of each thread (row < 0: none); false: it is full
+//   start(group)                        empties it
+//   locate(group, row, at) -> bool      places for kAhead rows of each thread (row < 0: none); false if it is full
 //   add(at, weight, value)              adds weight x value there
 //   each(group, visit(value))           visits all entries, each by one thread
-//   order(group, bar)                   drops what is less than bar; after that
-//   ordered(), entry(i, row)            is how many places there are, and the value in place i, or 0, rows ascending
+//   order(group, bar)                   drops entries less than bar; after that,
+//   ordered(), entry(i, row)            the number of places, and the value in place i, or 0, with ascending rows
 //   finish(group)
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace torchcent::cuda {
 
-constexpr int kAhead = 4;  // entries of a thread that are read before the first is waited for
+constexpr int kAhead = 4;  // entries that a thread loads before it waits for the first
 
-// Adds M times the vector (row, value)[size] to the accumulator. Columns are added one after the other, the threads
-// side by side: the order of the sum of an entry is that of `row`.
+// Adds M times the vector (row, value)[size] to the accumulator. Columns are added in sequence, each by all threads in
+// parallel: entries are summed in the order of `row`.
 template <class Group, class Accumulator>
 __device__ bool expand(Group& group, const Flow& flow, const int32_t* row, const float* value, int size,
                        Accumulator& sums) {
@@ -79,9 +79,9 @@ __device__ bool expand(Group& group, const Flow& flow, const int32_t* row, const
   return true;
 }
 
-// The rank-th largest value: digit after digit of its bits, which are ordered as the values are, from the top, until
-// all entries that share the digits so far are wanted. What is returned is not more than it, and more than the next
-// value.
+// The rank-th largest value, digit by digit of its bits, which are ordered as the values, from the top, until all
+// entries that share the digits so far are wanted. The result is at most that value, and more than the next smaller
+// one.
 template <class Group, class Accumulator>
 __device__ float nth_largest(Group& group, const Accumulator& sums, int rank) {
   unsigned prefix = 0;
@@ -94,7 +94,7 @@ __device__ float nth_largest(Group& group, const Accumulator& sums, int rank) {
       if (bits >> open == prefix) atomicAdd(group.bins + (bits >> shift & ((1u << width) - 1)), 1u);
     });
     group.sync();
-    // Every warp looks for the digit: a thread sums eight bins, the first thread those of the largest digits.
+    // Every warp searches for the digit: a thread sums eight bins, the first thread those of the largest digits.
     const int lane = threadIdx.x & 31, top = kDigits - 1 - 8 * lane;
     int own = 0;
     for (int i = 0; i < 8; ++i) own += static_cast<int>(group.bins[top - i]);
@@ -140,7 +140,7 @@ __device__ Measure measure(Group& group, const Accumulator& sums, float bar) {
 
 struct Pruned {
   Measure kept;
-  float bar;  // whatever is kept are the largest entries
+  float bar;  // the kept entries are always the largest
   bool recovered = false, selected = false;
 };
 
@@ -173,7 +173,7 @@ __device__ Pruned prune(Group& group, const Accumulator& sums, const Rules& rule
   return column;
 }
 
-// 1 / the sum of shares of the largest value, inflated, so that no sum of powers is lost in underflow.
+// 1 / the sum of the inflated shares of the largest value, so that the sum of powers does not underflow.
 template <class Group, class Accumulator>
 __device__ double scale_of_powers(Group& group, const Accumulator& sums, const Measure& kept, float bar, float share,
                                   double inflation) {
@@ -185,8 +185,8 @@ __device__ double scale_of_powers(Group& group, const Accumulator& sums, const M
   return unit / static_cast<double>(group.merge(mine).sum);
 }
 
-// Prunes, measures, inflates and writes a column that has been expanded. Chaos is mcl's: (largest - sum of squares) x
-// number of the entries left, not rescaled. The ratio that Bustamam et al. print as equation 3 tends to 1.
+// Prunes, measures, inflates and writes an expanded column. Chaos is that of mcl: (largest - sum of squares) x number
+// of the remaining entries, not rescaled. The ratio in equation 3 of Bustamam et al. tends to 1.
 template <class Group, class Accumulator>
 __device__ void finish(Group& group, Accumulator& sums, const Job& job, int32_t column) {
   const Pruned pruned = prune(group, sums, job.rules);
@@ -242,7 +242,8 @@ __device__ inline void add_totals(Totals* all, const Totals& mine) {
   atomicMax(&all->longest, mine.longest);
 }
 
-// work(column) for columns of the stage's list until there are none left. It returns false to leave one to `next`.
+// Calls work(column) for columns of the stage's list until none are left. If it returns false, the column moves to
+// `next`.
 template <class Group, class Work>
 __device__ void take_columns(Group& group, const Job& job, Stage stage, Stage next, Work work) {
   if (group.rank() == 0) *group.totals = {0, ~0ull, 0, 0, 0, 0, 0, 0};

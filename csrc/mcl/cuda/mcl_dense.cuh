@@ -1,4 +1,4 @@
-// Columns of many entries: a sum per row, in shared memory where the rows fit there, else in device memory.
+// Long columns: a sum per row, in shared memory if the rows fit, otherwise in device memory.
 #pragma once
 
 #include "mcl/cuda/mcl_column.cuh"
@@ -9,7 +9,7 @@ constexpr int kDenseThreads = 512;
 
 __host__ __device__ inline int64_t padded_rows(int64_t n) { return (n + 3) / 4 * 4; }
 
-// A place per row; all of them are looked through in every step after the expansion.
+// A place per row; all of them are scanned in every step after the expansion.
 template <class Group, class Sum>
 class DenseSums {
  public:
@@ -54,7 +54,7 @@ class DenseSums {
   float bar_ = 0;
 };
 
-// A bit of the marks of a block stands for so many rows, 32 or more, that n rows have at most 8,192 words.
+// log2 of the rows per mark bit, 32 or more, so that n rows have at most 8,192 words.
 __host__ __device__ inline int log2_rows_of_mark(int64_t n) {
   int log2 = 5;
   while (n > int64_t{32 * 8192} << log2) ++log2;
@@ -64,8 +64,8 @@ __host__ __device__ inline int64_t rows_of_mark(int64_t n) { return int64_t{1} <
 __host__ __device__ inline int64_t mark_count(int64_t n) { return (n + rows_of_mark(n) - 1) / rows_of_mark(n); }
 __host__ __device__ inline int64_t mark_words(int64_t n) { return (mark_count(n) + 31) / 32; }
 
-// A place per row in device memory, and a mark in shared memory for the rows that something was added to: others
-// are not looked at. The marked stretches come in a list, since entries are written in the order of their rows.
+// A place per row in device memory, and marks in shared memory for the rows that were updated; other rows are not
+// scanned. The marked stretches are listed, because entries are written in the order of their rows.
 template <class Group, class Sum>
 class MarkedSums {
  public:
@@ -76,7 +76,7 @@ class MarkedSums {
         words_(static_cast<int>(mark_words(n))),
         shift_(log2_rows_of_mark(n)) {}
 
-  // Of all that may be there: values [mark_count x rows_of_mark], marks, and their number behind them.
+  // The maximum extent: values [mark_count x rows_of_mark], marks, and then their number.
   __device__ void clear(const Group& group, int64_t n) {
     for (int64_t i = group.rank(); i < mark_count(n) << shift_; i += group.size()) value_[i] = 0;
     for (int i = group.rank(); i <= words_; i += group.size()) mark_[i] = 0;
@@ -147,7 +147,7 @@ class MarkedSums {
   float bar_ = 0;
 };
 
-// Writes all entries down, by rows, and forgets them. How many there were.
+// Writes all entries by rows and clears them. Returns their number.
 template <class Group, class Sums>
 __device__ int drain(Group& group, Sums& sums, int32_t* row, float* value) {
   int count = 0;
@@ -167,7 +167,7 @@ __device__ int drain(Group& group, Sums& sums, int32_t* row, float* value) {
   return count;
 }
 
-// The columns of the list, in sums that are clear.
+// Processes the columns of the list, in cleared sums.
 template <class Group, class Sums>
 __device__ void dense_columns(Group& group, Sums& sums, const Job& job) {
   const int64_t block = blockIdx.x;
@@ -197,7 +197,8 @@ __device__ void dense_columns(Group& group, Sums& sums, const Job& job) {
   });
 }
 
-// in_shared: the sums are there. Else at job.dense, of every block its own, and the marks in shared memory.
+// in_shared: the sums are in shared memory. Otherwise they are at job.dense, separately per block, and the marks are in
+// shared memory.
 template <bool in_shared, class Sum>
 __global__ __launch_bounds__(kDenseThreads, 2) void mcl_dense(Job job) {
   extern __shared__ int4 shared[];

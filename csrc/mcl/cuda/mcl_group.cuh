@@ -1,4 +1,4 @@
-// A warp or a block that works on one column: the two have the same functions, so that all else is written once.
+// A warp or a block that processes one column: both have the same functions, so that the rest is written only once.
 #pragma once
 
 #include "mcl/cuda/mcl.cuh"
@@ -8,7 +8,7 @@ namespace torchcent::cuda {
 constexpr unsigned kWholeWarp = 0xffffffffu;
 constexpr int kDigits = 256;  // of a radix selection
 
-// Sums over a warp of anything that merges, in all of its threads.
+// Reduces a mergeable value over a warp; all threads get the result.
 template <class Value>
 __device__ Value warp_merge(Value value) {
   constexpr int words = sizeof(Value) / sizeof(uint64_t);
@@ -52,7 +52,7 @@ struct WarpGroup {
   __device__ Value merge(const Value& mine) const {
     return warp_merge(mine);
   }
-  // How many threads before this one have something, and how many have in all. What was read before is read.
+  // The number of previous threads with `mine`, and the total. Also a barrier for preceding reads.
   __device__ int place(bool mine, int& total) const {
     const unsigned found = __ballot_sync(kWholeWarp, mine);
     __syncwarp();
@@ -127,7 +127,7 @@ struct BlockGroup {
   }
 };
 
-// Sorts pairs in shared memory by their rows (bitonic). There is room for the next power of two, which is filled up.
+// Sorts pairs in shared memory by their rows (bitonic). The capacity must be the next power of two; it is padded.
 template <class Group, class Value>
 __device__ void sort_by_row(const Group& group, int32_t* row, Value* value, int count) {
   int padded = 1;

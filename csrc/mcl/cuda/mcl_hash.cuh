@@ -1,12 +1,12 @@
-// Columns of few entries: sums in a hash table in shared memory, of a warp.
+// Short columns: sums in a hash table in shared memory, one per warp.
 #pragma once
 
 #include "mcl/cuda/mcl_column.cuh"
 
 namespace torchcent::cuda {
 
-// Open addressing with steps of 1. A column that has more than `limit` entries is given up; until that is noticed every
-// thread may bring kAhead more, for which there is always room.
+// Linear probing. A column with more than `limit` entries is abandoned. Until that is detected, every thread may insert
+// kAhead more, for which there is always room.
 template <class Group, int slots, class Sum>
 class Table {
  public:
@@ -26,7 +26,7 @@ class Table {
     group.sync();
   }
 
-  // Rows keep their places, so that all of them are looked for at once, whatever the order of the sums.
+  // Rows keep their places, so that all lookups are concurrent, regardless of the order of the sums.
   __device__ bool locate(Group& group, int32_t (&row)[kAhead]) {
     unsigned slot[kAhead];
     int32_t seen[kAhead];
@@ -46,7 +46,7 @@ class Table {
             ++brought;
             break;
           }
-          continue;  // another thread was faster
+          continue;  // another thread was first
         }
         slot[u] = (slot[u] + 1) & (slots - 1);
         seen[u] = *static_cast<volatile int32_t*>(row_ + slot[u]);
@@ -69,7 +69,7 @@ class Table {
       if (const float value = static_cast<float>(value_[i]); value >= kLeast) visit(value);
   }
 
-  // Moves what is kept to the front, a stretch of the table after the other, and sorts it.
+  // Moves the kept entries to the front, one stretch of the table at a time, and sorts them.
   __device__ void order(Group& group, float bar) {
     kept_ = 0;
     for (int i = group.rank(); i - group.rank() < slots; i += group.size()) {
@@ -94,7 +94,7 @@ class Table {
   __device__ void finish(Group& group) { group.sync(); }
 
  private:
-  // A row that is none has a place of its own to look at.
+  // Invalid rows also have a place to look at.
   __device__ static unsigned home(int32_t row) {
     constexpr int bits = __builtin_ctz(slots);
     return static_cast<uint32_t>(row) * 0x9e3779b1u >> (32 - bits);
@@ -109,7 +109,7 @@ class Table {
 constexpr int kSmallSlots = 512, kLargeSlots = 1024;
 constexpr int kWarpsOfBlock = 4;
 
-// Rows, values, how many there are, and what the group of a warp has.
+// Rows, values, their number, and the data of the warp's group.
 constexpr int kTotalsBytes = (static_cast<int>(sizeof(Totals)) + 15) / 16 * 16;
 constexpr int kWarpBytes = static_cast<int>(WarpGroup::steps_ahead * sizeof(Step)) + kTotalsBytes + kDigits * 4;
 template <int slots, class Sum>

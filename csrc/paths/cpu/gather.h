@@ -1,5 +1,5 @@
-// The inner loop of the lanes engine: which neighbours have lanes in common with a vertex, and the sum of
-// their rows in those lanes.
+// The inner loop of the lanes engine: finds the neighbours that share lanes with a vertex, and sums their rows in those
+// lanes.
 #pragma once
 
 #include "core/cpu/simd.h"
@@ -15,8 +15,8 @@ inline void prefetch_row(const T* rows, int64_t v) {
   for (int line = 0; line < kRowBytes; line += 64) __builtin_prefetch(row + line);
 }
 
-// Collects the neighbours in slots [begin, end) whose mask meets `need` until there are kChunk of them;
-// returns the slot to go on with. Slots are kept only where an edge score asks for them.
+// Collects neighbours in slots [begin, end) whose mask intersects `need`, at most kChunk of them, and returns the next
+// slot. Slots are stored only for edge scores.
 template <bool WithSlots>
 inline int64_t collect(const int32_t* col, int64_t begin, int64_t end, uint64_t need, const uint64_t* masks,
                        int32_t* hit, uint64_t* hit_mask, int64_t* hit_slot, int& count) {
@@ -51,7 +51,7 @@ inline int64_t collect(const int32_t* col, int64_t begin, int64_t end, uint64_t 
   return begin;
 }
 
-// The same for arcs that carry masks of their own, `shift` lanes further up; begin counts arcs of that list.
+// The same for arcs that have their own masks, shifted by `shift` lanes; begin counts arcs of that list.
 template <bool WithSlots>
 inline int64_t collect_listed(const int32_t* vertex, const uint64_t* lanes, const int64_t* slots, int shift,
                               int64_t begin, int64_t end, uint64_t need, int32_t* hit, uint64_t* hit_mask,
@@ -85,8 +85,8 @@ inline int64_t collect_listed(const int32_t* vertex, const uint64_t* lanes, cons
   return begin < end ? begin : end;
 }
 
-// sum += rows of the vertices that collect(begin, hit, hit_mask, hit_slot, count) finds, from `begin` to `end`;
-// returns the lanes that got a term. on_hit(slot, row, mask) is called for each hit if WithSlots.
+// sum += rows of the vertices found by collect(begin, hit, hit_mask, hit_slot, count) from `begin` to `end`. Returns
+// the lanes that received a term. If WithSlots, on_hit(slot, row, mask) is called for each hit.
 template <bool WithSlots, class T, class Collect, class OnHit>
 inline uint64_t gather_hits(int64_t begin, int64_t end, const T* rows, RowSum<T>& sum, Collect collect, OnHit on_hit) {
   int32_t hit[kChunk + 8];
@@ -111,7 +111,7 @@ inline uint64_t gather_hits(int64_t begin, int64_t end, const T* rows, RowSum<T>
   return got;
 }
 
-// sum += rows of the neighbours of v in the lanes they share with `need`.
+// sum += rows of the neighbours of v in the lanes that they share with `need`.
 template <bool WithSlots = false, class T, class OnHit>
 inline uint64_t gather(const Csr& graph, int64_t v, uint64_t need, const uint64_t* masks, const T* rows, RowSum<T>& sum,
                        OnHit on_hit) {

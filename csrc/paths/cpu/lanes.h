@@ -1,11 +1,12 @@
 // The lanes engine: 64 sources (float) or 32 (double) side by side, for graphs of small diameter.
 //
-// Per vertex one row of 256 bytes holds sigma of every lane, and a mask says which lanes are concerned; there
-// is no depth, no predecessor list and no queue per source. One pass over a vertex's arcs serves all
-// lanes whose frontier touches it (Then et al. 2014 for the masks), so a cache line moved serves 16 sources.
-//   forward, level by level: sigma_v[l] = sum of sigma_u[l] over in-neighbours u in l's frontier;
-//     pulled by vertices that lack lanes, or pushed by a small frontier (Beamer et al. 2012);
-//   backward, deepest first: pulls what successors pass up and overwrites sigma by rho (or lambda).
+// Each vertex has a row of 256 bytes with sigma of every lane; masks select the affected lanes. There are no depths,
+// predecessor lists or queues per source. One pass over a vertex's arcs serves all lanes whose frontier contains it
+// (masks: Then et al. 2014), so each cache line that is loaded serves 16 sources.
+//   Forward, level by level: sigma_v[l] = sum of sigma_u[l] over in-neighbours u in the frontier of lane l. Values are
+//     pulled by vertices that some lanes have not reached, or pushed by a small frontier (Beamer et al. 2012).
+//   Backward, deepest level first: each vertex pulls the values that its successors pass up, and overwrites sigma by
+//     rho (or lambda).
 #pragma once
 
 #include "paths/cpu/settle.h"
@@ -15,10 +16,10 @@ namespace torchcent::TORCHCENT_ISA {
 template <class T, class Visitor>
 class LaneSearch final : public Search {
   static constexpr int kLanes = Row<T>::lanes;
-  // Entries of the level lists, as a multiple of n. A batch whose lanes are too far apart for it is halved:
-  // that bounds the memory at twice the rows.
+  // Capacity of the level lists, as a multiple of n. A batch whose lanes diverge too much for it is halved. This bounds
+  // the memory to twice that of the rows.
   static constexpr int64_t kEntriesPerNode = 14;
-  // Up to this many lanes are handled one by one: a row would move 256 bytes for 8.
+  // Up to this many lanes are processed one by one: a row would move 256 bytes for 8.
   static constexpr int kFew = 2;
   static constexpr T kLimit = kCountLimit<T>;
 
@@ -58,7 +59,7 @@ class LaneSearch final : public Search {
       status = backward(source_weight, own_weight, batch.scores);
     }
     if (status != Status::done) forget();
-    if (status == Status::overflow && crowded_) {  // too many entries, not too many paths
+    if (status == Status::overflow && crowded_) {  // too many entries, not an overflow of path counts
       crowded_ = false;
       status = run_lanes(batch, begin, count / 2);
       if (status == Status::done) status = run_lanes(batch, begin + count / 2, count - count / 2);
@@ -104,7 +105,7 @@ class LaneSearch final : public Search {
     }
   }
 
-  // Pushing costs a row per arc of the frontier, pulling a mask per arc of the vertices that lack lanes.
+  // Pushing costs a row per arc of the frontier; pulling costs a mask per arc of the unfinished vertices.
   bool push_is_cheaper(int64_t begin, int64_t end) const {
     if (end - begin > kPushEntries) return false;
     int64_t cost = 0;
@@ -122,7 +123,7 @@ class LaneSearch final : public Search {
     const uint64_t* const seen = seen_.data();
     uint64_t* const next = next_.data();
     int32_t* const entry = entry_.data();
-    int64_t entries = entries_;  // in a register: stores through the pointers above cannot touch it
+    int64_t entries = entries_;  // in a register: stores through the pointers above cannot alias it
     const auto reach = [&](int64_t v, uint64_t lanes) {
       entry[entries] = static_cast<int32_t>(v);
       entries += next[v] == 0;
@@ -155,7 +156,7 @@ class LaneSearch final : public Search {
         if (fresh == 0) continue;
         T* target = rows + v * kLanes;
         Row<T> sum = paths;
-        sum.masked_add(target, next[v]);  // lanes not reached before hold the last batch's values
+        sum.masked_add(target, next[v]);  // lanes that were not reached before hold values of the previous batch
         sum.masked_store(target, fresh);
         reach(v, fresh);
       }
@@ -175,7 +176,7 @@ class LaneSearch final : public Search {
       const int64_t v = open_[i];
       const uint64_t need = full_ & ~seen_[v];
       if (need == 0) continue;
-      if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return true;  // forward() sees it too
+      if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return true;  // forward() checks it, too
       open_[kept++] = static_cast<int32_t>(v);
       if (!fits) continue;
       RowSum<T> sum;
@@ -206,7 +207,7 @@ class LaneSearch final : public Search {
       const bool deepest = level == levels_ - 1;
       const int64_t below = deepest ? end : level_[level + 2];
       for (int64_t i = end; i < below; ++i) front_[entry_[i]] = entry_mask_[i];
-      // Where the level below is small, most vertices have no successor in it. Its arcs tell which do.
+      // If the level below is small, most vertices have no successor in it. Its incoming arcs mark those that do.
       const bool sparse = kSparse * arcs(problem_.in, end, below) < arcs(problem_.out, begin, end);
       if (sparse) mark_predecessors(end, below, [](uint64_t& mark, uint64_t lanes) { mark |= lanes; });
       for (int64_t i = begin; i < end; ++i) {
@@ -228,7 +229,7 @@ class LaneSearch final : public Search {
 
   template <class Mark>
   void mark_predecessors(int64_t begin, int64_t end, Mark mark) {
-    uint64_t* const marks = next_.data();  // not in use on the way back
+    uint64_t* const marks = next_.data();  // unused in the backward pass
     for (int64_t i = begin; i < end; ++i) {
       const int64_t w = entry_[i];
       const uint64_t lanes = entry_mask_[i];
@@ -237,7 +238,7 @@ class LaneSearch final : public Search {
     }
   }
 
-  // One vertex in the lanes of the mask: sum over successors, score, and what it passes up in turn.
+  // Processes a vertex in the lanes of the mask: the sum over successors, the score, and the value that it passes up.
   bool retire(int64_t v, uint64_t lanes, bool leaf, bool is_source, const T* source_weight, const T* own_weight,
               double* scores) {
     T* row = sigma_.data() + v * kLanes;
@@ -282,7 +283,7 @@ class LaneSearch final : public Search {
     return score <= double(kLimit);
   }
 
-  // Masks are left standing when a batch ends early.
+  // Clears the masks that remain if a batch ends early.
   void forget() {
     for (int64_t i = 0; i < entries_; ++i) {
       front_[entry_[i]] = 0;
@@ -290,21 +291,21 @@ class LaneSearch final : public Search {
     }
   }
 
-  // How many times the arcs of the level below its own level must have for marking to pay.
+  // Marking pays if a level has this many times as many arcs as the level below.
   static constexpr int64_t kSparse = 3;
-  // Pushed sums are naive: with few terms that is exact enough.
+  // Pushed sums are naive, which is accurate enough for few terms.
   static constexpr int64_t kPushEntries = 4096;
 
   PathProblem problem_;
-  T target_share_ = 1;  // of the level that is retired
+  T target_share_ = 1;  // of the current level
   int64_t n_;
   int64_t capacity_;
   Buffer<T> sigma_;              // [n][lanes] sigma, then rho or lambda
   Buffer<uint64_t> seen_;        // [n] lanes that have reached the vertex
-  Buffer<uint64_t> front_;       // [n] lanes of the level that is read; zero elsewhere
-  Buffer<uint64_t> next_;        // [n] lanes of the level that is written
-  Buffer<int32_t> open_;         // vertices that lack lanes, for pull
-  Buffer<int32_t> entry_;        // all levels one behind the other: vertex ...
+  Buffer<uint64_t> front_;       // [n] lanes of the level being read; zero elsewhere
+  Buffer<uint64_t> next_;        // [n] lanes of the level being written
+  Buffer<int32_t> open_;         // vertices that some lanes have not reached, for pull
+  Buffer<int32_t> entry_;        // all levels, concatenated: vertex ...
   Buffer<uint64_t> entry_mask_;  // ... and its lanes at that level
   Buffer<int64_t> level_;        // first entry of each level
   uint64_t full_ = 0;

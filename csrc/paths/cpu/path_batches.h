@@ -1,4 +1,4 @@
-// The loop over batches of sources for path counting, with the overflow ladder; for every engine.
+// The loop over batches of sources for path counting, with the overflow ladder; shared by all engines.
 #pragma once
 
 #include <torch/csrc/stable/ops.h>
@@ -34,8 +34,8 @@ inline PathProblem path_problem(const Csr& out, const Csr& in, const PathWeights
   return {out, in, target, through, passed, plain, cancel};
 }
 
-// Batches of `size` sources that share one private sum; fixed, so that results do not depend on the number of
-// threads. make(rung) gives a Search. Returns the highest rung, as a tensor.
+// Batches of `size` sources that share a private sum. The size is fixed, so that results do not depend on the number of
+// threads. make(rung) creates a Search. Returns the highest rung, as a tensor.
 template <class Make>
 torch::stable::Tensor run_batches(const torch::stable::Tensor& sources, const PathWeights& weights,
                                   torch::stable::Tensor& scores, torch::stable::Tensor& control, int64_t size,
@@ -63,7 +63,7 @@ torch::stable::Tensor run_batches(const torch::stable::Tensor& sources, const Pa
       Status status = Status::overflow;
       for (int64_t r = first_rung; status == Status::overflow; ++r) {
         if (search_rung != r) {
-          search.reset();  // before the next one takes its memory
+          search.reset();  // before the next one allocates its memory
           search = make(Rung{r});
           search_rung = r;
         }

@@ -1,4 +1,4 @@
-// Path counting in graphs without weights: which kernel, in batches of how many sources.
+// Path counting in unweighted graphs: selects the kernel and the batch size.
 
 #include <torch/csrc/stable/library.h>
 

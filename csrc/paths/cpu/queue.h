@@ -1,10 +1,10 @@
 // The queue engine: one source at a time, for graphs of large diameter.
 //
-// Everything a source computes is stored by *place* in the queue, not by vertex: vertices of one level lie
-// side by side, so that adding to the next level's path counts and reading them back touches a small window.
-// Only place[] is read at random. The search writes down the arcs (tail place, head place) of the shortest-path
-// DAG, level by level; counting and the backward pass then stream that list without a branch that depends
-// on the graph (successors instead of predecessors: Madduri et al. 2009).
+// All values of a source are stored by *place* in the queue, not by vertex. The vertices of a level are contiguous, so
+// updating and reading the path counts of the next level touches a small window. Only place[] is accessed at random.
+// The search records the arcs (tail place, head place) of the shortest-path DAG, level by level. Counting and the
+// backward pass then stream this list without data-dependent branches (successors instead of predecessors: Madduri et
+// al. 2009).
 #pragma once
 
 #include "paths/betweenness.h"
@@ -44,15 +44,15 @@ class QueueSearch final : public Search {
 
  private:
   struct Arc {
-    int32_t tail, head;  // places of the upper and of the deeper end
+    int32_t tail, head;  // places of the upper and of the lower end
   };
-  // Vertices fetched ahead of their turn: those of one level lie all over the graph. Beyond the tail the
-  // queue holds vertices of an earlier source, which do no harm.
+  // Prefetch distance: the vertices of a level are scattered over the graph. Past its end, the queue holds vertices of
+  // an earlier source, which are harmless.
   static constexpr int32_t kAhead = 8;
 
-  // The three passes are kept out of line: inlined into run(), their loops would not fit the registers.
+  // The three passes are not inlined: in run(), their loops would not fit the registers.
 
-  // Breadth-first search. Without branches on what is found: on a mesh they would be taken at random.
+  // Breadth-first search, without branches on the visited state: on a mesh they would be unpredictable.
   [[gnu::noinline]] void search(int32_t source) {
     const int64_t* const rowptr = problem_.out.rowptr;
     const int32_t* const col = problem_.out.col;
@@ -106,8 +106,8 @@ class QueueSearch final : public Search {
     return true;
   }
 
-  // Level by level, deepest first: what each vertex passes up, its score, and the sums of the level above.
-  // Returns false if the numbers outgrew Count on the way, as only those of stress can.
+  // Processes levels from the deepest up: the value that each vertex passes up, its score, and the sums of the level
+  // above. Returns false if the numbers overflow Count, which can happen for stress only.
   template <bool Plain>
   [[gnu::noinline]] bool backward(double source_weight, double own_weight, double* scores) {
     const Arc* const arc = arc_.data();
@@ -119,12 +119,12 @@ class QueueSearch final : public Search {
     double largest = 0;
     for (int32_t level = levels_ - 1; level >= 0; --level) {
       const int32_t begin = level_[level], end = level_[level + 1];
-      // Arcs of one tail follow each other: their sum stays in a register, and the last store counts.
+      // Arcs with the same tail are adjacent: their sum stays in a register, and the last store is the result.
       Count running(0.0);
       int32_t before = -1;
       for (int64_t i = level_arc_[level]; i < level_arc_[level + 1]; ++i) {
         const int32_t p = arc[i].tail;
-        const Count passed_up = sum[arc[i].head];  // rewritten below, a level ago
+        const Count passed_up = sum[arc[i].head];  // overwritten below by the previous level
         running = p == before ? running + passed_up : passed_up;
         sum[p] = running;
         before = p;
@@ -155,7 +155,7 @@ class QueueSearch final : public Search {
 
   void forget() {
     const int32_t reached = level_[levels_];
-    if (reached > problem_.out.num_nodes / 16) {  // streaming over all beats visiting those reached
+    if (reached > problem_.out.num_nodes / 16) {  // streaming is faster than visiting the reached ones
       for (int64_t v = 0; v < problem_.out.num_nodes; ++v) place_[v] = -1;
     } else {
       for (int32_t p = 0; p < reached; ++p) place_[queue_[p]] = -1;
@@ -163,14 +163,14 @@ class QueueSearch final : public Search {
   }
 
   PathProblem problem_;
-  Buffer<int32_t> place_;      // [n] place in the queue, -1 where not reached
-  Buffer<int32_t> queue_;      // [n + 1 + ahead] by level; one spare for the write that is not kept
+  Buffer<int32_t> place_;      // [n] place in the queue, -1 if not reached
+  Buffer<int32_t> queue_;      // [n + 1 + ahead] by level; one extra entry for a discarded write
   Buffer<int32_t> level_;      // first place of each level
-  Buffer<int64_t> level_arc_;  // first arc that leaves each level
+  Buffer<int64_t> level_arc_;  // first arc out of each level
   Buffer<Arc> arc_;            // of the shortest-path DAG, level by level
-  Buffer<int64_t> slot_;       // and their slots, for edge scores
+  Buffer<int64_t> slot_;       // slots of these arcs, for edge scores
   Buffer<Count> sigma_;        // by place
-  Buffer<Count> sum_;          // by place: sum over successors, then what the vertex passes up
+  Buffer<Count> sum_;          // by place: sum over successors, then the value that the vertex passes up
   int32_t levels_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// What becomes of a vertex once the sum over its successors is known, in all lanes of a mask: its score, and in place
-// of sigma what it passes up.
+// Completes a vertex in all lanes of a mask, given the sum over its successors: computes its score, and replaces sigma
+// by the value that it passes up.
 #pragma once
 
 #include "paths/cpu/gather.h"
@@ -7,13 +7,13 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Path counts beyond this climb the ladder. It leaves room for reciprocals and products.
+// Path counts above this limit move to the next rung. It leaves room for reciprocals and products.
 template <class T>
 constexpr T kCountLimit = sizeof(T) == 4 ? T(0x1p100) : T(0x1p960);
 
-// gather(sums, weighted) adds up the successors' rows; weighted is sigma times the weight of the sources, for edge
-// scores; target_share is what the weight of v as a target is multiplied by. As the source of these lanes a vertex
-// passes nothing up. False if the numbers have outgrown T.
+// gather(sums, weighted) adds up the rows of the successors; weighted is sigma times the weight of the sources, for
+// edge scores. target_share multiplies the weight of v as a target. A source of these lanes passes nothing up. Returns
+// false if the numbers overflow T.
 template <class T, class Visitor, class Gather>
 inline bool settle(const PathProblem& problem, int64_t v, uint64_t lanes, bool is_source, T* row,
                    const T* source_weight, const T* own_weight, T target_share, double* scores, Gather gather) {

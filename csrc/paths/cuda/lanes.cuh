@@ -1,9 +1,9 @@
 // The lanes engine on CUDA: 32, 64 or 128 sources (float) or 32 (double) side by side as on the CPU
-// (paths/cpu/lanes.h), and several such batches in flight so that the short levels of one fill the chip together with
-// those of the others.
+// (paths/cpu/lanes.h), with several concurrent batches, so that the short levels of one batch overlap with those of the
+// others.
 //
-// Nothing waits for the device between levels: as many are queued as the wave before had, and the host looks once
-// whether those were all.
+// There is no synchronisation between levels: the number of levels of the previous wave is enqueued, and the host
+// checks once whether it sufficed.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class LaneWaves {
   using Mask = typename Row::Mask;
   static constexpr int kLanes = Row::lanes;
   static constexpr int kFirstLevels = 8;
-  // Slots to work on at a time: what keeps the chip busy through a level, hubs' tails included.
+  // Slots processed at a time: enough to saturate the GPU throughout a level, including the tail caused by hubs.
 
  public:
   LaneWaves(const Graph& graph, const Tasks& in, const Tasks& out, const Run& run, int64_t batches)
@@ -34,7 +34,7 @@ class LaneWaves {
     const int64_t fit = run.control.bytes / (fixed + kFirstLevels * level);
     flight_ = static_cast<int>(std::max<int64_t>(1, std::min({wish, fit, batches, kMostInFlight})));
     const int64_t waves = (batches + flight_ - 1) / flight_;
-    flight_ = static_cast<int>((batches + waves - 1) / waves);  // waves of one size
+    flight_ = static_cast<int>((batches + waves - 1) / waves);  // waves of equal size
     most_levels_ = std::max<int64_t>(kFirstLevels, (run.control.bytes - flight_ * fixed) / (level * flight_));
     Scratch& scratch = run.scratch;
     wave_.rows = scratch.array<T>(flight_ * graph.n * kLanes);
@@ -50,7 +50,7 @@ class LaneWaves {
     zero(wave_.arrived, flight_ * wave_.chunks);
   }
 
-  // Without its levels, a mask per vertex each.
+  // Excludes the levels, a mask per vertex each.
   static int64_t batch_bytes(const Graph& graph, int64_t chunks) {
     constexpr int64_t row = kLanes * sizeof(T), mask = sizeof(Mask);
     const int64_t scored = Visitor::edges ? graph.m : graph.n;
@@ -63,7 +63,7 @@ class LaneWaves {
 
   int64_t sources_per_wave() const { return int64_t{flight_} * kLanes; }
 
-  // Adds the scores of the batches that end well; failed[b] tells of each one.
+  // Adds the scores of the batches that succeed; failed[b] is set for the others.
   void run(const Sources& sources, double* scores, int* failed) {
     wave_.sources = sources.count;
     wave_.batches = static_cast<int>((sources.count + kLanes - 1) / kLanes);
@@ -104,7 +104,7 @@ class LaneWaves {
     check_launch("seed");
   }
 
-  // Room for so many levels, those there are kept.
+  // Allocates memory for this many levels and keeps the existing ones.
   void grow(int levels) {
     const int64_t before = static_cast<int64_t>(level_.size());
     if (levels <= before) return;
@@ -139,7 +139,7 @@ class LaneWaves {
     check_launch("backward");
   }
 
-  // The deepest level that any batch reached. Waits for the device.
+  // The deepest level reached by any batch. Synchronises with the device.
   int deepest(int levels) {
     std::vector<int> reached(static_cast<size_t>(levels) * wave_.batches);
     check(cudaMemcpyAsync(reached.data(), reached_, reached.size() * sizeof(int), cudaMemcpyDeviceToHost, run_.stream),
@@ -162,7 +162,7 @@ class LaneWaves {
   std::vector<Mask*> level_;  // [batches][n] each
   int flight_ = 1;
   int64_t most_levels_ = 0;
-  int depth_ = 0;  // of the last wave
+  int depth_ = 0;  // of the previous wave
 };
 
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;  // of sources: begin, end
@@ -171,7 +171,7 @@ inline Sources part(const Sources& all, int64_t begin, int64_t end) {
   return {end - begin, all.vertex + begin, all.weight + begin, all.own + begin};
 }
 
-// Runs the ranges on these rows; returns the batches that failed.
+// Runs the ranges with these rows; returns the batches that failed.
 template <class Row, class Visitor>
 Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const Tasks& in, const Tasks& out,
                   const Run& run, const Ranges& ranges) {
@@ -199,7 +199,8 @@ Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const 
   return failed;
 }
 
-// The lanes set the order in which rows are added, and so the bits of a result; _plan.py chooses them.
+// The number of lanes determines the order of summation, and thereby the bits of a result; torchcent/engines/_plan.py
+// chooses it.
 template <class Visitor, class... Rest>
 Ranges run_floats(int lanes, const Rest&... rest) {
   switch (lanes) {
@@ -220,7 +221,7 @@ Rung lanes_run(const Graph& graph, const Sources& sources, double* scores, Rung 
     left = run_floats<Visitor>(run.launch.lanes, graph, sources, scores, in, out, run, left);
     if (!left.empty()) highest = Rung::float64;
   }
-  // Where there is just room for 32 floats, doubles are left to the queue, which needs less.
+  // If memory suffices only for 32 floats, doubles are left to the queue engine, which needs less.
   using Doubles = Lanes<double, 32>;
   if (LaneWaves<Doubles, Visitor>::fits(graph, std::max(in.chunks, out.chunks), run))
     left = run_ranges<Doubles, Visitor>(graph, sources, scores, in, out, run, left);

@@ -1,12 +1,12 @@
-// Kernels of the lanes engine: one launch per level works on all batches in flight (blockIdx.y) and returns at
-// once for those that have ended, so that the host need not look.
+// Kernels of the lanes engine. One launch per level processes all concurrent batches (blockIdx.y) and returns
+// immediately for those that have finished, so that the host need not check.
 #pragma once
 
 #include "paths/cuda/tasks.cuh"
 
 namespace torchcent::cuda {
 
-// The batches in flight; every array is [batches][...].
+// The concurrent batches; every array is [batches][...].
 template <class Row>
 struct Wave {
   using T = typename Row::T;
@@ -20,20 +20,20 @@ struct Wave {
   T* weight;       // [lanes] a
   T* own;          // [lanes] c
   Mask* owners;    // lanes with c != 0
-  int* reached;    // [levels] batch-minor: did the level get a vertex?
-  int* failed;     // the rung overflowed, or the levels did not suffice
+  int* reached;    // [levels] batch-minor: whether the level has a vertex
+  int* failed;     // the rung overflowed, or there were too few levels
   double* scores;  // [scored], private so that batches add in a fixed order
-  // Of hubs, per chunk of the task list at hand:
+  // Per chunk of a hub in the current task list:
   int64_t chunks;
   T* partial;  // [chunks][lanes]
   Mask* partial_got;
-  int* arrived;  // counts the chunks of the vertex that are done; always 0 between launches
+  int* arrived;  // number of finished chunks of the vertex; always 0 between launches
 
   __device__ T* row(int batch, int64_t v) const { return rows + (batch * n + v) * Row::lanes; }
   __device__ Mask full(int batch) const { return first_lanes<Mask>(sources - int64_t{batch} * Row::lanes); }
 };
 
-// Levels 0 and 1: a block per source. Their path counts are 1, so that threads may write in any order.
+// Levels 0 and 1: a block per source. All path counts are 1, so that threads may write in any order.
 template <class Row>
 __global__ void seed(Arcs out, Sources all, Wave<Row> wave, typename Row::Mask* level0, typename Row::Mask* level1) {
   using T = typename Row::T;
@@ -61,7 +61,7 @@ __global__ void seed(Arcs out, Sources all, Wave<Row> wave, typename Row::Mask* 
   }
 }
 
-// Leaves a hub's partial row; the warp that comes last gets the sum over the chunks, in their order.
+// Stores a hub's partial row. The last warp to finish computes the sum over the chunks, in their order.
 template <class Row>
 __device__ bool last_of_hub(const Wave<Row>& wave, int batch, const Chunk& chunk, int64_t id, Part<Row>& sum,
                             typename Row::Mask& got) {
@@ -103,7 +103,7 @@ struct ForwardLevel {
   Mask* next;
   int level;
 
-  // Lanes that have not reached the vertex. Those without a source count as if they had, from the first pull on.
+  // Lanes that have not reached the vertex. From the first pull on, lanes without a source count as reached.
   __device__ Mask need(int batch, int64_t v) const {
     const int64_t i = batch * wave.n + v;
     return First ? wave.full(batch) & ~(sources[i] | front[i]) : ~wave.seen[i];
@@ -112,7 +112,7 @@ struct ForwardLevel {
     next[batch * wave.n + v] = {};
     if (First) wave.seen[batch * wave.n + v] = ~need;
   }
-  // By one half-warp.
+  // Called by one half-warp.
   __device__ void write(int batch, int64_t v, Mask need, Mask got, const Part<Row>& sum) const {
     if (first_lane<Row>() == 0) {
       const int64_t i = batch * wave.n + v;
@@ -207,7 +207,7 @@ struct BackwardLevel {
   const double* target_weight;
   const double* through_weight;
   const Mask* lanes;  // of this level
-  const Mask* below;  // of the next deeper one
+  const Mask* below;  // of the next deeper level
   int level;
 
   __device__ Vertex<Row> vertex(int batch, const Arcs& out, int32_t id) const {
@@ -236,7 +236,8 @@ struct BackwardLevel {
       return NoEdges();
     }
   }
-  // By one half-warp: the score, and what the vertex passes up. All 32 threads call it; `writer`: this half writes.
+  // Called by one half-warp: writes the score and the value that the vertex passes up. All 32 threads must call it;
+  // `writer` selects the half that writes.
   __device__ void retire(int batch, const Vertex<Row>& v, Part<Row> sigma, const Part<Row>& sum, bool writer) const {
     const unsigned bits = writer ? own_bits<Row>(v.mask) : 0;
     const T* const weight = (level == 0 ? wave.own : wave.weight) + batch * Row::lanes + first_lane<Row>();
@@ -254,7 +255,7 @@ struct BackwardLevel {
 #pragma unroll
     for (int distance = kHalf / 2; distance != 0; distance /= 2) total += __shfl_xor_sync(kAll, total, distance);
     if (first_lane<Row>() == 0 && writer) {
-      // Nobody else adds to it in this launch: the order stays fixed, and nobody waits for the old value.
+      // No other thread adds to it in this launch: the order is fixed, and no thread waits for the old value.
       if constexpr (!Visitor::edges) {
         double score = total;
         if constexpr (Visitor::by_depth) score *= level > 0 ? Visitor::score_factor(level) : 1;
@@ -266,7 +267,7 @@ struct BackwardLevel {
   }
 };
 
-// 80 registers where 64 are far too few.
+// 80 registers, because 64 are far too few.
 template <class Row, class Visitor>
 constexpr int kBackwardBlocks = Visitor::edges && sizeof(Part<Row>) > 16 ? 3 : kBlocks;
 
@@ -274,7 +275,7 @@ template <class Row, class Visitor>
 __global__ void __launch_bounds__(32 * kWarps, kBackwardBlocks<Row, Visitor>)
     backward(Tasks tasks, BackwardLevel<Row, Visitor> at) {
   using Mask = typename Row::Mask;
-  // The vertex's own row is read before the gather, so that nobody waits for it, unless it takes too many registers.
+  // The vertex's own row is read before the gather, to hide its latency, unless that needs too many registers.
   constexpr bool wide = sizeof(Part<Row>) > 16, early = Visitor::edges || !wide;
   __shared__ Hit<Row> all_hits[kWarps][32 * kScan];
   __shared__ Vertex<Row> all_vertices[kWarps][32];
@@ -352,7 +353,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBackwardBlocks<Row, Visitor>)
 
 // ---- end of a wave ------------------------------------------------------------------------------------
 
-// A batch whose last level was reached may have had more of them.
+// A batch that reached its last level may have more levels.
 template <class Row>
 __global__ void settle(Wave<Row> wave, int levels, int* failed_of_call) {
   for (int batch = threadIdx.x; batch < wave.batches; batch += blockDim.x) {

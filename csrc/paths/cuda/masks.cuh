@@ -1,4 +1,4 @@
-// Masks: one bit per lane of a batch, in an integer or, for 128 lanes, in two.
+// Masks with one bit per lane of a batch, in one integer, or two for 128 lanes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,7 +28,7 @@ __device__ inline bool any(unsigned mask) { return mask != 0; }
 __device__ inline bool any(unsigned long long mask) { return mask != 0; }
 __device__ inline bool any(Mask128 mask) { return (mask.low | mask.high) != 0; }
 
-// The first `count` lanes, as far as there are so many.
+// The first `count` lanes, or all if there are fewer.
 template <class Mask>
 __device__ Mask first_lanes(int64_t count) {
   const auto ones = [](int64_t bits) { return bits >= 64 ? ~0ull : bits <= 0 ? 0ull : (1ull << bits) - 1; };
@@ -36,7 +36,7 @@ __device__ Mask first_lanes(int64_t count) {
   else return static_cast<Mask>(ones(count));
 }
 
-// Any number of threads may set bits of one mask at a time.
+// Sets a bit atomically.
 template <class Mask>
 __device__ void set_lane(Mask* mask, int lane) {
   atomicOr(reinterpret_cast<unsigned*>(mask) + lane / 32, 1u << lane % 32);
@@ -48,7 +48,7 @@ __device__ Mask shuffle(Mask mask, int thread) {
   else return __shfl_sync(kAll, mask, thread);
 }
 
-// The lanes that any of these threads of a warp has in its mask.
+// The union of the masks of these threads of a warp.
 template <class Mask>
 __device__ Mask any_of(unsigned threads, Mask mask) {
   unsigned words[sizeof(Mask) / 4];
@@ -59,7 +59,7 @@ __device__ Mask any_of(unsigned threads, Mask mask) {
   return mask;
 }
 
-// Past L1, for what other blocks of the launch have written.
+// Bypasses L1, for values written by other blocks of the launch.
 template <class Mask>
 __device__ Mask load_mask(const Mask* address) {
   if constexpr (sizeof(Mask) == 16) {

@@ -1,6 +1,6 @@
-// Pair: a path count as float32 mantissa and int32 exponent, for counts beyond 10^308 (a 1000 x 1000 grid has
-// 10^600). Half the bytes of the CPU's Wide; sums are of positive terms, so that float32 keeps 1e-6 over thousands
-// of levels.
+// Pair: a path count with float32 mantissa and int32 exponent, for counts beyond 10^308 (a 1000 x 1000 grid has
+// 10^600). It has half the size of the CPU's Wide. Sums have positive terms, so that float32 keeps a relative error of
+// 1e-6 over thousands of levels.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace torchcent::cuda {
 
 struct Pair {
-  // value = mantissa * 2^exponent. Stored values have a mantissa in [1, 2) or are kZero; between, mantissas only
-  // grow by counts of terms, far inside the range of float.
+  // value = mantissa * 2^exponent. Stored values have a mantissa in [1, 2) or are kZero. Intermediate mantissas grow
+  // only with the number of terms, far within the range of float.
   static constexpr int kZeroExponent = -(1 << 28);
 
   float mantissa;
@@ -23,13 +23,13 @@ struct Pair {
     exponent = e == -1023 ? kZeroExponent : e;
     mantissa = e == -1023 ? 0.f : __double2float_rn(__longlong_as_double((bits & ~(0x7ffLL << 52)) | 1023LL << 52));
   }
-  // Saturates to inf or 0 outside of the range of a double.
+  // Saturates to inf or 0 outside of the range of double.
   __device__ explicit operator double() const {
     if (exponent > 1023) return mantissa == 0 ? 0.0 : __longlong_as_double(0x7ffLL << 52);
     const int64_t e = max(exponent + 1023, 0);
     return static_cast<double>(mantissa) * __longlong_as_double(e << 52);
   }
-  // 2^-k for k >= 0; 0 from 2^-127 on, where the other term of a sum hides it.
+  // 2^-k for k >= 0; 0 from 2^-127 on, where the other term of a sum dominates.
   __device__ static float shrink(int k) { return __int_as_float(max(127 - k, 0) << 23); }
 
   __device__ friend Pair operator+(Pair a, Pair b) {

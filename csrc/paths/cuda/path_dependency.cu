@@ -1,4 +1,4 @@
-// The path-counting op on CUDA: arguments, memory, and the choice of engine and measure.
+// The path-counting operator on CUDA: arguments, memory, and the choice of engine and measure.
 
 #include <torch/csrc/stable/library.h>
 
@@ -20,7 +20,7 @@ Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, doubl
 
 }  // namespace
 
-// Waits for the device, since the rung is returned.
+// Synchronises with the device, because the rung is returned.
 Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,

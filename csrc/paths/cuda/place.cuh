@@ -1,25 +1,25 @@
-// Where in the queue of its source is a vertex? Two answers with one interface.
+// Finds the place of a vertex in the queue of its source. Two implementations share one interface.
 #pragma once
 
 #include <cstdint>
 
 namespace torchcent::cuda {
 
-// Claims in shared memory, one set per block. Three counters in turn: one is counted in, one is read, one reset.
+// Counters in shared memory, one set per block. Three counters rotate: one is incremented, one is read, one is reset.
 struct Counters {
   int claimed[3];  // vertices of the next level found so far
   int taken[3];    // vertices of this level handed out (cooperative strategy)
   int full;        // a level did not fit
 };
 
-// Answers of find() other than a place.
+// Results of find() other than a place.
 constexpr int kBeside = -1, kBelow = -2, kNew = -3;
 
-// Hash tables of the last levels, in shared memory. In an undirected graph the neighbours of level L lie in levels
-// L - 1, L and L + 1, so that these three are all that a search must remember (frontier search: Korf and Zhang
-// 2000); on a mesh a level is a thousandth of the graph. A table holds keys (vertices) and places in the level;
-// four keys are a bucket, read by one 16-byte load, so that nearly every question costs the same one step: with
-// single probes a warp waits for its longest chain.
+// Hash tables of the last levels in shared memory. In an undirected graph, the neighbours of level L are in the levels
+// L - 1, L and L + 1, so that a search needs only these three (frontier search: Korf and Zhang 2000). On a mesh, a
+// level is a thousandth of the graph. A table holds keys (vertices) and places in the level. Four keys form a bucket,
+// read by one 16-byte load, so that nearly every lookup takes a single step; with single probes, a warp waits for its
+// longest chain.
 class LevelTables {
  public:
   static constexpr bool by_vertex = false;
@@ -37,11 +37,11 @@ class LevelTables {
     __syncthreads();
     if (threadIdx.x == 0) put(own_, source, 0);
   }
-  // A level ends at `end`; the one above begins at upper_begin.
+  // The current level ends at `end`; the level above begins at upper_begin.
   __device__ void level(int upper_begin, int, int end, int* claimed) {
     upper_begin_ = upper_begin, end_ = end, claimed_ = claimed;
   }
-  // Where a neighbour of this level is: its place if above, else kBeside, kBelow, or kNew.
+  // Looks up a neighbour of this level: its place if it is above, otherwise kBeside, kBelow, or kNew.
   __device__ int find(int32_t v) const {
     const int home = hash(v);
     const int4 upper = bucket(upper_ + home), own = bucket(own_ + home), lower = bucket(lower_ + home);
@@ -49,7 +49,7 @@ class LevelTables {
     int answer = i >= 0 ? upper_begin_ + places_[(upper_ + home) * 4 + i] : kNew;
     if (holds(own, v)) answer = kBeside;
     if (holds(lower, v)) answer = kBelow;
-    if (answer == kNew && (upper.w != kEmpty || own.w != kEmpty)) {  // full: v may be in the buckets after
+    if (answer == kNew && (upper.w != kEmpty || own.w != kEmpty)) {  // full: v may be in the following buckets
       const int found = upper.w != kEmpty ? slot(upper_, home, v) : -1;
       if (found >= 0) answer = upper_begin_ + places_[found];
       else if (own.w != kEmpty && slot(own_, home, v) >= 0) answer = kBeside;
@@ -73,7 +73,7 @@ class LevelTables {
       if (++i == 4) i = 0, b = after(b);
     }
   }
-  // The level is done: its tables move up by one.
+  // The level is finished: its tables move up by one.
   __device__ void descend() {
     const int old = upper_;
     upper_ = own_, own_ = lower_, lower_ = old;
@@ -81,7 +81,7 @@ class LevelTables {
     __syncthreads();
   }
 
-  // Backward: `lower` holds the level below, `own` is filled, `upper` emptied for the next step.
+  // Backward pass: `lower` holds the level below, `own` is filled, `upper` is cleared for the next step.
   __device__ void turn() { clear(upper_), clear(own_), clear(lower_); }
   __device__ int below(int32_t v, int lower_begin, int) const {
     const int home = hash(v);
@@ -106,7 +106,7 @@ class LevelTables {
   __device__ int hash(int32_t v) const {
     return __umulhi(static_cast<uint32_t>(v) * 2654435769u, static_cast<uint32_t>(buckets_));
   }
-  __device__ int4 bucket(int b) const {  // others may be filling it; what is not seen yet, atomicCAS finds
+  __device__ int4 bucket(int b) const {  // others may be filling it; atomicCAS finds what is not yet visible
     int4 k;
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(keys_ + b * 4));
     asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];"
@@ -119,7 +119,7 @@ class LevelTables {
   }
   __device__ static bool holds(int4 k, int32_t v) { return k.x == v || k.y == v || k.z == v || k.w == v; }
   __device__ int after(int b) const { return b + 1 == buckets_ ? 0 : b + 1; }
-  // Where v is in the buckets after its full home, or -1.
+  // The slot of v in the buckets after its full home bucket, or -1.
   __device__ int slot(int table, int home, int32_t v) const {
     for (int b = after(home);; b = after(b)) {
       const int4 keys = bucket(table + b);
@@ -153,7 +153,7 @@ class LevelTables {
   Counters& counters_;
 };
 
-// The place of every vertex in device memory: any graph, levels of any size.
+// The place of every vertex in device memory, for any graph and levels of any size.
 class PlaceArray {
  public:
   static constexpr bool by_vertex = true;
@@ -193,9 +193,9 @@ class PlaceArray {
   }
 
  private:
-  static constexpr int32_t kClaimed = -2;  // without a place as yet
+  static constexpr int32_t kClaimed = -2;  // claimed, without a place yet
 
-  int32_t* place_;  // [n], -1 where not reached
+  int32_t* place_;  // [n], -1 if not reached
   int32_t* queue_;
   int upper_begin_ = 0, begin_ = 0, end_ = 0;
   int* claimed_ = nullptr;

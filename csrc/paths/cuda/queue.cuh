@@ -1,4 +1,4 @@
-// The host side of the queue engine: workspace, launches, and the ladder of tables and number types.
+// Host code of the queue engine: workspace, launches, and the ladder of tables and number types.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ static __global__ void slot_row_kernel(const int64_t* rowptr, int64_t n, int32_t
     for (int64_t j = rowptr[v]; j < rowptr[v + 1]; ++j) slot_row[j] = static_cast<int32_t>(v);
 }
 
-// The first four slots of every lane of a vertex (lane, lane + width, ...) side by side: one 16-byte load instead of
-// a span and single columns. With a few random accesses per vertex, the lookups of L1 are what a mesh costs.
+// Packs the first four slots of every lane of a vertex (lane, lane + width, ...), for one 16-byte load instead of a
+// span and separate columns. With few random accesses per vertex, L1 lookups dominate the cost on meshes.
 static __global__ void packed_kernel(const int64_t* rowptr, const int32_t* col, int64_t n, int width, int32_t* rows) {
   const int packed = 4 * width;
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < n * packed;
@@ -30,7 +30,7 @@ static __global__ void packed_kernel(const int64_t* rowptr, const int32_t* col, 
   }
 }
 
-// Where b is 1 and h is 0 everywhere, vertices need not read them.
+// If b is 1 and h is 0 everywhere, vertices need not read them.
 static __global__ void weights_kernel(const double* target, const double* through, int64_t n, QueueFlags* flags) {
   for (int64_t v = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; v < n; v += int64_t{gridDim.x} * blockDim.x) {
     if (target[v] != 1) flags->targets = 1;
@@ -91,8 +91,8 @@ class QueueRun {
   }
 
  private:
-  static constexpr int kRounds = 8;      // sources of a block per launch: how often a cancel is heard
-  static constexpr int kEntries = 4480;  // of a block's tables: more would leave too little L1
+  static constexpr int kRounds = 8;      // sources of a block per launch, then cancellation is polled
+  static constexpr int kEntries = 4480;  // table entries of a block: more would leave too little L1
 
   int grid(int64_t items) const {
     return static_cast<int>(std::min<int64_t>((items + 255) / 256, run_.processors * 8));
@@ -131,21 +131,21 @@ class QueueRun {
       default: return 0;
     }
   }
-  // Grids and roads. Their levels are narrow, and tables beat PlaceArray by 1.4x; on triangulations, with more
-  // slots and wider levels, it is the other way round.
+  // Grids and road networks. Their levels are narrow, and tables are 1.4 times as fast as PlaceArray. On
+  // triangulations, with more slots and wider levels, PlaceArray is faster.
   bool sparse() const { return graph_.m <= 4 * graph_.n; }
   bool tables() const {
     return graph_.symmetric() && sparse() && problem_.shift == 0 && strategy_ != Strategy::node_parallel &&
            strategy_ != Strategy::edge_parallel;
   }
 
-  // As many blocks as the budget and the chip hold, at most kPerProcessor on each multiprocessor.
+  // Allocates as many blocks as the memory limit and the GPU allow, at most kPerProcessor per multiprocessor.
   void allocate() {
     const int64_t n = graph_.n;
     const int64_t each = n * (4 + 8 + 4 + 1) + 8 + (n + 2) * 4 + problem_.score_stride * 8;
     int64_t most = std::min<int64_t>(sources_.count, int64_t{run_.processors} * kPerProcessor);
     most = std::max<int64_t>(1, std::min(most, run_.control.bytes / std::max<int64_t>(each, 1)));
-    // No more than what ends in as many rounds: the others have more of the cache.
+    // The fewest blocks that need the same number of rounds, which leaves each more of the cache.
     const int64_t rounds = (sources_.count + most - 1) / most;
     blocks_ = static_cast<int>((sources_.count + rounds - 1) / rounds);
     problem_.queue = run_.scratch.array<int32_t>(blocks_ * n);
@@ -156,12 +156,12 @@ class QueueRun {
     problem_.place = nullptr;
   }
 
-  // Entries of a block's tables: as many as the device allows, up to kEntries.
+  // Table entries of a block: as many as the device allows, up to kEntries.
   int table_entries() const {
     int device, shared;
     check(cudaGetDevice(&device), "cudaGetDevice");
     check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device), "shared memory");
-    const int own = 1536;  // what each block needs besides
+    const int own = 1536;  // other needs of a block
     return std::min((shared / kPerProcessor - own) / LevelTables::kBytesPerEntry / 16 * 16, kEntries);
   }
 
@@ -172,7 +172,7 @@ class QueueRun {
     return false;
   }
 
-  // Every source with this Count. False if one overflows it; then scores are as before.
+  // Processes every source with this Count. Returns false if one overflows; the scores are then unchanged.
   template <class Count>
   bool attempt() {
     check(cudaMemsetAsync(&flags_->overflow, 0, sizeof(int), run_.stream), "cudaMemsetAsync");
@@ -217,7 +217,8 @@ class QueueRun {
                        : queue_kernel<Visitor, Count, Map, QueueWalk<1>, symmetric>;
   }
 
-  // Runs `left` and keeps in it what the tables could not hold. False on overflow and cancel.
+  // Processes `left` and keeps in it the sources that do not fit the tables. Returns false on overflow and
+  // cancellation.
   template <class Count, class Map>
   bool launch(std::vector<int32_t>& left, int64_t& rows) {
     auto* const function = kernel<Count, Map>();

@@ -1,8 +1,8 @@
 // The kernel of the queue engine: a block per source, for graphs of large diameter.
 //
-// State is kept by *place* in the queue, as on the CPU (paths/cpu/queue.h), so that reading and writing it streams;
-// where a vertex stands is asked of the Map (place.cuh). Sums are pulled in the order of the slots, into score rows
-// that one block alone adds to, source after source: bits do not depend on the schedule.
+// State is stored by *place* in the queue, as on the CPU (paths/cpu/queue.h), so that it is streamed. A Map
+// (paths/cuda/place.cuh) finds the place of a vertex. Sums are pulled in the order of the slots. A score row belongs to
+// a single block, which processes its sources in order. The bits of the result therefore do not depend on the schedule.
 #pragma once
 
 #include "paths/cuda/pair.cuh"
@@ -11,8 +11,8 @@
 
 namespace torchcent::cuda {
 
-constexpr int kThreads = 768;     // of a block: 42 registers each with two blocks; 1024 would spill
-constexpr int kPerProcessor = 2;  // blocks of a multiprocessor
+constexpr int kThreads = 768;     // per block: 42 registers each with two blocks; 1024 would spill
+constexpr int kPerProcessor = 2;  // blocks per multiprocessor
 
 // Slots of a vertex: one 8-byte load instead of two.
 struct __align__(8) Span {
@@ -24,7 +24,7 @@ constexpr int32_t kMore = 1 << 30;  // flag of the fourth slot of a lane: there 
 enum class Outcome : int32_t { pending = 0, done = 1 };
 
 struct QueueFlags {
-  int overflow;  // a count left the range of float64
+  int overflow;  // a count exceeded the range of float64
   int targets;   // b is not 1 everywhere
   int through;   // h is not 0 everywhere
 };
@@ -35,16 +35,16 @@ struct QueueProblem {
   const int32_t *col, *row;
   const int32_t* slot_row;
   const int4* rows;  // the first slots of every vertex
-  uint32_t packed;   // how many: 0, or 4 per lane of a vertex
+  uint32_t packed;   // number of packed slots: 0, or 4 per lane of a vertex
   const double *target_weight, *through_weight;
-  // Sources: `chosen` are indices into the others.
+  // Sources: `chosen` holds indices into the other arrays.
   const int32_t* chosen;
   int count;
   const int64_t* vertex;
   const double *weight, *own;
   Outcome* outcome;
   QueueFlags* flags;
-  // Workspace, a part per block.
+  // Workspace, one part per block.
   int32_t *queue, *level, *place;
   void* sigma;
   uint8_t* below;
@@ -68,7 +68,8 @@ class BlockSearch {
     walk_ = {problem.n, problem.m, queue_, problem.place + b * problem.n, problem.slot_row, problem.col, problem.shift};
   }
 
-  // Path counts of all that source reaches. False: a level does not fit the tables, or a count (of any block) float64.
+  // Path counts of all vertices that source reaches. Returns false if a level does not fit the tables, or a count (of
+  // any block) overflows float64.
   __device__ bool forward(int32_t source) {
     map_.start(source);
     if (threadIdx.x == 0) {
@@ -119,7 +120,7 @@ class BlockSearch {
     return true;
   }
 
-  // Dependencies, deepest level first; rho takes the place of sigma.
+  // Dependencies, deepest level first; rho replaces sigma.
   __device__ void backward(double weight, double own) {
     const bool targets = p_.flags->targets, through = p_.flags->through;
     double largest = 0;
@@ -128,7 +129,7 @@ class BlockSearch {
     __syncthreads();
     int begin = level_[levels_ - 1], end = reached_, below_end = reached_;
     for (int l = levels_ - 1; l >= 0; --l) {
-      const int upper = l > 0 ? level_[l - 1] : 0;  // asked for early
+      const int upper = l > 0 ? level_[l - 1] : 0;  // prefetched
       const int turn = l % 3, later = turn == 0 ? 2 : turn - 1;
       if (threadIdx.x == 0) counters_.taken[later] = 0;
       map_.ascend_begin();
@@ -173,12 +174,13 @@ class BlockSearch {
   }
 
  private:
-  // Claims what v leads to, notes which slots do, and adds up the path counts of the level above.
+  // Claims the heads of v's arcs, records which slots lead to the next level, and sums the path counts of the level
+  // above.
   __device__ Count look(bool valid, int32_t v, int lane, int width, unsigned& below) {
     Count sum(0.0);
     if (!valid) return sum;
     if constexpr (!Strategy::by_slot) {
-      // Four at a time without a branch between their loads; then what must be branched for.
+      // Four at a time, without a branch between their loads; then the work that needs branches.
       const auto four = [&](int4 slots, uint32_t first) {
         const int32_t w[4] = {slots.x, slots.y, slots.z, slots.w};
         int q[4];
@@ -251,7 +253,7 @@ class BlockSearch {
     }
     return sum;
   }
-  // A lane's share of the first slots of v, -1 where there are none, and whether v has more than those.
+  // A lane's share of the first slots of v, padded with -1, and whether v has more slots.
   __device__ int4 packed(int32_t v, int lane, bool& more) const {
     int4 w = __ldg(p_.rows + static_cast<int64_t>(v) * (p_.packed / 4) + lane);
     more = w.w >= kMore;
@@ -263,7 +265,7 @@ class BlockSearch {
     return sum;
   }
 
-  // Of the slots of a vertex, one bit each says whether it leads a level down; the last is for all others.
+  // One bit per slot of a vertex says whether it leads to the next level; the last bit is shared by all other slots.
   static constexpr unsigned kLastBit = 7;
 
   const QueueProblem& p_;
@@ -288,7 +290,7 @@ __global__ void __launch_bounds__(kThreads, kPerProcessor) queue_kernel(const __
   for (int i = blockIdx.x; i < problem.count; i += gridDim.x) {
     if (threadIdx.x == 0) stop = *const_cast<volatile int*>(&problem.flags->overflow);
     __syncthreads();
-    if (stop) return;  // all is done again with wider counts
+    if (stop) return;  // the source is processed again with wider counts
     const int s = problem.chosen[i];
     if (!search.forward(static_cast<int32_t>(problem.vertex[s]))) {
       __syncthreads();

@@ -1,5 +1,5 @@
-// Rows of lanes: read by half a warp with loads of 8 or 16 bytes per thread, and the gather that the forward and the
-// backward pass share.
+// Rows of lanes, read by half a warp with loads of 8 or 16 bytes per thread, and the gather shared by the forward and
+// the backward pass.
 #pragma once
 
 #include "paths/cuda/masks.cuh"
@@ -8,12 +8,12 @@
 namespace torchcent::cuda {
 
 constexpr int kHalf = 16;
-constexpr int kWarps = 8;   // of a block
-constexpr int kBlocks = 4;  // of a multiprocessor: 64 registers; 48 give 5 blocks, but spill
-constexpr int kScan = 2;    // slots that a thread looks at before rows are read
+constexpr int kWarps = 8;   // per block
+constexpr int kBlocks = 4;  // per multiprocessor: 64 registers; 48 allow 5 blocks, but spill
+constexpr int kScan = 2;    // slots that a thread scans before rows are read
 
-// So many lanes of one number type, and how a half-warp holds a row of them: each thread `width` lanes, in pieces of
-// at most 16 bytes; pieces of the 16 threads lie side by side, so that a load reads whole sectors.
+// A number of lanes of one number type, and the layout of a row of them in a half-warp: each thread holds `width`
+// lanes, in pieces of at most 16 bytes. The pieces of the 16 threads are adjacent, so that a load reads whole sectors.
 template <class Number, int count>
 struct Lanes {
   using T = Number;
@@ -22,16 +22,16 @@ struct Lanes {
   static constexpr int width = count / kHalf;
   static constexpr int piece = width * sizeof(T) > 16 ? 16 / sizeof(T) : width;
   static constexpr unsigned all = (1u << width) - 1;
-  static constexpr int in_flight = width > 4 ? 2 : 4;  // rows that a half-warp reads before it adds the first
-  // Path counts above this leave the rung: 1/sigma and its sums stay normal numbers below it.
+  static constexpr int in_flight = width > 4 ? 2 : 4;  // rows that a half-warp loads before it adds the first
+  // Path counts above this limit leave the rung; below it, 1/sigma and its sums are normal numbers.
   static constexpr T limit = sizeof(T) == 4 ? T(0x1p100) : T(0x1p960);
 
-  // Where a thread's lane k is, from its lane 0.
+  // The offset of a thread's lane k from its lane 0.
   __host__ __device__ static constexpr int offset(int k) { return k / piece * (piece * kHalf) + k % piece; }
 };
 
 template <class Row>
-struct Part {  // what one thread holds of a row
+struct Part {  // a thread's part of a row
   typename Row::T lane[Row::width];
 };
 
@@ -43,7 +43,7 @@ __device__ Part<Row> load(const typename Row::T* address) {
   Part<Row> part;
 #pragma unroll
   for (int k = 0; k < Row::width; k += Row::piece) {
-    // Past L1: rows would sweep the masks out of it.
+    // Bypasses L1: rows would evict the masks.
     const Piece<Row> raw = __ldcg(reinterpret_cast<const Piece<Row>*>(address + Row::offset(k)));
     memcpy(part.lane + k, &raw, sizeof raw);
   }
@@ -78,7 +78,7 @@ __device__ unsigned own_bits(typename Row::Mask mask) {
 }
 
 template <class Row>
-struct alignas(16) Hit {  // a neighbour that some lane takes part in
+struct alignas(16) Hit {  // a neighbour that contributes to some lane
   typename Row::Mask mask;
   int32_t vertex;
   int32_t slot;  // relative to the first slot of the gather
@@ -88,7 +88,7 @@ struct NoEdges {
   static constexpr bool needed = false;
 };
 
-// Adds what a visitor of edges needs per slot: the dot product of the vertex's weighted path counts with each row.
+// Adds the edge scores of a visitor: the dot product of the vertex's weighted path counts with each row.
 template <class Row>
 struct EdgeScores {
   using T = typename Row::T;
@@ -105,7 +105,7 @@ struct EdgeScores {
 #pragma unroll
       for (int k = 0; k < Row::width; ++k) sum[t] += weighted.lane[k] * part[t].lane[k];
     }
-    // All sums over the half-warp at once: each exchange halves the number of values a thread keeps.
+    // All sums over the half-warp at once: each exchange halves the number of values per thread.
     constexpr int share = kHalf / Row::in_flight;  // threads that end with the same sum
     const int place = threadIdx.x & (kHalf - 1);
 #pragma unroll
@@ -135,7 +135,7 @@ __device__ void add_ones(const Hit<Row>* hits, int first, int step, int count, P
   for (int k = 0; k < Row::width; ++k) sum.lane[k] += static_cast<typename Row::T>(ones[k / 4] >> (8 * (k % 4)) & 0xff);
 }
 
-// Adds the rows of hits first, first + step, ... below count. Both halves of a warp go the rounds of `most` hits.
+// Adds the rows of hits first, first + step, ... below count. Both halves of a warp iterate over `most` hits.
 template <class Row, class PerSlot>
 __device__ void add_rows(const Hit<Row>* hits, int first, int step, int count, int most, const typename Row::T* rows,
                          Part<Row>& sum, const PerSlot& per_slot) {
@@ -169,10 +169,10 @@ __device__ void add_rows(const Hit<Row>* hits, int first, int step, int count, i
   }
 }
 
-// One warp sums the rows of the neighbours in slots [begin, end) whose mask meets `need`; both halves end with
-// the whole sum, each thread with the lanes that its slots hit (any_of tells those of all). Unit: all path counts of
-// the neighbours are 1 (the first level), so that no row is read. Slots are looked at in runs of kScan per thread: that
-// many loads are in flight at a time, and the rows of a run are read without a pause.
+// One warp sums the rows of the neighbours in slots [begin, end) whose mask intersects `need`. Both halves end with the
+// whole sum, each thread with the lanes that its slots hit (any_of combines them). Unit: all path counts of the
+// neighbours are 1 (the first level), so that no row is read. Slots are scanned in runs of kScan per thread, with as
+// many loads in flight, and the rows of a run are read without interruption.
 template <class Row, bool Unit, class PerSlot>
 __device__ typename Row::Mask gather(const int32_t* __restrict__ col, int64_t begin, int64_t end,
                                      const typename Row::Mask* __restrict__ front, typename Row::Mask need,

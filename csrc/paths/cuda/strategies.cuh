@@ -1,6 +1,6 @@
-// How the threads of a block are spread over the vertices of a level: the traversals of the GPU literature as
-// policies of one kernel. A policy calls visit(valid, place, vertex, lane, width) with `width` neighbouring threads
-// per vertex, by whole warps, so that visit may shuffle; `valid` is false for threads without a vertex.
+// Mappings of the threads of a block to the vertices of a level: the traversals of the GPU literature as policies of
+// one kernel. A policy calls visit(valid, place, vertex, lane, width) with `width` adjacent threads per vertex, and by
+// whole warps, so that visit may use shuffles; `valid` is false for threads without a vertex.
 #pragma once
 
 #include "paths/cuda/place.cuh"
@@ -21,8 +21,8 @@ struct Walk {
   int shift;  // log2 of the threads per vertex
 };
 
-// Queue and level ends: work-efficient (McLaughlin and Bader 2014) with one thread per vertex, else virtual warps
-// (Hong et al. 2011; Fan et al. 2017). Width is 1 or 2 threads, or 0: walk.shift says.
+// Queue and level ends: work-efficient (McLaughlin and Bader 2014) with one thread per vertex, otherwise virtual warps
+// (Hong et al. 2011; Fan et al. 2017). Width is 1 or 2 threads, or 0 if walk.shift defines it.
 template <int Width>
 struct QueueWalk {
   static constexpr bool by_slot = false;
@@ -39,7 +39,7 @@ struct QueueWalk {
   }
 };
 
-// The same, but warps take their entries when they are free for more (cooperative scheme of multi-search).
+// The same, but idle warps fetch further entries (cooperative scheme of multi-search).
 template <int Width>
 struct CooperativeWalk {
   static constexpr bool by_slot = false;
@@ -60,7 +60,7 @@ struct CooperativeWalk {
   }
 };
 
-// A thread per vertex of the graph, whether it is in the level or not (Jia et al. 2011, "vertex-parallel").
+// A thread per vertex of the graph, whether or not it is in the level (Jia et al. 2011, "vertex-parallel").
 struct NodeWalk {
   static constexpr bool by_slot = false;
 
@@ -74,8 +74,8 @@ struct NodeWalk {
   }
 };
 
-// A thread per slot of the graph (Jia et al. 2011; gpu-fan: Shi and Zhang 2011) searches; vertices add up, since
-// the floating-point atomics of those papers would make sums differ from run to run.
+// A thread per slot of the graph (Jia et al. 2011; gpu-fan: Shi and Zhang 2011) searches. The sums are computed per
+// vertex: with the floating-point atomics of those papers, they would differ from run to run.
 struct EdgeWalk : NodeWalk {
   static constexpr bool by_slot = true;
 

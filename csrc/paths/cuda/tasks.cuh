@@ -1,6 +1,6 @@
-// How the vertices are shared out: hubs in chunks of slots, one warp each; middling ones a warp; 16 or fewer slots
-// half a warp. Blocks are numbered in that order, so that the long work starts first.
-// make_tasks sorts them; Vertex is what the kernels know of one.
+// Distribution of the vertices over warps: a warp per chunk of a hub's slots, a warp per medium vertex, half a warp per
+// vertex of 16 or fewer slots. Blocks are numbered in that order, so that the long tasks start first. make_tasks sorts
+// the vertices; Vertex is their description for the kernels.
 #pragma once
 
 #include <cub/device/device_partition.cuh>
@@ -13,14 +13,14 @@ namespace torchcent::cuda {
 
 // Hubs have more slots than a chunk (kChunk, kLongChunk).
 constexpr int kShort = 16;
-constexpr int kGroup = 8;    // middling vertices that a warp takes one after the other
-constexpr int kSifted = 64;  // vertices of more slots are not asked beforehand whether they hit
+constexpr int kGroup = 8;    // medium vertices that a warp processes in sequence
+constexpr int kSifted = 64;  // vertices with more slots are not tested for hits in advance
 
 struct Chunk {
   int32_t vertex;
-  int32_t index;  // of the vertex's chunks
-  int32_t first;  // chunk of the vertex, in the list of all
-  int32_t count;  // of the vertex's chunks
+  int32_t index;  // among the chunks of the vertex
+  int32_t first;  // first chunk of the vertex in the list of all chunks
+  int32_t count;  // chunks of the vertex
 };
 
 struct Tasks {
@@ -62,7 +62,7 @@ static __global__ void fill_chunks(const int32_t* hub, const int64_t* first, Chu
 
 inline unsigned blocks(int64_t items, int size) { return static_cast<unsigned>((items + size - 1) / size); }
 
-// The lists keep the order of the vertices. Waits for the device: the host must know how many there are.
+// The lists keep the order of the vertices. Synchronises with the device: the host needs their lengths.
 inline Tasks make_tasks(const Arcs& arcs, int64_t n, int64_t m, const Run& run) {
   const int slots = m < kManySlots ? kChunk : kLongChunk;
   int32_t* const hub = run.scratch.array<int32_t>(n);
@@ -103,8 +103,8 @@ inline Tasks make_tasks(const Arcs& arcs, int64_t n, int64_t m, const Run& run) 
   return tasks;
 }
 
-// What a warp knows of the vertices it works through: a thread reads one vertex's and leaves it in shared memory, so
-// that only the first vertex waits for these loads.
+// A warp's descriptions of the vertices it processes. Each thread reads one into shared memory, so that only the first
+// vertex waits for these loads.
 template <class Row>
 struct Vertex {
   using T = typename Row::T;
@@ -115,7 +115,7 @@ struct Vertex {
   T target, through;
 };
 
-// Each half-warp drops the vertex it has done.
+// Each half-warp removes the vertex that it has finished.
 __device__ inline unsigned without_first_of_halves(unsigned open) {
   const unsigned low = open & 0xffffu, high = open & 0xffff0000u;
   return (low & (low - 1)) | (high & (high - 1));
@@ -127,19 +127,19 @@ __device__ Vertex<Row> vertex_of(const Arcs& arcs, int32_t v) {
   return {v, static_cast<int32_t>(arcs.rowptr[v + 1] - begin), begin};
 }
 
-// Which of a warp's vertices have a neighbour in the frontier that they lack, long ones taken for granted. On sparse
-// levels few do, and this takes a tenth of the instructions of a gather; on others it ends with the first slots.
+// Which of a warp's vertices have a neighbour in the frontier with missing lanes; long ones are assumed to. On sparse
+// levels few do, and the test takes a tenth of the instructions of a gather; on others it ends with the first slots.
 template <class Row, int count>
 __device__ unsigned touched(const int32_t* __restrict__ col, const Vertex<Row>* vertices,
                             const typename Row::Mask* __restrict__ front) {
-  constexpr int team = 32 / count, ahead = 4;  // threads of a vertex; slots that each looks at at once
+  constexpr int team = 32 / count, ahead = 4;  // threads per vertex; slots that each scans at a time
   const Vertex<Row>& v = vertices[lane_id() / team];
   const int32_t* const at = col + v.begin;
   bool hit = v.size > kSifted;
   for (int i = lane_id() % team; i < v.size && !hit; i += ahead * team) {
     int32_t u[ahead];
 #pragma unroll
-    for (int k = 0; k < ahead; ++k) u[k] = at[min(i + k * team, v.size - 1)];  // the last one again spares a branch
+    for (int k = 0; k < ahead; ++k) u[k] = at[min(i + k * team, v.size - 1)];  // repeating the last one avoids a branch
 #pragma unroll
     for (int k = 0; k < ahead; ++k) hit |= any(front[u[k]] & v.mask);
   }

@@ -1,4 +1,4 @@
-// Random shortest paths between random pairs of vertices, and how often each vertex is inside of one.
+// Random shortest paths between random pairs of vertices; counts how often each vertex is in the interior of one.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -20,10 +20,10 @@ using torch::stable::Tensor;
 
 namespace {
 
-// Runs samples first, ..., first + count - 1 in any order: counts are whole numbers.
+// Runs samples first, ..., first + count - 1 in any order: counts are integers.
 template <class MakeSampler>
 void run_samples(int64_t first, int64_t count, int64_t* counts, Control& control, int64_t threads, MakeSampler make) {
-  constexpr int64_t kTogether = 8;  // samples that a thread takes at a time
+  constexpr int64_t kTogether = 8;  // samples that a thread processes at a time
   std::atomic<int64_t> next{0};
   const auto work = [&] {
     auto sampler = make();

@@ -1,10 +1,11 @@
-// One thread's random shortest paths by hops: a breadth-first search from either end, always the side whose frontier
-// has fewer arcs next, until they meet (Borassi and Natale 2016, KADABRA).
+// The random shortest paths of one thread, by hops: a bidirectional breadth-first search that always advances the side
+// whose frontier has fewer arcs, until the sides meet (Borassi and Natale 2016, KADABRA).
 //
-// A vertex belongs to the side that came first. When a side looks at the arcs of its last level and finds vertices of
-// the other, all of these are on the other's last level: an earlier one would have been met before. So each shortest
-// path crosses exactly one of these arcs. Paths are counted only now, and only where they can lead: backwards from the
-// ends of these arcs. One of the arcs is drawn by the number of paths through it, and both halves are walked back.
+// A vertex belongs to the side that reaches it first. When a side scans the arcs of its last level and finds vertices
+// of the other side, all of these are on the other side's last level, because an earlier level would have been met
+// before. Therefore each shortest path crosses exactly one of these arcs. Paths are counted only at this point, and
+// only where they can lead: backwards from the ends of these arcs. One of the arcs is drawn with probability
+// proportional to the number of paths through it, and both halves are found by backtracking.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@ class HopSampler {
         from_source_(out, in),
         from_target_(in, out) {}
 
-  // Adds 1 to the count of each inner vertex of a random shortest path between a random pair, if there is one.
-  // False if cancelled.
+  // Adds 1 to the count of each inner vertex of a random shortest path between a random pair, if there is one. Returns
+  // false if cancelled.
   bool run(uint64_t sample, int64_t* counts) {
     sample_ = sample;
     const Pair pair = random_pair(seed_, sample, num_nodes_);
@@ -49,12 +50,12 @@ class HopSampler {
     return going;
   }
 
-  int64_t arcs() const { return arcs_; }  // looked at so far
+  int64_t arcs() const { return arcs_; }  // scanned so far
 
  private:
-  // Vertices with so few arcs, as on roads, have them copied side by side, about kHeads at a time.
+  // For vertices of such low degree, as in road networks, the arcs are copied to a buffer, about kHeads at a time.
   static constexpr int32_t kFew = 4, kHeads = 32;
-  static constexpr int32_t kAhead = 8;  // vertices fetched ahead of their turn; what stands beyond the end is harmless
+  static constexpr int32_t kAhead = 8;  // prefetch distance; entries past the end are harmless
 
   struct Side {
     Csr onward, backward;
@@ -63,7 +64,7 @@ class HopSampler {
     int32_t level = 0;                     // its depth
     std::vector<int32_t> begins = {};      // of all levels, and the end
     std::vector<int64_t> degrees = {};     // arcs of all levels
-    // Vertices that shortest paths lead through, the deepest first, and the arcs by which they come to them.
+    // Vertices on shortest paths, the deepest first, and the arcs that lead to them.
     std::vector<int32_t> through = {}, tail = {};
     std::vector<int64_t> first_arc = {};  // of through[i] in tail, and the end
     std::vector<PathCount> count = {};    // paths from the root to through[i]
@@ -96,8 +97,8 @@ class HopSampler {
     return true;
   }
 
-  // One level, or the arcs by which it crosses to the other side. Depths are kept as Sign * (depth + 1), 0 where no
-  // side has been.
+  // Expands one level, or finds the arcs from it to the other side. Depths are stored as Sign * (depth + 1), and 0 for
+  // unreached vertices.
   template <int Sign>
   [[gnu::noinline]] void expand(Side& side) {
     const int64_t* const rowptr = side.onward.rowptr;
@@ -110,7 +111,7 @@ class HopSampler {
         if (Sign * depth[col[slot]] < 0) across_.push_back({u, col[slot]});
     };
     int32_t end = side.end, p = side.begin;
-    // Without a branch, which would be taken at random: the last write to the queue is kept only if v is new.
+    // Without a branch, which would be unpredictable: the last write to the queue is kept only if v is new.
     const auto absorb = [&](const int32_t* heads, int64_t count) {
       int32_t seen = 0;
       for (int64_t i = 0; i < count; ++i) {
@@ -153,7 +154,7 @@ class HopSampler {
     side.degrees.push_back(degrees);
   }
 
-  // A path: one of the arcs across, and a way back from either end.
+  // Draws a path: a crossing arc, and a path back from either end.
   template <int Sign>
   [[gnu::noinline]] void draw(Side& side, Side& other, int64_t* counts) {
     for (Side* each : {&side, &other}) {
@@ -170,7 +171,7 @@ class HopSampler {
     size_t drawn = 0;
     double first = 0;
     PathCount reach;
-    for (size_t i = 0; i < across_.size();) {  // arcs of one tail follow each other
+    for (size_t i = 0; i < across_.size();) {  // arcs with the same tail are adjacent
       const size_t begin = i;
       const int32_t u = across_[begin].tail;
       PathCount onward;
@@ -200,7 +201,7 @@ class HopSampler {
     paths_[v] = static_cast<int32_t>(side.through.size());
   }
 
-  // Paths from the root to what has been entered, which is on one level, and to all in between.
+  // Counts the paths from the root to the entered vertices, which are on one level, and to all vertices in between.
   template <int Sign>
   void count_paths(Side& side) {
     size_t begin = 0;
@@ -233,7 +234,7 @@ class HopSampler {
     enter(side, side.root);
   }
 
-  // Arcs to through[begin] to through[end - 1], by looking back from them for vertices of this depth.
+  // Finds the arcs to through[begin] to through[end - 1], by scanning their neighbours for vertices of this depth.
   void look_back(Side& side, size_t begin, size_t end, int32_t depth) {
     const Csr& arcs = side.backward;
     for (size_t i = begin; i < end; ++i) {
@@ -249,7 +250,7 @@ class HopSampler {
     }
   }
 
-  // The same, by going through the level above once more, where that has fewer arcs: from there they have this depth.
+  // The same, by scanning the level above again, if that has fewer arcs: its vertices have this depth.
   void look_ahead(Side& side, size_t begin, size_t end, int32_t depth, int32_t above) {
     const Csr& arcs = side.onward;
     found_.clear();
@@ -273,7 +274,7 @@ class HopSampler {
     }
     side.tail.resize(side.tail.size() + found_.size());
     for (const Arc& arc : found_) side.tail[base + offset_[arc.head]++] = arc.tail;
-    for (size_t i = begin; i < end; ++i)  // as look_back finds them, so that the same is drawn on every machine
+    for (size_t i = begin; i < end; ++i)  // in the order of look_back, so that the same path is drawn on every machine
       std::sort(side.tail.begin() + side.first_arc[i],
                 i + 1 < end ? side.tail.begin() + side.first_arc[i + 1] : side.tail.end());
   }
@@ -307,11 +308,11 @@ class HopSampler {
   uint64_t seed_, sample_ = 0;
   const int64_t* cancel_;
   Buffer<int32_t> depth_;  // [n]
-  Buffer<int32_t> paths_;  // [n] 1 + the place in `through` of a side, or 0
+  Buffer<int32_t> paths_;  // [n] 1 + the position in `through` of a side, or 0
   Side from_source_, from_target_;
   std::vector<Arc> across_;      // from one side to the other
-  std::vector<Arc> found_;       // look_ahead's, before they are sorted
-  std::vector<int64_t> offset_;  // by which
+  std::vector<Arc> found_;       // of look_ahead, before they are sorted
+  std::vector<int64_t> offset_;  // for sorting
   int64_t arcs_ = 0;
 };
 

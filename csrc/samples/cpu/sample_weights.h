@@ -1,12 +1,13 @@
-// One thread's random shortest paths by weights: Dijkstra's algorithm from either end, a bucket at a time, the side
-// that has looked at fewer arcs next, until what they have settled covers every shortest path.
+// The random shortest paths of one thread, by weights: bidirectional Dijkstra, a bucket at a time, always on the side
+// that has scanned fewer arcs, until the settled vertices cover every shortest path.
 //
-// With a and b bounds of the next distances to be settled on either side, that is when a + b >= d(s, t): all vertices
-// nearer than a to s are settled, and so are the predecessors of what is at most d(s, t) - a from t. Each shortest path
-// has exactly one arc that leaves the vertices nearer than a; of these one is drawn by the number of paths through it.
+// Let a and b be lower bounds on the next distances to be settled on either side. The search ends when a + b >= d(s,
+// t): then all vertices nearer than a to s are settled, and so are the predecessors of all vertices at most d(s, t) - a
+// from t. Each shortest path has exactly one arc that leaves the vertices nearer than a; one of these arcs is drawn
+// with probability proportional to the number of paths through it.
 //
-// Sums from t on round differently from sums from s on, and would find other ties (docs/weights.md). So where sums
-// are not exact only s is searched from, until t is next.
+// Sums from t round differently from sums from s, and would find other ties (docs/weights.md). If sums are not exact,
+// only s is searched from, until t is next.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ struct WeightedCsr {
 };
 
 template <class T>
-struct Length;  // of a path; sums of three distances fit
+struct Length;  // type of a path length; sums of three distances fit
 template <>
 struct Length<int32_t> {
   using type = int64_t;
@@ -53,7 +54,7 @@ class WeightSampler {
         from_source_(out, in, lightest, heaviest),
         from_target_(in, out, lightest, heaviest) {}
 
-  // As HopSampler's.
+  // See HopSampler.
   bool run(uint64_t sample, int64_t* counts) {
     sample_ = sample;
     const Pair pair = random_pair(seed_, sample, num_nodes_);
@@ -99,8 +100,8 @@ class WeightSampler {
     WeightedCsr<T> onward, backward;
     Buffer<Vertex> vertex;         // [n]
     std::vector<int32_t> touched;  // vertices with a distance
-    std::vector<int32_t> settled;  // by distance, in no order within a bucket
-    BucketQueue<T> queue;          // vertices may be there twice
+    std::vector<int32_t> settled;  // by distance, unsorted within a bucket
+    BucketQueue<T> queue;          // vertices may occur twice
     Sum next = 0;                  // the least distance in the queue
     int32_t root = 0;
     int64_t scanned = 0;
@@ -119,7 +120,7 @@ class WeightSampler {
     const Csr& arcs = side.onward.arcs;
     const auto settle = [&](const Entry& entry) {
       const int32_t u = entry.vertex;
-      if (side.vertex[u].distance < entry.key) return;  // it has been reached on a shorter way since
+      if (side.vertex[u].distance < entry.key) return;  // a shorter path has been found since
       side.settled.push_back(u);
       side.vertex[u].normalise();
       const Vertex from = side.vertex[u];
@@ -148,7 +149,7 @@ class WeightSampler {
     const Sum border = std::min(from_source_.next, shortest_);
     const double disorder = from_source_.queue.disorder();
     const Csr& arcs = from_source_.onward.arcs;
-    // Does a shortest path leave the vertices nearer than `border` by this arc?
+    // Whether a shortest path leaves the vertices nearer than `border` by this arc.
     const auto crosses = [&](int32_t u, int64_t slot) {
       const Sum length = from_source_.vertex[u].distance + from_source_.onward.weight[slot];
       return length >= border && length + from_target_.vertex[arcs.col[slot]].distance == shortest_;
@@ -195,7 +196,7 @@ class WeightSampler {
     }
   }
 
-  // As HopSampler's.
+  // See HopSampler.
   template <class Wanted>
   int32_t drawn(const Csr& arcs, int32_t u, const Side& counted, double left, int32_t scale, Wanted wanted) const {
     int32_t last = -1;

@@ -1,4 +1,4 @@
-// Random shortest paths: how many blocks, and what they share.
+// Random shortest paths: the number of blocks, and their shared state.
 
 #include <torch/csrc/stable/library.h>
 
@@ -15,10 +15,10 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int64_t kWeightBlocks = 8;                 // of a multiprocessor: as many as its registers hold
-constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples of a launch
-constexpr double kLaunch = 0.1;                      // seconds of a launch, about: how often a cancel is heard
-constexpr int64_t kWarpPerVertex = 8;                // slots per vertex of a graph from which on a vertex gets a warp
+constexpr int64_t kWeightBlocks = 8;                 // per multiprocessor: as many as its registers allow
+constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples per launch
+constexpr double kLaunch = 0.1;                      // seconds per launch, about: limits the delay of a cancellation
+constexpr int64_t kWarpPerVertex = 8;                // mean degree from which on a vertex is processed by a warp
 
 template <class T>
 T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
@@ -27,7 +27,8 @@ T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
   return result;
 }
 
-// Samples first, ..., first + count - 1 by launch(samples, blocks). The numbers of those that are left to the CPU.
+// Runs samples first, ..., first + count - 1 by launch(samples, blocks). Returns the numbers of the samples that are
+// left to the CPU.
 template <class Launch>
 Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_t blocks, Tensor& counts,
                    Tensor& control, Scratch& scratch, cudaStream_t stream, Launch launch) {
@@ -42,7 +43,7 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
   samples.arcs = numbers + 1;
   samples.num_left = numbers + 2;
   unsigned long long host[3] = {};
-  int64_t together = blocks;  // of the next launch: it takes as long as a sample does, or kLaunch
+  int64_t together = blocks;  // of the next launch, sized to last about kLaunch seconds
   for (int64_t begin = 0; begin < count && !cancelled(&shared.cancel); begin += samples.count) {
     const auto before = std::chrono::steady_clock::now();
     samples.first = first + begin;
@@ -75,7 +76,7 @@ WeightSampling<T> weight_sampling(const WeightedGraph<T>& graph, bool exact, int
   sampling.exact = exact;
   DijkstraProblem<T>&source = sampling.from[0], &target = sampling.from[1];
   source = dijkstra_problem(graph, run, heaviest);
-  // Of a skewed graph it is mostly hubs that samples look at.
+  // In a skewed graph, samples mostly visit hubs.
   if (graph.paths.m >= kWarpPerVertex * n) source.how.shift = 5;
   target = source;
   if (!graph.symmetric()) {
@@ -92,7 +93,7 @@ WeightSampling<T> weight_sampling(const WeightedGraph<T>& graph, bool exact, int
 
 }  // namespace
 
-// threads: blocks at most, of 16 bytes per vertex.
+// threads: maximum number of blocks, of 16 bytes per vertex.
 Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
                     int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   same_device("sample_paths", rowptr.get_device_index(), {&rowptr, &col, &colptr, &row, &counts});
@@ -118,7 +119,7 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
                      });
 }
 
-// threads: blocks at most, of 64 bytes per vertex where weights are int32, of 72 where they are float64.
+// threads: maximum number of blocks, of 64 bytes per vertex for int32 weights, 72 for float64.
 Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
                              const Tensor& row, const Tensor& back_weight, bool exact, int64_t seed, int64_t first,
                              int64_t count, Tensor& counts, Tensor& control, int64_t threads) {

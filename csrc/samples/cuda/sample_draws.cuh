@@ -1,4 +1,4 @@
-// What the samplers on CUDA share: which samples a launch takes, and how one of several arcs is drawn.
+// Shared by the samplers on CUDA: the assignment of samples to blocks, and the draw of one of several arcs.
 #pragma once
 
 #include "core/cuda/problem.cuh"
@@ -6,28 +6,28 @@
 
 namespace torchcent::cuda {
 
-constexpr int kSampleThreads = 128;  // of a block
+constexpr int kSampleThreads = 128;  // per block
 
 struct Samples {
   int64_t n;
   uint64_t seed;
   int64_t first, count;
   unsigned long long* counts;    // [n]
-  unsigned long long* next;      // to be taken
-  unsigned long long* arcs;      // looked at
+  unsigned long long* next;      // next sample
+  unsigned long long* arcs;      // scanned arcs
   int64_t* left;                 // [count] samples for the CPU
-  unsigned long long* num_left;  // of them
+  unsigned long long* num_left;  // number of these
 
-  // By one thread. Which of `count`; count and more: none.
+  // Called by one thread. Returns an index below `count`, or a larger value if there is none left.
   __device__ unsigned long long take() const { return atomicAdd(next, 1ull); }
   __device__ bool over(unsigned long long taken) const { return taken >= static_cast<unsigned long long>(count); }
   __device__ void leave(uint64_t sample) const { left[atomicAdd(num_left, 1ull)] = static_cast<int64_t>(sample); }
 };
 
-// The tail of the arc by which a path crosses from one side to the other: the first in the race (draws.h).
+// The tail of the arc by which a path crosses from one side to the other: the first in the race (samples/draws.h).
 struct Crossing {
   int32_t tail;        // -1: none
-  double time, reach;  // number of ways on from it
+  double time, reach;  // number of continuations from it
 
   __device__ static Crossing none() { return {-1, 0, 0}; }
 
@@ -36,7 +36,7 @@ struct Crossing {
     if (tail >= 0 && (other.time > time || (other.time == time && other.tail > tail))) return;
     *this = other;
   }
-  // sigma: number of ways to u.
+  // sigma: number of paths to u.
   __device__ void enter(const Samples& samples, uint64_t sample, int32_t u, double sigma, double ways_on) {
     PathCount a, b;
     a.value = sigma;
@@ -51,7 +51,7 @@ struct Crossing {
   }
 };
 
-// The first of a block, in all threads of it; `part` is shared.
+// The first of a block, returned to all its threads; `part` is shared.
 __device__ inline Crossing first_of_block(Crossing mine, Crossing* part) {
   mine.of_warp();
   if ((threadIdx.x & 31) == 0) part[threadIdx.x / 32] = mine;
@@ -66,9 +66,9 @@ __device__ int32_t vertex_of(const Arc& arc) {
   return arc.vertex;
 }
 
-// The first of `count` arcs at which the sum of the sigma of their vertices passes `left`, of those for which
-// wanted(arc, known[vertex]) holds; -1 if there are none: by one warp. Paths lead through hubs, of whose many arcs few
-// are wanted: the loads of several rounds are under way together.
+// The first of `count` arcs at which the cumulative sigma of their vertices exceeds `left`, among those for which
+// wanted(arc, known[vertex]) holds; -1 if there are none. Called by one warp. Paths lead through hubs, of whose many
+// arcs few are wanted, so the loads of several rounds overlap.
 template <class Arc, class Known, class Wanted>
 __device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, const Known* known, const double* sigma, double left,
                                 Wanted wanted) {
@@ -78,7 +78,7 @@ __device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, const Known* kno
   for (int64_t base = 0; base < count; base += 32 * kTogether) {
     Arc arc[kTogether];
     Known other[kTogether];
-    unsigned mine = 0;  // a bit for each of this lane's
+    unsigned mine = 0;  // one bit per arc of this lane
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
       if (base + 32 * k + lane < count) arc[k] = arcs[base + 32 * k + lane];
@@ -105,7 +105,7 @@ __device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, const Known* kno
       left -= __shfl_sync(~0u, sum, 31);
     }
   }
-  return last;  // rounding
+  return last;  // due to rounding
 }
 
 }  // namespace torchcent::cuda

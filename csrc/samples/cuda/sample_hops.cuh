@@ -1,26 +1,26 @@
 // Random shortest paths by hops on CUDA: a block per sample, with the random numbers, the order of levels and the
-// choices of csrc/samples/cpu/sample_hops.h, so that a sample is the same path on both.
+// choices of samples/cpu/sample_hops.h, so that a sample is the same path on both.
 //
-// What differs is when paths are counted: here while searching, by atomic additions of doubles, which saves going back.
-// A sample whose counts leave the range of double is left to the CPU.
+// The difference is that paths are counted during the search, by atomic additions of doubles, which avoids a pass back.
+// A sample whose counts overflow double is left to the CPU.
 #pragma once
 
 #include "samples/cuda/sample_draws.cuh"
 
 namespace torchcent::cuda {
 
-// Blocks of a multiprocessor: as many as its threads, or what registers a thread needs, leave room for.
+// Blocks per multiprocessor: as many as its threads, or its registers, allow.
 template <bool kByThread>
 constexpr int kHopBlocks = kByThread ? 8 : 16;
 
 struct HopSampling {
   Arcs out, in;
-  int32_t* depth;  // [blocks, n], 0 between samples; as on the CPU (depth + 1), negative from the target
+  int32_t* depth;  // [blocks, n], 0 between samples; as on the CPU, depth + 1, negative from the target
   double* sigma;   // [blocks, n], 0 between samples
   int32_t* queue;  // [blocks, n]: from the source upwards, from the target downwards
 };
 
-// One side's search. Entry i of its queue is queue[i], or queue[n - 1 - i] from the target.
+// The search of one side. Entry i of its queue is queue[i], or queue[n - 1 - i] from the target.
 struct SampleSide {
   int32_t begin, end, level, root;
   unsigned long long degrees;
@@ -33,8 +33,8 @@ struct SampleShared {
   Crossing part[kSampleThreads / 32];
 };
 
-// visit(v, value of v) for the neighbours of u, by `width` threads, 1 or a warp: four of each at a time, so that their
-// loads are under way together. Another thread may be changing a value meanwhile.
+// Calls visit(v, value of v) for the neighbours of u, by `width` threads, 1 or a warp, with four neighbours per thread
+// at a time so that their loads overlap. Other threads may modify a value concurrently.
 template <class Visit>
 __device__ void each_neighbour(const Arcs& arcs, int32_t u, int width, const int32_t* value, Visit visit) {
   constexpr int kTogether = 4;
@@ -53,9 +53,9 @@ __device__ void each_neighbour(const Arcs& arcs, int32_t u, int width, const int
   }
 }
 
-// visit(u, width) for entries begin to end - 1, by the block: by a warp each, which take the next one when they are
-// ready (`taken` is shared, and begin to start with); or, where degrees are small on the whole, by a thread each and by
-// a warp those of more than kAlone arcs.
+// Calls visit(u, width) for entries begin to end - 1, by the block. Each entry is processed by a warp, and idle warps
+// fetch the next entry (`taken` is shared, and initially begin). If degrees are mostly small, each is processed by a
+// thread, and those with more than kAlone arcs by a warp.
 template <bool kByThread, class Entry, class Visit>
 __device__ void each_entry(const Arcs& arcs, int begin, int end, int& taken, Entry entry, Visit visit) {
   constexpr int64_t kAlone = 32;
@@ -116,21 +116,21 @@ __global__ void __launch_bounds__(kSampleThreads, kHopBlocks<kByThread>)
       const SampleSide side = shared.side[s];
       const Arcs& arcs = s == 0 ? problem.out : problem.in;
       const int32_t next = sign * (side.level + 2);
-      __syncthreads();  // all have read the sides
+      __syncthreads();  // all threads have read the sides
       if (threadIdx.x == 0) {
         shared.taken = side.begin;
-        shared.frontier_end = side.end;  // vertices found by now follow behind
+        shared.frontier_end = side.end;  // vertices found from now on follow
         shared.degrees = 0;
         atomicAdd(samples.arcs, side.degrees);
       }
       __syncthreads();
-      unsigned long long degrees = 0;  // of what this thread finds
+      unsigned long long degrees = 0;  // of the vertices that this thread finds
       const auto own = [&](int p) { return entry(s, p); };
       each_entry<kByThread>(arcs, side.begin, side.end, shared.taken, own, [&](int32_t u, int width) {
         const double paths = sigma[u];
         if (paths > kLargestCount) shared.overflow = 1;
         each_neighbour(arcs, u, width, depth, [&](int32_t v, int32_t known) {
-          if (known == 0) {  // it may be stale: the exchange tells who is first
+          if (known == 0) {  // may be stale: the exchange determines the first thread
             known = atomicCAS(depth + v, 0, next);
             if (known == 0) {
               entry(s, atomicAdd(&shared.side[s].end, 1)) = v;
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(kSampleThreads, kHopBlocks<kByThread>)
     }
     __syncthreads();
     if (shared.met != 0 && shared.overflow == 0) {
-      // The race of the arcs across, by their tails; the frontier is as it was.
+      // The race of the crossing arcs, by their tails; the frontier is unchanged.
       const int sign = s == 0 ? 1 : -1;
       const SampleSide side = shared.side[s];
       const Arcs& arcs = s == 0 ? problem.out : problem.in;
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(kSampleThreads, kHopBlocks<kByThread>)
         return drawn_vertex(all.col + begin, all.rowptr[u + 1] - begin, depth, sigma, left,
                             [&](int32_t, int32_t known) { return wanted(known); });
       };
-      const int half = threadIdx.x / 32;  // a warp each
+      const int half = threadIdx.x / 32;  // one warp each
       if (half < 2 && shared.overflow == 0) {
         const double left = uniform(random_bits(samples.seed, sample, Purpose::arc, 0)) * crossing.reach;
         int32_t u = crossing.tail;

@@ -1,10 +1,11 @@
 // Random shortest paths by weights on CUDA: a block per sample, which searches from both ends by levels of the dijkstra
-// engine (dijkstra_frontier.cuh), next on the side that has looked at fewer arcs.
+// engine (weighted/cuda/dijkstra_frontier.cuh), always on the side that has scanned fewer arcs.
 //
-// It ends as on the CPU (samples/cpu/sample_weights.h), when the next distances a and b of both sides add up to d(s,
-// t): then each shortest path has one arc that leaves the vertices nearer than a to s. Counts are pulled when a level
-// is settled, so that heads of such arcs at the distance b from t, which are not, still need theirs. Levels are not the
-// CPU's order, and another a may draw another one of several paths, with the same chances.
+// It ends as on the CPU (samples/cpu/sample_weights.h), when the next distances a and b of both sides add up to at
+// least d(s, t): then each shortest path has one arc that leaves the vertices nearer than a to s. Counts are pulled
+// when a level is settled; the heads of such arcs at distance b from t are not settled, and their counts are computed
+// separately. Levels differ from the CPU's order, and a different a may select a different path, with the same
+// probabilities.
 #pragma once
 
 #include "weighted/cuda/dijkstra.cuh"
@@ -16,10 +17,10 @@ template <class T>
 struct WeightSampling {
   DijkstraProblem<T> from[2];  // the source, along the arcs; the target, against them
   const T* heaviest;           // [n] weight of the heaviest arc out of a vertex
-  bool exact;                  // sums of weights are; if not, those from t on are others: only s is searched from
+  bool exact;                  // whether sums of weights are exact; if not, only s is searched from
 };
 
-// Sees how long a path is on which the sides meet, and counts arcs.
+// Records the length of the shortest path on which the sides meet, and counts arcs.
 template <class T>
 struct Meeting {
   static constexpr T kNone = std::numeric_limits<T>::max();
@@ -35,17 +36,17 @@ struct Meeting {
 };
 
 template <class T>
-struct SamplerState {  // of a block, in shared memory
+struct SamplerState {  // per block, in shared memory
   DijkstraState<T> state[2];
   DijkstraPlace<T> place[2];
-  bool done[2];  // nothing is left to be settled
+  bool done[2];  // all vertices are settled
   T shortest;
   unsigned long long arcs[2], sample;
   int overflow;
   Crossing part[kSampleThreads / 32];
 };
 
-// A block's searches, one after the other.
+// The searches of a block, in sequence.
 template <class T>
 class WeightSampler {
   using Search = DijkstraBlock<T, double, Meeting<T>>;
@@ -115,7 +116,7 @@ class WeightSampler {
     __syncthreads();
   }
 
-  // border: no vertex nearer to s is unsettled; next: the same from t on.
+  // border: all vertices nearer to s are settled; next: the same for t.
   __device__ void draw(uint64_t sample, const torchcent::Pair& ends, T border, T next) {
     const T *const from = distance(0), *const to = distance(1), shortest = shared_.shortest;
     const double *const ways = sigma(0), *const ways_on = sigma(1);
@@ -123,7 +124,8 @@ class WeightSampler {
       search(1).count_next([&](int32_t v) { return from[v] < unreached<T> && from[v] + to[v] == shortest; });
     if (threadIdx.x == 0) shared_.state[0].taken[0] = 0;
     __syncthreads();
-    // Is an arc on a shortest path, and does it leave the vertices nearer than `border`? `rest` is that of its head.
+    // Whether an arc is on a shortest path and leaves the vertices nearer than `border`. `rest` is the distance of its
+    // head to t.
     const auto across = [&](T d, const Arc<T>& arc, T rest) {
       const T length = d + arc.weight;
       return !(length < border) && rest < unreached<T> && length + rest == shortest;
@@ -145,7 +147,7 @@ class WeightSampler {
       mine.enter(samples_, sample, u, ways[u], sum);
     });
     const Crossing crossing = first_of_block(mine, shared_.part);
-    const int s = threadIdx.x / 32;  // a warp for each side
+    const int s = threadIdx.x / 32;  // one warp per side
     if (s > 1 || overflow() || crossing.tail < 0) return;
     int32_t u = crossing.tail;
     if (s == 1) {
@@ -163,7 +165,7 @@ class WeightSampler {
     return drawn_vertex(arcs + span.begin, span.degree, known, ways, left, wanted);
   }
 
-  // A shortest path from u back to where side s began: by one warp.
+  // Follows a shortest path from u back to the root of side s. Called by one warp.
   __device__ void walk(uint64_t sample, int s, int32_t u, int32_t root) const {
     const DijkstraProblem<T>& side = sampling_.from[s];
     const Purpose purpose = s == 0 ? Purpose::walk_back : Purpose::walk_on;

@@ -1,5 +1,5 @@
-// The tiny engine: one graph of a batch per task. Each writes to its own run of the results, so that their bits do
-// not depend on the number of threads.
+// The tiny engine: each task processes one graph of a batch and writes to a separate range of the results, so that the
+// bits do not depend on the number of threads.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -29,7 +29,7 @@ std::unique_ptr<TinySearch> make(const TinyProblem& problem) {
 }
 
 const double* read(const Tensor& values) { return values.numel() > 0 ? values.const_data_ptr<double>() : nullptr; }
-// The kernels add to what is there.
+// The kernels add to the existing values.
 template <class T>
 void clear(T* values, int64_t begin, int64_t end) {
   if (values != nullptr) std::fill(values + begin, values + end, T{});
@@ -75,7 +75,7 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
     problem.most_nodes = std::max(problem.most_nodes, size[3 * c + 1]);
     problem.most_slots = std::max(problem.most_slots, size[3 * c + 2]);
   }
-  constexpr int64_t kRun = 16;  // graphs that a thread takes at a time
+  constexpr int64_t kRun = 16;  // graphs that a thread processes at a time
   const int64_t workers = std::max<int64_t>(1, std::min(threads, (count + kRun - 1) / kRun));
   std::atomic<int64_t> next = 0;
   const auto work = [&] {
@@ -96,8 +96,8 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
       finish(shared, nodes);
     }
   };
-  // In torch's own threads: between the operators of a short call they wait awake, and others would share the
-  // processors with them.
+  // Uses PyTorch's own threads: between the operators of a short call they spin, and additional threads would compete
+  // with them for the processors.
   std::exception_ptr error;
   std::mutex mutex;
   torch::stable::parallel_for(0, workers, 1, [&](int64_t, int64_t) {

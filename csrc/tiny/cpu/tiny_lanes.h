@@ -1,9 +1,9 @@
-// The tiny engine by hops: a graph at a time, up to 64 of its vertices side by side as sources, all measures in one
+// The tiny engine for hops: one graph at a time, up to 64 of its vertices side by side as sources, all measures in one
 // traversal.
 //
-// A vertex has a word that says which lanes reach it on the level in turn, so that distances are counted 64 at a
-// time, and two rows of as many doubles as there are lanes: path counts, and what it passes up to its predecessors.
-// Levels are lists of (vertex, lanes). All passes go along outgoing arcs, so that no transpose is needed.
+// A vertex has a word with one bit per lane that reaches it at the current level, so that distances are counted 64 at a
+// time, and two rows with a double per lane: path counts, and the values that it passes up to its predecessors. Levels
+// are lists of (vertex, lanes). All passes use outgoing arcs, so that no transpose is needed.
 #pragma once
 
 #include "tiny/cpu/tiny_row.h"
@@ -44,7 +44,7 @@ class TinyLanes final : public TinySearch {
       sources += problem_.source_weight(first_ + v) != 0;
     }
     const int32_t batches = (sources + kLanes - 1) / kLanes;
-    for (int32_t b = 0, from = 0; b < batches; ++b) {  // of one size, give or take one
+    for (int32_t b = 0, from = 0; b < batches; ++b) {  // of equal size, up to one
       const int32_t to = static_cast<int32_t>(int64_t{sources} * (b + 1) / batches);
       if (cancelled(problem_.cancel)) return TinyStatus::cancelled;
       if (!run_batch(source_.data() + from, to - from)) return TinyStatus::overflow;
@@ -72,7 +72,7 @@ class TinyLanes final : public TinySearch {
     }
   }
 
-  // Levels, as lists of vertices and the lanes that reach them there.
+  // Computes the levels, as lists of vertices and the lanes that reach them.
   [[gnu::noinline]] void search(const int32_t* source, int32_t count) {
     for (int32_t v = 0; v < n_; ++v) seen_[v] = now_[v] = 0;
     for (int32_t l = 0; l < count; ++l) {
@@ -135,7 +135,8 @@ class TinyLanes final : public TinySearch {
     for (int32_t l = 0; l < count; ++l) out[source[l] * kColumns + kReachOut] = whole + reached[l] - 1;
   }
 
-  // Path counts, then from the deepest level up what every vertex passes to its predecessors (docs/betweenness.md).
+  // Path counts, then, from the deepest level up, the values that vertices pass to their predecessors
+  // (docs/betweenness.md).
   template <int lanes>
   [[gnu::noinline]] bool count_paths(const int32_t* source, int32_t count) {
     double* const sigma = sigma_.data();
@@ -178,16 +179,16 @@ class TinyLanes final : public TinySearch {
                                                             : nullptr;
     double* const edges = stress || problem_.edges == nullptr ? nullptr : problem_.edges + first_slot_;
     const bool endpoints = !stress && problem_.endpoints;
-    double weight[lanes] = {};  // of each source; what is passed up is linear in the weights of targets
+    double weight[lanes] = {};  // of each source; the values passed up are linear in the weights of targets
     for (int32_t e = 0; e < level_[1]; ++e) weight[e] = problem_.source_weight(first_ + source[e]);
-    for (int32_t v = 0; v < n_; ++v) {  // before successors are known; unread where a lane does not come
+    for (int32_t v = 0; v < n_; ++v) {  // before successors are known; not read in lanes that do not reach the vertex
       const double target = problem_.target_weight(first_ + v);
       for (int l = 0; l < lanes; ++l)
         passed_up[v * lanes + l] = stress ? target * weight[l] : target * weight[l] / sigma[v * lanes + l];
       if (endpoints)
         for (uint64_t left = seen_[v]; left != 0; left &= left - 1) score[v] += target * weight[__builtin_ctzll(left)];
     }
-    if (endpoints)  // a source's own paths have no length
+    if (endpoints)  // a source's path to itself has length 0
       for (int32_t e = 0; e < level_[1]; ++e)
         score[source[e]] -= problem_.target_weight(first_ + source[e]) * weight[e];
     TinyRow<lanes> largest = TinyRow<lanes>::zero();
@@ -237,7 +238,7 @@ class TinyLanes final : public TinySearch {
     return largest.within(kLargestCount);
   }
 
-  // Lanes so few that one after the other takes less time than a row.
+  // Whether processing the lanes one by one is faster than a whole row.
   static bool few(uint64_t mask) {
 #if defined(TORCHCENT_AVX512)
     return __builtin_popcountll(mask) <= 2;
@@ -245,7 +246,7 @@ class TinyLanes final : public TinySearch {
     return __builtin_popcountll(mask) <= kVectorBytes / 8;
 #endif
   }
-  // now_ tells of the lanes of one level, and is 0 elsewhere.
+  // Sets now_ to the lanes of one level; it is 0 elsewhere.
   void enter(int32_t d) {
     for (int32_t e = level_[d]; e < level_[d + 1]; ++e) now_[vertex_[e]] = mask_[e];
   }
@@ -257,10 +258,10 @@ class TinyLanes final : public TinySearch {
   TinySweeps sweeps_;
   int64_t first_ = 0, first_slot_ = 0;
   int32_t n_ = 0, levels_ = 0;
-  Buffer<int32_t> begin_, head_;  // the graph, by its own numbers
-  Buffer<uint64_t> seen_, now_;   // [n] lanes that have reached a vertex; those of one level
-  Buffer<int32_t> source_;        // vertices to search from
-  Buffer<int32_t> level_;         // where each level begins in the lists
+  Buffer<int32_t> begin_, head_;  // the graph, with local vertex numbers
+  Buffer<uint64_t> seen_, now_;   // [n] lanes that have reached a vertex; lanes of one level
+  Buffer<int32_t> source_;        // sources of the search
+  Buffer<int32_t> level_;         // start of each level in the lists
   Buffer<int32_t> vertex_;        // [n * 64]
   Buffer<uint64_t> mask_;         // [n * 64]
   Buffer<double> sigma_;          // [n * 64] path counts

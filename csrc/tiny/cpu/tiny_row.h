@@ -1,4 +1,4 @@
-// A row of the tiny engine: as many doubles as there are lanes, up to 64.
+// A row of the tiny engine: a double per lane, up to 64 lanes.
 #pragma once
 
 #include "tiny/cpu/tiny_search.h"
@@ -6,7 +6,7 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// A row of `lanes` doubles in memory, in registers.
+// A row of `lanes` doubles from memory, in registers.
 template <int lanes>
 struct TinyRow {
   using Wide = Row<double>;
@@ -53,7 +53,7 @@ struct TinyRow {
     for (int k = 0; k < registers; ++k) row.part[k] = load(p, k) + load(q, k);
     return row;
   }
-  // The row at p += this in the lanes of the mask; the others keep what they have.
+  // Adds this to the row at p in the lanes of the mask; the others are unchanged.
   void add_to(double* p, uint64_t mask) const {
     for (int k = 0; k < registers; ++k) {
       Vector& to = *reinterpret_cast<Vector*>(p + width * k);
@@ -65,7 +65,7 @@ struct TinyRow {
     }
   }
   static void add_to(double* p, const double* q, uint64_t mask) { load_all(q).add_to(p, mask); }
-  // The larger one in each lane.
+  // The maximum in each lane.
   void raise(const double* p) {
     for (int k = 0; k < registers; ++k) part[k] = load(p, k) > part[k] ? load(p, k) : part[k];
   }
@@ -74,7 +74,7 @@ struct TinyRow {
       if (!(part[i / width][i % width] < limit)) return false;
     return true;
   }
-  // The sum over the lanes of the mask of this times the row at p.
+  // Dot product with the row at p over the lanes of the mask.
   double dot(const double* p, uint64_t mask) const {
     Vector sum{};
     for (int k = 0; k < registers; ++k) sum += Wide::masked(part[k] * load(p, k), submask(mask, k));

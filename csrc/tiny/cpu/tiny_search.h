@@ -1,4 +1,4 @@
-// What the loop over graphs (tiny.cpp) knows of a kernel for small graphs.
+// The interface of a kernel for small graphs, for the loop over graphs (tiny/cpu/tiny.cpp).
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace torchcent {
 
-// Columns of `distances`, per vertex: sums over the sources that reach it (d, 1/d, 1, the largest d), and what it
-// reaches as a source (how many, how far).
+// Columns of `distances`, per vertex: sums over the sources that reach it (d, 1/d, 1, the largest d), and, as a source,
+// the number of vertices that it reaches and the largest distance.
 constexpr int kFarness = 0, kHarmonic = 1, kReach = 2, kFarthest = 3, kReachOut = 4, kFarthestOut = 5, kColumns = 6;
 
-// A batch of graphs, and where the results go; a null pointer stands for what is not asked for.
+// A batch of graphs, and its results; a null pointer means that a result is not requested.
 struct TinyProblem {
   const int64_t* rowptr;
   const int32_t* col;
@@ -20,13 +20,13 @@ struct TinyProblem {
   const int64_t* ptr;    // first vertex of each graph
   const double* source;  // [n] weight of the paths that begin there, 0 for none; null: 1 everywhere
   const double* target;  // [n] weight of the paths that end there
-  bool endpoints;        // paths count at their ends, too (betweenness only)
+  bool endpoints;        // paths also count at their ends (betweenness only)
   double tie_tolerance;
   double* betweenness;             // [n]
   double* stress;                  // [n]
   double* edges;                   // [slots]
   double* distances;               // [n, kColumns]
-  int64_t* levels;                 // [n] pairs at distance d of graph g in entry ptr[g] + d; of hops
+  int64_t* levels;                 // [n] pairs at distance d of graph g in entry ptr[g] + d; hops only
   int64_t most_nodes, most_slots;  // of one graph
   const int64_t* cancel;
 
@@ -37,14 +37,14 @@ struct TinyProblem {
 
 enum class TinyStatus { done, overflow, cancelled };
 
-// One per thread, run on graph after graph. Results are added to what is there: zeros.
+// One per thread, reused for all its graphs. Results are added to the existing values, which must be zero initially.
 class TinySearch {
  public:
   virtual ~TinySearch() = default;
   virtual TinyStatus run(int64_t graph) = 0;
 };
 
-// One per instruction set, all compiled from kernels.h.
+// One per instruction set, all compiled from core/cpu/kernels.h.
 namespace portable {
 std::unique_ptr<TinySearch> make_tiny(const TinyProblem&);
 }

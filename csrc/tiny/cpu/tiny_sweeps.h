@@ -1,15 +1,15 @@
-// The tiny engine by hops for graphs of up to 32 vertices, such as molecules: all vertices side by side as sources.
+// The tiny engine for hops in graphs of up to 32 vertices, such as molecules: all vertices side by side as sources.
 //
-// A vertex holds its distances from all sources in one row of bytes, and the vertices are gone through up and down
-// their numbers, each taking what its neighbours have, until a whole sweep changes nothing; then path counts in the
-// same way, and what is passed up. That is Bellman and Ford's method with Gauss and Seidel's order: a shortest path is
-// done after as many sweeps as it has runs of rising or falling numbers, and a value once final is computed again from
-// the same terms in the same order, so that the number of sweeps leaves no trace in the bits. A traversal by levels
-// goes over all arcs once for each level, or branches on the graph at every vertex of every source; the numbers of
-// a molecule follow its chains, and four sweeps do.
+// A vertex stores its distances from all sources in one row of bytes. Sweeps visit the vertices in increasing and
+// decreasing order of their numbers, and each vertex is relaxed from its neighbours, until a whole sweep changes
+// nothing. Path counts and the values passed up are computed in the same way. This is the Bellman-Ford method in
+// Gauss-Seidel order: a shortest path needs as many sweeps as it has monotone runs of vertex numbers. Final values are
+// recomputed from the same terms in the same order, so that the number of sweeps does not affect the bits. A traversal
+// by levels would scan all arcs once per level, or branch at every vertex of every source. The vertex numbers of a
+// molecule follow its chains, and four sweeps suffice.
 //
-// Leaves, a third of a molecule, are left out where all pairs of vertices count: what a vertex next to leaves begins
-// or ends counts for them, too, and distances from a leaf are one more than from its neighbour.
+// If all pairs of vertices count, leaves, a third of a molecule, are omitted: a neighbour of leaves also represents
+// them as a source and target, and distances from a leaf are one more than from its neighbour.
 #pragma once
 
 #include "tiny/cpu/tiny_search.h"
@@ -33,7 +33,7 @@ class TinySweeps {
     for (int32_t d = 1; d < kMost; ++d) reciprocal_[d] = 1.0 / d;
   }
 
-  // 32 vertices have no more than 3^10 shortest paths between two of them: float32 counts them exactly.
+  // With 32 vertices, there are at most 3^10 shortest paths between two of them, which float32 counts exactly.
   void run(int64_t first, int32_t n) {
     load(first, n);
     if (count_ == 0) return;
@@ -50,7 +50,7 @@ class TinySweeps {
 
  private:
   static constexpr int kSlots = kMost * (kMost - 1);
-  static constexpr int8_t kUnreached = 126;  // and one more is not less
+  static constexpr int8_t kUnreached = 126;  // adding 1 does not overflow
   static constexpr uint8_t kNone = 255;
 
   typedef int8_t Depths __attribute__((vector_size(kMost), may_alias));
@@ -65,7 +65,7 @@ class TinySweeps {
     first_slot_ = problem_.rowptr[first];
     n_ = n;
     find_leaves();
-    // The arcs between the others, by their tails and by their heads.
+    // The arcs between the other vertices, by tail and by head.
     kept_ = slots_ = 0;
     uint16_t place[kMost + 1] = {};
     for (int32_t u = 0; u < n; ++u) {
@@ -101,7 +101,7 @@ class TinySweeps {
     }
   }
 
-  // parent_: the only neighbour of a leaf, none of other vertices; leaves_: how many of them a vertex has.
+  // parent_: the only neighbour of a leaf, kNone for other vertices; leaves_: the number of leaves of a vertex.
   void find_leaves() {
     for (int32_t v = 0; v < n_; ++v) {
       parent_[v] = kNone;
@@ -121,7 +121,7 @@ class TinySweeps {
     for (int32_t v = 0; v < n_; ++v) {
       if (row[v + 1] - row[v] != 1 || degree_in[v] != 1) continue;
       const int64_t u = problem_.col[row[v]] - first_;
-      if (tail[v] != u || parent_[u] != kNone) continue;  // of two that have only each other one stays
+      if (tail[v] != u || parent_[u] != kNone) continue;  // of an isolated pair, one vertex is kept
       parent_[v] = static_cast<uint8_t>(u);
       ++leaves_[u];
     }
@@ -155,7 +155,7 @@ class TinySweeps {
     }
   }
 
-  // True if any distance has changed.
+  // Returns whether any distance has changed.
   bool sweep_depths(bool down) {
     Depths changed{};
     for (int32_t k = 0; k < kept_; ++k) {
@@ -180,7 +180,7 @@ class TinySweeps {
     return (word[0] | word[1] | word[2] | word[3]) != 0;
   }
 
-  // One bit for each lane in which this vertex has the distance d.
+  // One bit per lane in which this vertex has the distance d.
   uint32_t lanes_at(int32_t v, int32_t d) const {
     const Depths equal = depth(v) == static_cast<int8_t>(d);
 #if defined(TORCHCENT_AVX2) || defined(TORCHCENT_AVX512)
@@ -191,7 +191,7 @@ class TinySweeps {
     return bits;
 #endif
   }
-  // The weight of the sources other than itself that reach a vertex.
+  // The weight of the sources other than the vertex itself that reach it.
   double reached_from(int32_t v) const {
     double weight = 0;
     for (int32_t l = 0; l < lanes_; ++l) {
@@ -200,7 +200,7 @@ class TinySweeps {
     }
     return weight;
   }
-  // Sources other than itself that reach a vertex.
+  // The number of sources other than the vertex itself that reach it.
   int32_t reach(int32_t v) const {
     return count_ - __builtin_popcount(lanes_at(v, kUnreached) & lanes()) - __builtin_popcount(lanes_at(v, 0));
   }
@@ -271,10 +271,10 @@ class TinySweeps {
     for (int32_t i = 0; i < slots_; ++i) tight(i) = (depth(tail_[i]) + 1 == depth(head_[i])) & taken;
     for (int32_t i = 0; i < n_ * lanes; ++i) own_[i] = 0;
     for (int32_t l = 0; l < lanes_; ++l) own_[source_[l] * lanes + l] = 1;
-    for (int32_t l = 0; l < lanes; ++l)  // leaves stand for themselves where sources have weights
+    for (int32_t l = 0; l < lanes; ++l)  // leaves represent themselves if sources have weights
       begun_[l] = l < lanes_ ? problem_.source_weight(first_ + source_[l]) + leaves_[source_[l]] : 0;
     for (int32_t i = 0; i < n_ * lanes; ++i) sigma_[i] = own_[i];
-    // As many sweeps as arcs on the longest path are enough for any numbers.
+    // As many sweeps as the longest path has arcs suffice for any numbering.
     int32_t sweeps = 0;
     for (; sweeps < deepest_; ++sweeps)
       if (!sweep_counts<lanes>(sweeps % 2 == 0)) break;
@@ -283,7 +283,7 @@ class TinySweeps {
     if (problem_.stress != nullptr) backward<lanes, Stress>(sweeps, problem_.stress, false, nullptr);
   }
 
-  // sigma(v) is the sum over its predecessors; true if any has changed.
+  // sigma(v) is the sum over its predecessors; returns whether any has changed.
   template <int lanes>
   bool sweep_counts(bool down) {
     constexpr int registers = lanes / kCounts;
@@ -320,8 +320,8 @@ class TinySweeps {
     return reinterpret_cast<Values*>(rows + v * lanes)[r];
   }
 
-  // What a vertex passes up is its share plus the sum over its successors. Paths run the other way round: as many
-  // sweeps, from the last to the first, each in the other direction, finish all but sources.
+  // The value that a vertex passes up is its share plus the sum over its successors. The paths are traversed backwards:
+  // the same number of sweeps, in reverse order and in opposite directions, completes all vertices except sources.
   template <int lanes, class Visitor>
   [[gnu::noinline]] void backward(int32_t sweeps, double* scores, bool endpoints, double* edges) {
     constexpr int registers = lanes / kValues;
@@ -337,7 +337,7 @@ class TinySweeps {
             Visitor::template passed_up<Values>(Values{} + target, sigma, Values{});
       }
     }
-    const int32_t last = endpoints ? 0 : 1;  // a source itself takes one more
+    const int32_t last = endpoints ? 0 : 1;  // a source needs one more
     for (int32_t left = sweeps; left >= last; --left) {
       const bool down = left % 2 == 0;
       double* const score = left == last && scores != nullptr ? scores + first_ : nullptr;
@@ -356,13 +356,13 @@ class TinySweeps {
         Values total{};
         for (int r = 0; r < registers; ++r) {
           Values begun = *reinterpret_cast<const Values*>(begun_ + r * kValues);
-          if (!endpoints) begun *= 1 - to_values(own + u * lanes + r * kValues);  // none passes through a source
+          if (!endpoints) begun *= 1 - to_values(own + u * lanes + r * kValues);  // no path passes through its source
           total += begun * (to_values(paths + u * lanes + r * kValues) * sum[r]);
         }
         score[u] = Row<double>::total(total);
       }
     }
-    // Through a vertex next to leaves goes what begins or ends at them: to and from the others, and between them.
+    // Paths through a vertex next to leaves that begin or end at them: to and from other vertices, and between leaves.
     for (int32_t l = 0; l < lanes_; ++l)
       if (const int32_t v = source_[l], leaves = leaves_[v]; leaves > 0)
         scores[first_ + v] += leaves * (reach(v) + reach_out_[l] - leaves - 1);
@@ -383,17 +383,17 @@ class TinySweeps {
   TinyProblem problem_;
   int64_t first_ = 0, first_slot_ = 0;
   int32_t n_ = 0, slots_ = 0;
-  int32_t kept_ = 0;                                 // vertices that are no leaves
-  int32_t count_ = 0, lanes_ = 0;                    // sources; those that are no leaves
+  int32_t kept_ = 0;                                 // vertices that are not leaves
+  int32_t count_ = 0, lanes_ = 0;                    // number of sources; of those that are not leaves
   int32_t deepest_ = 0;                              // arcs on the longest shortest path
   uint16_t begin_[kMost + 1], begin_in_[kMost + 1];  // a vertex's slots, as a tail and as a head
-  uint8_t tail_[kSlots], head_[kSlots];              // by tails
-  uint8_t tail_in_[kSlots];                          // by heads,
-  uint16_t slot_in_[kSlots];                         // and their place by tails
+  uint8_t tail_[kSlots], head_[kSlots];              // by tail
+  uint8_t tail_in_[kSlots];                          // by head,
+  uint16_t slot_in_[kSlots];                         // and their position by tail
   uint8_t source_[kMost + 1];                        // of each lane
-  uint8_t vertex_[kMost];                            // those kept, by their numbers
+  uint8_t vertex_[kMost];                            // the kept vertices, in order
   uint8_t parent_[kMost], leaves_[kMost];
-  alignas(64) double begun_[kMost];                // sources that a lane stands for
+  alignas(64) double begun_[kMost];                // number of sources that a lane represents
   int8_t farthest_out_[kMost], reach_out_[kMost];  // of each lane
   double reciprocal_[kMost];                       // 1/d
   Buffer<int8_t> depth_;                           // [n, 32] distances

@@ -1,4 +1,4 @@
-// The tiny engine by weights: a graph at a time, one source after the other (tiny/measures.h).
+// The tiny engine for weights: one graph at a time, and one source at a time (tiny/measures.h).
 #pragma once
 
 #include "tiny/cpu/tiny_search.h"
@@ -67,7 +67,7 @@ class TinyWeights final : public TinySearch {
     out[source * kColumns + kFarthestOut] = farthest;
   }
 
-  // `ends`: what a path counts at its ends.
+  // `ends`: the contribution of a path to its ends.
   void add(double* score, const double* target, double ends) {
     if (ends != 0) score[paths_.order[0]] += paths_.gain[paths_.order[0]];
     for (int32_t p = 1; p < paths_.reached; ++p) {

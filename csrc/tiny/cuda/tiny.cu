@@ -1,4 +1,4 @@
-// The operator of the tiny engine: a launch per size class, the largest graphs first; nothing waits for the device.
+// The operator of the tiny engine: a launch per size class, the largest graphs first, without synchronisation.
 
 #include <torch/csrc/stable/library.h>
 
@@ -16,12 +16,13 @@ namespace {
 const double* read(const Tensor& values) { return values.numel() > 0 ? values.const_data_ptr<double>() : nullptr; }
 double* write(Tensor& values) { return values.numel() > 0 ? values.mutable_data_ptr<double>() : nullptr; }
 
-// Of a block. A function of the size alone: it decides in which order sources are added up, and so the bits.
+// Per block. It depends on the size only, because it determines the order of summation over sources, and thereby the
+// bits.
 int warps_for(int64_t nodes) { return nodes <= 32 ? 1 : nodes <= 128 ? 2 : 8; }
 
 struct Place {
   cudaStream_t stream;
-  int processors, shared;  // multiprocessors; bytes of shared memory that a block may have
+  int processors, shared;  // multiprocessors; maximum bytes of shared memory per block
   int64_t budget;
 };
 

@@ -1,6 +1,6 @@
-// The kernel of the tiny engine: a block per graph, a warp for 32 of its vertices, a thread for each of them as a
-// source. Threads search by themselves (tiny/measures.h) in arrays that lie side by side; then the block adds up, each
-// thread what all sources give to one vertex, or to the arcs of one vertex, always in the same order.
+// The kernel of the tiny engine: a block per graph, a warp per 32 of its vertices, with a thread per source. Each
+// thread searches by itself (tiny/measures.h) in interleaved arrays. The block then adds up: each thread sums the
+// contributions of all sources to a vertex, or to its arcs, always in the same order.
 #pragma once
 
 #include "tiny/measures.h"
@@ -9,7 +9,7 @@ namespace torchcent::cuda {
 
 constexpr int kWarp = 32;
 
-// Where the arrays of a warp lie, for graphs of up to `nodes` vertices: 32 lanes side by side.
+// Offsets of the arrays of a warp, for graphs of up to `nodes` vertices: 32 interleaved lanes.
 struct TinyLayout {
   int64_t depth, sigma, passed_up, gain, order, place, heap, bytes;
 
@@ -49,8 +49,8 @@ struct TinyBatch {
   double* distances;  // [n, 6]
   int64_t* levels;
   int8_t* overflow;
-  int64_t nodes;  // the most of this class
-  char* memory;   // of each block the arrays of its warps, if shared memory does not hold them
+  int64_t nodes;  // the maximum of this class
+  char* memory;   // per block, the arrays of its warps, if they do not fit in shared memory
 
   TORCHCENT_HD bool paths() const { return betweenness != nullptr || stress != nullptr || edges != nullptr; }
   TORCHCENT_HD bool own_gain() const { return edges != nullptr || (betweenness != nullptr && stress != nullptr); }
@@ -86,8 +86,8 @@ struct TinyBlock {
   __device__ const double* target() const { return batch.target == nullptr ? nullptr : batch.target + first; }
   __device__ double source_weight(int32_t v) const { return batch.source == nullptr ? 1 : batch.source[first + v]; }
 
-  // Calls visit(paths, source) for every lane of all warps. Threads begin at different lanes, so that they read
-  // different banks; each always at the same one, so that its sum has one order.
+  // Calls visit(paths, source) for every lane of all warps. Threads start at different lanes, to avoid bank conflicts.
+  // Each always starts at the same lane, so that its sum has a fixed order.
   template <class Visit>
   __device__ void all_lanes(int32_t begin, Visit visit) const {
     for (int w = 0; w < warps; ++w)
@@ -144,7 +144,7 @@ struct TinyBlock {
   __device__ void count_levels(const Paths& own) const {
     if constexpr (!Paths::weighted) {
       int32_t p = 0;
-      while (p < own.reached) {  // vertices come by depth
+      while (p < own.reached) {  // vertices are sorted by depth
         const int32_t d = own.depth[own.order[p]];
         int64_t pairs = 0;
         for (; p < own.reached && own.depth[own.order[p]] == d; ++p) ++pairs;
@@ -154,7 +154,7 @@ struct TinyBlock {
     }
   }
 
-  // All sources, as many at a time as the block has threads.
+  // Processes all sources, as many at a time as the block has threads.
   __device__ void run(int64_t graph) const {
     const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
     bool lost = false;

@@ -1,12 +1,12 @@
-// A monotone priority queue for Dijkstra's algorithm: a ring of buckets, each as wide as the lightest weight
-// where the weights allow that, for then all of the first bucket is final and nothing is sorted (Dial 1969;
-// Denardo and Fox 1979). Else buckets are a fixed share of the heaviest weight, and the one in turn is a heap: it
-// is a few vertices, not all that wait.
+// A monotone priority queue for Dijkstra's algorithm: a ring of buckets. If the weights allow it, a bucket is as wide
+// as the lightest weight; then all entries of the first bucket are final and nothing is sorted (Dial 1969; Denardo and
+// Fox 1979). Otherwise, buckets are a fixed fraction of the heaviest weight, and the current bucket is a heap of a few
+// vertices, not of all queued ones.
 #pragma once
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Which bucket a distance falls into. Monotone, so that no distance comes before a smaller one.
+// Maps a distance to its bucket. The mapping is monotone, so that no distance precedes a smaller one.
 template <class T>
 struct BucketWidth;
 
@@ -14,7 +14,7 @@ template <>
 struct BucketWidth<int32_t> {
   int shift = 0;
 
-  // Not wider than `width`, or at least a ring of `buckets` wide enough for steps of `heaviest`.
+  // A width of at most `width`, but large enough for a ring of `buckets` to cover steps of `heaviest`.
   static BucketWidth at_most(int32_t width) { return {31 - __builtin_clz(static_cast<unsigned>(width))}; }
   static BucketWidth share(int32_t heaviest, int64_t buckets) {
     int shift = 0;
@@ -30,7 +30,7 @@ template <>
 struct BucketWidth<double> {
   double per_unit = 1;
 
-  // A little narrower, so that rounding cannot put a step of `width` into one bucket.
+  // Slightly narrower, so that rounding cannot put a step of `width` into one bucket.
   static BucketWidth at_most(double width) { return {1.02 / width}; }
   static BucketWidth share(double heaviest, int64_t buckets) { return {static_cast<double>(buckets - 3) / heaviest}; }
   int64_t bucket(double distance) const { return static_cast<int64_t>(distance * per_unit); }
@@ -46,14 +46,14 @@ class BucketQueue {
     int32_t vertex;
   };
 
-  // `entries` bounds how many are ever waiting. Without `exact` order within a bucket is left open where the weights
-  // make it irrelevant to distances.
+  // `entries` bounds the number of queued entries. Without `exact`, entries are not sorted within a bucket if the
+  // weights make their order irrelevant to distances.
   BucketQueue(T lightest, T heaviest, int64_t entries, bool exact) : node_(entries), heap_(entries) {
     constexpr int64_t kMost = 4096, kUsual = 1024;
     sorted_ = exact || static_cast<double>(heaviest) / static_cast<double>(lightest) > kMost / 2 - 4;
     width_ = sorted_ ? BucketWidth<T>::share(heaviest, kUsual) : BucketWidth<T>::at_most(lightest);
     if constexpr (__is_same(T, double)) {
-      if (!(width_.per_unit < 0x1p900)) {  // weights so small that their reciprocal is none
+      if (!(width_.per_unit < 0x1p900)) {  // weights so small that their reciprocal overflows
         width_.per_unit = 0x1p900;
         sorted_ = true;
       }
@@ -70,10 +70,10 @@ class BucketQueue {
   }
 
   bool sorted() const { return sorted_; }
-  // Entries of one bucket are so far apart at most, where they are not sorted.
+  // Maximum distance between entries of a bucket, if they are not sorted.
   double disorder() const { return sorted_ ? 0 : static_cast<double>(width_.begin(1)); }
 
-  // The smallest key, or `none`: looks at all of the next bucket, if its keys are not the same.
+  // The smallest key, or `none`. Scans the whole next bucket, unless all its keys are equal.
   template <class Sum>
   Sum least(Sum none) const {
     const int64_t place = next_used();
@@ -85,11 +85,11 @@ class BucketQueue {
     return least;
   }
 
-  // Only when empty: all searches begin at distance 0.
+  // Only valid if empty: all searches begin at distance 0.
   void restart() {
     nodes_ = 0;
     free_ = -1;
-    current_ = -1;  // so that the first entry waits like the others
+    current_ = -1;  // so that the first entry is queued like the others
   }
   void clear() {
     for (int64_t b = 0; b <= mask_; ++b) first_[b] = -1;
@@ -110,8 +110,8 @@ class BucketQueue {
     used_[place / 64] |= uint64_t{1} << (place % 64);
   }
 
-  // Calls settle(entry) with the next bucket's entries, by key where sorted; settle may push. fetch(vertex) comes
-  // some time before. False when empty.
+  // Calls settle(entry) for the entries of the next bucket, sorted by key if necessary; settle may push. fetch(vertex)
+  // is called earlier, to prefetch. Returns false if empty.
   template <class Settle, class Fetch>
   bool next_bucket(Settle settle, Fetch fetch) {
     const int64_t place = next_used();
@@ -187,7 +187,7 @@ class BucketQueue {
   Buffer<uint64_t> used_;  // one bit per bucket
   Buffer<Node> node_;
   int32_t nodes_ = 0, free_ = -1;
-  Buffer<Entry> heap_;  // the bucket in turn; a heap if sorted
+  Buffer<Entry> heap_;  // the current bucket; a heap if sorted
   int64_t heap_size_ = 0;
 };
 

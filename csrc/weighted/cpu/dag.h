@@ -1,6 +1,6 @@
-// Path counts and dependencies of one source over the arcs of its shortest-path DAG, in a list whose order
-// is topological: when an arc is reached, all arcs into its tail have been, and on the way back all arcs out of its
-// head. Both passes stream that list without a branch that depends on the graph.
+// Path counts and dependencies of one source over the arcs of its shortest-path DAG, listed in topological order: each
+// arc comes after all arcs into its tail; on the way back, after all arcs out of its head. Both passes stream the list
+// without data-dependent branches.
 #pragma once
 
 #include "paths/betweenness.h"
@@ -8,15 +8,15 @@
 namespace torchcent::TORCHCENT_ISA {
 
 struct DagArc {
-  int32_t tail, head;  // ids: whatever numbers vertices within [0, ids)
+  int32_t tail, head;  // ids: any numbering of the vertices in [0, ids)
 };
 
-// One source's DAG.
+// The DAG of one source.
 struct Dag {
   const DagArc* arc;
   const int64_t* slot;  // of every arc, for edge scores
   int64_t arcs;
-  const int32_t* vertex;  // of every id, if ids are not vertices themselves
+  const int32_t* vertex;  // of every id, if ids are not vertex numbers
   int32_t ids;
   int32_t source;                    // an id
   const double* distance = nullptr;  // of every id, for visitors by depth
@@ -44,12 +44,12 @@ class DagPass {
   }
 
  private:
-  // What a vertex passes up: its own share and the sum over its successors, side by side because both are
+  // The value that a vertex passes up: its own share and the sum over its successors, stored together because both are
   // read at once.
   struct Share {
     Count own, sum;
   };
-  static constexpr int64_t kArcs = 1 << 16;  // between two looks at the cancel flag
+  static constexpr int64_t kArcs = 1 << 16;  // between two checks of the cancel flag
   static constexpr int32_t kAhead = 8;
 
   [[gnu::noinline]] bool count_paths(const Dag& dag) {
@@ -64,7 +64,7 @@ class DagPass {
     return true;
   }
 
-  // What every vertex passes up before its successors are known.
+  // Initialises the values that vertices pass up, before their successors are known.
   template <bool Plain, bool Mapped>
   [[gnu::noinline]] bool begin(const Dag& dag) {
     const Count* const sigma = sigma_.data();
@@ -74,7 +74,7 @@ class DagPass {
       const double weight = Plain ? 1.0 : problem_.target_weight[Mapped ? dag.vertex[p] : p];
       const bool scaled = Visitor::by_depth && p != dag.source;
       const Count target(scaled ? weight * Visitor::target_factor(dag.distance[p]) : weight);
-      share[p].own = Visitor::template passed_up<Count>(target, sigma[p], Count(0.0));  // unread where sigma is 0
+      share[p].own = Visitor::template passed_up<Count>(target, sigma[p], Count(0.0));  // not read if sigma is 0
       share[p].sum = Count(0.0);
       if constexpr (__is_same(Count, double)) largest = sigma[p] > largest ? sigma[p] : largest;
     }

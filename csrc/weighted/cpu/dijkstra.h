@@ -1,8 +1,8 @@
 // The dijkstra engine: one source at a time in order of distance, for weighted graphs of large diameter.
 //
-// As in the queue engine, path counts are stored by place in the order in which vertices are settled, and the
-// search writes down arcs: those that were as good as any before, of which the tight ones are picked out at the
-// end. They come in the order of their tails, which is what DagPass streams.
+// As in the queue engine, path counts are stored by place in the order in which vertices are settled. The search
+// records candidate arcs, those whose length is at most the current distance of the head; the tight ones are selected
+// at the end. They are ordered by their tails, as DagPass requires.
 #pragma once
 
 #include "weighted/cpu/bucket_queue.h"
@@ -10,8 +10,8 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// The arc (u, v) is tight, that is, on a shortest path, if distance[u] + weight equals distance[v]; with a
-// tolerance also if it exceeds it by that share, provided that u is nearer than v.
+// The arc (u, v) is tight, that is, on a shortest path, if distance[u] + weight equals distance[v]. With a tolerance,
+// it is also tight if the sum exceeds distance[v] by at most this fraction, provided that u is nearer than v.
 template <class T>
 inline bool within(T length, T distance, double tolerance) {
   return static_cast<double>(length) <= static_cast<double>(distance) * (1 + tolerance);
@@ -46,7 +46,8 @@ class Dijkstra {
     forget_all();
   }
 
-  // Distances, and settled vertices in order. Arcs and Slots: write down candidates for arcs(). False if cancelled.
+  // Computes distances and the order of settled vertices. Arcs and Slots: record candidates for arcs(). Returns false
+  // if cancelled.
   template <bool Arcs, bool Slots>
   [[gnu::noinline]] bool search(int32_t source) {
     const int64_t* const ptr = problem_.out.ptr;
@@ -64,7 +65,7 @@ class Dijkstra {
     const auto settle = [&](const typename BucketQueue<T>::Entry& entry) {
       const int32_t u = entry.vertex;
       const T d = entry.key;
-      if (distance[u] != d) return;  // it has been reached on a shorter way since
+      if (distance[u] != d) return;  // a shorter path has been found since
       const int32_t p = reached;
       place[u] = p;
       settled[reached++] = u;
@@ -118,7 +119,8 @@ class Dijkstra {
       const int32_t q = place[c.head];
       arc[arcs] = {c.tail, q};
       if constexpr (Slots) slot_[arcs] = candidate_slot_[i];
-      // Later in the order: where a weight is lost in rounding, arcs between equals would run both ways.
+      // The head must be later in the order: if a weight is lost in rounding, arcs between equal distances would
+      // otherwise run both ways.
       if (tolerance == 0) arcs += (c.length == known) & (q > c.tail);
       else arcs += within(c.length, known, tolerance) && distance[settled_[c.tail]] < known;
     }
@@ -211,7 +213,7 @@ class DijkstraDistances final : public WeightedDistances {
           const double d = static_cast<double>(distance[dijkstra_.vertex(p)]);
           sum += d;
           inverse += 1 / d;
-          farthest = d > farthest ? d : farthest;  // within a bucket the order is left open
+          farthest = d > farthest ? d : farthest;  // entries within a bucket may be unsorted
         }
         batch.sums[3 * lane] = sum;
         batch.sums[3 * lane + 1] = inverse;

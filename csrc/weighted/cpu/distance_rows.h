@@ -1,10 +1,10 @@
-// Rows of tentative distances: those of one vertex in 64 lanes, in as few bytes as hold them. A comparison of
-// rows is a mask of lanes; with AVX-512 and distances of one byte it is one instruction.
+// Rows of tentative distances: those of one vertex in 64 lanes, in the narrowest type that holds them. Comparing rows
+// gives a mask of lanes; with AVX-512 and one-byte distances, this is a single instruction.
 #pragma once
 
 namespace torchcent::TORCHCENT_ISA {
 
-// How a distance lies in a row. `unreached` is beyond all others and stays so when a weight is added.
+// The type of distances in a row. `unreached` is larger than all others and stays so when a weight is added.
 template <class Q>
 struct DistanceType;
 template <>
@@ -22,7 +22,7 @@ struct DistanceType<uint16_t> {
 template <>
 struct DistanceType<uint32_t> {
   typedef uint32_t Vector __attribute__((vector_size(kVectorBytes), may_alias));
-  static constexpr uint32_t unreached = 0x7fffffff;  // plus a weight of less than that, it does not wrap round
+  static constexpr uint32_t unreached = 0x7fffffff;  // adding a smaller weight does not wrap around
   static constexpr int64_t largest = 0x7ffffffe;
 };
 template <>
@@ -58,7 +58,7 @@ struct DistanceRow {
     for (int k = 0; k < registers; ++k) *reinterpret_cast<Vector*>(p + width * k) = part[k];
   }
 
-  // Saturating where unreached + weight would wrap round.
+  // Saturates if unreached + weight would wrap around.
   static Vector plus(Vector a, Vector b) {
 #if defined(TORCHCENT_AVX512)
     if constexpr (sizeof(Q) == 1) return (Vector)_mm512_adds_epu8((__m512i)a, (__m512i)b);
@@ -100,7 +100,7 @@ struct DistanceRow {
   }
 #if !defined(TORCHCENT_AVX512)
   template <class Truth>
-  static uint64_t bits(Truth truth) {  // lanes of all ones or all zeros
+  static uint64_t bits(Truth truth) {  // each lane is all ones or all zeros
 #if defined(TORCHCENT_AVX2)
     if constexpr (sizeof(Q) == 1) return static_cast<uint32_t>(_mm256_movemask_epi8((__m256i)truth));
     if constexpr (sizeof(Q) == 2) {
@@ -126,13 +126,13 @@ struct DistanceRow {
     for (int k = 0; k < registers; ++k) mask |= less(part[k], other.part[k]) << (width * k % 64);
     return mask;
   }
-  // Lanes in which row + weight is this.
+  // Lanes in which row + weight equals this.
   uint64_t tight(const Q* row, Vector weight) const {
     uint64_t mask = 0;
     for (int k = 0; k < registers; ++k) mask |= equal(plus(load(row, k), weight), part[k]) << (width * k % 64);
     return mask;
   }
-  // Lanes in which row + weight does not exceed this.
+  // Lanes in which row + weight is at most this.
   uint64_t within(const Q* row, Vector weight) const {
     uint64_t mask = 0;
     for (int k = 0; k < registers; ++k) mask |= less(part[k], plus(load(row, k), weight)) << (width * k % 64);

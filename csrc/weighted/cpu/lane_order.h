@@ -1,32 +1,32 @@
-// An order in which path counts of all lanes can be summed up: entries (vertex, lanes), each after the tails of
-// its tight arcs in those lanes.
+// An order for summing the path counts of all lanes: entries (vertex, lanes), each after the tails of its tight arcs in
+// those lanes.
 //
-// It takes no distances: a lane of a vertex is ready when all its tails are done. Vertices are tried in order of
-// their mean distance, which is the order of nearly all lanes, so that few are tried often; and only masks are
-// read, of which a cache holds those of all vertices.
+// It does not use distances: a lane of a vertex is ready when all tails are done. Vertices are tried in order of their
+// mean distance, which is the order of nearly all lanes, so that few vertices are tried often. Only masks are read,
+// which fit into the cache for all vertices.
 #pragma once
 
 #include "weighted/cpu/tight_arcs.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Vertices by a number that they have, roughly: by 4096 steps of it.
+// Sorts vertices approximately by a value, into 4096 buckets.
 class SortedVertices {
  public:
-  static constexpr int64_t kAhead = 8;  // beyond the end stand so many vertices that are only fetched
+  static constexpr int64_t kAhead = 8;  // number of entries past the end that are only prefetched
 
   explicit SortedVertices(int64_t nodes) : vertex_(nodes + kAhead), bucket_(kBuckets + 1) {}
 
-  // Those wanted; returns how many.
+  // Sorts the wanted vertices; returns their number.
   template <class Wanted>
   int64_t sort(int64_t n, const double* number, Wanted wanted) {
     double largest = 0;
     for (int64_t v = 0; v < n; ++v) largest = wanted(v) && number[v] > largest ? number[v] : largest;
-    // The reciprocal of a number below 1e-304 may be infinite, which no bucket is.
+    // The reciprocal of a value below 1e-304 may be infinite, which is not a valid bucket.
     constexpr double kMost = 0x1p1023;
     const double wide = largest > 0 ? (kBuckets - 1) / largest : 0;
     const double scale = wide < kMost ? wide : kMost;
-    // A mean of distances near 1e308 may be infinite, and times 0 is no number: last of all.
+    // A mean of distances near 1e308 may be infinite, and its product with 0 is NaN: these come last.
     const auto bucket = [&](int64_t v) {
       const double step = number[v] * scale;
       return step < kBuckets - 1 ? static_cast<int64_t>(step) : kBuckets - 1;
@@ -64,14 +64,14 @@ class LaneOrder {
         entry_(capacity_ + 1),
         entry_lanes_(capacity_ + 1) {}
 
-  // To be known of every vertex: the lanes that reach it, and their mean distance.
+  // To be set for every vertex: the lanes that reach it, and their mean distance.
   void set(int64_t v, uint64_t reached, double mean) {
     reached_[v] = reached;
     mean_[v] = mean;
   }
 
-  // Crowded: more entries than there is room for, so that fewer lanes must do. Endless: no order, for weights were
-  // lost in rounding.
+  // crowded: more entries than the capacity, so that fewer lanes must be used. endless: there is no order, because
+  // weights were lost in rounding.
   enum class Result { done, cancelled, crowded, endless };
 
   [[gnu::noinline]] Result find(const TightArcs& by_head, const int64_t* sources, int64_t count) {
@@ -111,7 +111,7 @@ class LaneOrder {
   uint64_t lanes(int64_t i) const { return entry_lanes_[i]; }
 
  private:
-  // A run that needs more is halved: that bounds the memory.
+  // A run that needs more is halved, which bounds the memory.
   static constexpr int64_t kEntriesPerNode = 14;
   // Lanes in which the tail of one of these arcs is not done.
   uint64_t waiting(const int32_t* tail, const uint64_t* lanes, int64_t begin, int64_t end) const {
@@ -137,7 +137,7 @@ class LaneOrder {
   int64_t entries_ = 0;
   Buffer<uint64_t> reached_;      // [n] lanes
   Buffer<double> mean_;           // [n] distance over the lanes that reach the vertex
-  SortedVertices open_;           // vertices with lanes to do
+  SortedVertices open_;           // vertices with remaining lanes
   Buffer<uint64_t> todo_, done_;  // [n] lanes
   Buffer<int32_t> entry_;
   Buffer<uint64_t> entry_lanes_;

@@ -1,5 +1,5 @@
-// Path counts and dependencies of 64 sources side by side over their tight arcs, a row per vertex as in the lanes
-// engine: forward sigma is pulled from tails, backward what heads pass up.
+// Path counts and dependencies of 64 sources side by side over their tight arcs, with a row per vertex as in the lanes
+// engine. The forward pass pulls sigma from tails; the backward pass pulls the values that heads pass up.
 #pragma once
 
 #include "weighted/cpu/lane_order.h"
@@ -9,7 +9,7 @@ namespace torchcent::TORCHCENT_ISA {
 
 template <class T, class Visitor>
 class LanePaths {
-  static constexpr int kLanes = Row<T>::lanes;  // 64, or 32 with a double each: then lanes are done in two halves
+  static constexpr int kLanes = Row<T>::lanes;  // 64, or 32 for double: lanes are then processed in two halves
 
  public:
   explicit LanePaths(const PathProblem& problem) : problem_(problem), sigma_(problem.out.num_nodes * kLanes) {}

@@ -1,4 +1,5 @@
-// What the kernels for weights search: the arcs of a graph by weight, without those that no shortest path takes.
+// The input of the kernels for weights: the arcs of a graph sorted by weight, without arcs that are on no shortest
+// path.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +23,13 @@ struct ArcStore {
   WeightedArcs<T> view() const { return {ptr.data(), vertex.data(), weight.data(), slot.data()}; }
 };
 
-// How many threads to take, and the flag that tells them to stop; what they leave undone is not used then.
+// The number of threads, and the flag that stops them; partial results are then not used.
 struct Workers {
   int64_t threads;
   const int64_t* cancel;
 };
 
-// In several threads: each makes a worker, and calls it with chunks of [0, count).
+// Runs several threads: each creates a worker, and calls it with chunks of [0, count).
 template <class MakeWorker>
 void in_chunks(int64_t count, const Workers& workers, MakeWorker make_worker) {
   constexpr int64_t kChunk = 128;
@@ -44,7 +45,7 @@ void in_chunks(int64_t count, const Workers& workers, MakeWorker make_worker) {
       [&] { next = count; });
 }
 
-// The arcs of every vertex, lightest first, and what slot_of gives for their numbers if `slots`.
+// The arcs of every vertex, lightest first, and slot_of of their numbers if `slots`.
 template <class T, class SlotOf>
 ArcStore<T> by_weight(const Csr& graph, const T* weight, bool slots, SlotOf slot_of, const Workers& workers) {
   const int64_t n = graph.num_nodes, arcs = graph.num_slots();
@@ -71,10 +72,10 @@ ArcStore<T> by_weight(const Csr& graph, const T* weight, bool slots, SlotOf slot
   return store;
 }
 
-// Marks the arcs that some way over one other vertex beats: a shortest path takes none of them, whatever its
-// source, so they need not be searched. (u, v) is beaten by (u, x), (x, v), where `back` holds the arcs by their
-// other end. For floating weights by more than sums along a path can be rounded, so that every distance keeps its
-// bits. Only of the arcs of each step-th vertex.
+// Marks the arcs that are dominated by a path over one other vertex. No shortest path from any source uses them, so
+// they need not be searched. (u, v) is dominated by (u, x), (x, v), where `back` holds the arcs by their other end. For
+// floating-point weights, the margin exceeds the rounding error of sums along a path, so that every distance keeps its
+// bits. Only the arcs of every step-th vertex are processed.
 template <class T>
 std::vector<char> beaten(const ArcStore<T>& arcs, const ArcStore<T>& back, T heaviest, const Workers& workers,
                          int64_t step) {
@@ -84,7 +85,7 @@ std::vector<char> beaten(const ArcStore<T>& arcs, const ArcStore<T>& back, T hea
   const T margin = std::is_same_v<T, double> ? static_cast<T>(most) : T(0);
   std::vector<char> beaten(arcs.vertex.size());
   in_chunks((n + step - 1) / step, workers, [&] {
-    // To: the weights of arcs from u; one as heavy as any beats nothing.
+    // to: the weights of arcs from u; the heaviest weight dominates nothing.
     return [&, to = std::vector<T>(n, heaviest)](int64_t begin, int64_t end) mutable {
       for (int64_t u = begin * step; u < std::min(n, end * step); u += step) {
         for (int64_t i = arcs.ptr[u]; i < arcs.ptr[u + 1]; ++i) to[arcs.vertex[i]] = arcs.weight[i];
@@ -105,7 +106,7 @@ std::vector<char> beaten(const ArcStore<T>& arcs, const ArcStore<T>& back, T hea
   return beaten;
 }
 
-// The share of arcs that are beaten, from a few vertices.
+// The fraction of dominated arcs, estimated from a few vertices.
 template <class T>
 double beaten_share(const ArcStore<T>& arcs, const ArcStore<T>& back, T heaviest, const Workers& workers) {
   constexpr int64_t kStep = 61;
@@ -138,7 +139,7 @@ void remove(ArcStore<T>& arcs, const std::vector<char>& removed) {
   if (slots) arcs.slot.resize(kept);
 }
 
-// For every in-arc its slot among the out-arcs. Rows without duplicates.
+// For every in-arc, its slot among the out-arcs. Rows have no duplicates.
 inline std::vector<int64_t> slots_of_in_arcs(const Csr& out, const Csr& in) {
   const int64_t n = out.num_nodes;
   std::vector<int64_t> slot(in.num_slots()), by_tail(in.num_slots());

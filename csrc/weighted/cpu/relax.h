@@ -1,10 +1,10 @@
 // The relax engine: 64 sources side by side, for weighted graphs of small diameter.
 //
-// A vertex has a row of tentative distances, one per lane (distance_rows.h). Rows are relaxed until nothing
-// changes (Bellman 1958, over lanes): a vertex pulls from the neighbours that have changed since it looked last,
-// or a few changed ones push. In-arcs come lightest first, so that a pull ends where the weight alone exceeds
-// all that the vertex has. One more scan compares rows and writes down the tight arcs with masks of lanes; no path
-// is counted before distances are final.
+// A vertex has a row of tentative distances, one per lane (weighted/cpu/distance_rows.h). Rows are relaxed until
+// nothing changes (Bellman 1958, over lanes): a vertex pulls from the neighbours that have changed since its last pull,
+// or a few changed vertices push. In-arcs are sorted by weight, so that a pull ends where the weight alone exceeds all
+// distances of the vertex. A final scan compares rows and records the tight arcs with masks of lanes. Paths are counted
+// only when distances are final.
 #pragma once
 
 #include "weighted/cpu/distance_rows.h"
@@ -12,8 +12,8 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Distances in Q, an unsigned type of one or two bytes: those of the graph if scale is 1, else of a graph whose
-// weights are rounded down to whole numbers of 1 / scale (relax_bounds.h).
+// Distances of type Q, an unsigned type of one or two bytes: those of the graph if scale is 1, otherwise those of a
+// graph whose weights are rounded down to multiples of 1 / scale (weighted/cpu/relax_bounds.h).
 template <class T, class Q>
 class RelaxTable {
   using Row = DistanceRow<Q>;
@@ -43,7 +43,7 @@ class RelaxTable {
   void set_scale(double scale) {
     const auto rounded = [&](T weight) {
       const double units = static_cast<double>(weight) * scale;
-      return units < unreached ? static_cast<Q>(units) : unreached;  // no path that fits takes a heavier one
+      return units < unreached ? static_cast<Q>(units) : unreached;  // no path that fits uses a heavier arc
     };
     for (int64_t i = 0; i < problem_.num_arcs(); ++i) in_weight_[i] = rounded(problem_.in.weight[i]);
     for (int64_t i = 0; !symmetric_ && i < problem_.num_arcs(); ++i) out_weight_[i] = rounded(problem_.out.weight[i]);
@@ -52,8 +52,8 @@ class RelaxTable {
   const Q* row(int64_t v) const { return distance_.data() + v * kLanes; }
   uint64_t reached(int64_t v) const { return reached_[v]; }
 
-  // Did the last run take a path for none because Q cannot hold its length, or a tolerated one? Finite distances are
-  // right all the same: every part of such a path fits.
+  // Whether the last run missed a path, or a tolerated one, because Q cannot hold its length. Finite distances are
+  // correct nevertheless, because every prefix of such a path fits.
   [[gnu::noinline]] bool saturated() const {
     for (int64_t v = 0; v < n_; ++v) {
       if (exact_ && problem_.tie_tolerance > 0) {
@@ -68,11 +68,11 @@ class RelaxTable {
     return false;
   }
 
-  // False if cancelled.
+  // Returns false if cancelled.
   [[gnu::noinline]] bool run(const int64_t* sources, int64_t count) {
     full_ = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
     alignas(64) Q start[kLanes];
-    for (int l = 0; l < kLanes; ++l) start[l] = l < count ? unreached : Q(0);  // lanes not in use never change
+    for (int l = 0; l < kLanes; ++l) start[l] = l < count ? unreached : Q(0);  // unused lanes never change
     const Row empty = Row::load(start);
     for (int64_t v = 0; v < n_; ++v) {
       empty.store(distance_.data() + v * kLanes);
@@ -103,11 +103,11 @@ class RelaxTable {
     return true;
   }
 
-  // Mean and largest distance over the lanes that reach v; 0 where none does.
+  // Mean and largest distance over the lanes that reach v; 0 if none does.
   double mean(int64_t v, Q& farthest) const {
     const Q* const mine = row(v);
     uint32_t sum = 0, most = 0;
-    for (int l = 0; l < kLanes; ++l) {  // lanes not in use are 0
+    for (int l = 0; l < kLanes; ++l) {  // unused lanes are 0
       const uint32_t d = mine[l] == unreached ? 0 : mine[l];
       sum += d;
       most = d > most ? d : most;
@@ -116,9 +116,9 @@ class RelaxTable {
     return reached_[v] == 0 ? 0 : static_cast<double>(sum) / __builtin_popcountll(reached_[v]);
   }
 
-  // Arcs, by head, in whose lanes the head's distance is the tail's plus the weight, with the lanes; or exceeds
-  // it by less than `margin` allows, which gives the most that the sum may be for a distance. visit(v, mean).
-  // False if cancelled.
+  // Records arcs, by head, with the lanes in which the distance of the head equals that of the tail plus the weight, or
+  // is exceeded by less than `margin` allows, which returns the maximum sum for a distance. Calls visit(v, mean).
+  // Returns false if cancelled.
   template <class Margin, class Visit>
   bool write_arcs(TightArcs& tight, bool exact, Margin margin, Visit visit) const {
     const int64_t* const ptr = problem_.in.ptr;
@@ -148,7 +148,7 @@ class RelaxTable {
     return true;
   }
 
-  // The tight arcs of the last run, and what the order needs to know. False if cancelled.
+  // Records the tight arcs of the last run, and the input of the order. Returns false if cancelled.
   [[gnu::noinline]] bool write_tight_arcs(TightArcs& tight, LaneOrder& order) const {
     const auto visit = [&](int64_t v, double mean) { order.set(v, reached_[v], mean); };
     const auto margin = [&](Q distance) {
@@ -158,14 +158,14 @@ class RelaxTable {
     };
     const bool exact = problem_.tie_tolerance == 0;
     if (!write_arcs(tight, exact, margin, visit)) return false;
-    if (!exact) {  // no head is nearer than its tail, or as near
+    if (!exact) {  // the tail must be nearer than the head
       tight.filter([&](int64_t v, int64_t i) { return Row::load(row(tight.vertex[i])).below(Row::load(row(v))); });
     }
     return true;
   }
 
  private:
-  // A push reads and writes a row per arc, a pull reads one per changed arc and a stamp per arc.
+  // A push reads and writes a row per arc; a pull reads a row per changed arc and a stamp per arc.
   static constexpr int64_t kPullAdvantage = 4;
 
   void list(int64_t v, Vertices& list) {
@@ -201,7 +201,7 @@ class RelaxTable {
     const Q* const weight = in_weight_.data();
     const uint32_t* const changed_at = changed_at_.data();
     for (int64_t v = 0; v < n_; ++v) {
-      if ((v & 0x3ff) == 0 && cancelled(problem_.paths.cancel)) return;  // run() sees it too
+      if ((v & 0x3ff) == 0 && cancelled(problem_.paths.cancel)) return;  // run() checks it, too
       const uint32_t since = looked_at_[v];
       Q* const target = distance_.data() + v * kLanes;
       const Q most = largest_[v];
@@ -224,12 +224,12 @@ class RelaxTable {
   bool exact_, symmetric_;
   Buffer<Q> in_weight_, out_weight_;
   Buffer<Q> distance_;           // [n][lanes]
-  Buffer<Q> largest_;            // [n] of each row
-  Buffer<uint32_t> changed_at_;  // [n] the clock ticks with every change of a row
-  Buffer<uint32_t> looked_at_;   // [n] what it showed when the vertex pulled
+  Buffer<Q> largest_;            // [n] maximum of each row
+  Buffer<uint32_t> changed_at_;  // [n] time stamp; the clock advances with every change of a row
+  Buffer<uint32_t> looked_at_;   // [n] the time of the vertex's last pull
   Buffer<uint64_t> reached_;     // [n] lanes
-  Buffer<uint8_t> listed_;       // [n] is it in next_?
-  Vertices changed_, next_;      // in the last round, in this one
+  Buffer<uint8_t> listed_;       // [n] whether it is in next_
+  Vertices changed_, next_;      // in the previous round, in this one
   uint64_t full_ = 0;            // lanes in use
   uint32_t clock_ = 0;
 };

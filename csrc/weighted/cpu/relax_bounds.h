@@ -1,11 +1,11 @@
-// Exact distances that no byte or two can hold: floating ones, and large integers.
+// Exact distances that do not fit one or two bytes: floating-point weights and large integers.
 //
-// Nearly all work of relaxing is done on weights rounded down to whole numbers of a small unit, whose distances
-// L are at most the exact ones d, in units. If no d exceeds its L by more than `error`, an arc on a shortest path
-// has L[tail] + weight <= L[head] + error. So the arcs within a margin of L are picked out, about as many as are
-// tight; exact distances are relaxed on these alone, which gives lengths of paths that exist, hence upper bounds of d;
-// and these tell the error. If that is within the margin no arc was missed, else it is the margin to take. Which
-// unit and margin are tried changes only the time that is taken, not a bit of the distances.
+// Nearly all relaxation is done with weights rounded down to multiples of a small unit, whose distances L are lower
+// bounds of the exact distances d, in units. If no d exceeds its L by more than `error`, an arc on a shortest path has
+// L[tail] + weight <= L[head] + error. So the arcs within a margin of L are selected, about as many as are tight.
+// Relaxing exact distances on these arcs only gives lengths of existing paths, hence upper bounds of d, and these bound
+// the error. If the error is within the margin, no arc was missed; otherwise it becomes the new margin. The choice of
+// unit and margin affects only the time, not a single bit of the distances.
 #pragma once
 
 #include "weighted/cpu/relax.h"
@@ -50,7 +50,7 @@ class RelaxBounds {
   const Exact* row(int64_t v) const { return distance_.data() + v * kLanes; }
   uint64_t reached(int64_t v) const { return bounds_.reached(v); }
 
-  // False if cancelled.
+  // Returns false if cancelled.
   bool run(const int64_t* sources, int64_t count) {
     if (!run_bounds(sources, count)) return false;
     while (true) {
@@ -61,7 +61,7 @@ class RelaxBounds {
     }
   }
 
-  // The tight arcs of the last run, and what the order needs to know. False if cancelled.
+  // Records the tight arcs of the last run, and the input of the order. Returns false if cancelled.
   [[gnu::noinline]] bool write_tight_arcs(TightArcs& tight, LaneOrder& order) const {
     const double tolerance = problem_.tie_tolerance;
     alignas(64) Exact limit[kLanes];
@@ -91,7 +91,7 @@ class RelaxBounds {
     return scale < 0x1p1000 ? scale : 0x1p1000;
   }
 
-  // Finds a unit that distances fit: small in the first run, and at leisure larger ones.
+  // Finds a unit for which distances fit: a small one in the first run, gradually increased later.
   bool run_bounds(const int64_t* sources, int64_t count) {
     for (bool first = !calibrated_;; first = false) {
       if (!bounds_.run(sources, count)) return false;
@@ -106,7 +106,7 @@ class RelaxBounds {
           farthest = here > farthest ? here : farthest;
         }
         if (farthest == 0 || farthest > kLargest / 8) return true;
-        scale_ *= 0.45 * kLargest / farthest;  // where all arcs go both ways no distance is twice another's farthest
+        scale_ *= 0.45 * kLargest / farthest;  // symmetric: at most twice another's farthest
       } else {
         return true;
       }
@@ -118,14 +118,14 @@ class RelaxBounds {
     const double allowance = 1 + problem_.tie_tolerance;
     const auto margin = [&](Bound distance) {
       const double most = (static_cast<double>(distance) + static_cast<double>(margin_)) * allowance + 1;
-      return most < bounds_.unreached ? static_cast<Bound>(most) : bounds_.unreached;  // which all sums are within
+      return most < bounds_.unreached ? static_cast<Bound>(most) : bounds_.unreached;  // an upper bound on all sums
     };
     if (!bounds_.write_arcs(near_, false, margin, [&](int64_t v, double mean) { mean_[v] = mean; })) return false;
     for (int64_t i = 0; i < near_.count; ++i) near_weight_[i] = static_cast<Exact>(problem_.in.weight[near_.arc[i]]);
     return true;
   }
 
-  // What refine() will read of v: its row, and those of a few tails.
+  // Prefetches the data that refine() reads for v: its row, and the rows of a few tails.
   void prefetch_rows(int64_t v) const {
     const int64_t begin = near_.begin[v], end = near_.begin[v + 1] < begin + 3 ? near_.begin[v + 1] : begin + 3;
     for (int64_t i = begin - 1; i < end; ++i) {
@@ -134,7 +134,7 @@ class RelaxBounds {
     }
   }
 
-  // Relaxes exact distances over near arcs, in order of their bounds. False if cancelled.
+  // Relaxes exact distances over near arcs, in order of their bounds. Returns false if cancelled.
   [[gnu::noinline]] bool refine(const int64_t* sources, int64_t count) {
     alignas(64) Exact start[kLanes];
     for (int l = 0; l < kLanes; ++l) start[l] = l < count ? unreached : Exact(0);
@@ -177,8 +177,8 @@ class RelaxBounds {
     return true;
   }
 
-  // By how many units, rounded up, exact distances exceed their bounds; and means that do not depend on the unit,
-  // for the order of sums must not.
+  // The largest excess, in units, rounded up, of exact distances over their bounds. Also computes means that do not
+  // depend on the unit, because the order of sums must not.
   [[gnu::noinline]] int64_t largest_error() {
     double most = 0;
     for (int64_t v = 0; v < n_; ++v) {
@@ -198,7 +198,7 @@ class RelaxBounds {
       most = error[0] > most ? error[0] : most;
       mean_[v] = reached(v) == 0 ? 0 : sum[0] / __builtin_popcountll(reached(v));
     }
-    return most < kLargest ? static_cast<int64_t>(most) + 2 : kLargest;  // more than rounding can take off
+    return most < kLargest ? static_cast<int64_t>(most) + 2 : kLargest;  // more than the rounding error
   }
 
   WeightedProblem<T> problem_;
@@ -215,13 +215,13 @@ class RelaxBounds {
   Buffer<uint32_t> changed_at_, looked_at_;  // [n] as in RelaxTable
 };
 
-// Distances in the narrowest way that holds: every way gives the same ones.
+// Distances in the narrowest type that holds them; all types give the same distances.
 template <class T>
 class RelaxTables {
  public:
   explicit RelaxTables(const WeightedProblem<T>& problem) : problem_(problem) {}
 
-  // False if cancelled.
+  // Returns false if cancelled.
   bool run(const int64_t* sources, int64_t count) {
     if constexpr (__is_same(T, int32_t)) {
       if (width_ == 1) {
@@ -241,7 +241,7 @@ class RelaxTables {
     return bounds_->run(sources, count);
   }
 
-  // Calls use(table) with the one that the last run filled.
+  // Calls use(table) with the table that the last run filled.
   template <class Use>
   auto with(Use use) {
     if constexpr (__is_same(T, int32_t)) {

@@ -1,4 +1,4 @@
-// What is computed from the relax engine's tables: path counts and dependencies, sums of distances, rows.
+// Results computed from the tables of the relax engine: path counts and dependencies, sums of distances, rows.
 #pragma once
 
 #include "weighted/cpu/lane_paths.h"
@@ -36,7 +36,7 @@ class RelaxSearch final : public Search {
       return Status::cancelled;
     switch (order_.find(by_head_, batch.sources, batch.count)) {
       case LaneOrder::Result::cancelled: return Status::cancelled;
-      case LaneOrder::Result::endless: return Status::overflow;  // on the last rung Dijkstra's algorithm has an order
+      case LaneOrder::Result::endless: return Status::overflow;  // the last rung uses Dijkstra's order
       case LaneOrder::Result::crowded: {
         const int64_t half = batch.count / 2;
         const Status status = run_lanes(part(batch, 0, half));

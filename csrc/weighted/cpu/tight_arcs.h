@@ -1,4 +1,4 @@
-// Arcs and the lanes, of 64 sources, in which they are tight: a list per head, and turned round a list per tail.
+// Arcs with the lanes, of 64 sources, in which they are tight: a list per head, and its transpose, a list per tail.
 #pragma once
 
 #include "core/cpu/buffer.h"
@@ -10,12 +10,12 @@ struct TightArcs {
   Buffer<int64_t> begin;   // [n + 1]
   Buffer<int32_t> vertex;  // the other end
   Buffer<uint64_t> lanes;  // in which the arc is tight
-  Buffer<int64_t> arc;     // its number among the in-arcs, or where its score goes; if asked for
+  Buffer<int64_t> arc;     // its number among the in-arcs, or the index of its score; optional
 
   TightArcs(int64_t nodes, int64_t arcs, bool numbers)
       : num_nodes(nodes), begin(nodes + 2), vertex(arcs + 1), lanes(arcs + 1), arc(numbers ? arcs + 1 : 0) {}
 
-  // Where the arc is tight in no lane, the next one takes its place.
+  // If the arc is tight in no lane, the next one overwrites it.
   void add(int32_t other, int64_t number, uint64_t in_lanes) {
     vertex[count] = other;
     lanes[count] = in_lanes;
@@ -30,7 +30,7 @@ struct TightArcs {
     __builtin_prefetch(lanes.data() + place + 8);
   }
 
-  // Keeps of every arc the lanes that lanes_of(v, place) allows.
+  // For each arc, keeps the lanes that lanes_of(v, place) allows.
   template <class Lanes>
   void filter(Lanes lanes_of) {
     int64_t kept = 0, place = 0;
@@ -46,9 +46,9 @@ struct TightArcs {
     begin[num_nodes] = count = kept;
   }
 
-  // This becomes `other` by the other ends; arc becomes the slot of the arc.
+  // Sets this to the transpose of `other`; arc becomes the slot of the arc.
   [[gnu::noinline]] void turn(const TightArcs& other, const int64_t* slot) {
-    int64_t* const place = begin.data() + 1;  // a vertex's next place; its beginning moves up when all have been
+    int64_t* const place = begin.data() + 1;  // a vertex's next place; its start moves up when all are placed
     for (int64_t v = -1; v <= num_nodes; ++v) place[v] = 0;
     for (int64_t i = 0; i < other.count; ++i) ++place[other.vertex[i] + 1];
     for (int64_t v = 0; v < num_nodes; ++v) place[v + 1] += place[v];

@@ -1,4 +1,4 @@
-// Searches in graphs with weights: path counting, sums of distances, rows of distances.
+// Searches in weighted graphs: path counting, sums of distances, rows of distances.
 
 #include <torch/csrc/stable/library.h>
 
@@ -20,19 +20,19 @@ namespace {
 #define TORCHCENT_DISPATCH(call) portable::call
 #endif
 
-// Arcs that no shortest path takes are looked for where the sources times their share come to this: what a
-// source gains by each is more with dijkstra, which looks at every arc.
+// Dominated arcs are removed if the number of sources times their share reaches this value. The gain per source is
+// larger with dijkstra, which scans every arc.
 constexpr double kWorthwhile[] = {400, 16};  // relax, dijkstra
 
-// A graph with weights as an operator gets it.
+// A weighted graph as passed to an operator.
 struct WeightedGraph {
   const Tensor &rowptr, &col, &weight, &colptr, &row, &back_weight;
 };
 
-// What the kernels search, and the memory that it lies in.
+// The input of the kernels, and the memory that holds it.
 template <class T>
 struct Prepared {
-  ArcStore<T> out, in;  // `in` is empty if it would equal `out`
+  ArcStore<T> out, in;  // `in` is empty if it equals `out`
   WeightedProblem<T> problem = {};
 
   Prepared(const WeightedGraph& graph, const PathProblem& paths, WeightedEngine engine, int64_t sources, bool slots,
@@ -56,7 +56,7 @@ struct Prepared {
     if (!same) in = by_weight(paths.in, back_weight, slots, [&](int64_t i) { return in_slot[i]; }, workers);
     const ArcStore<T>& back = same ? out : in;
     const double many = static_cast<double>(sources), enough = kWorthwhile[static_cast<int64_t>(engine)];
-    // With a tolerance a path may be longer than another way by more than any bound known here.
+    // With a tolerance, a path may be longer than an alternative by more than any bound known here.
     if (tie_tolerance == 0 && many >= enough && many * beaten_share(out, back, problem.heaviest, workers) >= enough) {
       const std::vector<char> removed = beaten(out, back, problem.heaviest, workers, 1);
       if (!same) remove(in, beaten(in, out, problem.heaviest, workers, 1));
@@ -76,12 +76,12 @@ Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Te
   const Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
                              threads);
   const int64_t size = engine == WeightedEngine::relax ? kRelaxBatch : kDijkstraBatch;
-  const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // it has no float32
+  const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // no float32
   return run_batches(sources, weights, scores, control, size, first, threads,
                      [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, measure, engine, r)); });
 }
 
-// Runs batches of sources in any order: none adds to what another writes.
+// Runs batches of sources in any order: their outputs are disjoint.
 template <class T, class Batch>
 void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& control, WeightedEngine engine,
                int64_t threads, Batch batch_of) {

@@ -1,4 +1,4 @@
-// The host side of the dijkstra engine: workspace, launches, and the ladder of number types.
+// Host code of the dijkstra engine: workspace, launches, and the ladder of number types.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace torchcent::cuda {
 
-// The code of a strategy for weights: kLocked may be added to all but the piles.
+// The strategy code for weights: kLocked may be added to all strategies except piles.
 inline Traversal traversal(int64_t code, int64_t n, int64_t m, bool exact) {
   const int64_t degree = m / std::max<int64_t>(n, 1);
   const int by_degree = m <= 4 * n ? 0 : degree < 8 ? 1 : degree < 16 ? 2 : degree < 32 ? 3 : degree < 64 ? 4 : 5;
@@ -39,7 +39,7 @@ inline const Span* spans(const Run& run, const Arcs& arcs, int64_t n) {
   return result;
 }
 
-// The lightest weight of every vertex's arcs, and, if these are not null, the heaviest and the sum of all.
+// The lightest weight of every vertex's arcs and, if not null, the heaviest weight and the sum of all.
 template <class T>
 const T* extreme_arcs(const Run& run, const Arcs& arcs, const T* weight, int64_t n, T* heaviest, double* total) {
   T* const lightest = run.scratch.array<T>(n);
@@ -50,7 +50,7 @@ const T* extreme_arcs(const Run& run, const Arcs& arcs, const T* weight, int64_t
   return lightest;
 }
 
-// What searches read of a graph.
+// The read-only data of a search.
 template <class T>
 DijkstraProblem<T> dijkstra_problem(const WeightedGraph<T>& graph, const Run& run, T* heaviest = nullptr) {
   DijkstraProblem<T> problem = {};
@@ -71,7 +71,7 @@ DijkstraProblem<T> dijkstra_problem(const WeightedGraph<T>& graph, const Run& ru
   return problem;
 }
 
-// What each of so many blocks writes, with `count` bytes for the number of paths to a vertex.
+// The workspace of each block, with `count` bytes for the number of paths to a vertex.
 template <class T>
 void dijkstra_workspace(DijkstraProblem<T>& problem, const Run& run, int64_t blocks, int64_t count) {
   const int64_t n = problem.n;
@@ -107,7 +107,7 @@ class DijkstraRun {
     return Rung::wide;
   }
 
-  // Either rows [sources][n] or sums [sources][3] and farthest [sources].
+  // Computes either rows [sources][n], or sums [sources][3] and farthest [sources].
   void distances(T* rows, double* sums, double* farthest) {
     begin();
     launch([&](int64_t first, int blocks) {
@@ -119,10 +119,11 @@ class DijkstraRun {
   }
 
  private:
-  // Sources x slots of a launch, about a tenth of a second, and sources of a block: how often a cancel is heard.
+  // Sources x slots per launch, about a tenth of a second, and sources per block: they limit the delay of a
+  // cancellation.
   static constexpr int64_t kWork = int64_t{1} << 30, kMostRounds = 16;
 
-  // As many blocks as the budget and the chip hold. Few sources get more threads each.
+  // Allocates as many blocks as the memory limit and the GPU allow. With few sources, each gets more threads.
   void allocate() {
     const int64_t stride = problem_.score_stride, count = stride > 0 ? 8 : 0;
     const int64_t sides = problem_.in == problem_.out ? 1 : 2;
@@ -138,7 +139,7 @@ class DijkstraRun {
     problem_.scores = stride > 0 ? run_.scratch.template array<double>(blocks_ * stride) : nullptr;
   }
 
-  // What every search expects and leaves behind, if it is not interrupted.
+  // Initialises the state that every search expects and restores, unless it is interrupted.
   void begin() {
     fill(run_, problem_.distance, blocks_ * n_, unreached<T>);
     if (!problem_.how.whole_graph) return;
@@ -149,7 +150,7 @@ class DijkstraRun {
     }
   }
 
-  // False on overflow and cancel.
+  // Returns false on overflow and cancellation.
   template <class Start>
   bool launch(Start start) {
     const int64_t rounds = kWork / std::max<int64_t>(1, blocks_ * m_);
@@ -172,7 +173,7 @@ class DijkstraRun {
     return true;
   }
 
-  // Every source with this Count. False if one overflows it; then scores are as before.
+  // Processes every source with this Count. Returns false if one overflows; the scores are then unchanged.
   template <class Visitor, class Count>
   bool attempt(double* scores) {
     const int64_t stride = problem_.score_stride;

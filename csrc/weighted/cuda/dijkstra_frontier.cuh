@@ -1,24 +1,24 @@
-// How the dijkstra engine finds its way: a block per source settles vertices in levels, after Ortega-Arranz et al. 2013
-// and Fan, Xu and Zhao 2017 (doi:10.7717/peerj-cs.140).
+// The search of the dijkstra engine: a block per source settles vertices in levels, after Ortega-Arranz et al. 2013 and
+// Fan, Xu and Zhao 2017 (doi:10.7717/peerj-cs.140).
 //
-// A round settles all vertices whose tentative distance is below the least d(u) + lightest(u) of the unsettled ones u,
-// where lightest(u) is the smallest weight of an arc out of u. Below, not at it: then no arc between two vertices of a
-// level is tight. Vertices that have been reached and not settled lie in a near and a far pile (Davidson et al. 2014),
-// so that a round looks only at few of them; the strategies of the literature look at the whole graph instead.
+// A round settles all vertices whose tentative distance is below the minimum of d(u) + lightest(u) over the unsettled
+// vertices u, where lightest(u) is the smallest weight of an arc out of u. The inequality is strict, so that no arc
+// between two vertices of a level is tight. Reached, unsettled vertices are in a near or a far pile (Davidson et al.
+// 2014), so that a round scans only few of them; the strategies of the literature scan the whole graph instead.
 #pragma once
 
 #include "weighted/cuda/weights.cuh"
 
 namespace torchcent::cuda {
 
-constexpr int kDijkstraThreads = 512;  // of a block at most: 64 registers each where 1024 share a multiprocessor
+constexpr int kDijkstraThreads = 512;  // per block at most: 64 registers each if 1024 share a multiprocessor
 
-// What becomes of threads in a round, by the strategies of Fan, Xu and Zhao.
+// Assignment of threads in a round, for the strategies of Fan, Xu and Zhao.
 struct Traversal {
-  bool whole_graph;    // the next level is looked for among all vertices
+  bool whole_graph;    // the next level is selected among all vertices
   bool node_parallel;  // threads for all vertices, not only for those of the level
-  bool cooperative;    // warps take more when they are free
-  bool locked;         // counts travel with distances, under a lock per vertex
+  bool cooperative;    // idle warps fetch more
+  bool locked;         // counts are updated together with distances, under a lock per vertex
   int shift;           // log2 of the threads per vertex
 };
 
@@ -37,38 +37,38 @@ struct DijkstraProblem {
   const int64_t* vertex;
   const double *weight, *own;
   QueueFlags* flags;
-  // Workspace, a part per block.
+  // Workspace, one part per block.
   T* distance;       // [n] unreached between searches
   int32_t* settled;  // [n] in the order of levels
-  int32_t* level;    // [n + 2] where they begin
+  int32_t* level;    // [n + 2] the start of each level
   int32_t* pile;     // [3][n]
   void* sigma;       // [n]
   double* scores;
   int64_t score_stride;
-  // Instead of scores:
+  // Outputs instead of scores:
   void* rows;               // [count][n] of the type of the weights
   double *sums, *farthest;  // [count][3], [count]
 };
 
 template <class T>
-struct DijkstraState {  // of a block, in shared memory
-  T bound[2];           // least d + lightest over the near pile, of this round and the next in turn
-  T nearest[2];         // least d over it
+struct DijkstraState {  // per block, in shared memory
+  T bound[2];           // least d + lightest over the near pile, alternating between this round and the next
+  T nearest[2];         // least d over the near pile
   int count[3];         // of the piles
   int settled, taken[2];
   int stop;
 };
 
-// How far a search is, alike in all threads: what a block needs to leave a search and come back to it.
+// The progress of a search, identical in all threads: the state to suspend and resume it.
 template <class T>
 struct DijkstraPlace {
   T step, limit;         // of the near pile
-  int levels, reached;   // that are settled, and the vertices in them
-  int turn;              // which of DijkstraState's pairs this round has
-  int near, spare, far;  // which pile is which
+  int levels, reached;   // settled levels and vertices
+  int turn;              // selects the DijkstraState pair of this round
+  int near, spare, far;  // roles of the piles
 };
 
-// The state of a search besides its path counts.
+// The state of a search, except its path counts.
 template <class T>
 class DijkstraFrontier {
  protected:
@@ -92,7 +92,7 @@ class DijkstraFrontier {
     }
     __syncthreads();
   }
-  // The same of a search that has not settled all it has reached, with piles.
+  // The same for a search with piles that has not settled all reached vertices.
   __device__ void abandon() {
     for (int p = threadIdx.x; p < state_.settled; p += blockDim.x) distance_[settled_[p]] = kUnreached;
     for (int k = 0; k < 3; ++k)
@@ -101,12 +101,12 @@ class DijkstraFrontier {
   }
 
   __device__ const DijkstraPlace<T>& place() const { return at_; }
-  // No vertex that is not settled is nearer; with piles, between levels.
+  // A lower bound on the distance of unsettled vertices; with piles, between levels.
   __device__ static T next(const DijkstraState<T>& state, const DijkstraPlace<T>& at) {
     return state.count[at.near] > 0 ? state.nearest[at.turn] : state.count[at.far] > 0 ? at.limit : kUnreached;
   }
 
-  // By one thread; others see it after the next barrier.
+  // Called by one thread; visible to others after the next barrier.
   __device__ void start(int32_t source) {
     distance_[source] = T(0);
     state_.bound[0] = p_.lightest[source];
@@ -119,7 +119,7 @@ class DijkstraFrontier {
     level_[0] = 0;
     if (!p_.how.whole_graph) pile_[0] = source;
   }
-  // By all threads.
+  // Called by all threads.
   __device__ void restart() {
     const double share = p_.m > 0 ? *p_.total / static_cast<double>(2 * p_.m) : 1;
     at_.step = __is_same(T, double) ? static_cast<T>(share) : static_cast<T>(fmax(1.0, share + 0.5));
@@ -129,18 +129,18 @@ class DijkstraFrontier {
   }
 
  protected:
-  // Settles the next level. False if there is none. The caller waits for all threads before it asks how large it is.
+  // Settles the next level. Returns false if there is none. The caller must synchronise before it reads the size.
   __device__ bool choose() {
     least_bound_ = least_ = kUnreached;
     return p_.how.whole_graph ? choose_of_all() : choose_of_piles();
   }
-  // By one thread, while the level is worked on.
+  // Called by one thread, while the level is processed.
   __device__ void clear(int end) {
     state_.bound[at_.turn] = state_.nearest[at_.turn] = kUnreached;
     if (!p_.how.whole_graph) state_.count[at_.near] = 0;
     level_[at_.levels + 1] = end;
   }
-  // By all threads, when the level is done.
+  // Called by all threads, after the level.
   __device__ void pass_on() {
     lower(state_.bound[at_.turn ^ 1], least_bound_);
     lower(state_.nearest[at_.turn ^ 1], least_);
@@ -153,10 +153,10 @@ class DijkstraFrontier {
     ++at_.levels;
   }
   __device__ int32_t* pile(int i) const { return pile_ + i * p_.n; }
-  // The level of a vertex, -1 while it is not settled; whole_graph only.
+  // The level of a vertex, -1 if it is not settled; whole_graph only.
   __device__ int32_t& level_of(int32_t v) const { return pile_[v]; }
 
-  // The one who takes a distance across a limit puts the vertex on the pile: each vertex lies there once.
+  // The thread that moves a distance across a limit puts the vertex on the pile, so that each vertex is there once.
   __device__ void relax(T d, const Arc<T>& arc, T known) {
     const T length = d + arc.weight;
     if (!(length < known)) return;
@@ -171,8 +171,8 @@ class DijkstraFrontier {
   }
 
  private:
-  // Settles what is below the bound; if a weight is lost in rounding, or with a tolerance, that may be nothing, but
-  // between vertices of one distance no arc is tight.
+  // Settles the vertices below the bound. If a weight is lost in rounding, or with a tolerance, there may be none; then
+  // it settles the vertices of minimum distance, between which no arc is tight.
   __device__ bool settles(T distance, T bound, T nearest) const {
     return p_.ties.before(nearest, bound) ? p_.ties.before(distance, bound) : distance == nearest;
   }
@@ -184,7 +184,7 @@ class DijkstraFrontier {
     value = least_of_warp(value);
     if ((threadIdx.x & 31) == 0 && value < kUnreached) atomic_min(&target, value);
   }
-  // By whole warps.
+  // Called by whole warps.
   __device__ static void append(int32_t* list, int* count, bool wanted, int32_t v) {
     const unsigned mine = __ballot_sync(~0u, wanted);
     if (mine == 0) return;
@@ -194,7 +194,8 @@ class DijkstraFrontier {
     if (wanted) list[place] = v;
   }
 
-  // The near pile holds what is below at_.limit, the far one the rest, and vertices that have since come nearer.
+  // The near pile holds distances below at_.limit. The far pile holds the rest, and vertices that have become nearer
+  // since.
   __device__ bool choose_of_piles() {
     int near = state_.count[at_.near];
     if (near == 0) {
@@ -218,7 +219,7 @@ class DijkstraFrontier {
     return true;
   }
 
-  // The near pile is empty: raises the limit. False if all is settled.
+  // The near pile is empty: raises the limit. Returns false if all vertices are settled.
   __device__ bool refill() {
     const int size = state_.count[at_.far];
     if (size == 0) return false;
@@ -261,14 +262,14 @@ class DijkstraFrontier {
     }
   }
 
-  // As in the literature: pile 0 is the level of every vertex, pile 1 its lock.
+  // As in the literature: pile 0 holds the level of every vertex, pile 1 its lock.
   __device__ bool choose_of_all() {
     for (int64_t base = threadIdx.x & ~31; base < p_.n; base += blockDim.x) {
       const int64_t v = base + (threadIdx.x & 31);
       const T d = v < p_.n && level_of(v) < 0 ? distance_[v] : kUnreached;
       if (d < kUnreached) note(static_cast<int32_t>(v), d);
     }
-    // The source's own bound, from start(), is among them.
+    // This includes the source's own bound, set by start().
     lower(state_.bound[at_.turn], least_bound_);
     lower(state_.nearest[at_.turn], least_);
     least_bound_ = least_ = kUnreached;
@@ -294,7 +295,7 @@ class DijkstraFrontier {
   DijkstraPlace<T> at_;
 
  private:
-  T least_bound_, least_;  // this thread's share of the next round's bound
+  T least_bound_, least_;  // this thread's contribution to the next round's bound
 };
 
 }  // namespace torchcent::cuda

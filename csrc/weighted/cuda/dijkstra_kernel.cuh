@@ -1,7 +1,8 @@
-// The kernel of the dijkstra engine: path counts and dependencies, a level at a time.
+// The kernel of the dijkstra engine: path counts and dependencies, one level at a time.
 //
-// No arc between two vertices of a level is tight (dijkstra_frontier.cuh), so that counts are pulled when a level is
-// settled, and dependencies on the way back, both in the order of the slots: bits do not depend on the schedule.
+// No arc between two vertices of a level is tight (weighted/cuda/dijkstra_frontier.cuh). Counts are therefore pulled
+// when a level is settled, and dependencies in the backward pass, both in the order of the slots: the bits do not
+// depend on the schedule.
 #pragma once
 
 #include "weighted/cuda/dijkstra_frontier.cuh"
@@ -12,7 +13,7 @@ struct NoCount {  // distances only
   __device__ explicit NoCount(double) {}
 };
 
-// Sees what a search does; sample_weights.cuh has one that looks on.
+// Observes a search; samples/cuda/sample_weights.cuh has an implementation.
 struct NoWatch {
   template <class T>
   __device__ void relaxed(int32_t, T) {}
@@ -36,7 +37,8 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     }
   }
 
-  // Distances and path counts of all that source reaches. False: a count (of any block) left the range of float64.
+  // Distances and path counts of all vertices that source reaches. Returns false if a count (of any block) overflows
+  // float64.
   __device__ bool forward(int32_t source) {
     this->restart();
     if (threadIdx.x == 0) {
@@ -54,7 +56,8 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     return true;
   }
 
-  // Settles a level, counts its paths and relaxes its arcs. False if there is none. state_.stop: a count is too large.
+  // Settles a level, counts its paths and relaxes its arcs. Returns false if there is none. state_.stop: a count is too
+  // large.
   __device__ bool advance() {
     if (!this->choose()) return false;
     __syncthreads();
@@ -72,7 +75,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     this->descend(end);
     return true;
   }
-  // Settles a level, and counts the paths of those in it for which wanted(v) holds; no more than that.
+  // Settles a level and counts only the paths of its vertices for which wanted(v) holds.
   template <class Wanted>
   __device__ void count_next(Wanted wanted) {
     if (!this->choose()) return;
@@ -85,7 +88,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     __syncthreads();
   }
 
-  // Dependencies, deepest level first; rho takes the place of sigma.
+  // Dependencies, deepest level first; rho replaces sigma.
   template <class Visitor>
   __device__ void backward(double weight, double own) {
     const bool targets = p_.flags->targets, through = p_.flags->through;
@@ -112,7 +115,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         }
         sum = total(sum);
         if (!valid || lane != 0) return;
-        if (double(sigma) == 0) return;  // its arcs' weights are lost in rounding: it counts no paths
+        if (double(sigma) == 0) return;  // the weights of its arcs are lost in rounding: it has no paths
         if constexpr (!Visitor::edges) {
           if (l == 0) {
             if (own != 0) atomicAdd(scores_ + v, own * double(sum));
@@ -180,7 +183,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
 
   // ---- a level
 
-  // visit(valid, i, lane) for all i < count, with 2^shift threads each, by whole warps.
+  // Calls visit(valid, i, lane) for all i < count, with 2^shift threads each, by whole warps.
   template <class Visit>
   __device__ void hand_out(int count, int* taken, Visit visit) {
     const int shift = p_.how.shift, lane = threadIdx.x & ((1 << shift) - 1), in_warp = threadIdx.x & 31;
@@ -196,7 +199,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
       first = p_.how.cooperative ? take() : first + (blockDim.x >> shift);
     }
   }
-  // each(j, arc, distance of its other end), four arcs at a time so that their loads are under way together.
+  // Calls each(j, arc, distance of its other end), four arcs at a time so that their loads overlap.
   template <class Each>
   __device__ void arcs(const Span& span, const Arc<T>* all, int lane, const T* distance, Each each) const {
     const uint32_t width = 1u << p_.how.shift;
@@ -220,8 +223,8 @@ class DijkstraBlock : public DijkstraFrontier<T> {
   }
 
  private:
-  // Pulls the path count of a vertex that has just been settled, and relaxes its arcs. Both look at the same slots
-  // in a symmetric graph: what others relax meanwhile stays farther than the level, so that it does not look tight.
+  // Pulls the path count of a newly settled vertex, and relaxes its arcs. In a symmetric graph, both read the same
+  // slots: concurrently relaxed distances stay above the level, so that they do not look tight.
   template <bool relaxes>
   __device__ void expand(bool valid, int32_t v, int lane) {
     Count sum(0.0);
@@ -289,7 +292,7 @@ __global__ void __launch_bounds__(kDijkstraThreads, 2)
   __shared__ DijkstraState<T> state;
   DijkstraBlock<T, Count> search(problem, state);
   for (int64_t i = blockIdx.x; i < problem.count; i += gridDim.x) {
-    if (!search.forward(static_cast<int32_t>(problem.vertex[i]))) return;  // all is done again with wider counts
+    if (!search.forward(static_cast<int32_t>(problem.vertex[i]))) return;  // retried with wider counts
     search.template backward<Visitor>(problem.weight[i], problem.own[i]);
     search.forget();
   }

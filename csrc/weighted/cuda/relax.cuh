@@ -1,4 +1,4 @@
-// The host side of the relax engine: waves of batches of 32 sources, for weighted graphs of small diameter.
+// Host code of the relax engine: waves of batches of 32 sources, for weighted graphs of small diameter.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace torchcent::cuda {
 
 template <class T>
 class RelaxWaves {
-  static constexpr int kMostLaunches = 64;  // before the host looks whether anything is left to do
+  static constexpr int kMostLaunches = 64;  // before the host checks for remaining work
 
  public:
-  // scored: scores of a batch; 0: distances only.
+  // scored: scores per batch; 0: distances only.
   RelaxWaves(const WeightedGraph<T>& graph, const Tasks& in, const Tasks& out, const Run& run, int64_t sources,
              int64_t scored, bool edges)
       : graph_(graph), in_(in), out_(out), run_(run), edges_(edges) {
@@ -23,7 +23,7 @@ class RelaxWaves {
     const int64_t wish = run.launch.flight > 0 ? run.launch.flight : (kBusySlots + m - 1) / std::max<int64_t>(m, 1);
     const int64_t fit = run.control.bytes / batch_bytes(graph, chunks, scored, edges);
     const int64_t f = std::max<int64_t>(1, std::min({wish, fit, batches, kMostInFlight}));
-    flight_ = static_cast<int>((batches + (batches + f - 1) / f - 1) / ((batches + f - 1) / f));  // waves of one size
+    flight_ = static_cast<int>((batches + (batches + f - 1) / f - 1) / ((batches + f - 1) / f));  // waves of equal size
     Scratch& scratch = run.scratch;
     wave_.n = n;
     wave_.m = m;
@@ -37,7 +37,7 @@ class RelaxWaves {
     wave_.heads = lists(edges);
     wave_.absent = scratch.array<unsigned>(flight_ * n);
     wave_.start = scratch.array<unsigned>(flight_ * n);
-    wave_.nearest = wave_.least[0];  // those are of no use any more by then
+    wave_.nearest = wave_.least[0];  // not needed any more at that point
     wave_.farthest = wave_.least[1];
     for (unsigned*& done : wave_.done) done = scratch.array<unsigned>(flight_ * n);
     wave_.sigma = scratch.array<double>(flight_ * n * kRelaxLanes);
@@ -64,7 +64,7 @@ class RelaxWaves {
   int batches() const { return batches_; }
   const RelaxWave<T>& wave() const { return wave_; }
 
-  // Distances of a wave of sources. False if cancelled.
+  // Computes the distances of a wave of sources. Returns false if cancelled.
   bool search(const Sources& sources) {
     wave_.sources = sources.count;
     batches_ = static_cast<int>((sources.count + kRelaxLanes - 1) / kRelaxLanes);
@@ -81,7 +81,7 @@ class RelaxWaves {
     return rounds_ > 0;
   }
 
-  // After search(): the scores of every batch, and which ones have left the range of float64. False if cancelled.
+  // After search(): computes the scores of every batch, and which batches overflow float64. Returns false if cancelled.
   template <class Visitor>
   bool depend(std::vector<int>& failed) {
     const int64_t rows = batches_ * graph_.paths.n;
@@ -102,7 +102,7 @@ class RelaxWaves {
     check(cudaMemcpyAsync(wave_.done[0], wave_.absent, rows * sizeof(unsigned), cudaMemcpyDeviceToDevice, run_.stream),
           "copy");
     open_all();
-    // As many as there were counts in the longest chain, and its source.
+    // As many as the counts took for the longest chain, and one for its source.
     const int back = repeat(passes_ + 1, [&](int pass, const int* before, int* after) {
       relax_depend<T, Visitor><<<grid(out_), 32 * kWarps, 0, run_.stream>>>(
           out_, wave_, graph_.paths.target_weight, graph_.paths.through_weight, pass, before, after);
@@ -138,9 +138,9 @@ class RelaxWaves {
   }
   void open_all() { check(cudaMemsetAsync(flags_, 1, batches_ * sizeof(int), run_.stream), "memset"); }
 
-  // Calls launch(k, before, after) for k = 0, 1, ... until no batch has anything left to do: a launch works on the
-  // batches whose flag is set in `before` and sets those in `after` that need another one. As many are queued at
-  // a time as were needed in the wave before. Returns how many it took; 0 if cancelled.
+  // Calls launch(k, before, after) for k = 0, 1, ... until no batch has work left. A launch processes the batches whose
+  // flag is set in `before`, and sets in `after` those that need another one. The number of launches of the previous
+  // wave is enqueued at a time. Returns the number of launches; 0 if cancelled.
   template <class Launch>
   int repeat(int expected, Launch launch) {
     std::vector<int> host;
@@ -176,10 +176,10 @@ class RelaxWaves {
   RelaxWave<T> wave_ = {};
   int* flags_ = nullptr;
   int flight_ = 1, batches_ = 0;
-  int rounds_ = 8, passes_ = 8;  // of the last wave
+  int rounds_ = 8, passes_ = 8;  // of the previous wave
 };
 
-// The slots that are relaxed, and those that lead on.
+// The slots that are relaxed, and those of outgoing arcs.
 template <class T>
 struct RelaxTasks {
   Tasks out, in;
@@ -189,7 +189,7 @@ struct RelaxTasks {
   int64_t chunks() const { return std::max(in.chunks, out.chunks); }
 };
 
-// wave(waves, first source, sources) for all of them in turn, until it returns false.
+// Calls wave(waves, first source, sources) for all waves in order, until it returns false.
 template <class T, class Wave>
 void each_relax_wave(const Sources& sources, const Run& run, RelaxWaves<T>& waves, Wave wave) {
   for (int64_t first = 0; first < sources.count; first += waves.sources_per_wave()) {
@@ -201,7 +201,7 @@ void each_relax_wave(const Sources& sources, const Run& run, RelaxWaves<T>& wave
   }
 }
 
-// Batches that overflow float64 are left to Dijkstra's algorithm, and all of them where not even one fits the memory.
+// Batches that overflow float64 are left to Dijkstra's algorithm, as are all batches if not even one fits into memory.
 template <class T, class Visitor>
 Rung relax_run(const WeightedGraph<T>& graph, const Sources& sources, double* scores, Rung first, const Run& run) {
   const int64_t scored = Visitor::edges ? graph.paths.m : graph.paths.n;

@@ -1,11 +1,11 @@
-// What the relax engine makes of its rows where only distances are asked for: rows per source, and sums.
+// Distance outputs of the relax engine: rows per source, and sums.
 #pragma once
 
 #include "weighted/cuda/relax.cuh"
 
 namespace torchcent::cuda {
 
-// Turns rows over, 32 vertices at a time.
+// Transposes rows, 32 vertices at a time.
 template <class T>
 __global__ void relax_rows(RelaxWave<T> wave, T* out) {
   __shared__ T tile[32][33];
@@ -24,7 +24,7 @@ __global__ void relax_rows(RelaxWave<T> wave, T* out) {
   }
 }
 
-// Sums of a slab of vertices, per lane: part [batches][slabs][32][4].
+// Sums over a slab of vertices, per lane: part [batches][slabs][32][4].
 template <class T>
 __global__ void relax_sums(RelaxWave<T> wave, int64_t slab, double* part) {
   __shared__ double value[kWarps][32][4];
@@ -62,7 +62,7 @@ __global__ void relax_add_slabs(RelaxWave<T> wave, int slabs, const double* part
   farthest[source] = result[3];
 }
 
-// Either rows [sources][n] or sums [sources][3] and farthest [sources].
+// Computes either rows [sources][n], or sums [sources][3] and farthest [sources].
 template <class T>
 void relax_distances(const WeightedGraph<T>& graph, const Sources& sources, T* rows, double* sums, double* farthest,
                      const Run& run) {

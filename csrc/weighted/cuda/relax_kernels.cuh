@@ -1,8 +1,8 @@
-// Kernels of the relax engine: 32 sources side by side, a thread of a warp for each. Rows of tentative distances are
-// relaxed until nothing changes; the tight arcs are written down once, each with the lanes in which it is; path counts
-// and dependencies take one pass over these lists per hop. Minima do not depend on the order, and sums are taken
-// in the order of the slots: bits do not depend on the schedule. Every launch works on all batches in flight
-// (blockIdx.y) and returns at once for those that have nothing left to do.
+// Kernels of the relax engine: 32 sources side by side, with a thread of a warp for each. Rows of tentative distances
+// are relaxed until nothing changes. The tight arcs are recorded once, each with its lanes. Path counts and
+// dependencies take one pass over these lists per hop. Minima do not depend on the order, and sums are computed in the
+// order of the slots: the bits do not depend on the schedule. Every launch processes all concurrent batches
+// (blockIdx.y) and returns immediately for those without remaining work.
 #pragma once
 
 #include "paths/cuda/tasks.cuh"
@@ -11,36 +11,36 @@
 namespace torchcent::cuda {
 
 constexpr int kRelaxLanes = kRelaxLanesOnCuda;
-constexpr int kAhead = 4;                // rows that a warp reads before it waits for the first
-constexpr double kRelaxLimit = 0x1p960;  // counts beyond leave float64: 1/sigma and its sums stay normal below
+constexpr int kAhead = 4;                // rows that a warp loads before it waits for the first
+constexpr double kRelaxLimit = 0x1p960;  // larger counts leave float64; below, 1/sigma and its sums are normal numbers
 
 struct LaneArc {
   int32_t vertex;  // the other end
-  unsigned lanes;  // in which the arc is tight
+  unsigned lanes;  // lanes in which the arc is tight
 };
 
-// Tight arcs by one end, at the front of every vertex's, or every hub's chunk's, slots.
+// Tight arcs by one end, at the front of the slots of each vertex, or of each chunk of a hub.
 struct LaneArcs {
   LaneArc* arc;    // [batches][m]
-  int32_t* slot;   // [batches][m] relative to the first slot of the vertex or chunk; or none
-  int32_t* count;  // [batches][n + chunks] of a vertex, or of a chunk
+  int32_t* slot;   // [batches][m] relative to the first slot of the vertex or chunk; optional
+  int32_t* count;  // [batches][n + chunks] per vertex, or per chunk
 };
 
-// The batches in flight; arrays are [batches][...].
+// The concurrent batches; arrays are [batches][...].
 template <class T>
 struct RelaxWave {
   int64_t n, m, chunks;
   int64_t sources;  // in all batches
   T* distance;      // [n][32]
-  T* least[2];      // [n] the least of the distances that fell in the last round, and in this one; unreached: none did
-  // Of the final distances, of lanes that reach the vertex:
+  T* least[2];      // [n] the least distance that decreased in the last round, and in this one; unreached if none did
+  // Of the final distances, over the lanes that reach the vertex:
   T *nearest, *farthest;  // [n]
   LaneArcs tails, heads;
   unsigned* absent;   // [n] lanes that do not reach the vertex
-  unsigned* start;    // [n] lanes whose source it is
-  unsigned* done[2];  // [n] lanes that need no more work, before the pass and after it
+  unsigned* start;    // [n] lanes whose source is the vertex
+  unsigned* done[2];  // [n] finished lanes, before and after the pass
   double* sigma;      // [n][32]
-  double* rho;        // [n][32], or sigma itself where no one asks for both
+  double* rho;        // [n][32], or sigma itself if only one of them is needed
   double* weight;     // [32] a
   double* own;        // [32] c
   int* failed;
@@ -55,16 +55,16 @@ struct RelaxWave {
   __device__ T* row(int batch, int64_t v) const { return distance + (batch * n + v) * kRelaxLanes; }
 };
 
-// A vertex's slots, or a chunk of a hub's.
+// The slots of a vertex, or a chunk of a hub's slots.
 struct Item {
   int32_t vertex;
   int64_t begin, end;
-  int64_t count_at;    // of its tight arcs
+  int64_t count_at;    // index of the number of its tight arcs
   const Chunk* chunk;  // or null
   int64_t chunk_id;
 };
 
-// Calls work(item) for what this warp has to do, for vertices that are wanted(v, whether to tell what is not).
+// Calls work(item) for the items of this warp, for vertices with wanted(v, whether to report the unwanted).
 template <class Wanted, class Work>
 __device__ void each_item(const Tasks& tasks, int64_t n, Wanted wanted, Work work) {
   const int lane = lane_id();
@@ -95,7 +95,8 @@ __device__ void each_item(const Tasks& tasks, int64_t n, Wanted wanted, Work wor
   }
 }
 
-// Calls use(k, thread) for the threads whose bit is set, kAhead at a time: all of read(k, thread) before the first use.
+// Calls use(k, thread) for the threads whose bit is set, kAhead at a time: all read(k, thread) come before the first
+// use.
 template <class Read, class Use>
 __device__ void in_bunches(unsigned hits, Read read, Use use) {
   while (hits != 0) {
@@ -128,9 +129,9 @@ __global__ void relax_seed(Sources all, RelaxWave<T> wave, int* active) {
   wave.least[0][wave.base(batch) + s] = T(0);
 }
 
-// A round: every vertex pulls from those whose distance fell in the last one, unless even the least of these distances
-// is of no use to its farthest lane (of 3.5 m rows of a BA graph that leaves 1.6 m). Distances may be lowered while
-// others read them: whoever misses that finds them among the fallen ones of the next round.
+// One round: every vertex pulls from the neighbours whose distance decreased in the last round, unless even the least
+// of these distances cannot improve its farthest lane (on a BA graph, this leaves 1.6 m of 3.5 m rows). Distances may
+// decrease while others read them: a reader that misses a change sees it in the next round.
 template <class T>
 __global__ void __launch_bounds__(32 * kWarps, kBlocks)
     relax_pull(Tasks tasks, const T* weight, RelaxWave<T> wave, int round, const int* before, int* after) {
@@ -172,7 +173,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
 }
 
 // One scan of the final rows, after relax_begin_paths. tails: the arcs come from the neighbour; heads: they lead to it.
-// Most arcs are longer than the distances of their ends leave room for.
+// Most arcs are longer than the distances of their ends allow.
 template <class T>
 __global__ void __launch_bounds__(32 * kWarps, kBlocks)
     relax_extract(Tasks tasks, const T* weight, RelaxWave<T> wave, Ties ties, bool tails, bool heads) {
@@ -225,7 +226,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
   });
 }
 
-// Sources have one path to themselves, and what is not reached has none.
+// A source has one path to itself; unreached vertices have none.
 template <class T>
 __global__ void relax_begin_paths(RelaxWave<T> wave, int64_t rows) {
   const int lane = lane_id();
@@ -245,8 +246,8 @@ __global__ void relax_begin_paths(RelaxWave<T> wave, int64_t rows) {
   }
 }
 
-// Which lanes of a vertex wait for nobody, and for those the sum over their arcs of the other ends' values. False for a
-// chunk of a hub that is not the last to be done.
+// Finds the lanes of a vertex that are ready, and for those the sum over their arcs of the values at the other ends.
+// Returns false for a chunk of a hub that is not the last to finish.
 template <class T>
 __device__ bool add_ready(const RelaxWave<T>& wave, int batch, const Item& item, const LaneArcs& list,
                           const unsigned* done, const double* values, unsigned& ready, double& sum) {
@@ -275,7 +276,7 @@ __device__ bool add_ready(const RelaxWave<T>& wave, int batch, const Item& item,
         [&](int k, int) { sum += value[k]; });
   }
   if (item.chunk == nullptr) return true;
-  // Chunks leave what they have; the last one adds it up in their order.
+  // Chunks store their sums; the last one adds them up in order.
   const Chunk chunk = *item.chunk;
   const int64_t first = batch * wave.chunks + chunk.first, own = batch * wave.chunks + item.chunk_id;
   wave.partial[own * kRelaxLanes + lane] = sum;
@@ -296,7 +297,7 @@ __device__ bool add_ready(const RelaxWave<T>& wave, int batch, const Item& item,
   return true;
 }
 
-// What both passes do: act(item, ready, sum) where lanes have become ready.
+// The common part of both passes: act(item, ready, sum) for newly ready lanes.
 template <class T, class Act>
 __device__ void pass_over(const Tasks& tasks, const RelaxWave<T>& wave, const LaneArcs& list, const double* values,
                           int pass, const int* before, int* after, Act act) {
@@ -349,7 +350,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
               double total = 0;
               if (ready >> lane & 1) {
                 const double sigma = all_sigma[at];
-                // Weights that are lost in rounding leave vertices without a tight arc into them.
+                // If weights are lost in rounding, vertices may have no tight incoming arc.
                 const bool counted = sigma > 0;
                 if (start) total = wave.own[source] * sum;
                 else if (counted) total = wave.weight[source] * Visitor::score(sigma, sum, through_weight[v]);
@@ -365,7 +366,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
             });
 }
 
-// A thread per tight arc: it has one or two lanes as a rule.
+// A thread per tight arc, which usually has one or two lanes.
 template <class T>
 __global__ void __launch_bounds__(32 * kWarps, kBlocks) relax_edges(Tasks out, RelaxWave<T> wave) {
   const int batch = blockIdx.y;

@@ -1,4 +1,4 @@
-// The ops for graphs with weights on CUDA: path counting, sums of distances, rows of distances.
+// The operators for weighted graphs on CUDA: path counting, sums of distances, rows of distances.
 
 #include <torch/csrc/stable/library.h>
 
@@ -37,7 +37,7 @@ void distances(const WeightedGraph<T>& graph, const Sources& sources, T* rows, d
   else DijkstraRun<T>(graph, sources, run, 0).distances(rows, sums, farthest);
 }
 
-// Of `out` if that is one, else of the others.
+// Computes rows if it is not null, otherwise sums and farthest.
 void any_distances(const WeightedTensors& tensors, const Tensor& sources, void* rows, double* sums, double* farthest,
                    Tensor& control, int64_t engine, const Launch& launch) {
   const torch::stable::accelerator::DeviceGuard guard(tensors.device());
@@ -55,7 +55,7 @@ void any_distances(const WeightedTensors& tensors, const Tensor& sources, void* 
 
 }  // namespace
 
-// Waits for the device.
+// Synchronises with the device.
 Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
                            const Tensor& row, const Tensor& back_weight, const Tensor& sources,
                            const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
@@ -70,7 +70,7 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
   const torch::stable::accelerator::DeviceGuard guard(tensors.device());
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const highest = result.mutable_data_ptr<int64_t>();
-  *highest = std::max<int64_t>(rung, static_cast<int64_t>(Rung::float64));  // counts have no float32 here
+  *highest = std::max<int64_t>(rung, static_cast<int64_t>(Rung::float64));  // counts do not use float32 here
   const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
                        own_weight.const_data_ptr<double>()};
   if (all.count == 0 || rowptr.numel() <= 1) return result;

@@ -1,4 +1,4 @@
-// A graph with weights as an operator gets it.
+// A weighted graph as passed to an operator.
 #pragma once
 
 #include <type_traits>

@@ -1,4 +1,4 @@
-// Graphs with weights on CUDA: types of distances, when an arc is tight, arcs side by side with their weights.
+// Weighted graphs on CUDA: types of distances, the definition of tight arcs, arcs stored with their weights.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace torchcent::cuda {
 
-// A distance is a uint32_t where weights are int32_t, of which no shortest path adds up to 2^30: sums of three do not
-// wrap round. Else it is a double.
+// A distance is a uint32_t if weights are int32_t; no shortest path is as long as 2^30, so that sums of three do not
+// wrap around. Otherwise it is a double.
 template <class T>
 inline constexpr T unreached = {};
 template <>
@@ -18,12 +18,12 @@ template <>
 inline constexpr double unreached<double> = std::numeric_limits<double>::infinity();
 
 __device__ inline uint32_t atomic_min(uint32_t* address, uint32_t value) { return atomicMin(address, value); }
-__device__ inline double atomic_min(double* address, double value) {  // not negative: ordered as their bits
+__device__ inline double atomic_min(double* address, double value) {  // nonnegative: ordered as their bits
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
   return __longlong_as_double(atomicMin(reinterpret_cast<unsigned long long*>(address), bits));
 }
 
-// While others may be lowering it: a relaxed load, which may hit in L1.
+// Others may be decreasing it: a relaxed load, which may hit in L1.
 __device__ inline uint32_t load_relaxed(const uint32_t* address) {
   uint32_t value;
   asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(value) : "l"(address));
@@ -45,9 +45,9 @@ __device__ inline double least_of_warp(double value) {
 __device__ inline uint32_t most_of_warp(uint32_t value) { return __reduce_max_sync(~0u, value); }
 __device__ inline double most_of_warp(double value) { return -least_of_warp(-value); }
 
-// Which arcs lie on shortest paths. Both ends of an arc judge alike, forward and backward: the same sum, rounded in the
-// same way, is compared with the same distance. The tail must be nearer than the head, also where a weight is lost in
-// rounding: else arcs between equals would run both ways.
+// Defines which arcs lie on shortest paths. Both ends of an arc decide identically, forward and backward: the same sum,
+// rounded in the same way, is compared with the same distance. The tail must be nearer than the head, even if a weight
+// is lost in rounding: arcs between equal distances would otherwise run both ways.
 struct Ties {
   double factor;  // 1 + tolerance; 1: only equal sums
 
@@ -57,7 +57,7 @@ struct Ties {
     const T length = from + weight;
     return factor == 1 ? length == to : static_cast<double>(length) <= static_cast<double>(to) * factor;
   }
-  // Is nothing of at least this length tight at a vertex of this distance?
+  // Whether no sum of at least this length is tight at a vertex of this distance.
   template <class T>
   __device__ bool before(T distance, T length) const {
     return factor == 1 ? distance < length : static_cast<double>(distance) * factor < static_cast<double>(length);
@@ -85,8 +85,8 @@ __global__ void pack_arcs(const int32_t* vertex, const T* weight, int64_t m, Arc
     arc[i] = {vertex[i], weight[i]};
 }
 
-// The smallest weight of every vertex's arcs, Delta_node in the literature, the largest, and the sum of all: a warp per
-// vertex.
+// The smallest weight of every vertex's arcs (Delta_node in the literature), the largest, and the sum of all, with a
+// warp per vertex.
 template <class T>
 __global__ void extreme_arcs_kernel(const int64_t* rowptr, const T* weight, int64_t n, T* lightest, T* heaviest,
                                     double* total) {

@@ -1,7 +1,7 @@
-"""The `tensor` engine: shortest-path measures in plain PyTorch, on any device, with no compiler.
+"""The `tensor` engine: shortest-path measures in plain PyTorch, on any device, uncompiled.
 
-It is the readable reference of the compiled engines. One batch of sources is searched level by
-level (`_search.py`), then each measure walks the levels back (one file per measure).
+It is the readable reference for the compiled engines. A batch of sources is searched level by level
+(`_search.py`), then each measure processes the levels in reverse order (one file per measure).
 
 With sigma_v the number of shortest paths from a source s to v, and succ(v) the out-neighbours of
 v one level deeper, a batch adds to `scores`, for every lane l with source s_l:
@@ -20,9 +20,9 @@ where a, c are `source_weight`, `own_weight` (one entry per lane) and b, h are `
 `through_weight` (one entry per vertex).
 
 On a weighted graph the levels are those of `_weighted.py`, and succ(v) are the heads of the arcs
-out of v that lie on shortest paths; the formulas stay.
+out of v that lie on shortest paths; the formulas are the same.
 
-Path counts are float64. Where one passes 1e290 the batch is redone with numbers that carry their
+Path counts are float64. If one exceeds 1e290, the batch is repeated with numbers that carry their
 own exponent (`_scaled.py`), so that no count overflows.
 """
 
@@ -61,10 +61,10 @@ def accumulate(
     weight: Tensor | None = None,
     tie_tolerance: float = 0.0,
 ) -> None:
-    """Add to `scores`, in place, what the shortest paths from `sources` contribute.
+    """Adds the contributions of the shortest paths from `sources` to `scores`, in place.
 
     Args:
-        visitor: what is made of path counts; LINEAR has no own and through weights.
+        visitor: what is computed from path counts; LINEAR has no own and through weights.
         rowptr: int64 [n + 1], CSR row pointers of the out-arcs.
         col: int32 or int64 [m], heads of the arcs; no loops, no duplicates.
         sources: int64 [k], one lane each.
@@ -74,7 +74,7 @@ def accumulate(
         through_weight: float64 [n], h.
         scores: float64, [n], or [m] (one per slot) for EDGE_BETWEENNESS.
         weight: float64 or int32 [m], lengths > 0 of the arcs; None counts hops.
-        tie_tolerance: relative, for what counts as shortest (`_weighted.py`).
+        tie_tolerance: relative tolerance for shortest paths (`_weighted.py`).
     """
     if sources.numel() == 0:
         return

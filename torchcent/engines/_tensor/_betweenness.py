@@ -17,7 +17,7 @@ def accumulate(
     scores: Tensor,
     linear: bool = False,
 ) -> None:
-    """Brandes' dependencies of one batch, deepest level first (see the package's docstring)."""
+    """Adds the dependencies of one batch, deepest level first (see the package's docstring)."""
     below = levels.nothing()  # rho
     for depth in reversed(range(len(levels))):
         lane, vertex, sigma, tail, head, _ = levels[depth]

@@ -1,4 +1,4 @@
-"""Transitive closure of an acyclic graph with NumPy: what closure.cpp does, without it."""
+"""Transitive closure of an acyclic graph with NumPy: the fallback for closure.cpp."""
 
 import numpy as np
 from torch import Tensor
@@ -8,10 +8,11 @@ def closure(
     rowptr: Tensor, col: Tensor, size: Tensor, sinks: int, columns: int, words: Tensor,
     reached: Tensor,
 ) -> None:  # fmt: skip
-    """Fill words [rows, ceil(columns / 64)] with the bits of what every vertex reaches.
+    """Fills words [rows, ceil(columns / 64)] with bits for the vertices that each vertex reaches.
 
     Every arc leads to a smaller number, so a row is the OR of rows above it. The first `sinks`
-    vertices have no arcs and no row; `reached` gets the sum of `size` over what a vertex reaches.
+    vertices have no arcs and no row. `reached` receives the sum of `size` over the vertices that a
+    vertex reaches.
     """
     pointers, heads, sizes = rowptr.numpy(), col.numpy(), size.numpy()[:columns]
     vertices = rowptr.numel() - 1

@@ -16,18 +16,18 @@ def distance_sums(
     eccentricity: Tensor,
     levels: Tensor,
 ) -> None:
-    """Add what the sources contribute to each vertex v that they reach.
+    """Adds the contribution of the sources to each vertex v that they reach.
 
     Source i also stands for `leaves[i]` neighbours of degree 1 that were folded onto it, one hop
-    farther away. v itself does not count as a source of v, but what was folded onto it does.
+    farther away. v does not count as a source of v itself, but leaves folded onto v do.
 
     Args:
         rowptr, col: CSR of the arcs to follow.
         sources: int64 [k], one lane each.
         leaves: int32 [k].
-        sums: float64 [n, 4]; added to: distances d, 1/d, 1/(d + 1), and sources that reach v.
+        sums: float64 [n, 4]; incremented by distances d, 1/d, 1/(d + 1), and sources that reach v.
         eccentricity: int32 [n]; raised to the largest distance from a source.
-        levels: int64 [n + 1] or empty; added to: pairs (source, v) at each distance, without
+        levels: int64 [n + 1] or empty; incremented by pairs (source, v) at each distance, without
             folded ones.
     """
     search = Search(rowptr, col, sources)
@@ -52,12 +52,12 @@ def distance_sums(
 def source_sums(
     rowptr: Tensor, col: Tensor, sources: Tensor, sums: Tensor, eccentricity: Tensor
 ) -> None:
-    """The same per source: over the vertices that it reaches, itself left out.
+    """Adds the same sums per source, over the vertices that it reaches except itself.
 
     Args:
         rowptr, col: CSR of the arcs to follow.
         sources: int64 [k], one lane each.
-        sums: float64 [k, 4]; added to: distances d, 1/d, 1/(d + 1), and vertices reached.
+        sums: float64 [k, 4]; incremented by distances d, 1/d, 1/(d + 1), and vertices reached.
         eccentricity: int32 [k]; raised to the largest distance.
     """
     search = Search(rowptr, col, sources)

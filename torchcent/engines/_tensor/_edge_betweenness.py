@@ -15,7 +15,7 @@ def accumulate(
     through_weight: Tensor,
     scores: Tensor,
 ) -> None:
-    """Dependencies of the arcs of one batch; `own_weight`, `through_weight` play no part."""
+    """Adds the dependencies of arcs of one batch; ignores `own_weight` and `through_weight`."""
     below = levels.nothing()  # rho
     for depth in reversed(range(len(levels))):
         lane, vertex, sigma, tail, head, slot = levels[depth]

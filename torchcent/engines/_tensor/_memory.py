@@ -1,35 +1,37 @@
-"""How many lanes a batch has, and how much memory they take.
+"""The number of lanes of a batch, and their memory.
 
-Every lane keeps, for each vertex, its depth, its position within its level, and the level's own
-entries (lane, vertex, sigma); for each arc of the shortest-path DAG tail, head and
-slot. On top comes the expansion of one frontier, whose arcs may be all arcs of the graph: a star
-searched from its hub and a complete bipartite graph are the worst cases, and the figures below
-are what these take, rounded up.
+For each vertex, a lane keeps its depth, its position within its level, and the level's own entries
+(lane, vertex, sigma). For each arc of the shortest-path DAG it keeps tail, head and slot. The
+expansion of one frontier is added, whose arcs may be all arcs of the graph. A star searched from
+its hub and a complete bipartite graph are the worst cases; the figures below are their needs,
+rounded up.
 """
 
 BYTES_PER_NODE = 128
 BYTES_PER_SLOT = 80
 
-# Larger batches gain little, and between two operators of a very large one Ctrl-C would wait long.
-# As this does not depend on what is free, neither do the batches, nor the bits of their sums.
+# Larger batches gain little and delay Ctrl-C, which takes effect between two operators. The limit
+# does not depend on the free memory, so neither do the batches, nor the bits of their sums.
 LARGEST_BATCH = 2**29
 
 
 def memory_needed(num_nodes: int, num_slots: int, lanes: int, own: int = 0) -> int:
-    """Bytes that a batch of `lanes` sources takes at most, besides the graph and the scores.
+    """Upper bound on the bytes of a batch of `lanes` sources, besides the graph and the scores.
 
-    `own` is what a visitor (multisearch.py) wants for each lane.
+    `own` is the additional memory of a visitor (multisearch.py) per lane.
     """
     return lanes * (num_nodes * BYTES_PER_NODE + num_slots * BYTES_PER_SLOT + own)
 
 
 def lanes_that_fit(num_nodes: int, num_slots: int, memory: int, own: int = 0) -> int:
-    """How many lanes a batch gets from `memory` bytes; 0 if not even one fits."""
+    """The number of lanes that fit in `memory` bytes; 0 if not even one fits."""
     each = max(1, memory_needed(num_nodes, num_slots, lanes=1, own=own))
     return max(0, min(memory // each, max(1, LARGEST_BATCH // each)))
 
 
 def weighted_extra(num_nodes: int, num_slots: int) -> int:
-    """What a lane takes on top on a weighted graph, as `own`: distances, and the tight arcs sorted
-    by either end."""
+    """Additional bytes per lane on a weighted graph, for `own`.
+
+    They hold distances, and the tight arcs sorted by either end.
+    """
     return 64 * num_nodes + 96 * num_slots

@@ -5,25 +5,25 @@ from torch import Tensor
 
 from ._search import out_arcs
 
-# What a search takes besides its rows: entries of two frontiers, and the arcs looked at together.
+# Memory of a search besides its rows: entries of two frontiers, and the arcs processed at a time.
 BYTES_PER_NODE = 72
 BYTES_PER_ARC = 64
-# Arcs looked at together; on an accelerator enough to keep it busy.
+# Arcs processed at a time; on an accelerator enough to keep it busy.
 ARCS, ARCS_ON_ACCELERATOR = 2**20, 2**24
-# From this share of all entries on, a frontier is read off the rows instead of sorted.
+# From this share of all entries on, a frontier is read from the rows instead of sorted.
 DENSE = 1 / 16
 
 
 def memory_needed(num_nodes: int, num_slots: int, lanes: int, device: torch.device) -> int:
-    """Bytes that :func:`distances` takes for `lanes` sources, besides graph and rows."""
+    """Bytes that :func:`distances` needs for `lanes` sources, besides graph and rows."""
     together = min(lanes * num_slots, _arcs(device) + num_nodes)
     return lanes * num_nodes * BYTES_PER_NODE + together * BYTES_PER_ARC
 
 
 def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> bool:
-    """Fill out [k, n] with the number of hops from each source, -1 where it does not reach.
+    """Fills out [k, n] with the number of hops from each source, -1 if unreachable.
 
-    Returns True, and leaves `out` half done, if a distance does not fit its dtype.
+    Returns True, and leaves `out` incomplete, if a distance does not fit its dtype.
     """
     lanes, num_nodes = out.shape
     distance = out.view(-1)
@@ -53,14 +53,14 @@ def distances(rowptr: Tensor, col: Tensor, sources: Tensor, out: Tensor) -> bool
 
 
 def _heads(rowptr: Tensor, col: Tensor, pair: Tensor, num_nodes: int) -> Tensor:
-    """The pairs at the other ends of all arcs out of these pairs (lane * n + vertex)."""
+    """The pairs at the heads of all arcs out of these pairs (lane * n + vertex)."""
     vertex = pair % num_nodes
     tail, slot = out_arcs(rowptr, vertex)
     return (pair - vertex)[tail] + col[slot]
 
 
 def _parts(rowptr: Tensor, pair: Tensor, num_nodes: int) -> tuple[Tensor, ...]:
-    """The pairs in runs that have about so many arcs as are looked at together."""
+    """Splits the pairs into parts with about as many arcs as are processed at a time."""
     vertex = pair % num_nodes
     before = (rowptr[vertex + 1] - rowptr[vertex]).cumsum(0)
     arcs = int(before[-1])

@@ -1,8 +1,8 @@
-"""Numbers with an exponent of their own, for path counts beyond the range of float64.
+"""Numbers with their own exponent, for path counts beyond the range of float64.
 
 A chain of 1100 diamonds has 2^1100 shortest paths from end to end, a 1000 x 1000 grid about
 2^1994. Within one level of a grid the counts span that whole range, so one common scale per level
-would not do: every number is a pair (mantissa, exponent).
+is not enough: every number is a pair (mantissa, exponent).
 
 The measures are written once, for tensors and for `Scaled` alike.
 """
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ._scatter import scatter_sum
 
-# The exponent of zero: below every other, so that zero never sets the scale of a sum.
+# The exponent of zero: below every other, so that zero never determines the scale of a sum.
 ZERO = -(2.0**40)
 
 
@@ -28,7 +28,7 @@ class Scaled:
 
     @staticmethod
     def of(value: Number) -> Scaled:
-        """The same numbers as a float64 tensor holds."""
+        """Converts a float64 tensor; returns a `Scaled` unchanged."""
         return value if isinstance(value, Scaled) else Scaled(value, torch.zeros_like(value))
 
     def __getitem__(self, index: Tensor | slice) -> Scaled:
@@ -49,7 +49,7 @@ class Scaled:
     __radd__, __rmul__ = __add__, __mul__
 
     def to_scale(self, exponent: Tensor) -> Tensor:
-        """The mantissas that the numbers have with these exponents."""
+        """The mantissas of the numbers for these exponents."""
         return self.mantissa * torch.exp2(self.exponent - exponent)
 
     def sum_by(self, index: Tensor, size: int) -> Scaled:

@@ -1,8 +1,8 @@
-"""Sums by index, with torch_scatter where it is installed and PyTorch's own operators otherwise.
+"""Sums by index, with torch_scatter if it is installed, else with PyTorch's own operators.
 
-The order of the additions never depends on the number of threads, so neither do the bits of the
-result: on the CPU both libraries add one term after the other, and on CUDA, where they would use
-atomic additions, the terms are sorted by index and summed segment by segment.
+The order of additions never depends on the number of threads, so neither do the bits of the result.
+On the CPU both libraries add one term after the other. On CUDA, where they would use atomic
+additions, the terms are sorted by index and summed segment by segment.
 """
 
 from functools import cache
@@ -15,7 +15,7 @@ from torch import Tensor
 
 @cache
 def torch_scatter() -> ModuleType | None:
-    """The optional library (`pip install torchcent[scatter]`), or None where it is missing."""
+    """The optional library (`pip install torchcent[scatter]`), or None if it is missing."""
     try:
         return import_module("torch_scatter")
     except ImportError:
@@ -23,7 +23,7 @@ def torch_scatter() -> ModuleType | None:
 
 
 def scatter_add(out: Tensor, index: Tensor, values: Tensor) -> None:
-    """out[index[j]] += values[j] for every j, in place; an index may occur many times."""
+    """Adds values[j] to out[index[j]] for every j, in place; an index may occur many times."""
     library = torch_scatter()
     if values.is_cuda:
         index, order = index.sort(stable=True)
@@ -36,7 +36,7 @@ def scatter_add(out: Tensor, index: Tensor, values: Tensor) -> None:
 
 
 def scatter_sum(values: Tensor, index: Tensor, size: int) -> Tensor:
-    """A tensor [size] with the sum of values[j] over all j with index[j] == i as its entry i."""
+    """A tensor [size] whose entry i is the sum of values[j] over all j with index[j] == i."""
     out = values.new_zeros(size)
     scatter_add(out, index, values)
     return out

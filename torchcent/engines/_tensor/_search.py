@@ -11,16 +11,16 @@ from ._scaled import Number, sum_by
 
 
 class Step(NamedTuple):
-    """The arcs that a level was searched by, ordered by (lane, tail, head)."""
+    """The arcs by which a level was searched, ordered by (lane, tail, head)."""
 
     tail: Tensor  # [arcs] position of the tail in the frontier
     slot: Tensor  # [arcs] position in col
     pair: Tensor  # [arcs] lane * n + head
-    new: Tensor  # [arcs] bool: does it lead to the next level?
+    new: Tensor  # [arcs] bool: whether it leads to the next level
 
 
 class Search:
-    """One breadth-first search per source (a lane), all a level at a time.
+    """One breadth-first search per source (a lane), all lanes one level at a time.
 
     Attributes:
         depth: int32 [lanes, n], hops from the lane's source, -1 where not reached yet.
@@ -40,7 +40,7 @@ class Search:
         self._place = torch.empty(lanes * self._num_nodes, dtype=torch.int64, device=device)
 
     def step(self, wanted: Tensor | None = None) -> Step:
-        """One level down, from all of the frontier or where `wanted` (bool [pairs]) is True."""
+        """Advances one level, from the frontier or from where `wanted` (bool [pairs]) is True."""
         tail, slot = out_arcs(self._rowptr, self.vertex, wanted)
         pair = self.lane[tail] * self._num_nodes + self._col[slot]
         depth = self.depth.view(-1)
@@ -53,12 +53,12 @@ class Search:
         return Step(tail, slot, pair, new)
 
     def place(self, pair: Tensor) -> Tensor:
-        """Positions in the frontier of pairs (lane * n + vertex) that are in it."""
+        """Positions in the frontier of pairs (lane * n + vertex), which must be in it."""
         return self._place[pair]
 
     def _distinct(self, pair: Tensor) -> Tensor:
-        """The different entries of `pair`, ascending; notes the place of each."""
-        # Of equal entries one writes last, whichever: sorting makes the result independent of it.
+        """The distinct entries of `pair`, ascending; records the position of each."""
+        # Any of several equal entries may write last; sorting makes the result independent of that.
         arc = torch.arange(pair.numel(), device=pair.device)
         self._place[pair] = arc
         distinct = pair[self._place[pair] == arc].sort().values
@@ -67,8 +67,10 @@ class Search:
 
 
 def out_arcs(rowptr: Tensor, vertex: Tensor, wanted: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """(tail, slot) of every arc out of the vertices, or of the `wanted` ones (bool); tail: position
-    in `vertex`."""
+    """(tail, slot) of every arc out of the vertices, or out of the `wanted` ones (bool).
+
+    `tail` is a position in `vertex`.
+    """
     first = rowptr[vertex]
     degree = rowptr[vertex + 1] - first
     if wanted is not None:
@@ -82,15 +84,15 @@ def out_arcs(rowptr: Tensor, vertex: Tensor, wanted: Tensor | None = None) -> tu
 class Level(NamedTuple):
     """All (lane, vertex) pairs at one depth, and the arcs of shortest paths that leave them.
 
-    An arc is named by the positions of its two ends, so that a value of what lies below goes to
-    its predecessors by `value[head]` and sums over successors go by `tail`.
+    An arc is identified by the positions of its two ends: `value[head]` is the value of its head,
+    and sums over successors are grouped by `tail`.
     """
 
     lane: Tensor  # [pairs]
     vertex: Tensor  # [pairs]
     sigma: Number  # [pairs] number of shortest paths from the lane's source
     tail: Tensor  # [arcs] position in this level
-    head: Tensor  # [arcs] position in what lies below, as :meth:`Levels.below` keeps it
+    head: Tensor  # [arcs] position in the values below, as kept by :meth:`Levels.below`
     slot: Tensor  # [arcs] position in col
 
 
@@ -106,14 +108,14 @@ class Levels(list[Level]):
         return torch.full_like(self[depth].lane, depth, dtype=torch.float64)
 
     def below(self, depth: int, values: Number, beneath: Number) -> Number:
-        """What the level above needs: the values of level `depth`, and those beneath it."""
+        """The values that the level above needs: those of level `depth` and those beneath it."""
         return values
 
 
 def shortest_path_levels(
     rowptr: Tensor, col: Tensor, sources: Tensor, one: Number
 ) -> Levels | None:
-    """The levels from the sources down, or None where a float64 path count gets too large.
+    """The levels from the sources down, or None if a float64 path count gets too large.
 
     `one` is the path count of the sources themselves; its type is that of all counts.
     """

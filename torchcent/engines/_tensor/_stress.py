@@ -15,9 +15,9 @@ def accumulate(
     through_weight: Tensor,
     scores: Tensor,
 ) -> None:
-    """Path counts of one batch, deepest level first (see the package's docstring).
+    """Adds the path counts of one batch, deepest level first (see the package's docstring).
 
-    lambda_v counts the shortest paths that go on from v to a target below it. A stress beyond
+    lambda_v counts the shortest paths that continue from v to a target below it. A stress beyond
     the range of float64 is inf.
     """
     below = levels.nothing()  # b_w + lambda_w

@@ -3,8 +3,8 @@ paths, with levels in which every arc leads down.
 
 An arc (u, v) of length w is on a shortest path, or *tight*, if dist[u] + w == dist[v]; with a
 tolerance t > 0, if dist[u] < dist[v] and dist[u] + w <= (1 + t) dist[v]. Distances are the plain
-minimum either way. Lengths are > 0, so tight arcs make no circles, and a pair (lane, vertex) can be
-dealt with as soon as all tails of tight arcs to it are: the levels are those of that order.
+minimum in both cases. Lengths are > 0, so tight arcs form no cycles, and a pair (lane, vertex) can
+be processed as soon as all tails of tight arcs to it have been. The levels follow that order.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from ._rows import _parts
 from ._scaled import Number, Scaled, sum_by
 from ._search import Level, Levels, out_arcs
 
-# Slots of all lanes looked at together, when tight arcs are picked.
+# Slots of all lanes processed at a time, when tight arcs are selected.
 TOGETHER, TOGETHER_ON_ACCELERATOR = 2**20, 2**24
 
 
@@ -28,7 +28,7 @@ def distances(rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor) -> T
     found = torch.full((lanes * num_nodes,), torch.inf, dtype=torch.float64, device=col.device)
     pair = torch.arange(lanes, device=col.device) * num_nodes + sources
     found[pair] = 0
-    while pair.numel():  # the pairs whose distance has become less
+    while pair.numel():  # the pairs whose distance has decreased
         improved = []
         for part in _parts(rowptr, pair, num_nodes):
             vertex = part % num_nodes
@@ -46,7 +46,7 @@ def distances(rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor) -> T
 def source_sums(
     rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, sums: Tensor, farthest: Tensor
 ) -> None:
-    """Per source, over the vertices that it reaches, itself left out.
+    """Computes sums per source, over the vertices that it reaches except itself.
 
     Args:
         rowptr, col, weight: CSR of the arcs to follow.
@@ -93,7 +93,7 @@ def _tight_arcs(
 
 
 def _depths(arcs: _Arcs, sources: Tensor, pairs: int) -> Tensor:
-    """int64 [pairs]: the number of arcs of the longest way to each pair; -1 where there is none."""
+    """int64 [pairs]: the number of arcs of the longest path to each pair; -1 if there is none."""
     open_arcs = torch.bincount(arcs.head, minlength=pairs)
     count = torch.bincount(arcs.tail, minlength=pairs)
     pointers = torch.cat([count.new_zeros(1), count.cumsum(0)])
@@ -109,11 +109,11 @@ def _depths(arcs: _Arcs, sources: Tensor, pairs: int) -> Tensor:
 
 
 class WeightedLevels(Levels):
-    """Levels whose arcs may pass over levels: `head` counts all pairs, from the sources down."""
+    """Levels whose arcs may skip levels: `head` counts all pairs, from the sources down."""
 
     def __init__(self, begin: list[int], distance: Tensor) -> None:
         super().__init__()
-        self._begin = begin  # of each level, and of what would come behind the last one
+        self._begin = begin  # first pair of each level, and the end of the last one
         self._distance = distance  # [all pairs]
 
     def distance(self, depth: int) -> Tensor:
@@ -130,7 +130,7 @@ class WeightedLevels(Levels):
 def shortest_path_levels(
     rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, one: Number, tolerance: float
 ) -> WeightedLevels | None:
-    """The levels from the sources down, or None where a float64 path count gets too large.
+    """The levels from the sources down, or None if a float64 path count gets too large.
 
     `one` is the path count of the sources themselves; its type is that of all counts.
     """
@@ -143,7 +143,7 @@ def shortest_path_levels(
     pair = pair[torch.argsort(depth[pair], stable=True)]
     place = torch.empty_like(depth)
     place[pair] = torch.arange(pair.numel(), device=col.device)
-    # The same arcs by the level of their tail, and by the level of their head.
+    # The arcs ordered by the level of their tail, and by the level of their head.
     down = torch.argsort(place[arcs.tail], stable=True)
     up = torch.argsort(place[arcs.head], stable=True)
     size = torch.bincount(depth[pair])
@@ -174,7 +174,7 @@ def shortest_path_levels(
 
 
 def _runs(level: Tensor, levels: int) -> list[int]:
-    """Where the arcs of each level begin, in their order."""
+    """The first arc of each level, in their order."""
     return [0, *torch.bincount(level, minlength=levels).cumsum(0).tolist()]
 
 
