@@ -101,6 +101,7 @@ def closeness(
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
     generator: torch.Generator | None = None,
+    cutoff: float | None = None,
     top: int | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
@@ -136,6 +137,9 @@ def closeness(
             exact.
         vertices: exact scores of only these vertices, one search each.
         generator: for drawing pivots; None takes torch's global one.
+        cutoff: only pairs at most this far apart count, in hops or by weights, and with hops the
+            search stops there; None: all pairs. r_v is then the number of vertices within reach,
+            as in igraph.
         top: only the k largest, exact, and without computing all scores where that is cheaper.
         dtype: of the result; None takes torch.get_default_dtype(). Sums are kept in float64.
         engine: "auto", "bits" (compiled, 512 sources side by side) or "tensor" (plain PyTorch, any
@@ -168,9 +172,10 @@ def closeness(
         Then et al. 2014; top: Bergamini et al. 2019.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("closeness", graph, engine, memory, progress, dtype)
+    how = asked("closeness", graph, engine, memory, progress, dtype, cutoff)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
+    check.at_most_one(top=top, cutoff=cutoff)
     if top is not None:
         check_batch.one_graph(graph, "top", "sort the scores of each graph")
         values, indices = _top_closeness.top_closeness(
@@ -199,6 +204,7 @@ def harmonic(
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
     generator: torch.Generator | None = None,
+    cutoff: float | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     memory: int | None = None,
@@ -228,7 +234,7 @@ def harmonic(
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("harmonic", graph, engine, memory, progress, dtype)
+    how = asked("harmonic", graph, engine, memory, progress, dtype, cutoff)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)

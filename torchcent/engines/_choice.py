@@ -8,6 +8,7 @@ from torchcent.check import _common as check
 from torchcent.engines import _reduce, _room
 from torchcent.engines._costs import ENGINES
 from torchcent.engines._measures import Measure
+from torchcent.engines._request import Request
 from torchcent.engines._room import LANES
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
@@ -87,7 +88,7 @@ def choose(
     return engine, reason, core
 
 
-def folding(graph: Graph, measure: Measure, tie_tolerance: float, num_sources: int | None) -> str:
+def folding(graph: Graph, measure: Measure, request: Request, num_sources: int | None) -> str:
     """Which leaves may be folded.
 
     A folded leaf's search is that of its neighbour, all distances less by a constant. Ties are the
@@ -95,8 +96,9 @@ def folding(graph: Graph, measure: Measure, tie_tolerance: float, num_sources: i
     proportion to their size, may tie in the one search and not in the other.
     """
     if measure.family == "distances":
-        return "no" if graph.is_weighted or num_sources is not None else measure.folds
-    if graph.is_weighted and (tie_tolerance > 0 or not graph.scale.exact):
+        whole = num_sources is None and request.cutoff is None
+        return measure.folds if whole and not graph.is_weighted else "no"
+    if graph.is_weighted and (request.tie_tolerance > 0 or not graph.scale.exact):
         return "no"
     return measure.folds
 

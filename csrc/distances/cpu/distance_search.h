@@ -27,6 +27,11 @@ struct DistanceBatch {
   int64_t* levels;         // [n + 1] pairs by distance, added to; or none; vertex sums only
   void* rows;              // [count, n] distances, -1 where there is no path
   const int64_t* place;    // [count] the row that each source gets; or none: as they come
+  const double* factor;    // [factors] what a pair counts at each distance, farther ones nothing; or none: all 1
+  int64_t factors;
+
+  double weight(int64_t depth) const { return factor == nullptr ? 1 : depth < factors ? factor[depth] : 0; }
+  bool ends_at(int64_t depth) const { return factor != nullptr && depth + 1 >= factors; }  // no level after it counts
 };
 
 enum class DistanceStatus { done, too_deep, cancelled };
