@@ -115,25 +115,30 @@ def _closeness_options(parser: argparse.ArgumentParser) -> None:
         "--classic", action="store_true",
         help="1 / mean distance, without Wasserman and Faust's factor for disconnected graphs",
     )  # fmt: skip
+    _cutoff_option(parser)
     _outgoing_option(parser)
     _pivot_options(parser)
 
 
 def _closeness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
-    options = {**_pivots(args), **_arguments(args), "wf_improved": not args.classic}
-    score = torchcent.closeness(_turned(graph, args.outgoing), **options)
+    options = {**_pivots(args), **_arguments(args), "cutoff": args.cutoff}
+    score = torchcent.closeness(
+        _turned(graph, args.outgoing), wf_improved=not args.classic, **options
+    )
     assert isinstance(score, Tensor)  # without `top`
     return "closeness", score
 
 
 def _harmonic_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--normalized", action="store_true", help="divide by n - 1")
+    _cutoff_option(parser)
     _outgoing_option(parser)
     _pivot_options(parser)
 
 
 def _harmonic(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
     options = {**_pivots(args), **_arguments(args), "normalized": args.normalized}
+    options["cutoff"] = args.cutoff
     return "harmonic centrality", torchcent.harmonic(_turned(graph, args.outgoing), **options)
 
 
@@ -199,6 +204,12 @@ MEASURES = {
         _eccentricity_options, _eccentricity, lowest=True,
     ),
 }  # fmt: skip
+
+
+def _cutoff_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cutoff", type=float, metavar="LENGTH", help="count only pairs at most so far apart"
+    )
 
 
 def _outgoing_option(parser: argparse.ArgumentParser) -> None:
@@ -290,6 +301,8 @@ def _score(args: argparse.Namespace) -> None:
     if getattr(args, "sources", None) is not None:
         about |= {"sources": args.sources, "seed": args.seed}
     about |= {way: True for way in _VARIANTS if getattr(args, way, False)}
+    if getattr(args, "cutoff", None) is not None:
+        about |= {"cutoff": args.cutoff}
     if graph.is_weighted:
         about |= {"weights": args.similarity or "distances"}
         if getattr(args, "tie_tolerance", 0):

@@ -102,6 +102,7 @@ def closeness(
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
     generator: torch.Generator | None = None,
+    cutoff: float | None = None,
     top: int | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
@@ -137,6 +138,9 @@ def closeness(
             (NaN). With all n vertices the scores are exact.
         vertices: compute exact scores of these vertices only, by one search each.
         generator: for drawing pivots; None uses torch's global generator.
+        cutoff: count only pairs at most this far apart, in hops or by weights; with hops the search
+            stops there. None counts all pairs. r_v is then the number of vertices within the
+            cutoff, as in igraph.
         top: return only the k largest scores. They are exact, and not all scores are computed where
             that is cheaper.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
@@ -172,9 +176,10 @@ def closeness(
         Then et al. 2014; top: Bergamini et al. 2019.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("closeness", graph, engine, memory, progress, dtype)
+    how = asked("closeness", graph, engine, memory, progress, dtype, cutoff)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
+    check.at_most_one(top=top, cutoff=cutoff)
     if top is not None:
         check_batch.one_graph(graph, "top", "sort the scores of each graph")
         values, indices = _top_closeness.top_closeness(
@@ -203,6 +208,7 @@ def harmonic(
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
     generator: torch.Generator | None = None,
+    cutoff: float | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     memory: int | None = None,
@@ -232,7 +238,7 @@ def harmonic(
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("harmonic", graph, engine, memory, progress, dtype)
+    how = asked("harmonic", graph, engine, memory, progress, dtype, cutoff)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)

@@ -66,15 +66,17 @@ class Sums:
 
 
 def asked(
-    measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any
-) -> Request:
+    measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any,
+    cutoff: object = None,
+) -> Request:  # fmt: skip
     """The validated arguments common to all distance measures."""
     check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
+    limit = check.cutoff(cutoff, engine)
     if progress is not None:
         check.flag(progress, "progress")
     dtype = check.float_dtype(dtype)
     budget = check.byte_budget(memory)
-    return Request(measure, engine, memory=budget, progress=progress, dtype=dtype)
+    return Request(measure, engine, cutoff=limit, memory=budget, progress=progress, dtype=dtype)
 
 
 def vertex_sums(
@@ -87,7 +89,7 @@ def vertex_sums(
     that does not fold. In a batch, entry ptr[g] + d counts the pairs of graph g. For small graphs,
     only reach and eccentricity are available as outgoing sums.
     """
-    small, large = _tiny.split(graph, how.engine)
+    small, large = _split(graph, how)
     if graph.ptr is not None or small.size:
         return _batch_sums(graph, how, sources, outgoing, levels, small, large)
     if graph.is_weighted:
@@ -104,17 +106,19 @@ def vertex_sums(
     )
     leaves = hanging[core.vertex][start].int()
     csr = _direction(core, outgoing)
+    factor = _factor(graph, how)
 
     def bits(control: Tensor) -> None:
         _ops.ops.distance_sums(
             *csr, start, leaves, found.total, found.eccentricity, found.levels, control,
-            made.threads,
+            made.threads, factor,
         )  # fmt: skip
 
     def tensor(part: slice) -> None:
         tensor_engine.distance_sums(
-            *csr[:2], start[part], leaves[part], found.total, found.eccentricity, found.levels
-        )
+            *csr[:2], start[part], leaves[part], found.total, found.eccentricity, found.levels,
+            factor,
+        )  # fmt: skip
 
     _run(made, start.numel(), how.progress, bits, tensor)
     if levels:
@@ -124,7 +128,7 @@ def vertex_sums(
 
 def source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool = False) -> Sums:
     """Sums per source s over all vertices v of d(v, s), or of d(s, v) if outgoing."""
-    if graph.ptr is not None or _tiny.split(graph, how.engine)[0].size:
+    if graph.ptr is not None or _split(graph, how)[0].size:
         return _batch_source_sums(graph, how, sources, outgoing)
     if graph.is_weighted:
         return _weighted_source_sums(graph, how, sources, outgoing)
@@ -137,13 +141,16 @@ def source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool = Fa
         torch.empty(0, dtype=torch.int64, device=device),
     )
     csr = _direction(core, not outgoing)
+    factor = _factor(graph, how)
 
     def bits(control: Tensor) -> None:
-        _ops.ops.source_sums(*csr, start, found.total, found.eccentricity, control, made.threads)
+        _ops.ops.source_sums(
+            *csr, start, found.total, found.eccentricity, control, made.threads, factor
+        )
 
     def tensor(part: slice) -> None:
         tensor_engine.source_sums(
-            *csr[:2], start[part], found.total[part], found.eccentricity[part]
+            *csr[:2], start[part], found.total[part], found.eccentricity[part], factor
         )
 
     _run(made, start.numel(), how.progress, bits, tensor)
@@ -206,7 +213,7 @@ def small_sums(
 
 
 def _batch_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool) -> Sums:
-    small, large = _tiny.split(graph, how.engine)
+    small, large = _split(graph, how)
     total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
     eccentricity = torch.zeros_like(total[:, 0])
     if small.size:  # incoming sums need searches from all vertices
@@ -230,13 +237,13 @@ def _weighted_sums(graph: Graph, how: Request, sources: Tensor | None, outgoing:
     pivots, sums are accumulated row by row.
     """
     if sources is None:
-        everything = torch.arange(graph.num_nodes, device=graph.device)
-        return _weighted_source_sums(graph, how, everything, outgoing)
+        sources = torch.arange(graph.num_nodes, device=graph.device)
+        return _weighted_source_sums(graph, how, sources, outgoing)
     total = torch.zeros(graph.num_nodes, 4, dtype=torch.float64, device=graph.device)
     eccentricity = torch.zeros_like(total[:, FAR])
     for rows in distance_rows(graph, how, sources, backward=outgoing):
         for row in rows:  # one at a time, so that sums do not depend on the block size
-            reached = torch.isfinite(row) & (row > 0)
+            reached = _counts(row, how)
             row = torch.where(reached, row, 0)
             total[:, FAR] += row
             total[:, HARMONIC] += torch.where(reached, 1 / row, 0)
@@ -245,7 +252,15 @@ def _weighted_sums(graph: Graph, how: Request, sources: Tensor | None, outgoing:
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
+def _counts(row: Tensor, how: Request) -> Tensor:
+    """Which distances of a row are those of pairs that count."""
+    limit = torch.finfo(row.dtype).max if how.cutoff is None else how.cutoff
+    return (row > 0) & (row <= limit)
+
+
 def _weighted_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool) -> Sums:
+    if how.cutoff is not None:
+        return _cut_source_sums(graph, how, sources, outgoing)
     made, core = _plan.plan(graph, how, sources.numel())
     start, place = _in_order(core, sources, not outgoing)
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
@@ -271,6 +286,34 @@ def _weighted_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing:
         total.new_zeros(sources.numel()).index_copy_(0, place, farthest * unit),
         total.new_zeros(0, dtype=torch.int64),
     )
+
+
+def _cut_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool) -> Sums:
+    """The same within a cutoff, row by row."""
+    total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
+    eccentricity, done = torch.zeros_like(total[:, FAR]), 0
+    for rows in distance_rows(graph, how, sources, backward=not outgoing):
+        part = slice(done, done + rows.shape[0])
+        counts = _counts(rows, how)
+        near = torch.where(counts, rows, 0)
+        total[part, FAR], total[part, REACH] = near.sum(1), counts.sum(1).double()
+        total[part, HARMONIC] = torch.where(counts, 1 / rows, 0).sum(1)
+        eccentricity[part] = near.amax(1) if rows.shape[1] else 0
+        done = part.stop
+    return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
+
+
+def _factor(graph: Graph, how: Request) -> Tensor | None:
+    """What a pair counts at each distance in hops: 1 up to the cutoff."""
+    if how.cutoff is None:
+        return None
+    size = int(min(how.cutoff, graph.num_nodes)) + 1
+    return torch.ones(size, dtype=torch.float64, device=graph.device)
+
+
+def _split(graph: Graph, how: Request) -> tuple[_tiny.Numbers, list[int]]:
+    """The graphs for the tiny engine, which knows no cutoff, and the others."""
+    return _tiny.split(graph, how.engine if how.cutoff is None or how.engine == "tiny" else "bits")
 
 
 def distance_rows(

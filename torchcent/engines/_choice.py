@@ -8,6 +8,7 @@ from torchcent.check import _common as check
 from torchcent.engines import _reduce, _room
 from torchcent.engines._costs import ENGINES
 from torchcent.engines._measures import Measure
+from torchcent.engines._request import Request
 from torchcent.engines._room import LANES
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
@@ -91,7 +92,7 @@ def choose(
     return engine, reason, core
 
 
-def folding(graph: Graph, measure: Measure, tie_tolerance: float, num_sources: int | None) -> str:
+def folding(graph: Graph, measure: Measure, request: Request, num_sources: int | None) -> str:
     """Which leaves may be folded.
 
     The search from a folded leaf is that of its neighbour, with all distances changed by a
@@ -99,8 +100,9 @@ def folding(graph: Graph, measure: Measure, tie_tolerance: float, num_sources: i
     compared with a relative tolerance, may tie in one search and not in the other.
     """
     if measure.family == "distances":
-        return "no" if graph.is_weighted or num_sources is not None else measure.folds
-    if graph.is_weighted and (tie_tolerance > 0 or not graph.scale.exact):
+        whole = num_sources is None and request.cutoff is None
+        return measure.folds if whole and not graph.is_weighted else "no"
+    if graph.is_weighted and (request.tie_tolerance > 0 or not graph.scale.exact):
         return "no"
     return measure.folds
 

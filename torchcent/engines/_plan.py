@@ -79,7 +79,7 @@ def plan(
     measure, tie_tolerance = MEASURES[request.measure], request.tie_tolerance
     asked = request.num_sources if num_sources is None else num_sources
     cores = _choice.Preparation(graph, measure.name, request.memory)
-    fold = _choice.folding(graph, measure, tie_tolerance, asked)
+    fold = _choice.folding(graph, measure, request, asked)
     engine, reason, core = _choice.choose(cores, measure, fold, request.engine, asked)
     searched = int((core.rowptr.diff() > 0).sum())
     sources = searched if asked is None else min(asked, searched)

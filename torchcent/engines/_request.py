@@ -23,6 +23,7 @@ class Request(NamedTuple):
             weight of every vertex; None for all.
         memory: bytes that are allowed; None for half of the free memory.
         dtype: of the result.
+        cutoff: of distances: pairs farther apart count for nothing; None: all count.
     """
 
     measure: str
@@ -36,6 +37,7 @@ class Request(NamedTuple):
     memory: int | None = None
     progress: bool | None = None
     dtype: torch.dtype = torch.float64
+    cutoff: float | None = None
 
     @property
     def num_sources(self) -> int | None:

@@ -34,9 +34,11 @@ struct Run {
   int64_t num_nodes, count, lanes, batches;
   int workers;
   const int64_t* sources;
+  const double* factor = nullptr;
+  int64_t factors = 0;
 
   Run(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, const Tensor& all,
-      Tensor& control, int64_t threads, int64_t wide_from)
+      Tensor& control, int64_t threads, int64_t wide_from, const std::optional<Tensor>& by_distance = std::nullopt)
       : shared(control_of(control)) {
     num_nodes = rowptr.numel() - 1;
     problem = {view(rowptr, col), view(colptr, row), &shared.cancel};
@@ -45,11 +47,17 @@ struct Run {
     lanes = count >= wide_from ? kWideBits : kNarrowBits;
     batches = (count + lanes - 1) / lanes;
     workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
+    if (by_distance) {
+      factor = by_distance->const_data_ptr<double>();
+      factors = by_distance->numel();
+    }
   }
   DistanceBatch batch(int64_t b) const {
     DistanceBatch batch = {};
     batch.count = std::min(lanes, count - b * lanes);
     batch.sources = sources + b * lanes;
+    batch.factor = factor;
+    batch.factors = factors;
     return batch;
   }
   void finished(const DistanceBatch& batch) const { finish(shared, batch.count); }
@@ -59,8 +67,8 @@ struct Run {
 
 void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                    const Tensor& sources, const Tensor& leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
-                   Tensor& control, int64_t threads) {
-  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom);
+                   Tensor& control, int64_t threads, std::optional<Tensor> factor) {
+  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom, factor);
   if (run.count == 0) return;
   OrderedBatches ordered(sums.mutable_data_ptr<double>(), sums.numel(), run.batches, 2 * run.workers, kNoLadder);
   int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();
@@ -90,8 +98,9 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
 }
 
 void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                 const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t threads) {
-  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom);
+                 const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t threads,
+                 std::optional<Tensor> factor) {
+  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom, factor);
   if (run.count == 0) return;
   double* const all_sums = sums.mutable_data_ptr<double>();
   int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();

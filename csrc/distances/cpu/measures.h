@@ -21,11 +21,14 @@ class VertexSums : public DistanceSearch {
         while (used_ <= bit) leaves_[used_++] = Bits{};
         if (batch.leaves[lane] >> bit & 1) Engine::set(leaves_[bit], lane);
       }
-    return engine_.run(batch.count, batch.sources, *this) ? DistanceStatus::done : DistanceStatus::cancelled;
+    ended_ = false;
+    const bool done = engine_.run(batch.count, batch.sources, *this) || ended_;
+    return done ? DistanceStatus::done : DistanceStatus::cancelled;
   }
 
   void found(int64_t v, int64_t depth, const Bits& lanes) {
-    const double d = static_cast<double>(depth), pairs = static_cast<double>(Engine::count(lanes));
+    const int64_t count = Engine::count(lanes);
+    const double d = static_cast<double>(depth), pairs = static_cast<double>(count) * batch_->weight(depth);
     double* const sum = batch_->sums + 4 * v;
     int64_t last = depth;
     if (depth > 0) {
@@ -38,7 +41,7 @@ class VertexSums : public DistanceSearch {
       int64_t leaves = 0;
       for (int bit = 0; bit < used_; ++bit) leaves += Engine::count(lanes & leaves_[bit]) << bit;
       if (leaves > 0) {
-        const double more = static_cast<double>(leaves);
+        const double more = static_cast<double>(leaves) * batch_->weight(depth + 1);
         sum[0] += more * (d + 1);
         sum[1] += more / (d + 1);
         sum[2] += more / (d + 2);
@@ -47,14 +50,18 @@ class VertexSums : public DistanceSearch {
       }
     }
     if (batch_->eccentricity[v] < last) batch_->eccentricity[v] = static_cast<int32_t>(last);
-    if (batch_->levels != nullptr) batch_->levels[depth] += static_cast<int64_t>(pairs);
+    if (batch_->levels != nullptr) batch_->levels[depth] += count;
   }
-  bool level(int64_t) { return true; }
+  bool level(int64_t depth) {
+    ended_ = batch_->ends_at(depth);
+    return !ended_;
+  }
 
  private:
   Engine engine_;
   const DistanceBatch* batch_ = nullptr;
-  Bits leaves_[31];  // bit b of the number of leaves of every lane
+  bool ended_ = false;  // where no farther level counts
+  Bits leaves_[31];     // bit b of the number of leaves of every lane
   int used_ = 0;
 };
 
@@ -71,7 +78,9 @@ class SourceSums : public DistanceSearch {
   DistanceStatus run(const DistanceBatch& batch) override {
     batch_ = &batch;
     used_ = 0;
-    return engine_.run(batch.count, batch.sources, *this) ? DistanceStatus::done : DistanceStatus::cancelled;
+    ended_ = false;
+    const bool done = engine_.run(batch.count, batch.sources, *this) || ended_;
+    return done ? DistanceStatus::done : DistanceStatus::cancelled;
   }
 
   void found(int64_t, int64_t, const Bits& lanes) {
@@ -92,7 +101,7 @@ class SourceSums : public DistanceSearch {
         pairs |= static_cast<int64_t>(Engine::word(counter_[bit], lane / 64) >> (lane % 64) & 1) << bit;
       if (pairs == 0) continue;
       double* const sum = batch_->sums + 4 * lane;
-      const double d = static_cast<double>(depth), more = static_cast<double>(pairs);
+      const double d = static_cast<double>(depth), more = static_cast<double>(pairs) * batch_->weight(depth);
       sum[0] += more * d;
       sum[1] += more / d;
       sum[2] += more / (d + 1);
@@ -100,12 +109,14 @@ class SourceSums : public DistanceSearch {
       batch_->eccentricity[lane] = static_cast<int32_t>(depth);
     }
     used_ = 0;
-    return true;
+    ended_ = batch_->ends_at(depth);
+    return !ended_;
   }
 
  private:
   Engine engine_;
   const DistanceBatch* batch_ = nullptr;
+  bool ended_ = false;
   Bits counter_[32];  // up to 2^31 vertices
   int used_ = 0;
 };

@@ -193,6 +193,17 @@ __global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
 
 // ---- visitors -------------------------------------------------------------------------------------------
 
+// What a pair counts at each distance, and nothing beyond; or 1 everywhere.
+struct Factors {
+  const double* factor = nullptr;  // [count]
+  int64_t count = 0;
+
+  __device__ double at(int64_t depth) const { return factor == nullptr ? 1.0 : depth < count ? factor[depth] : 0.0; }
+  // The last level that counts.
+  int64_t last() const { return factor == nullptr ? kNoLevel : count - 1; }
+  static constexpr int64_t kNoLevel = int64_t{1} << 62;
+};
+
 // Sums per vertex, in private tables per batch, which are added in batch order.
 struct VertexSums {
   static constexpr bool per_source = false;
@@ -202,14 +213,15 @@ struct VertexSums {
   double* sums;           // [batches][n][4]
   int32_t* eccentricity;  // [n]
   Mask* levels;           // [n + 1], or none
+  Factors factors;
 
   __device__ void found(int batch, int64_t v, int64_t depth, Quarter lanes) const {
     const int pairs = sum_over_team(count(lanes));
     int64_t more = 0;
     for (int p = 0; p < planes; ++p)
       more += int64_t{sum_over_team(count(lanes & leaves[(p * batches + batch) * kTeam + quarter()]))} << p;
-    const double d = static_cast<double>(depth), here = depth > 0 ? static_cast<double>(pairs) : 0.0;
-    const double beyond = static_cast<double>(more);
+    const double d = static_cast<double>(depth), here = depth > 0 ? pairs * factors.at(depth) : 0.0;
+    const double beyond = static_cast<double>(more) * factors.at(depth + 1);
     const double near = depth > 0 ? here / d : 0.0;
     // One of the four sums per thread.
     const double term[] = {here * d + beyond * (d + 1), near + beyond / (d + 1), here / (d + 1) + beyond / (d + 2),
@@ -243,10 +255,11 @@ static __global__ void __launch_bounds__(kBitLanes) count_lanes(BitWave wave, in
   if (sum != 0) atomicAdd(pairs + int64_t{batch} * kBitLanes + lane, sum);
 }
 
-static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, double* sums, int32_t* eccentricity) {
+static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, double* sums, int32_t* eccentricity,
+                                 Factors factors) {
   const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
   if (i >= wave.sources || pairs[i] == 0) return;
-  const double d = static_cast<double>(level), more = static_cast<double>(pairs[i]);
+  const double d = static_cast<double>(level), more = pairs[i] * factors.at(level);
   pairs[i] = 0;
   sums[4 * i] += more * d;
   sums[4 * i + 1] += more / d;
@@ -299,10 +312,11 @@ class BitWaves {
     wave_.reached = run.scratch.array<int>(kRing * batches);
   }
 
-  // Searches from the sources. after(wave, level) enqueues the work that follows each level. Returns false if
-  // cancelled.
+  // Searches from the sources, up to a level. after(wave, level) enqueues the work that follows each level. Returns
+  // false if cancelled.
   template <class Visitor, class After>
-  bool run(int64_t count, const int64_t* sources, const Visitor& visitor, After after) {
+  bool run(int64_t count, const int64_t* sources, const Visitor& visitor, After after,
+           int64_t last = Factors::kNoLevel) {
     wave_.sources = count;
     wave_.batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
     const int64_t rows = wave_.batches * wave_.n * kTeam;
@@ -316,6 +330,7 @@ class BitWaves {
     check_launch("visit_sources");
     for (int64_t level = 1;; level += kLook) {
       for (int64_t l = level; l < level + kLook; ++l) {
+        if (l > last) return true;
         zero(wave_.reached + l % kRing * wave_.batches, wave_.batches);  // from kRing levels ago
         pull(BitLevel<Visitor>{wave_, visitor, l});
         after(wave_, l);

@@ -91,11 +91,15 @@ __global__ void largest(const int32_t* values, int64_t count, int32_t* result) {
 
 const auto nothing = [](const BitWave&, int64_t) {};
 
+Factors factors_of(const std::optional<Tensor>& factor) {
+  return factor ? Factors{factor->const_data_ptr<double>(), factor->numel()} : Factors{};
+}
+
 }  // namespace
 
 void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                    const Tensor& sources, const Tensor& leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
-                   Tensor& control, int64_t) {
+                   Tensor& control, int64_t, std::optional<Tensor> factor) {
   same_device("distance_sums", rowptr.get_device_index(),
               {&col, &colptr, &row, &sources, &leaves, &sums, &eccentricity, &levels});
   const int64_t n = rowptr.numel() - 1;
@@ -112,6 +116,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
   int planes = 0;
   while (most >> planes != 0) ++planes;
 
+  const Factors factors = factors_of(factor);
   const int64_t table = 4 * n;
   double* const part = search.run().scratch.array<double>(search.flight() * table);
   Mask* const plane = search.run().scratch.array<Mask>(int64_t{planes} * search.flight() * 8);
@@ -125,8 +130,8 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
       check_launch("leaf_planes");
     }
     const VertexSums visitor = {n,    reinterpret_cast<const Quarter*>(plane),  planes, batches,
-                                part, eccentricity.mutable_data_ptr<int32_t>(), pairs};
-    if (!waves.run(count, search.sources(first), visitor, nothing)) return false;
+                                part, eccentricity.mutable_data_ptr<int32_t>(), pairs,  factors};
+    if (!waves.run(count, search.sources(first), visitor, nothing, factors.last())) return false;
     add_sums<<<8 * search.run().processors, 256, 0, stream>>>(table, batches, part, sums.mutable_data_ptr<double>());
     check_launch("add_sums");
     return true;
@@ -134,22 +139,25 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
 }
 
 void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                 const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t) {
+                 const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t,
+                 std::optional<Tensor> factor) {
   same_device("source_sums", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &sums, &eccentricity});
   Search search(rowptr, colptr, row, sources, control, 0);
   if (search.count() == 0) return;
   const cudaStream_t stream = search.run().stream;
   int32_t* const pairs = search.zeros<int32_t>(int64_t{search.flight()} * kBitLanes);
+  const Factors factors = factors_of(factor);
   search.each_wave([&](BitWaves& waves, int64_t first, int64_t count) {
     double* const own_sums = sums.mutable_data_ptr<double>() + 4 * first;
     int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>() + first;
-    return waves.run(count, search.sources(first), SourceSums{}, [&](const BitWave& wave, int64_t level) {
+    const auto add = [&](const BitWave& wave, int64_t level) {
       count_lanes<<<dim3(blocks(wave.n, kSlab), static_cast<unsigned>(wave.batches)), kBitLanes, 0, stream>>>(
           wave, level, pairs);
       check_launch("count_lanes");
-      add_level<<<blocks(count, 256), 256, 0, stream>>>(wave, level, pairs, own_sums, farthest);
+      add_level<<<blocks(count, 256), 256, 0, stream>>>(wave, level, pairs, own_sums, farthest, factors);
       check_launch("add_level");
-    });
+    };
+    return waves.run(count, search.sources(first), SourceSums{}, add, factors.last());
   });
 }
 
