@@ -31,7 +31,7 @@ from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
-ENGINES = ["tensor", "bits"] if _ops.runs_on(DEVICE) else ["tensor"]
+ENGINES = ["tensor", "bits"] if _ops.has_kernel("distances", DEVICE) else ["tensor"]
 engines = pytest.mark.parametrize("engine", ENGINES)
 # A double sweep from the hub knows nothing of the path: 139 does not fit the dtype it begins with.
 N_DEEP, DEEP = union((20, star(19)), (140, path(140)))

@@ -6,10 +6,8 @@ contents of files, and the plan raises those about limits of engines.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from numbers import Integral
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
@@ -316,55 +314,6 @@ def sources(value: object, graph: Graph, generator: torch.Generator | None) -> T
     return vertices(value, "sources", graph)
 
 
-def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Vertices u and v as int64 tensors of broadcastable shapes; repetitions are allowed."""
-    pair = []
-    for name, value in (("u", u), ("v", v)):
-        if isinstance(value, bool) or not isinstance(value, (int, Tensor)):
-            raise TypeError(
-                f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"
-            )
-        if isinstance(value, int) and not 0 <= value < size:
-            said = shortened(value)
-            raise ValueError(f"{name} is vertex {said}, but ids must be in [0, {size})")
-        ids = value if isinstance(value, Tensor) else torch.tensor(value, device="cpu")
-        dense(ids, name)
-        if ids.dtype == torch.bool or ids.is_floating_point() or ids.is_complex():
-            raise TypeError(f"{name} must hold integer vertex ids, got {ids.dtype}")
-        if ids.device != device and ids.device.type != "cpu":
-            raise ValueError(f"{name} is on {ids.device}, but the graph is on {device}")
-        ids = ids.to(device=device, dtype=torch.int64, copy=True)  # a private copy
-        low, high = (int(x) for x in torch.aminmax(ids)) if ids.numel() else (0, -1)
-        if low < 0 or high >= size:
-            raise ValueError(
-                f"{name} contains vertex {low if low < 0 else high}, but ids must be in [0, {size})"
-            )
-        pair.append(ids)
-    try:
-        torch.broadcast_shapes(pair[0].shape, pair[1].shape)
-    except RuntimeError:
-        raise ValueError(
-            f"u and v must have shapes that broadcast, got {list(pair[0].shape)} "
-            f"and {list(pair[1].shape)}"
-        ) from None
-    return pair[0], pair[1]
-
-
-def reflexive(value: object) -> None:
-    if value is not None and not isinstance(value, bool):
-        raise TypeError(f"reflexive must be True, False or None, got {shortened(value)}")
-
-
-def named_sources(value: object, graph: Graph) -> Tensor | None:
-    """None for all vertices, or a tensor of distinct ones."""
-    if isinstance(value, int):
-        raise TypeError(
-            f"sources must be None or a tensor of vertex ids, got {shortened(value)}; "
-            "for one vertex pass a tensor of one"
-        )
-    return None if value is None else vertices(value, "sources", graph)
-
-
 def positive(value: object, name: str) -> int | None:
     if value is None:
         return None
@@ -372,51 +321,6 @@ def positive(value: object, name: str) -> int | None:
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {value}")
     return value
-
-
-def distance_dtype(value: object) -> torch.dtype | None:
-    """The dtype, or None for "auto"."""
-    if isinstance(value, str) and value == "auto":
-        return None
-    if not isinstance(value, torch.dtype) or value not in DISTANCE_DTYPES:
-        raise TypeError(
-            f"dtype must be 'auto', torch.int8, torch.int16 or torch.int32, got {shortened(value)}"
-        )
-    return value
-
-
-def distance_out(
-    value: object, shape: tuple[int, int], dtype: torch.dtype | None, device: torch.device,
-    known: tuple[torch.dtype, ...],
-) -> Tensor | Path | None:  # fmt: skip
-    """Where distances are written: a .npy file in an existing folder, or a tensor."""
-    if value is None:
-        return None
-    if isinstance(value, Tensor):
-        if value.dtype not in known:
-            *first, last = map(str, known)
-            raise TypeError(f"out must be {', '.join(first)} or {last}, got {value.dtype}")
-        if dtype is not None and dtype != value.dtype:
-            raise ValueError(f"dtype={dtype} contradicts out, which has {value.dtype}")
-        if value.shape != shape:
-            raise ValueError(f"out must have shape {list(shape)}, got {list(value.shape)}")
-        if value.layout != torch.strided or not value.is_contiguous():
-            raise ValueError("out must be dense and contiguous")
-        if value.device != device and value.device.type != "cpu":
-            raise ValueError(f"out is on {value.device}, but the graph is on {device}")
-        return value
-    if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(
-            f"out must be None, a tensor or the name of a .npy file, got {type(value).__name__}"
-        )
-    path = Path(value)
-    if path.suffix != ".npy":
-        raise ValueError(f"out must be the name of a .npy file, got {shortened(str(path))}")
-    if path.exists() and not path.is_file():
-        raise ValueError(f"out={str(path)!r} is not a file")
-    if not path.resolve().parent.is_dir():
-        raise FileNotFoundError(f"out={str(path)!r}: no such directory: {path.resolve().parent}")
-    return path
 
 
 def kernel(engine: str, operator: str, device: torch.device) -> None:

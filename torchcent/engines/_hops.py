@@ -20,7 +20,7 @@ def depth(rowptr: Tensor, col: Tensor) -> int:
 
 def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
     """int32 [n]: the number of hops from the source, -1 if unreachable."""
-    if _ops.runs_on(rowptr.device):
+    if _ops.has_kernel("depths", rowptr.device):
         found: Tensor = _ops.ops.depths(rowptr, col, source)
         return found
     return hops_on_tensors(rowptr, col, source)

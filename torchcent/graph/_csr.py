@@ -25,7 +25,7 @@ class Ids(NamedTuple):
 
 def ids(edge_index: Tensor) -> Ids:
     """Copies the ids in one pass. `low` and `high` are exact even if int32 truncates the copy."""
-    compiled = _ops.available and edge_index.device.type == "cpu"
+    compiled = _ops.has_kernel("vertex_ids", edge_index.device)
     if edge_index.numel() == 0:
         return Ids(edge_index.new_empty((2, 0), dtype=torch.int32 if compiled else None), 0, -1)
     if compiled:
@@ -42,7 +42,7 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor,
 
     `index` holds ids in [0, n) and is a private copy.
     """
-    if _ops.available and index.device.type == "cpu":
+    if _ops.has_kernel("csr", index.device):
         found: tuple[Tensor, Tensor, Tensor] = _ops.ops.csr(
             index.int().contiguous(), num_nodes, symmetric
         )
@@ -63,7 +63,7 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor,
 
 def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """colptr, row, and for each slot of the transpose its original slot."""
-    if _ops.runs_on(rowptr.device):
+    if _ops.has_kernel("transpose", rowptr.device):
         found: tuple[Tensor, Tensor, Tensor] = _ops.ops.transpose(rowptr, col)
         return found
     slot = torch.argsort(col, stable=True)

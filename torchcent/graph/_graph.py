@@ -429,7 +429,7 @@ class Graph:
 
 def components_of(graph: Graph, vertices: Tensor) -> Tensor:
     """Labels from 0 of the components of the vertices, which form whole components."""
-    if not _ops.runs_on(graph.device):
+    if not _ops.has_kernel("induced", graph.device):
         found: Tensor = torch.unique(graph.components[vertices], return_inverse=True)[1]
         return found
     rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, vertices)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _pairs as check_pairs
 from torchcent.engines import _hops
 from torchcent.engines._tensor import _closure
 from torchcent.graph import Graph, _csr
@@ -70,7 +71,7 @@ class Closure:
             A bool for two ints, else a bool tensor of the broadcast shape. O(1) per pair.
         """
         number = isinstance(u, int) and isinstance(v, int)
-        tail, head = check.vertex_pairs(u, v, self.num_nodes, self.device)
+        tail, head = check_pairs.vertex_pairs(u, v, self.num_nodes, self.device)
         row, column = self.component[tail], self.component[head]
         found = (self._word(row, column // 64) >> column % 64 & 1).bool()
         found &= column < self._columns
@@ -79,7 +80,7 @@ class Closure:
 
     def row(self, u: int) -> Tensor:
         """int64: the vertices that u reaches, ascending. O(n)."""
-        vertex, _ = check.vertex_pairs(u, u, self.num_nodes, self.device)
+        vertex, _ = check_pairs.vertex_pairs(u, u, self.num_nodes, self.device)
         if vertex.dim():
             raise TypeError(f"u must be one vertex, got a tensor of shape {list(vertex.shape)}")
         return torch.nonzero(self._rows(vertex[None])[0]).flatten()
@@ -199,7 +200,7 @@ def transitive_closure(
     """
     check.no_weight(edge_weight, "transitive_closure")
     graph = as_graph(edge_index, num_nodes, directed, memory=memory)
-    check.reflexive(reflexive)
+    check_pairs.reflexive(reflexive)
     if progress is not None:
         check.flag(progress, "progress")
     asked = check.byte_budget(memory)

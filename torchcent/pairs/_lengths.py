@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _pairs as check_pairs
 from torchcent.check import _weights as check_weights
 from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
@@ -112,16 +113,16 @@ def shortest_path_lengths(
         McLaughlin and Bader 2015 for all pairs in blocks.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
-    chosen = check.named_sources(sources, graph)
+    chosen = check_pairs.named_sources(sources, graph)
     asked: torch.dtype | None
     known: tuple[torch.dtype, ...]
     if graph.is_weighted:
         asked, known = check_weights.distance_dtype(dtype, out, graph), check_weights.DTYPES
     else:
-        asked, known = check.distance_dtype(dtype), check.DISTANCE_DTYPES
+        asked, known = check_pairs.distance_dtype(dtype), check.DISTANCE_DTYPES
     rows = torch.arange(graph.num_nodes, device=graph.device) if chosen is None else chosen
     shape = rows.numel(), graph.num_nodes
-    target = check.distance_out(out, shape, asked, graph.device, known)
+    target = check_pairs.distance_out(out, shape, asked, graph.device, known)
     if check.flag(blocks, "blocks") and out is not None:
         raise ValueError("blocks=True returns an iterator over blocks; leave out=None")
     size = check.positive(block_size, "block_size")

@@ -72,14 +72,9 @@ if available and torch.version.cuda is not None and _cuda_library.exists():
         )
 
 
-def runs_on(device: torch.device) -> bool:
-    """Returns whether there are compiled kernels for this device."""
-    return available and (device.type == "cpu" or (cuda and device.type == "cuda"))
-
-
 def has_kernel(name: str, device: torch.device) -> bool:
     """Returns whether this operator is compiled for the device."""
-    if not runs_on(device) or not hasattr(ops, name):
+    if not available or not hasattr(ops, name):
         return False
     key = device.type.upper()
     return torch._C._dispatch_has_kernel_for_dispatch_key(f"torchcent::{name}", key)
