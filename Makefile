@@ -7,6 +7,7 @@
 # make fuzz    every reader of files against mutated files, FUZZ_SECONDS=30 for each
 # make docs    the documentation in docs/_build
 # make bench   side by side with the peers
+# make test-torch  the wheel on the oldest PyTorch that it supports and on the newest
 # make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
 # make clean   back to the sources
 
