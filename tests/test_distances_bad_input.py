@@ -83,6 +83,11 @@ BAD = {
         (float("nan"), ValueError, "q must be in"),
         ("90%", TypeError, "q must be a number"),
     ],
+    "cutoff": [
+        (-1, ValueError, "cutoff must be >= 0"),
+        (float("nan"), ValueError, "cutoff must be >= 0"),
+        ("2", TypeError, "cutoff must be a number"),
+    ],
 }
 
 

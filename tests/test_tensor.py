@@ -221,6 +221,7 @@ def test_batches_do_not_depend_on_abundant_memory():
 PEAK = """
 import sys, torch, torchcent
 from torchcent.engines import _tensor
+from torchcent.runtime._codes import Visitor
 
 def status(field):
     line = next(line for line in open("/proc/self/status") if line.startswith(field))
@@ -242,7 +243,7 @@ one, scores = torch.ones(n, dtype=torch.float64), torch.zeros(n, dtype=torch.flo
 sources = torch.zeros(lanes, dtype=torch.int64)
 
 def run(rowptr, col, n):
-    _tensor.accumulate("betweenness", rowptr, col, sources, one[:lanes], one[:lanes], one[:n],
+    _tensor.accumulate(Visitor.BETWEENNESS, rowptr, col, sources, one[:lanes], one[:lanes], one[:n],
                        one[:n], scores[:n])
 
 run(torch.tensor([0, 1, 1]), torch.tensor([1], dtype=torch.int32), 2)
