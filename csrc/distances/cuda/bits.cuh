@@ -204,7 +204,9 @@ struct Factors {
   static constexpr int64_t kNoLevel = int64_t{1} << 62;
 };
 
-// Sums per vertex, in private tables per batch, which are added in batch order.
+// Sums per vertex, in private tables per batch, which are added in batch order. Without factors no code looks at them:
+// this is the inner loop.
+template <bool by_distance>
 struct VertexSums {
   static constexpr bool per_source = false;
   int64_t n;
@@ -215,13 +217,17 @@ struct VertexSums {
   Mask* levels;           // [n + 1], or none
   Factors factors;
 
+  __device__ double weight(int64_t depth) const {
+    if constexpr (by_distance) return factors.at(depth);
+    else return 1.0;
+  }
   __device__ void found(int batch, int64_t v, int64_t depth, Quarter lanes) const {
     const int pairs = sum_over_team(count(lanes));
     int64_t more = 0;
     for (int p = 0; p < planes; ++p)
       more += int64_t{sum_over_team(count(lanes & leaves[(p * batches + batch) * kTeam + quarter()]))} << p;
-    const double d = static_cast<double>(depth), here = depth > 0 ? pairs * factors.at(depth) : 0.0;
-    const double beyond = static_cast<double>(more) * factors.at(depth + 1);
+    const double d = static_cast<double>(depth), here = depth > 0 ? pairs * weight(depth) : 0.0;
+    const double beyond = static_cast<double>(more) * weight(depth + 1);
     const double near = depth > 0 ? here / d : 0.0;
     // One of the four sums per thread.
     const double term[] = {here * d + beyond * (d + 1), near + beyond / (d + 1), here / (d + 1) + beyond / (d + 2),

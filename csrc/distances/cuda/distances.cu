@@ -3,6 +3,7 @@
 #include <torch/csrc/stable/library.h>
 
 #include <optional>
+#include <type_traits>
 
 #include "distances/cuda/bits.cuh"
 #include "core/cuda/scratch.cuh"
@@ -129,9 +130,12 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
       leaf_planes<<<blocks(count, 256), 256, 0, stream>>>(hanging + first, count, planes, batches, plane);
       check_launch("leaf_planes");
     }
-    const VertexSums visitor = {n,    reinterpret_cast<const Quarter*>(plane),  planes, batches,
-                                part, eccentricity.mutable_data_ptr<int32_t>(), pairs,  factors};
-    if (!waves.run(count, search.sources(first), visitor, nothing, factors.last())) return false;
+    const auto searched = [&](auto by_distance) {
+      const VertexSums<by_distance.value> visitor = {n,    reinterpret_cast<const Quarter*>(plane),  planes, batches,
+                                                     part, eccentricity.mutable_data_ptr<int32_t>(), pairs,  factors};
+      return waves.run(count, search.sources(first), visitor, nothing, factors.last());
+    };
+    if (!(factor ? searched(std::true_type{}) : searched(std::false_type{}))) return false;
     add_sums<<<8 * search.run().processors, 256, 0, stream>>>(table, batches, part, sums.mutable_data_ptr<double>());
     check_launch("add_sums");
     return true;
