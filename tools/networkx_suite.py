@@ -33,6 +33,7 @@ TESTS = {
         f"{CENTRALITY}.tests.test_betweenness_centrality_subset",
         f"{CENTRALITY}.tests.test_closeness_centrality",
         f"{CENTRALITY}.tests.test_harmonic_centrality",
+        f"{CENTRALITY}.tests.test_percolation_centrality",
         *DISTANCES,
         "networkx.algorithms.community.tests.test_centrality",
         "networkx.algorithms.tests.test_efficiency",
