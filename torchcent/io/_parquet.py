@@ -46,6 +46,8 @@ def read_parquet(
     with parsing(path, "a parquet file"):
         file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=coded)
         table = file.read(columns=wanted)
+        if not set(wanted) <= set(table.column_names):
+            raise ValueError("its columns are not those of its schema")
         own = _own_metadata(table.schema.metadata)
     columns = [_column(path, pa, name, table[name]) for name in ends]
     isolated = own.get("isolated", [])
