@@ -15,7 +15,7 @@ if not (_ops.cuda and torch.cuda.is_available()):
 # And the least share of the estimate that is taken: where searches end a level before the deepest
 # of all, the memory for more levels may not be asked for.
 GRAPHS = {
-    "R-MAT": (lambda: generate.rmat(17, 16), 0.97),
+    "R-MAT": (lambda: generate.rmat(17, 16), 0.98),
     "preferential attachment": (lambda: generate.ba(100_000, 4), 0.85),
     "small world": (lambda: generate.ws(100_000, 10, 0.1), 0.98),
     "triangulation": (lambda: generate.delaunay(2**17), 0.98),
