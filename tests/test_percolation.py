@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import torchcent
 from torchcent import Graph, cli
+from torchcent import nx as torchcent_nx
 from torchcent.runtime import _ops
 
 F64 = torch.float64
@@ -233,3 +234,30 @@ def test_small(n):
         assert zero.tolist() == [0.0, 0.0, 0.0]
         own = torchcent.percolation(ARCS, states=torch.tensor([0.0, 5.0, 0.0]))
         assert own.tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("engine", ["auto", *ENGINES])
+@pytest.mark.parametrize("factor", [1e-300, 2.0**-40, 3.0, 1e300])
+def test_only_ratios_of_states_matter(engine, factor):
+    """Also where float32, which lanes count in, does not hold the states."""
+    if engine not in ("auto", "tensor") and not _ops.has_kernel("depths", DEVICE):
+        pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
+    n, arcs = SHAPES["40"]
+    states = torch.tensor(drawn(n), dtype=F64)
+    options = {"num_nodes": n, "directed": False, "dtype": F64, "engine": engine}
+    plain = torchcent.percolation(edge_index(arcs), states=states, **options)
+    scaled = torchcent.percolation(edge_index(arcs), states=states * factor, **options)
+    assert plain.max() > 0
+    torch.testing.assert_close(scaled, plain, rtol=1e-5, atol=1e-12)
+
+
+def test_a_converted_graph_without_states_is_refused():
+    """Instead of taking every state for 1."""
+    graph = nx.path_graph(4)
+    nx.set_node_attributes(graph, {0: 0.5, 1: 0.25, 2: 0.125, 3: 1.0}, "percolation")
+    bare = torchcent_nx.convert_from_nx(graph)
+    with pytest.raises(NotImplementedError, match="without the attributes of its nodes"):
+        torchcent_nx.percolation_centrality(bare)
+    held = torchcent_nx.convert_from_nx(graph, preserve_node_attrs=True)
+    expected = nx.percolation_centrality(graph, backend="networkx")
+    assert torchcent_nx.percolation_centrality(held) == pytest.approx(expected)

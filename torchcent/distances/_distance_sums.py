@@ -289,18 +289,24 @@ def _weighted_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing:
 
 
 def _cut_source_sums(graph: Graph, how: Request, sources: Tensor, outgoing: bool) -> Sums:
-    """The same within a cutoff, row by row."""
+    """:func:`_weighted_source_sums` within a cutoff, from rows of distances."""
     total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
     eccentricity, done = torch.zeros_like(total[:, FAR]), 0
     for rows in distance_rows(graph, how, sources, backward=not outgoing):
         part = slice(done, done + rows.shape[0])
         counts = _counts(rows, how)
-        near = torch.where(counts, rows, 0)
-        total[part, FAR], total[part, REACH] = near.sum(1), counts.sum(1).double()
-        total[part, HARMONIC] = torch.where(counts, 1 / rows, 0).sum(1)
-        eccentricity[part] = near.amax(1) if rows.shape[1] else 0
+        within = torch.where(counts, rows, 0)
+        total[part, FAR], total[part, REACH] = _row_sums(within), counts.sum(1).double()
+        eccentricity[part] = within.amax(1) if rows.shape[1] else 0
+        total[part, HARMONIC] = _row_sums(within.reciprocal_().masked_fill_(~counts, 0))
         done = part.stop
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
+
+
+def _row_sums(rows: Tensor) -> Tensor:
+    """The sum of each row in the order of its entries, whatever the number of rows and threads."""
+    lengths = torch.full((rows.shape[0],), rows.shape[1], device=rows.device)
+    return torch.segment_reduce(rows.flatten(), "sum", lengths=lengths, unsafe=True)
 
 
 def _factor(graph: Graph, how: Request) -> Tensor | None:

@@ -93,7 +93,7 @@ def percolation_centrality(
     weight: Hashable = None,
 ) -> dict[Hashable, float]:
     if states is None:
-        states = nx.get_node_attributes(G.to_networkx(), attribute, default=1)
+        states = G.states(attribute)
     if len(G) < 3 or len(states) != len(G) or any(node not in states for node in G):
         raise NotImplementedError("torchcent needs three nodes and more, and a state for each")
     graph = G.search(weight)

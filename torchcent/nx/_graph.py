@@ -102,6 +102,13 @@ class BackendGraph:
             self._weights[name] = edge_lengths(self._source, self.arrays, name)
         return self._weights[name]
 
+    def states(self, name: Hashable) -> dict[Hashable, Any]:
+        """An attribute of every node, 1 where a node lacks it."""
+        if self._source is None:
+            raise NotImplementedError("the graph was converted without the attributes of its nodes")
+        found: dict[Hashable, Any] = nx.get_node_attributes(self._source, name, default=1)
+        return found
+
     @cached_property
     def adjacency(self) -> tuple[Tensor, Tensor]:
         """CSR on the host; the neighbours of each vertex are in the order of NetworkX."""

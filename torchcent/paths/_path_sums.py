@@ -14,11 +14,23 @@ from torchcent.graph import Graph, _batch
 
 def scores(graph: Graph, request: Request) -> Tensor:
     """The normalised scores per vertex or slot, in float64."""
+    if MEASURES[request.measure].weighted_by:
+        request = request._replace(sources=_scaled(request.sources))
     found = sums(graph, request)
     per_slot = MEASURES[request.measure].per_slot
     if per_slot and not graph.directed:
         found = found + found[graph.reverse_slot]
     return of_request(found, graph, request)
+
+
+def _scaled(states: Tensor | None) -> Tensor:
+    """States whose largest is in [0.5, 1): the scores depend on their ratios only, and engines
+    whose path counts are float32 also hold the weights of sources in float32. Exact, since the
+    factor is a power of two."""
+    assert states is not None
+    if states.numel() == 0:
+        return states
+    return torch.ldexp(states, -torch.frexp(states.max()).exponent)
 
 
 def sums(graph: Graph, request: Request) -> Tensor:
