@@ -14,8 +14,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-// Rows processed at a time, so that every level saturates the GPU; maximum number of batches (a grid dimension).
-
 // Splits the sources into waves of batches that fit into memory, and runs them.
 class Search {
  public:
