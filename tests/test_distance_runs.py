@@ -9,14 +9,12 @@ from interrupt import assert_stops
 
 import torchcent
 from torchcent import Graph
-from torchcent.distances import _distance_sums
 from torchcent.runtime import _ops
 
 
 @pytest.mark.parametrize("measure", ["closeness", "distance_distribution", "diameter"])
-def test_progress(distance_engine, monkeypatch, capsys, measure):
-    monkeypatch.setitem(_distance_sums.INLINE_WORK, "bits", 0)
-    monkeypatch.setitem(_distance_sums.INLINE_WORK, "tensor", 0)
+def test_progress(distance_engine, tuning, capsys, measure):
+    tuning(distances_inline=0)
     columns = torch.randint(0, 400, (2, 1200), generator=torch.Generator().manual_seed(0))
     plain = getattr(torchcent, measure)(columns, progress=False, engine=distance_engine)
     assert capsys.readouterr().err == ""

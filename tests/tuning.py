@@ -8,7 +8,7 @@ import pytest
 PLACES = {
     # Sources x slots, or products, below which a run has no thread and no bar.
     "paths_inline": "engines._driver._INLINE_WORK",
-    "distances_inline": "distances._distance_sums.INLINE_WORK",
+    "distances_inline": "distances._run.INLINE_WORK",
     "closure_inline": "pairs._closure._INLINE_WORK",
     "mcl_inline": "clustering._run._INLINE_WORK",
     # Vertices of a graph that `auto` leaves to the tiny engine.

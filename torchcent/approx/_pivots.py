@@ -34,7 +34,7 @@ def dependency_sums(
         and _ops.has_kernel("weighted_dependency", graph.device)
     ):
         engine = "dijkstra"  # has distances available during accumulation
-    made, core = _plan.plan(
+    plan, core = _plan.plan(
         graph,
         Request(measure, engine, tie_tolerance=tie_tolerance, memory=memory),
         number,
@@ -42,7 +42,7 @@ def dependency_sums(
     if graph.is_weighted:
         _resolution.check(graph)
     problem = _reduce.problem(graph, core, measure, pivots, None, False, tie_tolerance)
-    return _driver.run(problem, made, progress)
+    return _driver.run(problem, plan, progress)
 
 
 class Pivots:

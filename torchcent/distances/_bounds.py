@@ -21,7 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.distances._distance_sums import farthest, source_sums
+from torchcent.distances._distance_sums import source_sums
+from torchcent.distances._run import farthest
 from torchcent.engines import _hops, _room, _tensor, _weighted_rows
 from torchcent.engines._choice import OPERATORS
 from torchcent.engines._costs import Bits
@@ -44,8 +45,8 @@ class Bounds:
     symmetric graph `back` is `out`.
     """
 
-    def __init__(self, graph: Graph, how: Request, root: int) -> None:
-        self.graph, self.how = graph, how
+    def __init__(self, graph: Graph, request: Request, root: int) -> None:
+        self.graph, self.request = graph, request
         out, back = self._distances(root)
         inside = (out >= 0) & (back >= 0)
         self.is_whole = bool(inside.all())
@@ -68,10 +69,10 @@ class Bounds:
         return self._learned(place, *self._distances(int(self.vertex[place])))
 
     def _distances(self, vertex: int) -> tuple[Vector, Vector]:
-        out = distances_from(self.graph, self.how, vertex)
+        out = distances_from(self.graph, self.request, vertex)
         if self.graph.is_symmetric:
             return out, out
-        return out, distances_from(self.graph, self.how, vertex, backward=True)
+        return out, distances_from(self.graph, self.request, vertex, backward=True)
 
     def _learned(self, place: int, out: Vector, back: Vector) -> tuple[Vector, Vector]:
         symmetric = back is out
@@ -102,13 +103,13 @@ class Bounds:
 
     def largest_distances(self, places: Indices, backward: bool = False) -> Vector:
         """The largest distance from each of the vertices, or to it, by a search from each."""
-        graph, how = self.graph, self.how
+        graph, request = self.graph, self.request
         vertices = torch.from_numpy(self.vertex[places]).to(graph.device)
-        one_by_one = how.engine == "auto" and _ops.available and graph.device.type == "cpu"
+        one_by_one = request.engine == "auto" and _ops.available and graph.device.type == "cpu"
         one_by_one = one_by_one and not graph.is_weighted
         if one_by_one and vertices.numel() <= MOST_SINGLE:
-            return farthest(graph, how, vertices, backward).numpy()
-        return source_sums(graph, how, vertices, not backward).eccentricity.cpu().numpy()
+            return farthest(graph, request, vertices, backward).numpy()
+        return source_sums(graph, request, vertices, not backward).eccentricity.cpu().numpy()
 
 
 def worth(row: Vector) -> int:
@@ -123,13 +124,13 @@ def worth(row: Vector) -> int:
     return int(256 / min(1 + 2 * row.std(), 64.0))
 
 
-def distances_from(graph: Graph, how: Request, vertex: int, backward: bool = False) -> Vector:
+def distances_from(graph: Graph, request: Request, vertex: int, backward: bool = False) -> Vector:
     """[n]: distances from the vertex, or to it; -1 where there is no path."""
     if graph.is_weighted:
-        row = _weighted_rows.single(graph, how.engine, vertex, backward)
+        row = _weighted_rows.single(graph, request.engine, vertex, backward)
         return torch.where(torch.isfinite(row), row, -1).cpu().numpy()
     rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
-    search = _hops.hops_on_tensors if how.engine == "tensor" else _hops.hops
+    search = _hops.hops_on_tensors if request.engine == "tensor" else _hops.hops
     return search(rowptr, col, vertex).cpu().numpy()
 
 
@@ -137,14 +138,14 @@ def as_tensor(values: Vector | Indices, graph: Graph) -> Tensor:
     return torch.from_numpy(values).to(graph.device)
 
 
-def room_for(graph: Graph, how: Request) -> None:
+def room_for(graph: Graph, request: Request) -> None:
     """Raises MemoryError if memory does not suffice for single searches and one batch.
 
     This includes the bounds, the rows of the roots, and temporary vectors.
     """
-    limit, n = _room.limit(graph, how.memory), graph.num_nodes
+    limit, n = _room.limit(graph, request.memory), graph.num_nodes
     compiled = _ops.has_kernel(OPERATORS["distances"][False], graph.device)
-    if graph.is_weighted or how.engine == "tensor" or not compiled:
+    if graph.is_weighted or request.engine == "tensor" or not compiled:
         search = _tensor.memory_needed(n, graph.num_slots, 1)
     elif graph.device.type == "cuda":
         search = Bits.flight(n, graph.num_slots, 1, limit)[0]
@@ -152,4 +153,4 @@ def room_for(graph: Graph, how: Request) -> None:
         search = Bits.row_bytes(n, WIDE_BITS)
     needed = graph.nbytes + search + _BYTES_PER_NODE * n
     if needed > limit:
-        raise _memory.refuse(how.measure, needed, limit, how.memory)
+        raise _memory.refuse(request.measure, needed, limit, request.memory)

@@ -11,7 +11,8 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.distances import _eccentricity, _top_closeness
-from torchcent.distances._distance_sums import Sums, asked, source_sums, vertex_sums
+from torchcent.distances._distance_sums import asked, source_sums, vertex_sums
+from torchcent.distances._run import Sums
 from torchcent.engines import _scale
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
@@ -75,10 +76,10 @@ def distance_profile(
         tensor([6., 4., 4., 6.])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("distance_profile", graph, engine, memory, progress, dtype)
+    request = asked("distance_profile", graph, engine, memory, progress, dtype)
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")
-    sums = _incoming(graph, how, sources, generator)
+    sums = _incoming(graph, request, sources, generator)
     columns = (
         _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),
         _scale.harmonic(sums.harmonic, _scale.others(graph), normalized),
@@ -86,7 +87,7 @@ def distance_profile(
         sums.reach,
         sums.farness,
     )
-    return DistanceProfile(*(column.to(how.dtype) for column in columns))
+    return DistanceProfile(*(column.to(request.dtype) for column in columns))
 
 
 @_memory.reported
@@ -176,23 +177,23 @@ def closeness(
         Then et al. 2014; top: Bergamini et al. 2019.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("closeness", graph, engine, memory, progress, dtype, cutoff)
+    request = asked("closeness", graph, engine, memory, progress, dtype, cutoff)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
     if top is not None:
         check_batch.one_graph(graph, "top", "sort the scores of each graph")
         values, indices = _top_closeness.top_closeness(
-            graph, how, check.top(top, graph), wf_improved
+            graph, request, check.top(top, graph), wf_improved
         )
-        return values.to(how.dtype), indices
+        return values.to(request.dtype), indices
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     if ids is not None:
-        sums = source_sums(graph, how, ids)
+        sums = source_sums(graph, request, ids)
     else:
-        sums = _incoming(graph, how, sources, generator)
+        sums = _incoming(graph, request, sources, generator)
     score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph, ids), wf_improved)
-    return score.to(how.dtype)
+    return score.to(request.dtype)
 
 
 @_memory.reported
@@ -238,15 +239,15 @@ def harmonic(
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("harmonic", graph, engine, memory, progress, dtype, cutoff)
+    request = asked("harmonic", graph, engine, memory, progress, dtype, cutoff)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     if ids is not None:
-        sums = source_sums(graph, how, ids)
+        sums = source_sums(graph, request, ids)
     else:
-        sums = _incoming(graph, how, sources, generator)
-    return _scale.harmonic(sums.harmonic, _scale.others(graph, ids), normalized).to(how.dtype)
+        sums = _incoming(graph, request, sources, generator)
+    return _scale.harmonic(sums.harmonic, _scale.others(graph, ids), normalized).to(request.dtype)
 
 
 @_memory.reported
@@ -290,18 +291,18 @@ def eccentricity(
         tensor([3., 2., 2., 3.])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("eccentricity", graph, engine, memory, progress, dtype)
+    request = asked("eccentricity", graph, engine, memory, progress, dtype)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    return _eccentricity.eccentricities(graph, how, ids, disconnected).to(how.dtype)
+    return _eccentricity.eccentricities(graph, request, ids, disconnected).to(request.dtype)
 
 
 def _incoming(
-    graph: Graph, how: Request, sources: int | Tensor | None, generator: torch.Generator | None
+    graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
 ) -> Sums:
     """Sums over all other vertices, exact or from pivots."""
     pivots = check.sources(sources, graph, check.random_generator(generator))
-    sums = vertex_sums(graph, how, sources=pivots)
+    sums = vertex_sums(graph, request, sources=pivots)
     if pivots is None:
         return sums
     return replace(sums, total=_scale.from_pivots(sums.total, graph, pivots))

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.distances._distance_sums import asked, distance_rows, small_sums, vertex_sums
+from torchcent.distances._distance_sums import asked, small_sums, vertex_sums
+from torchcent.distances._weighted_sums import distance_rows
 from torchcent.engines import _room, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
@@ -58,11 +59,11 @@ def distance_distribution(
         tensor([4, 6, 4, 2])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("distance_distribution", graph, engine, memory, progress, None)
+    request = asked("distance_distribution", graph, engine, memory, progress, None)
     pivots = _pivots(graph, sources, generator)
-    small, large = _split(graph, how)
-    table = _small_pairs(graph, how, pivots, small)
-    rows = list(_large_pairs(graph, how, pivots, large))
+    small, large = _split(graph, request)
+    table = _small_pairs(graph, request, pivots, small)
+    rows = list(_large_pairs(graph, request, pivots, large))
     longest = max((row.numel() for row in rows), default=1)
     table = torch.nn.functional.pad(table, (0, max(longest - table.shape[1], 0)))
     for number, row in zip(large, rows, strict=True):
@@ -115,14 +116,14 @@ def effective_diameter(
         Leskovec, Kleinberg and Faloutsos 2005.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("effective_diameter", graph, engine, memory, progress, dtype)
+    request = asked("effective_diameter", graph, engine, memory, progress, dtype)
     share = check.quantile(q)
     pivots = _pivots(graph, sources, generator)
-    small, large = _split(graph, how)
-    value = _quantile(_small_pairs(graph, how, pivots, small), share)
-    for number, pairs in zip(large, _large_pairs(graph, how, pivots, large), strict=True):
+    small, large = _split(graph, request)
+    value = _quantile(_small_pairs(graph, request, pivots, small), share)
+    for number, pairs in zip(large, _large_pairs(graph, request, pivots, large), strict=True):
         value[number] = _quantile(pairs[None], share)[0]
-    return (value if graph.ptr is not None else value[0]).to(how.dtype)
+    return (value if graph.ptr is not None else value[0]).to(request.dtype)
 
 
 @_memory.reported
@@ -162,16 +163,16 @@ def average_shortest_path_length(
         tensor(1.3333)
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = asked("average_shortest_path_length", graph, engine, memory, progress, dtype)
+    request = asked("average_shortest_path_length", graph, engine, memory, progress, dtype)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
-    sums = vertex_sums(graph, how)
+    sums = vertex_sums(graph, request)
     pairs, total = _batch.total(graph, sums.reach), _batch.total(graph, sums.farness)
     n = _batch.sizes(graph)
     mean = total / pairs  # NaN without pairs
     if disconnected == "inf":
         mean[pairs < n * (n - 1)] = math.inf
     mean[n < 2] = 0
-    mean = mean.to(how.dtype)
+    mean = mean.to(request.dtype)
     return mean if graph.ptr is not None else mean[0]
 
 
@@ -183,11 +184,11 @@ def _pivots(
     return None if pivots is not None and pivots.numel() == graph.num_nodes else pivots
 
 
-def _split(graph: Graph, how: Request) -> tuple[_tiny.Numbers, list[int]]:
+def _split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:
     """The graphs whose pairs the tiny engine counts, and the others; weighted graphs are others."""
     if graph.is_weighted:
         return np.empty(0, np.int64), list(range(graph.num_graphs))
-    return _tiny.split(graph, how.engine)
+    return _tiny.split(graph, request.engine)
 
 
 def _quantile(pairs: Tensor, share: float) -> Tensor:
@@ -202,12 +203,14 @@ def _quantile(pairs: Tensor, share: float) -> Tensor:
     return torch.where(wanted == 0, 0, value)[:, 0]
 
 
-def _small_pairs(graph: Graph, how: Request, pivots: Tensor | None, small: _tiny.Numbers) -> Tensor:
+def _small_pairs(
+    graph: Graph, request: Request, pivots: Tensor | None, small: _tiny.Numbers
+) -> Tensor:
     """[num_graphs, longest + 1]: pairs by distance of these graphs, zeros for all others."""
     dtype = torch.int64 if pivots is None else torch.float64
     if small.size == 0:
         return torch.zeros(graph.num_graphs, 1, dtype=dtype, device=graph.device)
-    levels = small_sums(graph, how, small, pivots, levels=True).levels
+    levels = small_sums(graph, request, small, pivots, levels=True).levels
     place = torch.nonzero(levels).flatten()
     number = _batch.of_graph(graph, place)
     first = 0 if graph.ptr is None else graph.ptr[number]
@@ -222,40 +225,40 @@ def _small_pairs(graph: Graph, how: Request, pivots: Tensor | None, small: _tiny
 
 
 def _large_pairs(
-    graph: Graph, how: Request, pivots: Tensor | None, large: list[int]
+    graph: Graph, request: Request, pivots: Tensor | None, large: list[int]
 ) -> Iterator[Tensor]:
     """The pairs by distance of each of these graphs, up to its largest distance."""
     own = _batch.chosen(graph, pivots)
     for number in large:
-        yield _pairs_of_one(_batch.part(graph, number), how, own(number))
+        yield _pairs_of_one(_batch.part(graph, number), request, own(number))
 
 
-def _pairs_of_one(graph: Graph, how: Request, pivots: Tensor | None) -> Tensor:
+def _pairs_of_one(graph: Graph, request: Request, pivots: Tensor | None) -> Tensor:
     if pivots is not None and pivots.numel() == 0:
         return torch.zeros(1, dtype=torch.float64, device=graph.device)
     if graph.is_weighted:
-        levels = _weighted_levels(graph, how, pivots)
+        levels = _weighted_levels(graph, request, pivots)
     else:
-        levels = vertex_sums(graph, how, sources=pivots, levels=True).levels
+        levels = vertex_sums(graph, request, sources=pivots, levels=True).levels
         levels = levels[: max(int(torch.count_nonzero(levels)), 1)]
     if pivots is None or pivots.numel() == graph.num_nodes:
         return levels
     return levels.double() * (graph.num_nodes / pivots.numel())
 
 
-def _weighted_levels(graph: Graph, how: Request, pivots: Tensor | None) -> Tensor:
+def _weighted_levels(graph: Graph, request: Request, pivots: Tensor | None) -> Tensor:
     """Pairs by distance for whole weights: int64 [longest + 1]."""
-    check_weights.whole_weights(graph, how.measure)
+    check_weights.whole_weights(graph, request.measure)
     sources = torch.arange(graph.num_nodes, device=graph.device) if pivots is None else pivots
-    limit = _room.limit(graph, how.memory)
+    limit = _room.limit(graph, request.memory)
     levels = torch.zeros(1, dtype=torch.int64, device=graph.device)
-    for rows in distance_rows(graph, how, sources):
+    for rows in distance_rows(graph, request, sources):
         found = rows[torch.isfinite(rows)].long()
         longest = int(found.max()) if found.numel() else 0
         needed = graph.nbytes + 24 * (longest + 1)
         if needed > limit:
-            what = f"{how.measure}, with an entry for each distance up to {longest},"
-            raise _memory.refuse(what, needed, limit, how.memory)
+            what = f"{request.measure}, with an entry for each distance up to {longest},"
+            raise _memory.refuse(what, needed, limit, request.memory)
         count = torch.bincount(found, minlength=levels.numel())
         count[: levels.numel()] += levels
         levels = count

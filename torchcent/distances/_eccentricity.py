@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from torchcent.distances._bounds import Bounds, as_tensor, worth
-from torchcent.distances._distance_sums import Sums, small_sums, source_sums, vertex_sums
+from torchcent.distances._distance_sums import small_sums, source_sums, vertex_sums
+from torchcent.distances._run import Sums
 from torchcent.engines import _plan, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
@@ -19,30 +20,30 @@ TRIAL = 8  # single searches between checks that they settle enough
 
 
 def eccentricities(
-    graph: Graph, how: Request, vertices: Tensor | None, disconnected: str
+    graph: Graph, request: Request, vertices: Tensor | None, disconnected: str
 ) -> Tensor:
     """float64 [n], or one per given vertex: along outgoing arcs, inf if not all are reached."""
     if vertices is not None:
-        sums = source_sums(graph, how, vertices, outgoing=True)
+        sums = source_sums(graph, request, vertices, outgoing=True)
         return _of_sums(sums, graph, disconnected, vertices)
-    small, large = _tiny.split(graph, how.engine)
+    small, large = _tiny.split(graph, request.engine)
     if graph.ptr is None and large:
-        settled = _settled(graph, how)
+        settled = _settled(graph, request)
         if settled is not None:
             return settled.double()
-        return _of_sums(vertex_sums(graph, how, outgoing=True), graph, disconnected)
-    value = of_small(graph, how, small, disconnected)
+        return _of_sums(vertex_sums(graph, request, outgoing=True), graph, disconnected)
+    value = of_small(graph, request, small, disconnected)
     for number in large:
-        one = eccentricities(_batch.part(graph, number), how, None, disconnected)
+        one = eccentricities(_batch.part(graph, number), request, None, disconnected)
         value[_batch.run(graph, number)[0]] = one
     return value
 
 
-def of_small(graph: Graph, how: Request, small: _tiny.Numbers, disconnected: str) -> Tensor:
+def of_small(graph: Graph, request: Request, small: _tiny.Numbers, disconnected: str) -> Tensor:
     """The same for these graphs by the tiny engine; values of other vertices are undefined."""
     if small.size == 0:
         return torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    return _of_sums(small_sums(graph, how, small, outgoing=True), graph, disconnected)
+    return _of_sums(small_sums(graph, request, small, outgoing=True), graph, disconnected)
 
 
 def _of_sums(sums: Sums, graph: Graph, disconnected: str, vertices: Tensor | None = None) -> Tensor:
@@ -53,17 +54,17 @@ def _of_sums(sums: Sums, graph: Graph, disconnected: str, vertices: Tensor | Non
     return value
 
 
-def _settled(graph: Graph, how: Request) -> Tensor | None:
+def _settled(graph: Graph, request: Request) -> Tensor | None:
     """The eccentricities from bounds and searches; None where one pass over all is better.
 
     Searches start alternately at the vertex with the largest upper bound and at the one with the
     smallest lower bound. Vertices that remain open are searched.
     """
     n = graph.num_nodes
-    made, _ = _plan.plan(graph, how)
-    if how.engine != "auto" or made.engine != "bits" or n < FEWEST:
+    plan, _ = _plan.plan(graph, request)
+    if request.engine != "auto" or plan.engine != "bits" or n < FEWEST:
         return None
-    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    bounds = Bounds(graph, request, int(graph.degree.argmax()))
     if not bounds.is_whole:
         return None
     before, searches, each = n, 0, worth(bounds.root[0])

@@ -87,8 +87,8 @@ def diameter(
         Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = _asked("diameter", graph, disconnected, engine, memory, progress, dtype)
-    return _per_graph(graph, how, disconnected, _diameter)
+    request = _asked("diameter", graph, disconnected, engine, memory, progress, dtype)
+    return _per_graph(graph, request, disconnected, _diameter)
 
 
 @_memory.reported
@@ -131,8 +131,8 @@ def radius(
         Borassi et al. 2015.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = _asked("radius", graph, disconnected, engine, memory, progress, dtype)
-    return _per_graph(graph, how, disconnected, _radius)
+    request = _asked("radius", graph, disconnected, engine, memory, progress, dtype)
+    return _per_graph(graph, request, disconnected, _radius)
 
 
 @_memory.reported
@@ -163,8 +163,8 @@ def center(
         tensor([1, 2])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = _asked("center", graph, disconnected, engine, memory, progress, None)
-    return _extreme_vertices(graph, how, disconnected, _radius)
+    request = _asked("center", graph, disconnected, engine, memory, progress, None)
+    return _extreme_vertices(graph, request, disconnected, _radius)
 
 
 @_memory.reported
@@ -195,8 +195,8 @@ def periphery(
         tensor([0, 3])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    how = _asked("periphery", graph, disconnected, engine, memory, progress, None)
-    return _extreme_vertices(graph, how, disconnected, _diameter)
+    request = _asked("periphery", graph, disconnected, engine, memory, progress, None)
+    return _extreme_vertices(graph, request, disconnected, _diameter)
 
 
 def _asked(
@@ -207,61 +207,61 @@ def _asked(
     return asked(measure, graph, engine, memory, progress, dtype)
 
 
-def _per_graph(graph: Graph, how: Request, disconnected: str, find: _Find) -> Tensor:
+def _per_graph(graph: Graph, request: Request, disconnected: str, find: _Find) -> Tensor:
     """The extreme eccentricity of the graph, or of each graph of a batch."""
-    small, large = _tiny.split(graph, how.engine)
+    small, large = _tiny.split(graph, request.engine)
     if small.size:
-        value = _outermost(graph, how, of_small(graph, how, small, disconnected))
+        value = _outermost(graph, request, of_small(graph, request, small, disconnected))
     else:
         value = torch.zeros(graph.num_graphs, dtype=torch.float64, device=graph.device)
     for number in large:
         one = _batch.part(graph, number)
-        value[number] = find(one, _with_room(one, how), disconnected)[0]
-    value = value.to(how.dtype)
+        value[number] = find(one, _with_room(one, request), disconnected)[0]
+    value = value.to(request.dtype)
     return value[0] if graph.ptr is None else value
 
 
-def _extreme_vertices(graph: Graph, how: Request, disconnected: str, find: _Find) -> Tensor:
+def _extreme_vertices(graph: Graph, request: Request, disconnected: str, find: _Find) -> Tensor:
     """The vertices that have the extreme eccentricity, of all graphs."""
-    small, large = _tiny.split(graph, how.engine)
+    small, large = _tiny.split(graph, request.engine)
     chosen = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
     if small.size:
-        found = of_small(graph, how, small, disconnected)
-        chosen = found == _batch.per_vertex(graph, _outermost(graph, how, found))
+        found = of_small(graph, request, small, disconnected)
+        chosen = found == _batch.per_vertex(graph, _outermost(graph, request, found))
     for number in large:
         one = _batch.part(graph, number)
-        value, bounds = find(one, _with_room(one, how), disconnected)
+        value, bounds = find(one, _with_room(one, request), disconnected)
         own = torch.zeros(one.num_nodes, dtype=torch.bool, device=graph.device)
-        own[_with_eccentricity(one, how, value, bounds, disconnected)] = True
+        own[_with_eccentricity(one, request, value, bounds, disconnected)] = True
         chosen[_batch.run(graph, number)[0]] = own
     return torch.nonzero(chosen).flatten()
 
 
-def _outermost(graph: Graph, how: Request, eccentricity: Tensor) -> Tensor:
-    smallest = how.measure in ("radius", "center")
+def _outermost(graph: Graph, request: Request, eccentricity: Tensor) -> Tensor:
+    smallest = request.measure in ("radius", "center")
     return (_batch.smallest if smallest else _batch.largest)(graph, eccentricity)
 
 
-def _with_room(graph: Graph, how: Request) -> Request:
-    room_for(graph, how)
-    return how
+def _with_room(graph: Graph, request: Request) -> Request:
+    room_for(graph, request)
+    return request
 
 
-def _diameter(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bounds | None]:
+def _diameter(graph: Graph, request: Request, disconnected: str) -> tuple[float, Bounds | None]:
     """The diameter, and bounds of all eccentricities if the graph is strongly connected."""
     if graph.num_nodes == 0:
         return 0, None
-    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    bounds = Bounds(graph, request, int(graph.degree.argmax()))
     if bounds.is_whole:
         return LongestDistance(bounds).run(), bounds
     if disconnected == "inf":
         return math.inf, None
     if not graph.is_symmetric:
-        return float(eccentricities(graph, how, None, "component").max()), None
-    return _largest_diameter(graph, how, LongestDistance(bounds).run(), bounds.vertex), None
+        return float(eccentricities(graph, request, None, "component").max()), None
+    return _largest_diameter(graph, request, LongestDistance(bounds).run(), bounds.vertex), None
 
 
-def _largest_diameter(graph: Graph, how: Request, low: float, known: Indices) -> float:
+def _largest_diameter(graph: Graph, request: Request, low: float, known: Indices) -> float:
     """The largest diameter of all components; `low` is that of the known one."""
     longest_arc = 1.0 if graph.weight is None or not graph.num_slots else float(graph.weight.max())
     outside = np.ones(graph.num_nodes, bool)
@@ -276,11 +276,11 @@ def _largest_diameter(graph: Graph, how: Request, low: float, known: Indices) ->
             break
         inside = vertex[label == component]
         root = int(inside[graph.degree[inside].argmax()])
-        low = max(low, LongestDistance(Bounds(graph, how, root)).run())
+        low = max(low, LongestDistance(Bounds(graph, request, root)).run())
     return low
 
 
-def _radius(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bounds | None]:
+def _radius(graph: Graph, request: Request, disconnected: str) -> tuple[float, Bounds | None]:
     """The radius, and bounds of all eccentricities if the graph is strongly connected.
 
     The most promising vertex is searched. If its eccentricity exceeds its lower bound, a vertex
@@ -289,11 +289,11 @@ def _radius(graph: Graph, how: Request, disconnected: str) -> tuple[float, Bound
     """
     if graph.num_nodes == 0:
         return 0, None
-    bounds = Bounds(graph, how, int(graph.degree.argmax()))
+    bounds = Bounds(graph, request, int(graph.degree.argmax()))
     if not bounds.is_whole:
         if graph.is_symmetric and disconnected == "inf":
             return math.inf, None
-        return float(eccentricities(graph, how, None, disconnected).min()), None
+        return float(eccentricities(graph, request, None, disconnected).min()), None
     best = bounds.root[0].max().item()
     for _ in range(MOST_SINGLE):
         promising = np.flatnonzero((bounds.lower < best) & ~bounds.searched)
@@ -323,15 +323,15 @@ def _smallest(bounds: Bounds, best: float) -> float:
 
 
 def _with_eccentricity(
-    graph: Graph, how: Request, value: float, bounds: Bounds | None, disconnected: str
+    graph: Graph, request: Request, value: float, bounds: Bounds | None, disconnected: str
 ) -> Tensor:
     """All vertices of this eccentricity, ascending; searches from those that bounds leave open."""
-    outermost = torch.amin if how.measure == "center" else torch.amax
+    outermost = torch.amin if request.measure == "center" else torch.amax
     if bounds is None:
         everything = torch.arange(graph.num_nodes, device=graph.device)
         if everything.numel() == 0 or (value == math.inf and graph.is_symmetric):
             return everything
-        found = eccentricities(graph, how, None, disconnected)
+        found = eccentricities(graph, request, None, disconnected)
         return everything[found == outermost(found)]
     lower, upper = bounds.lower, bounds.upper
     if bounds.slack:  # search from all that rounding may have misplaced

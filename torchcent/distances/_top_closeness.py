@@ -30,26 +30,28 @@ FEW = 48  # worth() up to which single searches are tried before batches
 TRIAL = 32  # single searches between checks that they settle enough
 
 
-def top_closeness(graph: Graph, how: Request, k: int, wf_improved: bool) -> tuple[Tensor, Tensor]:
+def top_closeness(
+    graph: Graph, request: Request, k: int, wf_improved: bool
+) -> tuple[Tensor, Tensor]:
     """(scores float64 [k], vertices int64 [k]), descending, ties by ascending vertex."""
     search = None
-    if how.engine == "auto" and graph.is_symmetric and max(k, FEWEST) <= graph.num_nodes // 4:
-        made, _ = _plan.plan(graph, how)
-        if made.engine == "bits":
-            search = _Search(graph, how, k, wf_improved)
+    if request.engine == "auto" and graph.is_symmetric and max(k, FEWEST) <= graph.num_nodes // 4:
+        plan, _ = _plan.plan(graph, request)
+        if plan.engine == "bits":
+            search = _Search(graph, request, k, wf_improved)
     if search is not None and search.run():
         score = search.exact
     else:
-        sums = vertex_sums(graph, how)
+        sums = vertex_sums(graph, request)
         score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved)
     best = torch.argsort(score, descending=True, stable=True)[:k]
     return score[best], best
 
 
 class _Search:
-    def __init__(self, graph: Graph, how: Request, k: int, wf_improved: bool) -> None:
+    def __init__(self, graph: Graph, request: Request, k: int, wf_improved: bool) -> None:
         n = graph.num_nodes
-        self.graph, self.how, self.k, self.wf_improved = graph, how, k, wf_improved
+        self.graph, self.request, self.k, self.wf_improved = graph, request, k, wf_improved
         size = torch.bincount(graph.components)
         self.reach = size[graph.components].double() - 1
         self.exact = torch.full((n,), -1.0, dtype=torch.float64, device=graph.device)
@@ -60,7 +62,7 @@ class _Search:
         """Returns whether the k best are among the exact scores; if not, all must be computed."""
         tried = False
         hub = int(self.graph.degree.argmax())
-        row = distances_from(self.graph, self.how, hub)
+        row = distances_from(self.graph, self.request, hub)
         each = worth(row[row >= 0])
         if each <= FEW:
             self._search_singly(each)
@@ -69,7 +71,7 @@ class _Search:
             if tried and ids.numel() > self.graph.num_nodes // 2:
                 return False
             batch = ids[torch.argsort(self.upper[ids], descending=True, stable=True)][:BATCH]
-            sums = source_sums(self.graph, self.how, batch)
+            sums = source_sums(self.graph, self.request, batch)
             self.exact[batch] = self._score(sums.farness, sums.reach)
             tried = True
         return True
@@ -86,7 +88,7 @@ class _Search:
             searches += 1
 
     def _search(self, vertex: int) -> None:
-        row = as_tensor(distances_from(self.graph, self.how, vertex), self.graph)
+        row = as_tensor(distances_from(self.graph, self.request, vertex), self.graph)
         inside = row >= 0
         far = row.clamp(min=0).sum().double()
         self.exact[vertex] = self._score(far, self.reach[vertex])

@@ -35,7 +35,9 @@ class Core:
     row: Tensor
     vertex: Tensor  # core vertex -> graph vertex
     slot: Tensor  # core slot -> graph slot
-    near: Tensor  # all core vertices, neighbours close together: the order of sources in batches
+    sequence: (
+        Tensor  # all core vertices in the order in which they fill batches, neighbours together
+    )
     chain: tuple[Reduction, ...]  # the reductions applied
     weight: Tensor | None = None  # per slot, scaled by Graph.scale; None counts hops
     back_weight: Tensor | None = None  # per slot of the transpose
@@ -85,15 +87,15 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
     cache = graph.__dict__.setdefault("_cores", {})
     if (order, fold, ball) not in cache:
         if ball:
-            made = core(graph, order, fold)
-            if made.rowptr.device.type == "cpu":
-                near = _ops.ops.clusters(made.rowptr, made.col, ball)
-                made = dataclasses.replace(made, near=near)
-            cache[order, fold, ball] = made
+            found = core(graph, order, fold)
+            if found.rowptr.device.type == "cpu":
+                balls = _ops.ops.clusters(found.rowptr, found.col, ball)
+                found = dataclasses.replace(found, sequence=balls)
+            cache[order, fold, ball] = found
         else:
             cache[order, fold, ball] = _core(graph, order, fold)
-    found: Core = cache[order, fold, ball]
-    return found
+    kept: Core = cache[order, fold, ball]
+    return kept
 
 
 def bytes_to_transpose(graph: Graph) -> int:
@@ -129,13 +131,17 @@ def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
 
 def tensors_of(value: object) -> Iterator[Tensor]:
     """The tensors that a graph or its cores hold."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Core | Fold | Graph):
-        yield from tensors_of(vars(value))
-    elif isinstance(value, dict | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from tensors_of(part)
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, Core | Fold | Graph):
+            waiting.extend(vars(value).values())
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, tuple):
+            waiting.extend(value)
 
 
 def bytes_for_components(graph: Graph, core: Core) -> int:
@@ -164,22 +170,22 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         arcs = link.arcs_left(arcs)
     kept = torch.argsort(arcs, descending=True, stable=True)[: int((arcs > 0).sum())]
     rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
-    near = _near(rowptr, col, order, graph.is_symmetric)
+    sequence = _sequence(rowptr, col, order, graph.is_symmetric)
     if order == "bandwidth":
-        kept = kept[near]
-        del rowptr, col, slot, near  # free them before building them again
+        kept = kept[sequence]
+        del rowptr, col, slot, sequence  # free them before building them again
         rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
-        near = torch.arange(kept.numel(), device=graph.device)
+        sequence = torch.arange(kept.numel(), device=graph.device)
     colptr, row, back = rowptr, col, None
     weight = graph.scaled_weights[0]
     weight = None if weight is None else weight[slot]
     if not graph.is_symmetric:
         colptr, row, back = _csr.transpose(rowptr, col)
     back_weight = weight if weight is None or back is None else weight[back]
-    return Core(rowptr, col, colptr, row, kept, slot, near, chain, weight, back_weight)
+    return Core(rowptr, col, colptr, row, kept, slot, sequence, chain, weight, back_weight)
 
 
-def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
+def _sequence(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
     """All vertices in an order that keeps neighbours together.
 
     "bandwidth": reverse Cuthill-McKee, as a numbering: neighbours are close to each other in
@@ -189,7 +195,7 @@ def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
     degree order.
     """
     if rowptr.device.type != "cpu":
-        return _device.near(rowptr, col, order)
+        return _device.sequence(rowptr, col, order)
     n = rowptr.numel() - 1
     if n == 0 or col.numel() >= 2**31:
         return torch.arange(n, device="cpu")
@@ -200,10 +206,10 @@ def _near(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
         found = graph.reverse_cuthill_mckee(matrix, symmetric_mode=symmetric)
     else:
         found = graph.breadth_first_order(matrix, 0, directed=symmetric, return_predecessors=False)
-    near = torch.from_numpy(found.astype(np.int64))
+    sequence = torch.from_numpy(found.astype(np.int64))
     rest = torch.ones(n, dtype=torch.bool, device="cpu")
-    rest[near] = False
-    return torch.cat([near, torch.nonzero(rest).flatten()])
+    rest[sequence] = False
+    return torch.cat([sequence, torch.nonzero(rest).flatten()])
 
 
 def problem(
@@ -232,7 +238,7 @@ def problem(
     # index_select, not brackets, which wake PyTorch's threads even for a few thousand entries;
     # these then spin for 5 ms and compete with ours.
     start = (pairs.source.index_select(0, core.vertex) > 0) & (core.rowptr.diff() > 0)
-    start = core.near.masked_select(start.index_select(0, core.near))
+    start = core.sequence.masked_select(start.index_select(0, core.sequence))
     vertex = core.vertex.index_select(0, start)
     return Problem(
         measure,

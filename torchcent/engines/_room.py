@@ -87,12 +87,12 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> 
     """Bytes on CUDA that a run holds besides the memory of the kernels.
 
     These are the graph and everything cached with it, weights of vertices and of sources
-    (_reduce.Problem), the sums and the result.
+    (_reduce.Problem), `own` sums and the result, of `scores` bytes.
     """
     kept = 0
     if core.fold.order.numel() and "components" not in vars(graph):
         kept = 8 * graph.num_nodes
-    vectors = [8 * scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept]
+    vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept]
     return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 

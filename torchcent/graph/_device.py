@@ -55,9 +55,9 @@ def bytes_to_transpose(n: int, m: int) -> int:
 def bytes_to_reduce(n: int, m: int, order: str, symmetric: bool) -> int:
     """Peak memory of _reduce._core on CUDA if nothing folds, including its result.
 
-    Per slot, a subgraph needs 16 bytes, of which 12 remain (graph.cu). `near` adds a window of
-    arcs, and a directed graph its transpose. Per vertex, these are the tensors of _core and `near`,
-    and the sort of a large level.
+    Per slot, a subgraph needs 16 bytes, of which 12 remain (graph.cu). `sequence` adds a window of
+    arcs, and a directed graph its transpose. Per vertex, these are the tensors of _core and
+    `sequence`, and the sort of a large level.
     """
     if order == "given":
         return 8 * m + 32 * n
@@ -119,8 +119,8 @@ def tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
     return total
 
 
-def near(rowptr: Tensor, col: Tensor, order: str) -> Tensor:
-    """The order of _reduce._near, computed by breadth-first searches level by level."""
+def sequence(rowptr: Tensor, col: Tensor, order: str) -> Tensor:
+    """The order of _reduce._sequence, computed by breadth-first searches level by level."""
     n, device = rowptr.numel() - 1, rowptr.device
     everything = torch.arange(n, device=device)
     if n == 0:

@@ -47,14 +47,16 @@ def harmonic_centrality(
     graph, number = G.search(distance), G.arrays.number
     vertices = torch.tensor([number[node] for node in asked], device="cpu")
     with running():
-        how = _distance_sums.asked(
+        request = _distance_sums.asked(
             "harmonic", graph, distance_engine(graph), None, False, torch.float64
         )
         if len(beginnings) < len(G):
             begin = torch.tensor([number[node] for node in beginnings], device=graph.device)
-            total = _distance_sums.vertex_sums(graph, how, sources=begin).harmonic.cpu()[vertices]
+            total = _distance_sums.vertex_sums(graph, request, sources=begin).harmonic.cpu()[
+                vertices
+            ]
         elif len(asked) < len(G):
-            total = _distance_sums.source_sums(graph, how, vertices.to(graph.device)).harmonic
+            total = _distance_sums.source_sums(graph, request, vertices.to(graph.device)).harmonic
         else:
-            total = _distance_sums.vertex_sums(graph, how).harmonic.cpu()[vertices]
+            total = _distance_sums.vertex_sums(graph, request).harmonic.cpu()[vertices]
     return {node: score or 0 for node, score in zip(asked, total.tolist(), strict=True)}

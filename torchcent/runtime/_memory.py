@@ -8,7 +8,6 @@ import re
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import torch
@@ -143,20 +142,26 @@ def _free(device: torch.device) -> int:
         unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + unused
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    info = Path("/proc/meminfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                free = int(line.split()[1]) * 1024
+    _, named, rest = _text("/proc/meminfo").partition("MemAvailable:")
+    if named:
+        free = int(rest.split(None, 1)[0]) * 1024
     # A container may have a lower limit than the machine (control groups, version 2).
-    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
-    if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
-        free = min(free, max(int(text) - int(used.read_text()), 0))
-    allowed, statm = resource.getrlimit(resource.RLIMIT_AS)[0], Path("/proc/self/statm")
-    if allowed != resource.RLIM_INFINITY and statm.exists():
-        taken = int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        free = min(free, max(allowed - taken, 0))
+    limit = _text("/sys/fs/cgroup/memory.max").strip()
+    if limit.isdigit() and (used := _text("/sys/fs/cgroup/memory.current").strip()):
+        free = min(free, max(int(limit) - int(used), 0))
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed != resource.RLIM_INFINITY and (sizes := _text("/proc/self/statm")):
+        free = min(free, max(allowed - int(sizes.split()[0]) * os.sysconf("SC_PAGE_SIZE"), 0))
     return free
+
+
+def _text(path: str) -> str:
+    """The text of a file of the system, "" where there is none; every run asks, so it is quick."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read(4096).decode()
+    except OSError:
+        return ""
 
 
 def readable(size: float) -> str:

@@ -1,0 +1,120 @@
+"""What the sums of hops and of weights share: the sums, the order of sources, the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from torchcent.engines._plan import Plan
+from torchcent.engines._reduce import Core
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+from torchcent.runtime import _codes, _ops
+from torchcent.runtime._watch import on_device, progress_bar, watched
+
+# Sources x slots below which a thread and a bar do not pay off.
+INLINE_WORK = {"bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7}
+FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over distances, per vertex of the graph or per source."""
+
+    total: Tensor  # float64 [n, 4]
+    eccentricity: Tensor  # int32 [n], float64 by weights, over the vertices reached
+    levels: Tensor  # int64 [n + 1] pairs by distance, or empty
+
+    @property
+    def farness(self) -> Tensor:
+        return self.total[:, FAR]
+
+    @property
+    def harmonic(self) -> Tensor:
+        return self.total[:, HARMONIC]
+
+    @property
+    def reach(self) -> Tensor:
+        return self.total[:, REACH]
+
+
+def is_quick(plan: Plan) -> bool:
+    """Returns whether a run is too short for a thread and a progress bar to pay off."""
+    return plan.sources * plan.core_slots < INLINE_WORK[plan.engine]
+
+
+def direction(core: Core, backward: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """CSR and its transpose; swapped to search along reversed arcs."""
+    if backward:
+        return core.colptr, core.row, core.rowptr, core.col
+    return core.rowptr, core.col, core.colptr, core.row
+
+
+def in_order(core: Core, sources: Tensor | None, backward: bool) -> tuple[Tensor, Tensor]:
+    """The core vertices to search from, and their positions in `sources`.
+
+    Vertices of a batch are close together. Vertices without arcs to follow are omitted, because
+    searches from them find nothing.
+    """
+    order = core.sequence
+    begins = direction(core, backward)[0].diff() > 0
+    if sources is None:
+        start = order.masked_select(begins.index_select(0, order))
+        return start, start
+    at = torch.full((core.fold.parent.numel(),), -1, device=sources.device)
+    at[core.vertex] = torch.arange(core.num_nodes, device=sources.device)
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(core.num_nodes, device=sources.device)
+    place = torch.nonzero(at[sources] >= 0).flatten()
+    place = place[begins[at[sources[place]]]]
+    place = place[torch.argsort(rank[at[sources[place]]])]
+    return at[sources[place]], place
+
+
+def farthest(graph: Graph, request: Request, sources: Tensor, backward: bool) -> Tensor:
+    """int32 [k]: the largest distance from each source, or to it, by single searches; CPU only."""
+    rowptr, col = graph.transpose if backward else (graph.rowptr, graph.col)
+    found = sources
+
+    def work(control: Tensor) -> None:
+        nonlocal found
+        found = _ops.ops.search_summary(rowptr, col, sources, control, torch.get_num_threads())
+
+    quick = sources.numel() * graph.num_slots < INLINE_WORK["tensor"]
+    with progress_bar(sources.numel(), request.measure, request.progress, quick) as bar:
+        run_compiled(work, 0, graph.device, quick, bar)
+    return found[:, 0].int()
+
+
+def run(
+    plan: Plan, total: int, progress: bool | None, bits: Callable[[Tensor], None],
+    tensor: Callable[[slice], None],
+) -> None:  # fmt: skip
+    """Runs all sources: in one call of a compiled engine, or in batches on the tensor engine."""
+    quick = is_quick(plan)
+    with progress_bar(total, plan.measure, progress, quick) as bar:
+        if plan.engine == "tensor":
+            _run_batches(total, max(plan.lanes, 1), tensor, bar)
+        else:
+            run_compiled(bits, plan.workspace, plan.device, quick, bar)
+
+
+def run_compiled(
+    call: Callable[[Tensor], None], workspace: int, device: torch.device, quick: bool, bar: tqdm
+) -> None:
+    control = _codes.control(workspace)
+    if quick:
+        call(control)
+    else:
+        watched(on_device(lambda: call(control), device), control, bar)
+
+
+def _run_batches(total: int, lanes: int, tensor: Callable[[slice], None], bar: tqdm) -> None:
+    for begin in range(0, total, lanes):
+        end = min(begin + lanes, total)
+        tensor(slice(begin, end))
+        bar.update(end - begin)
