@@ -59,4 +59,4 @@ def test_memory_of_cores_counts_what_links_hold():
     graph = Graph.from_edge_index(edge_index(arcs), n, False)
     core = _reduce.core(graph, "degree", "all")
     held = {id(part) for part in _reduce.tensors_of(graph)}
-    assert {id(core.fold.order), id(core.fold.parent), id(core.near)} <= held
+    assert {id(core.fold.order), id(core.fold.parent), id(core.sequence)} <= held
