@@ -97,6 +97,14 @@ class BuildKernels(BuildExtension):
         kind = os.environ.get("TORCHCENT_SANITIZE")
         self.build_temp = f"build/sanitize/{kind}/objects" if kind else "build/objects"
 
+    def build_extensions(self) -> None:
+        """ninja knows the headers of CUDA's objects only with a CUDA build of PyTorch."""
+        newest = max(header.stat().st_mtime for header in CSRC.rglob("*.*h"))
+        for item in Path(self.build_temp).rglob("cuda/*.o"):
+            if item.stat().st_mtime < newest:
+                item.unlink()
+        super().build_extensions()
+
 
 class BuildPackage(build_py):
     """Adds the headers for users (torchcent.include_path()), which a checkout has in csrc."""

@@ -99,6 +99,19 @@ REPORTS = {
         1,
     ),
     "theirs": ("WARNING: ThreadSanitizer: data race\n    #0 f <null> (libarrow.so.2600+1)", 0),
+    "theirs on a stack that was ours": (
+        "WARNING: ThreadSanitizer: data race (pid=1)\n  Write of size 8 at 0x7f by thread T18:\n"
+        "    #0 memset <null> (libarrow.so.2600+1)\n\n  Previous write of size 8 by thread T27:\n"
+        "    [failed to restore the stack]\n\n  Thread T27 (tid=5, finished) created by thread T24"
+        " at:\n    #0 pthread_create\n    #1 f /a/csrc/tiny/cpu/tiny.cpp:8 (_C.abi3.so+1)\n",
+        0,
+    ),
+    "ours in a thread of theirs": (
+        "WARNING: ThreadSanitizer: data race (pid=1)\n  Write of size 8 at 0x7f by thread T18:\n"
+        "    #0 f /a/csrc/tiny/cpu/tiny.cpp:8 (_C.abi3.so+1)\n\n  Thread T18 (tid=5, running)"
+        " created by main thread at:\n    #0 pthread_create\n    #1 PyThread_start_new_thread\n",
+        1,
+    ),
     "overflow": ("ERROR: AddressSanitizer: heap-buffer-overflow\n    #0 memcpy\n    #1 numpy", 1),
     "undefined": ("/a/csrc/tiny/cpu/tiny.cpp:8:9: runtime error: division by zero\n    #0 f", 1),
     "our leak": (

@@ -35,9 +35,7 @@ class Core:
     row: Tensor
     vertex: Tensor  # core vertex -> graph vertex
     slot: Tensor  # core slot -> graph slot
-    sequence: (
-        Tensor  # all core vertices in the order in which they fill batches, neighbours together
-    )
+    sequence: Tensor  # all core vertices, neighbours together: the order of sources in batches
     chain: tuple[Reduction, ...]  # the reductions applied
     weight: Tensor | None = None  # per slot, scaled by Graph.scale; None counts hops
     back_weight: Tensor | None = None  # per slot of the transpose

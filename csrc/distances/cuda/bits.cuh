@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "paths/cuda/tasks.cuh"
 
@@ -45,14 +46,16 @@ __device__ inline Quarter or_over_teams(Quarter a) {
   return a;
 }
 
-// Concurrent batches. Rows are [batches][n]; the frontier of level L is row[L % 2].
+// Concurrent batches at one level. Rows are [batches][n]. The two that change places from level to level are members of
+// their own: an array indexed by the level would be copied to the stack of every thread.
 struct BitWave {
   int64_t n;
   int batches;
   int64_t sources;
   Quarter* seen;
-  Quarter* row[2];
-  int* reached;  // [kRing][batches]: whether the level has a vertex
+  Quarter* frontier;  // lanes that reached a vertex at the previous level
+  Quarter* next;      // and at this one; at level 0, the sources
+  int* reached;       // [kRing][batches]: whether the level has a vertex
 
   __device__ int64_t at(int batch, int64_t v) const { return (batch * n + v) * kTeam + quarter(); }
   __device__ int* reached_at(int64_t level, int batch) const { return reached + (level % kRing) * batches + batch; }
@@ -73,7 +76,7 @@ static __global__ void seed_bits(BitWave wave, const int64_t* sources) {
   const int64_t word = (batch * wave.n + sources[i]) * 8 + lane / 64;
   const Mask bit = Mask{1} << (lane % 64);
   atomicOr(reinterpret_cast<Mask*>(wave.seen) + word, bit);
-  atomicOr(reinterpret_cast<Mask*>(wave.row[0]) + word, bit);
+  atomicOr(reinterpret_cast<Mask*>(wave.next) + word, bit);
   *wave.reached_at(0, batch) = 1;
 }
 
@@ -83,7 +86,7 @@ __global__ void visit_sources(BitWave wave, Visitor visitor) {
   const int batch = blockIdx.y;
   const int64_t v = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / kTeam;
   if (v >= wave.n) return;
-  const Quarter lanes = wave.row[0][wave.at(batch, v)];
+  const Quarter lanes = wave.next[wave.at(batch, v)];
   if (any_in_team(lanes)) visitor.found(batch, v, 0, lanes);
 }
 
@@ -93,13 +96,10 @@ struct BitLevel {
   Visitor visitor;
   int64_t level;
 
-  __device__ const Quarter* frontier() const { return wave.row[(level - 1) % 2]; }
-  __device__ Quarter* next() const { return wave.row[level % 2]; }
-
   // Called by one team, with the lanes of `need` that reached v.
   __device__ void settle(int batch, int64_t v, Quarter seen, Quarter got) const {
     const int64_t at = wave.at(batch, v);
-    next()[at] = got;
+    wave.next[at] = got;
     if (!any_in_team(got)) return;
     wave.seen[at] = seen | got;
     if (quarter() == 0) *wave.reached_at(level, batch) = 1;
@@ -132,14 +132,14 @@ __global__ void __launch_bounds__(32 * kWarps) pull_bits(Tasks tasks, BitLevel<V
   const int batch = blockIdx.y, lane = lane_id();
   if (*wave.reached_at(at.level - 1, batch) == 0) return;
   const Arcs& in = tasks.arcs;
-  const Quarter* const frontier = at.frontier() + batch * wave.n * kTeam;
+  const Quarter* const frontier = wave.frontier + batch * wave.n * kTeam;
   const Quarter full = wave.full(batch);
   int64_t id = blockIdx.x * int64_t{kWarps} + (threadIdx.x >> 5);
 
   if (id < tasks.chunks) {
     const Chunk chunk = tasks.chunk[id];
     const int64_t v = chunk.vertex, place = wave.at(batch, v);
-    Quarter* const row = at.next() + place;
+    Quarter* const row = wave.next + place;
     // Lanes that other chunks have found are skipped. One team reads the row for all, because it changes concurrently.
     Quarter need = full & ~wave.seen[place] & ~__ldcg(row);
     need = {__shfl_sync(kAll, need.x, quarter()), __shfl_sync(kAll, need.y, quarter())};
@@ -187,8 +187,8 @@ __global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
   const int64_t id = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / kTeam;
   if (id >= tasks.chunks || tasks.chunk[id].index != 0) return;
   const int64_t v = tasks.chunk[id].vertex, place = at.wave.at(batch, v);
-  at.wave.row[(at.level - 1) % 2][place] = {0, 0};
-  at.settle(batch, v, at.wave.seen[place], at.next()[place]);
+  at.wave.frontier[place] = {0, 0};
+  at.settle(batch, v, at.wave.seen[place], at.wave.next[place]);
 }
 
 // ---- visitors -------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ constexpr int kSlab = 4096;  // vertices that a block counts
 static __global__ void __launch_bounds__(kBitLanes) count_lanes(BitWave wave, int64_t level, int32_t* pairs) {
   const int batch = blockIdx.y, lane = threadIdx.x;
   if (*wave.reached_at(level, batch) == 0) return;
-  const Mask* const words = reinterpret_cast<const Mask*>(wave.row[level % 2]) + batch * wave.n * 8 + lane / 64;
+  const Mask* const words = reinterpret_cast<const Mask*>(wave.next) + batch * wave.n * 8 + lane / 64;
   const int64_t first = blockIdx.x * int64_t{kSlab}, end = min(first + kSlab, wave.n);
   int32_t sum = 0;
   for (int64_t v = first; v < end; ++v) sum += static_cast<int32_t>(words[8 * v] >> (lane % 64) & 1);
@@ -314,7 +314,7 @@ class BitWaves {
   BitWaves(int64_t n, const Tasks& tasks, const Run& run, int batches) : tasks_(tasks), run_(run) {
     wave_.n = n;
     wave_.seen = run.scratch.array<Quarter>(batches * n * kTeam);
-    for (Quarter*& row : wave_.row) row = run.scratch.array<Quarter>(batches * n * kTeam);
+    for (Quarter** row : {&wave_.frontier, &wave_.next}) *row = run.scratch.array<Quarter>(batches * n * kTeam);
     wave_.reached = run.scratch.array<int>(kRing * batches);
   }
 
@@ -327,8 +327,8 @@ class BitWaves {
     wave_.batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
     const int64_t rows = wave_.batches * wave_.n * kTeam;
     zero(wave_.seen, rows);
-    zero(wave_.row[0], rows);
-    zero(wave_.row[1], rows);
+    zero(wave_.frontier, rows);
+    zero(wave_.next, rows);
     zero(wave_.reached, int64_t{kRing} * wave_.batches);
     seed_bits<<<blocks(count, 256), 256, 0, run_.stream>>>(wave_, sources);
     check_launch("seed_bits");
@@ -338,6 +338,7 @@ class BitWaves {
       for (int64_t l = level; l < level + kLook; ++l) {
         if (l > last) return true;
         zero(wave_.reached + l % kRing * wave_.batches, wave_.batches);  // from kRing levels ago
+        std::swap(wave_.frontier, wave_.next);
         pull(BitLevel<Visitor>{wave_, visitor, l});
         after(wave_, l);
       }
