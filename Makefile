@@ -3,6 +3,7 @@
 #              random part of the large sweeps (PART=...)
 # make test-all  every test, on every kind of kernel
 # make sanitize  tests and a soak on kernels with sanitizers, for hours; sanitize-quick: minutes
+# make coverage  lines of the package and of the CPU kernels that the tests run
 # make lint    ruff, clang-format, mypy
 # make fuzz    every reader of files against mutated files, FUZZ_SECONDS=30 for each
 # make docs    the documentation in docs/_build
@@ -27,7 +28,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-all coverage sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -95,6 +96,16 @@ sanitize: $(VENV)/.extra-fuzz $(VENV)/.extra-test
 
 sanitize-quick: $(VENV)/.extra-test
 	$(BIN)/python tools/sanitize.py --quick --jobs $(JOBS)
+
+# Lines of the package and of the CPU kernels that the tests run (CONTRIBUTING.md).
+COVERED := build/sanitize/coverage
+coverage: $(VENV)/.extra-test
+	$(PIP) pytest-cov gcovr
+	TORCHCENT_SANITIZE=coverage TORCHCENT_CUDA=0 $(BIN)/python setup.py --quiet build_ext --build-lib $(COVERED)
+	find $(COVERED) -name '*.gcda' -delete
+	TORCHCENT_LIBRARY=$(CURDIR)/$(COVERED)/torchcent/_C.abi3.so $(PYTEST) --part $(PART) --cov torchcent --cov-report term -k "$(COVERAGE_TESTS)"
+	$(BIN)/gcovr --root . --filter csrc/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate --print-summary $(COVERED)/objects
+COVERAGE_TESTS ?= not (interrupt or package or wheel)
 
 # NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
 # that it runs on, with 3.7, in an environment with the wheel.

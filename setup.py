@@ -18,12 +18,15 @@ from torch.utils.cpp_extension import BuildExtension, CppExtension
 CSRC = Path("csrc")
 MACROS = [("TORCH_TARGET_VERSION", "0x020a000000000000")]
 INCLUDE = [str(path.resolve()) for path in (CSRC, CSRC / "include")]
-# For tools/sanitize.py: kernels that check themselves, for a folder of their own.
+# Kernels that check themselves (tools/sanitize.py) or count their lines (make coverage), for a
+# folder of their own.
 SANITIZE = {
     "": ["-O3", "-g0"],
     "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fsanitize-recover=all"],
     "thread": ["-fsanitize=thread"],
+    "coverage": ["--coverage", "-fprofile-update=prefer-atomic", "-O1", "-g0"],
 }[os.environ.get("TORCHCENT_SANITIZE", "")]
+INSTRUMENTS = ("-fsanitize", "--coverage")
 if SANITIZE[0].startswith("-fsanitize"):
     # Python's own flags have -fwrapv, with which no overflow would be reported.
     SANITIZE += ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-wrapv", "-D_GLIBCXX_ASSERTIONS"]
@@ -40,7 +43,7 @@ extensions = [
         include_dirs=INCLUDE,
         define_macros=MACROS,
         extra_compile_args=FLAGS,
-        extra_link_args=["-pthread", *(flag for flag in SANITIZE if "sanitize" in flag)],
+        extra_link_args=["-pthread", *(flag for flag in SANITIZE if flag.startswith(INSTRUMENTS))],
         py_limited_api=True,
     )
 ]
