@@ -26,14 +26,12 @@ F64 = torch.float64
 def samples() -> dict[str, list[tuple]]:
     """Arguments for every operator."""
     columns = edge_index(random_graph(12, 30, seed=1) + [(12, 0), (13, 12)])
-    rowptr, col, _ = ops.csr(columns.int(), 15, False)
+    rowptr, col = ops.csr(columns.int(), 15, False)
     colptr, row, _ = ops.transpose(rowptr, col)
-    both_ptr, both, _ = ops.csr(columns.int(), 15, True)
+    both_ptr, both = ops.csr(columns.int(), 15, True)
     order, parent = ops.fold(both_ptr, both, True)
     none = columns[:, :0]
-    down, below, _ = ops.csr(
-        torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32), 4, False
-    )
+    down, below = ops.csr(torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32), 4, False)
     closed = (down, below, torch.tensor([1, 2, 1, 5]), torch.tensor([-8]), 1, 3)
     counted = [
         (
@@ -88,8 +86,16 @@ def samples() -> dict[str, list[tuple]]:
             (columns.int(), 15, True),
             (none.int(), 3, True),
         ],
-        "transpose": [(rowptr, col), (both_ptr, both)],
-        "induced": [(rowptr, col, torch.tensor([4, 2, 9])), (rowptr, col, torch.arange(15))],
+        "slots": [(columns.int(), rowptr, col), (none.int(), rowptr, col, 2)],
+        "symmetric": [(rowptr, col), (both_ptr, both, torch.ones(both.numel(), dtype=F64), 2)],
+        "transpose": [(rowptr, col), (both_ptr, both, 2)],
+        "induced": [
+            (rowptr, col, torch.tensor([4, 2, 9])),
+            (rowptr, col, torch.arange(15), False, 2),
+        ],
+        "components": [(rowptr, col, False), (both_ptr, both, True, 2)],
+        "breadth_first": [(rowptr, col, colptr, row), (both_ptr, both, both_ptr, both)],
+        "bandwidth_order": [(rowptr, col, colptr, row), (both_ptr, both, both_ptr, both)],
         "fold": [(both_ptr, both, True), (both_ptr, both, False)],
         "tree_sum": [(order, parent, torch.ones(15, dtype=F64))],
         "depths": [(rowptr, col, 3)],
@@ -239,7 +245,7 @@ def test_weights(kernel, threads, data, measure):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_cancelled_run_stops(kernel):
     n = 50
-    rowptr, col, _ = ops.csr(edge_index(random_graph(n, 200, seed=2)).int(), n, True)
+    rowptr, col = ops.csr(edge_index(random_graph(n, 200, seed=2)).int(), n, True)
     scores = torch.zeros(n, dtype=F64)
     control = torch.tensor([1, 0, 0, 0])
     one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
@@ -250,7 +256,7 @@ def test_a_cancelled_run_stops(kernel):
 
 
 def test_a_cancelled_closure_stops():
-    rowptr, col, _ = ops.csr(
+    rowptr, col = ops.csr(
         torch.stack([torch.arange(1, 1000), torch.arange(999)]).int(), 1000, False
     )
     words, reached = torch.zeros(8 * 1500, dtype=torch.int64), torch.zeros(1000, dtype=torch.int64)

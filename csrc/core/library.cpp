@@ -7,12 +7,20 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // See core/codes.h: the instruction set of the CPU kernels in use, and all codes and limits as float64.
   m.def("simd() -> int");
   m.def("codes(Tensor like) -> Tensor");
-  // Graph construction. slot: for every input column (row) of the result, the slot it came from. vertex_ids: int32
-  // copies of the ids and [smallest, largest] of them. csr expects such copies, within [0, num_nodes).
-  m.def("vertex_ids(Tensor edge_index) -> (Tensor ids, Tensor range)");
-  m.def("csr(Tensor ids, int num_nodes, bool symmetric) -> (Tensor rowptr, Tensor col, Tensor slot)");
-  m.def("transpose(Tensor rowptr, Tensor col) -> (Tensor colptr, Tensor row, Tensor slot)");
-  m.def("induced(Tensor rowptr, Tensor col, Tensor kept) -> (Tensor rowptr, Tensor col, Tensor slot)");
+  // Graph construction. vertex_ids: int32 copies of the ids and [smallest, largest] of them. csr expects such copies,
+  // within [0, num_nodes); slots finds the slot of each of these columns. Of transpose and induced, slot is where each
+  // slot of the result came from.
+  m.def("vertex_ids(Tensor edge_index, int threads=1) -> (Tensor ids, Tensor range)");
+  m.def("csr(Tensor ids, int num_nodes, bool symmetric, int threads=1) -> (Tensor rowptr, Tensor col)");
+  m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
+  m.def("symmetric(Tensor rowptr, Tensor col, Tensor? weight=None, int threads=1) -> bool");
+  m.def("transpose(Tensor rowptr, Tensor col, int threads=1) -> (Tensor colptr, Tensor row, Tensor slot)");
+  m.def(
+      "induced(Tensor rowptr, Tensor col, Tensor kept, bool slots=True, int threads=1) -> "
+      "(Tensor rowptr, Tensor col, Tensor slot)");
+  m.def("components(Tensor rowptr, Tensor col, bool symmetric, int threads=1) -> Tensor");
+  m.def("breadth_first(Tensor rowptr, Tensor col, Tensor colptr, Tensor row) -> Tensor");
+  m.def("bandwidth_order(Tensor rowptr, Tensor col, Tensor colptr, Tensor row) -> Tensor");
   m.def("fold(Tensor rowptr, Tensor col, bool recursive) -> (Tensor order, Tensor parent)");
   m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");

@@ -54,7 +54,9 @@ def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
             _run_tensor(problem, plan.lanes, searched, bar)
         elif problem.sources.numel():
             _run_compiled(problem, plan, searched, bar, quick)
-    return problem.known.index_add_(0, core.slot if edges else core.vertex, searched)
+    place = core.slot if edges else core.vertex
+    assert place is not None  # see _reduce.with_slots
+    return problem.known.index_add_(0, place, searched)
 
 
 def _is_quick(problem: Problem, plan: Plan) -> bool:

@@ -81,6 +81,8 @@ def plan(
     cores = _choice.Preparation(graph, measure.name, request.memory)
     fold = _choice.folding(graph, measure, request, asked)
     engine, reason, core = _choice.choose(cores, measure, fold, request.engine, asked)
+    if measure.per_slot:
+        core = _reduce.with_slots(graph, core)
     searched = int((core.rowptr.diff() > 0).sum())
     sources = searched if asked is None else min(asked, searched)
     cost = ENGINES[engine].cost(Job(graph, core, measure, sources), cores.limit)

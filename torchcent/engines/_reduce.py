@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-import scipy.sparse.csgraph
 import torch
 from torch import Tensor
 
@@ -23,6 +21,7 @@ from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
 from torchcent.graph import Graph, _csr, _device, _weights
 from torchcent.runtime import _ops
+from torchcent.runtime._codes import BATCH
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,12 @@ class Core:
     colptr: Tensor
     row: Tensor
     vertex: Tensor  # core vertex -> graph vertex
-    slot: Tensor  # core slot -> graph slot
-    sequence: Tensor  # all core vertices, neighbours together: the order of sources in batches
+    slot: Tensor | None  # core slot -> graph slot; None: see with_slots
+    order: str  # "degree", "bandwidth" or "given"
     chain: tuple[Reduction, ...]  # the reductions applied
     weight: Tensor | None = None  # per slot, scaled by Graph.scale; None counts hops
     back_weight: Tensor | None = None  # per slot of the transpose
+    balls: Tensor | None = None  # the sequence, if it is one of balls
 
     @property
     def num_nodes(self) -> int:
@@ -54,6 +54,15 @@ class Core:
         first = self.chain[0]
         assert isinstance(first, Fold)
         return first
+
+    @cached_property
+    def sequence(self) -> Tensor:
+        """All core vertices, neighbours together: the order in which sources fill batches."""
+        if self.balls is not None:
+            return self.balls
+        if self.order != "degree":
+            return torch.arange(self.num_nodes, device=self.rowptr.device)
+        return _sequence(self.rowptr, self.col, self.colptr, self.row, "degree")
 
     @cached_property
     def depth(self) -> int:
@@ -88,7 +97,7 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
             found = core(graph, order, fold)
             if found.rowptr.device.type == "cpu":
                 balls = _ops.ops.clusters(found.rowptr, found.col, ball)
-                found = dataclasses.replace(found, sequence=balls)
+                found = dataclasses.replace(found, balls=balls)
             cache[order, fold, ball] = found
         else:
             cache[order, fold, ball] = _core(graph, order, fold)
@@ -159,7 +168,7 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         slots = torch.arange(graph.num_slots, device=graph.device)
         colptr, row = graph.transpose
         return Core(
-            graph.rowptr, graph.col, colptr, row, everything, slots, everything,
+            graph.rowptr, graph.col, colptr, row, everything, slots, order,
             (Fold.of(graph, "no"),), *graph.scaled_weights,
         )  # fmt: skip
     chain = (Fold.of(graph, fold),)
@@ -167,23 +176,37 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
     for link in chain:
         arcs = link.arcs_left(arcs)
     kept = torch.argsort(arcs, descending=True, stable=True)[: int((arcs > 0).sum())]
-    rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
-    sequence = _sequence(rowptr, col, order, graph.is_symmetric)
     if order == "bandwidth":
-        kept = kept[sequence]
-        del rowptr, col, slot, sequence  # free them before building them again
-        rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, kept)
-        sequence = torch.arange(kept.numel(), device=graph.device)
+        kept = kept[_bandwidth_order(graph, kept)]
+    rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, kept, slots=graph.is_weighted)
     colptr, row, back = rowptr, col, None
     weight = graph.scaled_weights[0]
     weight = None if weight is None else weight[slot]
     if not graph.is_symmetric:
         colptr, row, back = _csr.transpose(rowptr, col)
     back_weight = weight if weight is None or back is None else weight[back]
-    return Core(rowptr, col, colptr, row, kept, slot, sequence, chain, weight, back_weight)
+    known = slot if slot.numel() == col.numel() else None
+    return Core(rowptr, col, colptr, row, kept, known, order, chain, weight, back_weight)
 
 
-def _sequence(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tensor:
+def with_slots(graph: Graph, core: Core) -> Core:
+    """The same core with its slots, which only measures of edges need."""
+    if core.slot is None:
+        slot = _csr.induced(graph.rowptr, graph.col, core.vertex)[2]
+        object.__setattr__(core, "slot", slot)
+    return core
+
+
+def _bandwidth_order(graph: Graph, kept: Tensor) -> Tensor:
+    """The kept vertices in reverse Cuthill-McKee order."""
+    rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, kept, slots=False)
+    colptr, row = rowptr, col
+    if rowptr.device.type == "cpu" and not graph.is_symmetric:
+        colptr, row, _ = _csr.transpose(rowptr, col)
+    return _sequence(rowptr, col, colptr, row, "bandwidth")
+
+
+def _sequence(rowptr: Tensor, col: Tensor, colptr: Tensor, row: Tensor, order: str) -> Tensor:
     """All vertices in an order that keeps neighbours together.
 
     "bandwidth": reverse Cuthill-McKee, as a numbering: neighbours are close to each other in
@@ -194,20 +217,9 @@ def _sequence(rowptr: Tensor, col: Tensor, order: str, symmetric: bool) -> Tenso
     """
     if rowptr.device.type != "cpu":
         return _device.sequence(rowptr, col, order)
-    n = rowptr.numel() - 1
-    if n == 0 or col.numel() >= 2**31:
-        return torch.arange(n, device="cpu")
-    ones = np.ones(col.numel(), np.int8)
-    matrix = scipy.sparse.csr_array((ones, col.numpy(), rowptr.int().numpy()), shape=(n, n))
-    graph = scipy.sparse.csgraph
-    if order == "bandwidth":
-        found = graph.reverse_cuthill_mckee(matrix, symmetric_mode=symmetric)
-    else:
-        found = graph.breadth_first_order(matrix, 0, directed=symmetric, return_predecessors=False)
-    sequence = torch.from_numpy(found.astype(np.int64))
-    rest = torch.ones(n, dtype=torch.bool, device="cpu")
-    rest[sequence] = False
-    return torch.cat([sequence, torch.nonzero(rest).flatten()])
+    operator = _ops.ops.bandwidth_order if order == "bandwidth" else _ops.ops.breadth_first
+    found: Tensor = operator(rowptr, col, colptr, row)
+    return found
 
 
 def problem(
@@ -236,7 +248,10 @@ def problem(
     # index_select, not brackets, which wake PyTorch's threads even for a few thousand entries;
     # these then spin for 5 ms and compete with ours.
     start = (pairs.source.index_select(0, core.vertex) > 0) & (core.rowptr.diff() > 0)
-    start = core.sequence.masked_select(start.index_select(0, core.sequence))
+    if int(start.sum()) > BATCH["lanes"]:  # one batch has no order
+        start = core.sequence.masked_select(start.index_select(0, core.sequence))
+    else:
+        start = torch.nonzero(start).flatten()
     vertex = core.vertex.index_select(0, start)
     return Problem(
         measure,

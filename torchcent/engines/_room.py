@@ -35,8 +35,8 @@ def weighted_bytes(num_slots: int, width: int) -> int:
 
 def core_bytes(core: Core) -> int:
     """Memory of the graph that is searched."""
-    parts = [core.rowptr, core.col, core.colptr, core.row, core.slot]
-    parts += [part for part in (core.weight, core.back_weight) if part is not None]
+    parts = [core.rowptr, core.col, core.colptr, core.row]
+    parts += [part for part in (core.slot, core.weight, core.back_weight) if part is not None]
     held = {id(part): part for part in parts}
     on_host = core.weight is not None and core.rowptr.device.type == "cpu"
     shared = weighted_bytes(core.num_slots, core.weight.itemsize) if on_host else 0  # type: ignore[union-attr]

@@ -29,7 +29,7 @@ def ids(edge_index: Tensor) -> Ids:
     if edge_index.numel() == 0:
         return Ids(edge_index.new_empty((2, 0), dtype=torch.int32 if compiled else None), 0, -1)
     if compiled:
-        index, ends = _ops.ops.vertex_ids(edge_index)
+        index, ends = _ops.ops.vertex_ids(edge_index, torch.get_num_threads())
     else:
         index = edge_index.to(torch.int64, copy=True)
         ends = torch.stack(torch.aminmax(index))
@@ -37,16 +37,15 @@ def ids(edge_index: Tensor) -> Ids:
     return Ids(index, low, high)
 
 
-def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor, Tensor]:
+def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor, Tensor | None]:
     """rowptr int64 [n + 1], col int32 [m] and the slot of each column (-1 for self-loops).
 
-    `index` holds ids in [0, n) and is a private copy.
+    `index` holds ids in [0, n) and is a private copy. Compiled code does not find slots on the way:
+    the last result is then None, and :func:`slots` finds them.
     """
     if _ops.has_kernel("csr", index.device):
-        found: tuple[Tensor, Tensor, Tensor] = _ops.ops.csr(
-            index.int().contiguous(), num_nodes, symmetric
-        )
-        return found
+        ids = index.int().contiguous()
+        return *_ops.ops.csr(ids, num_nodes, symmetric, torch.get_num_threads()), None
     row, col = index.long()
     arcs = row * num_nodes + col
     if symmetric:
@@ -61,10 +60,52 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor,
     return rowptr, (keys % divisor).int(), slot[: row.numel()].clone()
 
 
+def slots(index: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
+    """int64 [E]: the slot of each column of `index`, -1 for self-loops."""
+    if _ops.has_kernel("slots", rowptr.device):
+        found: Tensor = _ops.ops.slots(index, rowptr, col, torch.get_num_threads())
+        return found
+    size = rowptr.numel() - 1
+    place = torch.searchsorted(rows(rowptr) * size + col, index[0].long() * size + index[1])
+    return torch.where(index[0] == index[1], -1, place)
+
+
+def finds_symmetry(device: torch.device) -> bool:
+    """Whether :func:`is_symmetric` and :func:`components` are there, or only a transpose tells."""
+    return _ops.has_kernel("symmetric", device)
+
+
+def is_symmetric(rowptr: Tensor, col: Tensor, weight: Tensor | None = None) -> bool:
+    """Whether each arc has its reverse, of the same weight if weights are given; compiled only."""
+    found: bool = _ops.ops.symmetric(rowptr, col, weight, torch.get_num_threads())
+    return found
+
+
+def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
+    """int64 [n]: the (weakly) connected component of each vertex, from 0; compiled only."""
+    found: Tensor = _ops.ops.components(rowptr, col, symmetric, torch.get_num_threads())
+    return found
+
+
+def induced(
+    rowptr: Tensor, col: Tensor, kept: Tensor, *, slots: bool = True
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The subgraph of these vertices, renumbered in their order, and the origin of each slot.
+
+    Without `slots`, the last result may be empty. Compiled only.
+    """
+    found: tuple[Tensor, Tensor, Tensor] = _ops.ops.induced(
+        rowptr, col, kept, slots, torch.get_num_threads()
+    )
+    return found
+
+
 def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """colptr, row, and for each slot of the transpose its original slot."""
     if _ops.has_kernel("transpose", rowptr.device):
-        found: tuple[Tensor, Tensor, Tensor] = _ops.ops.transpose(rowptr, col)
+        found: tuple[Tensor, Tensor, Tensor] = _ops.ops.transpose(
+            rowptr, col, torch.get_num_threads()
+        )
         return found
     slot = torch.argsort(col, stable=True)
     row = rows(rowptr).int()

@@ -10,18 +10,10 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from torchcent.check import (
-    _batch as check_batch,
-)
-from torchcent.check import (
-    _common as check,
-)
-from torchcent.check import (
-    _values as check_values,
-)
-from torchcent.check import (
-    _weights as check_weights,
-)
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.check import _values as check_values
+from torchcent.check import _weights as check_weights
 from torchcent.graph import _csr, _device, _foreign, _weights
 from torchcent.runtime import _memory, _ops
 
@@ -47,7 +39,8 @@ class Graph:
         col: int32 [num_slots]; heads of the arcs, ascending within a row.
         directed: False if missing reverse arcs were added and raw scores count unordered pairs.
         slot: int64 [E]; the slot of each input column, -1 for a self-loop. Duplicate arcs share a
-            slot.
+            slot. On the CPU it is found when it is first used; until then the graph holds a copy of
+            the ids instead, of the same size.
         weight: float64 [num_slots], the smallest weight among the columns of each slot; None
             without weights.
         ptr: int64 [num_graphs + 1] for a batch, which is a disjoint union of graphs: graph i has
@@ -64,12 +57,11 @@ class Graph:
     rowptr: Tensor
     col: Tensor
     directed: bool
-    slot: Tensor
     weight: Tensor | None
     ptr: Tensor | None
 
     def __init__(
-        self, rowptr: Tensor, col: Tensor, slot: Tensor, directed: bool,
+        self, rowptr: Tensor, col: Tensor, columns: dict[str, Tensor], directed: bool,
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
     ) -> None:  # fmt: skip
         if not _trusted:
@@ -77,8 +69,8 @@ class Graph:
                 "use Graph.from_edge_index, from_scipy, from_networkx or from_data to make a Graph"
             )
         self.__dict__.update(
-            num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, slot=slot, directed=directed,
-            weight=weight, ptr=ptr,
+            num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
+            ptr=ptr, **columns,
         )  # fmt: skip
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -147,9 +139,10 @@ class Graph:
             check_batch.arcs_within(ids.columns, parts[1])
         weight = check_weights.edge_weight(edge_weight, ids.columns, size)
         rowptr, col, slot = _csr.csr(ids.columns, size, not directed)
+        columns = {"_ids": ids.columns} if slot is None else {"slot": slot}
         del ids
         graph = Graph(
-            rowptr, col, slot, directed, ptr=None if parts is None else parts[0], _trusted=True
+            rowptr, col, columns, directed, ptr=None if parts is None else parts[0], _trusted=True
         )
         if weight is not None:
             graph = graph._with_columns(weight)
@@ -238,11 +231,13 @@ class Graph:
     def to(self, device: torch.device | str) -> Graph:
         """The same graph on another device (itself if it is already there)."""
         device = check.device(device)
-        parts = [part.to(device) for part in (self.rowptr, self.col, self.slot)]
-        if parts[0] is self.rowptr:
+        rowptr = self.rowptr.to(device)
+        if rowptr is self.rowptr:
             return self
+        columns = {name: part.to(device) for name, part in self._columns.items()}
         weight, ptr = (None if x is None else x.to(device) for x in (self.weight, self.ptr))
-        return Graph(parts[0], parts[1], parts[2], self.directed, weight, ptr, _trusted=True)
+        col = self.col.to(device)
+        return Graph(rowptr, col, columns, self.directed, weight, ptr, _trusted=True)
 
     def unweighted(self) -> Graph:
         """The same graph without weights, for counting hops (itself if it has none).
@@ -268,12 +263,17 @@ class Graph:
             tensor([[1, 2],
                     [0, 0]])
         """
-        colptr, row, origin = self._transposed
-        place = torch.empty_like(origin)
-        place[origin] = torch.arange(self.num_slots, device=self.device)
-        slot, real = self.slot.clone(), self.slot >= 0
-        slot[real] = place[slot[real]]
-        return Graph(colptr, row, slot, self.directed, self.back_weight, self.ptr, _trusted=True)
+        colptr, row = self.transpose
+        columns = {name: part.flip(0) for name, part in self._columns.items()}
+        if "slot" in columns:
+            origin = self._transposed[2]
+            place = torch.empty_like(origin)
+            place[origin] = torch.arange(self.num_slots, device=self.device)
+            slot, real = self.slot.clone(), self.slot >= 0
+            slot[real] = place[slot[real]]
+            columns = {"slot": slot}
+        weight = self.back_weight
+        return Graph(colptr, row, columns, self.directed, weight, self.ptr, _trusted=True)
 
     @property
     def device(self) -> torch.device:
@@ -286,14 +286,9 @@ class Graph:
     @property
     def nbytes(self) -> int:
         """Bytes of the graph, including the transpose if it was computed and is not shared."""
-        held = [self.rowptr, self.col, self.slot, *self.__dict__.get("_transposed", ())]
-        held += [
-            self.weight,
-            self.__dict__.get("back_weight"),
-            self.ptr,
-            self.__dict__.get("batch"),
-        ]
-        held = [part for part in held if part is not None]
+        held = [self.rowptr, self.col, *self._columns.values(), *vars(self).get("_transposed", ())]
+        others = [self.weight, self.ptr, vars(self).get("back_weight"), vars(self).get("batch")]
+        held += [part for part in others if part is not None]
         return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
 
     @property
@@ -320,10 +315,23 @@ class Graph:
         return torch.repeat_interleave(self.ptr.diff(), output_size=self.num_nodes)
 
     @cached_property
+    def slot(self) -> Tensor:
+        slot = _csr.slots(self.__dict__["_ids"], self.rowptr, self.col)
+        del self.__dict__["_ids"]
+        return slot
+
+    @property
+    def _columns(self) -> dict[str, Tensor]:
+        """The slots of the input columns, or what they are found from."""
+        return {name: vars(self)[name] for name in ("slot", "_ids") if name in vars(self)}
+
+    @cached_property
     def back_weight(self) -> Tensor | None:
         """float64 [num_slots]: weights in the order of :attr:`transpose`; None without weights."""
-        if self.weight is None:
-            return None
+        if self.weight is None or (not self.directed and _csr.finds_symmetry(self.device)):
+            return self.weight
+        if self._mutual and _csr.is_symmetric(self.rowptr, self.col, self.weight):
+            return self.weight
         back = self.weight[self._transposed[2]]
         return self.weight if torch.equal(back, self.weight) else back
 
@@ -349,7 +357,7 @@ class Graph:
         if self.weight is None:
             return self
         made = self._as(weighted=False)
-        for known in ("_transposed", "degree", "degree_order", "components"):
+        for known in ("_mutual", "_transposed", "degree", "degree_order", "components"):
             if known in self.__dict__:
                 made.__dict__[known] = self.__dict__[known]
         return made
@@ -357,16 +365,16 @@ class Graph:
     def _as(self, *, directed: bool | None = None, weighted: bool = True) -> Graph:
         directed = self.directed if directed is None else directed
         weight = self.weight if weighted else None
-        return Graph(self.rowptr, self.col, self.slot, directed, weight, self.ptr, _trusted=True)
+        parts = (self.rowptr, self.col, self._columns, directed, weight, self.ptr)
+        return Graph(*parts, _trusted=True)
 
     def _with_columns(self, edge_weight: Tensor) -> Graph:
         """This unweighted graph with weights per input column: float64, may be overwritten."""
         weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
         if not self.directed:
             weight = torch.minimum(weight, weight[self.reverse_slot], out=weight)
-        made = Graph(
-            self.rowptr, self.col, self.slot, self.directed, weight, self.ptr, _trusted=True
-        )
+        parts = (self.rowptr, self.col, self._columns, self.directed, weight, self.ptr)
+        made = Graph(*parts, _trusted=True)
         if "_transposed" in self.__dict__:
             made.__dict__["_transposed"] = self._transposed
         return made
@@ -382,6 +390,13 @@ class Graph:
         return torch.argsort(self.degree, descending=True, stable=True)
 
     @cached_property
+    def _mutual(self) -> bool:
+        """Whether every arc has its reverse; False where only a transpose tells (on CUDA)."""
+        if not _csr.finds_symmetry(self.device):
+            return False
+        return not self.directed or _csr.is_symmetric(self.rowptr, self.col)
+
+    @cached_property
     def _transposed(self) -> tuple[Tensor, Tensor, Tensor]:
         colptr, row, slot = _csr.transpose(self.rowptr, self.col)
         if torch.equal(colptr, self.rowptr) and torch.equal(row, self.col):
@@ -391,7 +406,7 @@ class Graph:
     @property
     def transpose(self) -> tuple[Tensor, Tensor]:
         """(colptr, row): CSR of the reversed arcs; the graph's own arrays if it is symmetric."""
-        if not self.directed:
+        if not self.directed or self._mutual:
             return self.rowptr, self.col
         return self._transposed[:2]
 
@@ -407,13 +422,16 @@ class Graph:
         """Whether every arc has its reverse, of the same weight; True with directed=False."""
         if not self.directed:
             return True
-        return self._transposed[0] is self.rowptr and self.back_weight is self.weight
+        mutual = self._mutual or self._transposed[0] is self.rowptr
+        return mutual and self.back_weight is self.weight
 
     @cached_property
     def components(self) -> Tensor:
         """int64 [n]: label of the (weakly) connected component of each vertex, from 0."""
         if self.device.type == "cuda":
             return _device.components(self.rowptr, self.col, self.is_symmetric)
+        if _csr.finds_symmetry(self.device):
+            return _csr.components(self.rowptr, self.col, not self.directed or self._mutual)
         _, label = scipy.sparse.csgraph.connected_components(self.to_scipy(), directed=False)
         return torch.from_numpy(label.astype(np.int64)).to(self.device)
 
@@ -432,5 +450,5 @@ def components_of(graph: Graph, vertices: Tensor) -> Tensor:
     if not _ops.has_kernel("induced", graph.device):
         found: Tensor = torch.unique(graph.components[vertices], return_inverse=True)[1]
         return found
-    rowptr, col, slot = _ops.ops.induced(graph.rowptr, graph.col, vertices)
-    return Graph(rowptr, col, slot, graph.directed, _trusted=True).components
+    rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, vertices, slots=False)
+    return Graph(rowptr, col, {}, graph.directed, _trusted=True).components

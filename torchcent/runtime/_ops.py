@@ -89,29 +89,35 @@ def _unknown_size() -> Any:
     return torch.library.get_ctx().new_dynamic_size()
 
 
-def _fake_vertex_ids(edge_index: Tensor) -> tuple[Tensor, ...]:
+def _fake_vertex_ids(edge_index: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
     return _sized(edge_index, edge_index.shape, torch.int32), _sized(edge_index, 2)
 
 
-def _fake_csr(ids: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, ...]:
-    return (
-        _sized(ids, num_nodes + 1),
-        _sized(ids, _unknown_size(), torch.int32),
-        _sized(ids, ids.shape[1]),
-    )
+def _fake_csr(ids: Tensor, num_nodes: int, symmetric: bool, threads: int = 1) -> tuple[Tensor, ...]:
+    return _sized(ids, num_nodes + 1), _sized(ids, _unknown_size(), torch.int32)
 
 
-def _fake_transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
+def _fake_slots(ids: Tensor, *_: object) -> Tensor:
+    return _sized(ids, ids.shape[1])
+
+
+def _fake_transpose(rowptr: Tensor, col: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
     return torch.empty_like(rowptr), torch.empty_like(col), _sized(rowptr, col.numel())
 
 
-def _fake_induced(rowptr: Tensor, col: Tensor, kept: Tensor) -> tuple[Tensor, ...]:
-    slots = _unknown_size()
+def _fake_induced(
+    rowptr: Tensor, col: Tensor, kept: Tensor, slots: bool = True, threads: int = 1
+) -> tuple[Tensor, ...]:
+    size = _unknown_size()
     return (
         _sized(rowptr, kept.numel() + 1),
-        _sized(rowptr, slots, torch.int32),
-        _sized(rowptr, slots),
+        _sized(rowptr, size, torch.int32),
+        _sized(rowptr, size if slots else 0),
     )
+
+
+def _fake_per_vertex(rowptr: Tensor, *_: object) -> Tensor:
+    return _sized(rowptr, rowptr.numel() - 1)
 
 
 def _fake_fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, ...]:
@@ -124,10 +130,6 @@ def _fake_tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
 
 def _fake_depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
     return _sized(rowptr, rowptr.numel() - 1, torch.int32)
-
-
-def _fake_clusters(rowptr: Tensor, col: Tensor, size: int) -> Tensor:
-    return _sized(rowptr, rowptr.numel() - 1)
 
 
 def _fake_in_place(*_: object) -> None:
@@ -168,12 +170,16 @@ if available:
         "codes": _fake_codes,
         "vertex_ids": _fake_vertex_ids,
         "csr": _fake_csr,
+        "slots": _fake_slots,
         "transpose": _fake_transpose,
+        "components": _fake_per_vertex,
+        "breadth_first": _fake_per_vertex,
+        "bandwidth_order": _fake_per_vertex,
         "induced": _fake_induced,
         "fold": _fake_fold,
         "tree_sum": _fake_tree_sum,
         "depths": _fake_depths,
-        "clusters": _fake_clusters,
+        "clusters": _fake_per_vertex,
         "distance_sums": _fake_in_place,
         "source_sums": _fake_in_place,
         "distances": _fake_flag,

@@ -1,16 +1,18 @@
-// Graph construction: CSR, transpose, induced subgraphs, leaf folding, all in linear time. Arguments are validated in
-// Python (torchcent/check), ids of arcs as copies: see vertex_ids.
+// Symmetry, transposes, induced subgraphs and leaf folding. Arguments are validated in Python (torchcent/check).
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
 #include <algorithm>
-#include <limits>
-#include <memory>
+#include <atomic>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "core/cpu/tasks.h"
+#include "core/cpu/view.h"
 
 namespace torchcent {
 
@@ -21,241 +23,141 @@ namespace {
 
 Tensor empty(const Tensor& like, int64_t size, ScalarType type) { return torch::stable::new_empty(like, {size}, type); }
 
-struct Arc {
-  int32_t key, other;
-  int64_t id;
-};
-
-// Stable counting sort of `count` arcs by key in [0, n): writes ptr [n + 1], and calls write(place, other, id).
-// Afterwards, ptr holds the start of each key's range.
-template <class ArcAt, class Write>
-void bucket(int64_t n, int64_t count, int64_t* ptr, ArcAt arc_at, Write write) {
-  for (int64_t v = 0; v <= n; ++v) ptr[v] = 0;
-  for (int64_t i = 0; i < count; ++i) ++ptr[arc_at(i).key];
-  int64_t sum = 0;
-  for (int64_t v = 0; v <= n; ++v) {
-    const int64_t degree = ptr[v];
-    ptr[v] = sum;
-    sum += degree;
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    const Arc arc = arc_at(i);
-    write(ptr[arc.key]++, arc.other, arc.id);
-  }
-  for (int64_t v = n; v > 0; --v) ptr[v] = ptr[v - 1];
-  ptr[0] = 0;
+// The i-th of `parts` ranges of rows, with about as many slots each.
+std::pair<int64_t, int64_t> rows_of(const int64_t* ptr, int64_t n, int64_t i, int64_t parts) {
+  const auto begin_of = [&](int64_t part) {
+    if (part == parts) return n;
+    return std::lower_bound(ptr, ptr + n, part_of(ptr[n], part, parts).first) - ptr;
+  };
+  return {begin_of(i), begin_of(i + 1)};
 }
 
-// Sorts arcs by (row, col): one counting sort by column, then one by row. arcs[i] is {col, row, id}.
-void sort_arcs(int64_t n, std::vector<Arc>& arcs, int64_t* rowptr, int32_t* col, int64_t* id) {
-  const int64_t count = static_cast<int64_t>(arcs.size());
-  std::vector<Arc> by_col(count);
-  std::vector<int64_t> colptr(n + 1);
-  int32_t current = 0;
-  bucket(
-      n, count, colptr.data(), [&](int64_t i) { return arcs[i]; },
-      [&](int64_t place, int32_t row, int64_t arc) { by_col[place] = {row, 0, arc}; });
-  arcs = {};
-  for (int64_t c = 0; c < n; ++c, ++current)
-    for (int64_t i = colptr[c]; i < colptr[c + 1]; ++i) by_col[i].other = current;
-  bucket(
-      n, count, rowptr, [&](int64_t i) { return by_col[i]; },
-      [&](int64_t place, int32_t c, int64_t arc) {
-        col[place] = c;
-        id[place] = arc;
-      });
-}
-
-// Copies ids that other threads may modify concurrently: each is read once, and the copy is validated. Ids that do not
-// fit int32 are truncated, and are detected by the smallest and the largest id.
-template <class Id>
-void copy_ids(const Tensor& edge_index, int32_t* copy, int64_t* range) {
-  const int64_t columns = edge_index.size(1);
-  Id low = std::numeric_limits<Id>::max(), high = std::numeric_limits<Id>::min();
-  for (int64_t side = 0; side < 2; ++side, copy += columns) {
-    const Id* const id = edge_index.const_data_ptr<Id>() + side * edge_index.stride(0);
-    const int64_t step = edge_index.stride(1);
-    for (int64_t e = 0; e < columns; ++e) {
-      const Id v = __atomic_load_n(id + e * step, __ATOMIC_RELAXED);
-      low = std::min(low, v);
-      high = std::max(high, v);
-      copy[e] = static_cast<int32_t>(v);
+// Whether a range of rows has the reverse of each of its arcs to smaller vertices, and these rows are reached from
+// smaller vertices by no other arcs. As rows are sorted, their slots below the diagonal come in the order in which
+// ascending u meet them: a cursor per row is enough.
+bool mirrored(const Csr& graph, const double* weight, int64_t low, int64_t high, const std::atomic<bool>& stop) {
+  const int64_t* const ptr = graph.rowptr;
+  std::vector<int64_t> cursor(ptr + low, ptr + high);
+  for (int64_t u = 0; u < high; ++u) {
+    if (u % 1024 == 0 && stop) return true;
+    const int32_t* const end = graph.col + ptr[u + 1];
+    const auto from = static_cast<int32_t>(std::max(low, u + 1));
+    for (const int32_t* v = std::lower_bound(graph.col + ptr[u], end, from); v < end && *v < high; ++v) {
+      const int64_t back = cursor[*v - low]++;
+      if (back >= ptr[*v + 1] || graph.col[back] != u) return false;
+      if (weight != nullptr && weight[back] != weight[v - graph.col]) return false;
     }
   }
-  range[0] = low;
-  range[1] = high;
-}
-
-// Whether the arcs are sorted by (tail, head), without loops and duplicates, as is common in data sets.
-bool is_csr(const int32_t* tail, const int32_t* head, int64_t columns) {
-  if (columns > 0 && tail[0] == head[0]) return false;
-  for (int64_t e = 1; e < columns; ++e) {
-    const bool after = (tail[e] > tail[e - 1]) | ((tail[e] == tail[e - 1]) & (head[e] > head[e - 1]));
-    if (!after | (tail[e] == head[e])) return false;
-  }
+  for (int64_t v = low; v < high; ++v)
+    if (cursor[v - low] < ptr[v + 1] && graph.col[cursor[v - low]] < v) return false;
   return true;
-}
-
-std::tuple<Tensor, Tensor, Tensor> sorted_csr(const Tensor& ids, int64_t n) {
-  const int64_t columns = ids.size(1);
-  const int32_t* const tail = ids.const_data_ptr<int32_t>();
-  Tensor rowptr = empty(ids, n + 1, ScalarType::Long);
-  Tensor col = empty(ids, columns, ScalarType::Int);
-  Tensor slot = empty(ids, columns, ScalarType::Long);
-  int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
-  int64_t* const slot_of = slot.mutable_data_ptr<int64_t>();
-  // The last arc of a row stores its end; rows without arcs end where the previous row does. There is no branch,
-  // because it would be mispredicted every few arcs.
-  for (int64_t v = 0; v <= n; ++v) ptr[v] = 0;
-  for (int64_t e = 0; e < columns; ++e) ptr[tail[e] + 1] = e + 1;
-  for (int64_t v = 0; v < n; ++v) ptr[v + 1] = std::max(ptr[v], ptr[v + 1]);
-  std::copy(tail + columns, tail + 2 * columns, col.mutable_data_ptr<int32_t>());
-  for (int64_t e = 0; e < columns; ++e) slot_of[e] = e;
-  return {rowptr, col, slot};
-}
-
-// Two counting sorts, by head and then by tail; the second drops duplicates. Number is the type of the column numbers:
-// the first sort is faster with fewer bytes.
-template <class Number>
-std::tuple<Tensor, Tensor, Tensor> unsorted_csr(const Tensor& ids, int64_t n, bool symmetric) {
-  struct In {
-    int32_t tail;
-    Number column;  // or their number, for an added reverse arc
-  };
-  struct Row {
-    int64_t next = 0;   // slot
-    int32_t last = -1;  // head
-  };
-  const int64_t columns = ids.size(1);
-  const Number added = static_cast<Number>(columns);
-  const int32_t* const tail = ids.const_data_ptr<int32_t>();
-  const int32_t* const head = tail + columns;
-  const auto each_arc = [&](auto take) {
-    for (int64_t e = 0; e < columns; ++e) {
-      if (tail[e] == head[e]) continue;
-      take(tail[e], head[e], static_cast<Number>(e));
-      if (symmetric) take(head[e], tail[e], added);
-    }
-  };
-  Tensor rowptr = empty(ids, n + 1, ScalarType::Long);
-  Tensor slot = empty(ids, columns, ScalarType::Long);
-  int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
-  int64_t* const slot_of = slot.mutable_data_ptr<int64_t>();
-  std::vector<int64_t> colptr(n + 1);
-  std::vector<Row> rows(n);
-  each_arc([&](int32_t u, int32_t v, Number) {
-    ++rows[u].next;
-    ++colptr[v];
-  });
-  int64_t count = 0, into = 0;
-  for (int64_t v = 0; v < n; ++v) {
-    ptr[v] = count;
-    count += std::exchange(rows[v].next, count);
-    into += std::exchange(colptr[v], into);
-  }
-  ptr[n] = count;
-  Tensor col = empty(ids, count, ScalarType::Int);
-  int32_t* target = col.mutable_data_ptr<int32_t>();
-  {
-    const auto by_head = std::make_unique_for_overwrite<In[]>(count);
-    each_arc([&](int32_t u, int32_t v, Number e) { by_head[colptr[v]++] = {u, e}; });  // colptr: now the ends
-    for (int64_t e = 0; e < columns; ++e) slot_of[e] = -1;
-    int64_t i = 0;
-    for (int64_t v = 0; v < n; ++v) {
-      for (; i < colptr[v]; ++i) {
-        Row& row = rows[by_head[i].tail];
-        if (row.last != v) {
-          row.last = static_cast<int32_t>(v);
-          target[row.next++] = row.last;
-        }
-        if (by_head[i].column != added) slot_of[by_head[i].column] = row.next - 1;
-      }
-    }
-  }
-  std::vector<int64_t>& shift = colptr;  // number of duplicates dropped before each row
-  int64_t slots = 0;
-  for (int64_t v = 0; v < n; ++v) {
-    shift[v] = ptr[v] - slots;
-    slots += rows[v].next - ptr[v];
-  }
-  if (slots == count) return {rowptr, col, slot};
-  Tensor merged = empty(ids, slots, ScalarType::Int);
-  int32_t* const place = merged.mutable_data_ptr<int32_t>();
-  for (int64_t v = 0; v < n; ++v) {
-    std::copy(target + ptr[v], target + rows[v].next, place + ptr[v] - shift[v]);
-    ptr[v] -= shift[v];
-  }
-  ptr[n] = slots;
-  for (int64_t e = 0; e < columns; ++e)
-    if (slot_of[e] >= 0) slot_of[e] -= shift[tail[e]];
-  return {rowptr, merged, slot};
 }
 
 }  // namespace
 
-// A copy of the ids of int64 or int32 arcs with any strides, and [smallest, largest] of them.
-std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index) {
-  Tensor ids = torch::stable::new_empty(edge_index, {2, edge_index.size(1)}, ScalarType::Int);
-  Tensor range = empty(edge_index, 2, ScalarType::Long);
-  int32_t* const copy = ids.mutable_data_ptr<int32_t>();
-  int64_t* const ends = range.mutable_data_ptr<int64_t>();
-  if (edge_index.scalar_type() == ScalarType::Int) copy_ids<int32_t>(edge_index, copy, ends);
-  else copy_ids<int64_t>(edge_index, copy, ends);
-  return {ids, range};
+// Whether every arc has its reverse, of the same weight if weights are given (float64).
+bool symmetric(const Tensor& rowptr, const Tensor& col, std::optional<Tensor> weight, int64_t threads) {
+  const Csr graph = view(rowptr, col);
+  const double* const weights = weight ? weight->const_data_ptr<double>() : nullptr;
+  const int64_t parts = threads_for(col.numel(), threads);
+  std::atomic<bool> failed{false};
+  each_task(parts, parts, [&](int64_t part) {
+    const auto [low, high] = rows_of(graph.rowptr, graph.num_nodes, part, parts);
+    if (!mirrored(graph, weights, low, high, failed)) failed = true;
+  });
+  return !failed;
 }
 
-// ids: int32 [2, columns], in [0, n), not shared with other threads. Self-loops are dropped (slot -1); duplicate arcs
-// share a slot.
-std::tuple<Tensor, Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool symmetric) {
-  const int64_t columns = ids.size(1);
-  const int32_t* const tail = ids.const_data_ptr<int32_t>();
-  if (!symmetric && is_csr(tail, tail + columns, columns)) return sorted_csr(ids, n);
-  return columns < std::numeric_limits<int32_t>::max() ? unsorted_csr<int32_t>(ids, n, symmetric)
-                                                       : unsorted_csr<int64_t>(ids, n, symmetric);
-}
-
-std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor& col) {
-  const int64_t n = rowptr.numel() - 1, slots = col.numel();
+// Each block of columns is filled by one pass over the rows, which are sorted: a cursor per row stays where the block
+// ends. The part of the output that a block writes to stays in the cache.
+std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor& col, int64_t threads) {
+  constexpr int64_t kInCache = int64_t{1} << 17;  // slots of a block: 12 bytes each
+  const int64_t n = rowptr.numel() - 1, count = col.numel(), workers = threads_for(count, threads);
   Tensor colptr = empty(rowptr, n + 1, ScalarType::Long);
-  Tensor row = empty(rowptr, slots, ScalarType::Int);
-  Tensor slot = empty(rowptr, slots, ScalarType::Long);
-  const int64_t* ptr = rowptr.const_data_ptr<int64_t>();
-  const int32_t* head = col.const_data_ptr<int32_t>();
+  Tensor row = empty(rowptr, count, ScalarType::Int);
+  Tensor slot = empty(rowptr, count, ScalarType::Long);
+  const int64_t* const ptr = rowptr.const_data_ptr<int64_t>();
+  const int32_t* const head = col.const_data_ptr<int32_t>();
+  int64_t* const begin = colptr.mutable_data_ptr<int64_t>();
   int32_t* const tail = row.mutable_data_ptr<int32_t>();
   int64_t* const from = slot.mutable_data_ptr<int64_t>();
-  int64_t v = 0;  // the row of slot i: bucket() visits slots in order, twice
-  bucket(
-      n, slots, colptr.mutable_data_ptr<int64_t>(),
-      [&](int64_t i) {
-        if (i == 0) v = 0;
-        while (i >= ptr[v + 1]) ++v;
-        return Arc{head[i], static_cast<int32_t>(v), i};
-      },
-      [&](int64_t place, int32_t other, int64_t id) {
-        tail[place] = other;
-        from[place] = id;
-      });
+  std::fill(begin, begin + n + 1, 0);
+  each_range(workers, count, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) __atomic_fetch_add(begin + head[i] + 1, 1, __ATOMIC_RELAXED);
+  });
+  for (int64_t v = 0; v < n; ++v) begin[v + 1] += begin[v];
+  each_task(workers, workers, [&](int64_t part) {
+    const auto [low, high] = rows_of(begin, n, part, workers);
+    std::vector<int64_t> place(begin + low, begin + high), cursor(n);
+    for (int64_t u = 0; u < n; ++u)
+      cursor[u] = std::lower_bound(head + ptr[u], head + ptr[u + 1], static_cast<int32_t>(low)) - head;
+    for (int64_t block = low; block < high;) {
+      int64_t end = block + 1;
+      while (end < high && begin[end + 1] - begin[block] <= kInCache) ++end;
+      for (int64_t u = 0; u < n; ++u)
+        for (int64_t& i = cursor[u]; i < ptr[u + 1] && head[i] < end; ++i) {
+          const int64_t to = place[head[i] - low]++;
+          tail[to] = static_cast<int32_t>(u);
+          from[to] = i;
+        }
+      block = end;
+    }
+  });
   return {colptr, row, slot};
 }
 
-// The subgraph induced by `kept`, whose i-th vertex becomes vertex i.
-std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& col, const Tensor& kept) {
-  const int64_t n = rowptr.numel() - 1, size = kept.numel();
-  const int64_t* ptr = rowptr.const_data_ptr<int64_t>();
-  const int32_t* head = col.const_data_ptr<int32_t>();
-  const int64_t* vertex = kept.const_data_ptr<int64_t>();
-  std::vector<int32_t> place(n, -1);
-  for (int64_t i = 0; i < size; ++i) place[vertex[i]] = static_cast<int32_t>(i);
-  std::vector<Arc> arcs;
-  for (int64_t i = 0; i < size; ++i)
-    for (int64_t s = ptr[vertex[i]]; s < ptr[vertex[i] + 1]; ++s)
-      if (place[head[s]] >= 0) arcs.push_back({place[head[s]], static_cast<int32_t>(i), s});
-  const int64_t count = static_cast<int64_t>(arcs.size());
+// The subgraph induced by `kept`, whose i-th vertex becomes vertex i, and the slot of each of its slots if wanted. Each
+// row is gathered through the table of new numbers, which stays in the cache, and sorted there.
+std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& col, const Tensor& kept, bool with_slots,
+                                           int64_t threads) {
+  const int64_t n = rowptr.numel() - 1, size = kept.numel(), workers = threads_for(col.numel(), threads);
+  const int64_t* const ptr = rowptr.const_data_ptr<int64_t>();
+  const int32_t* const head = col.const_data_ptr<int32_t>();
+  const int64_t* const vertex = kept.const_data_ptr<int64_t>();
+  std::vector<int32_t> number(n, -1);
+  for (int64_t i = 0; i < size; ++i) number[vertex[i]] = static_cast<int32_t>(i);
   Tensor new_rowptr = empty(rowptr, size + 1, ScalarType::Long);
-  Tensor new_col = empty(rowptr, count, ScalarType::Int);
-  Tensor slot = empty(rowptr, count, ScalarType::Long);
-  sort_arcs(size, arcs, new_rowptr.mutable_data_ptr<int64_t>(), new_col.mutable_data_ptr<int32_t>(),
-            slot.mutable_data_ptr<int64_t>());
+  int64_t* const begin = new_rowptr.mutable_data_ptr<int64_t>();
+  begin[0] = 0;
+  // Ranges of rows: the number of rows and of slots differ much, so that there are many.
+  const int64_t parts = workers == 1 ? 1 : std::min<int64_t>(size, 1024);
+  each_task(workers, parts, [&](int64_t part) {
+    const auto [first, last] = part_of(size, part, parts);
+    for (int64_t i = first; i < last; ++i) {
+      int64_t degree = 0;
+      for (int64_t s = ptr[vertex[i]]; s < ptr[vertex[i] + 1]; ++s) degree += number[head[s]] >= 0;
+      begin[i + 1] = degree;
+    }
+  });
+  for (int64_t i = 0; i < size; ++i) begin[i + 1] += begin[i];
+  Tensor new_col = empty(rowptr, begin[size], ScalarType::Int);
+  Tensor slot = empty(rowptr, with_slots ? begin[size] : 0, ScalarType::Long);
+  int32_t* const new_head = new_col.mutable_data_ptr<int32_t>();
+  int64_t* const from = with_slots ? slot.mutable_data_ptr<int64_t>() : nullptr;
+  each_task(workers, parts, [&](int64_t part) {
+    std::vector<uint64_t> words;  // new number and position in the old row
+    const auto [first, last] = part_of(size, part, parts);
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t old = ptr[vertex[i]], old_end = ptr[vertex[i] + 1];
+      int32_t* const row = new_head + begin[i];
+      int64_t k = 0;
+      if (from == nullptr) {
+        for (int64_t s = old; s < old_end; ++s)
+          if (number[head[s]] >= 0) row[k++] = number[head[s]];
+        if (!std::is_sorted(row, row + k)) std::sort(row, row + k);
+        continue;
+      }
+      words.clear();
+      for (int64_t s = old; s < old_end; ++s)
+        if (number[head[s]] >= 0)
+          words.push_back(static_cast<uint64_t>(number[head[s]]) << 32 | static_cast<uint32_t>(s - old));
+      if (!std::is_sorted(words.begin(), words.end())) std::sort(words.begin(), words.end());
+      for (const uint64_t word : words) {
+        row[k] = static_cast<int32_t>(word >> 32);
+        from[begin[i] + k++] = old + static_cast<uint32_t>(word);
+      }
+    }
+  });
   return {new_rowptr, new_col, slot};
 }
 
@@ -305,8 +207,7 @@ Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values)
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
-  m.impl("vertex_ids", TORCH_BOX(&vertex_ids));
-  m.impl("csr", TORCH_BOX(&csr));
+  m.impl("symmetric", TORCH_BOX(&symmetric));
   m.impl("transpose", TORCH_BOX(&transpose));
   m.impl("induced", TORCH_BOX(&induced));
   m.impl("fold", TORCH_BOX(&fold));

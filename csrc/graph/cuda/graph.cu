@@ -131,8 +131,8 @@ std::tuple<Tensor, Tensor, Tensor> rows(Arcs graph, const int64_t* kept, Tensor 
 }  // namespace
 
 // The subgraph induced by `kept`, whose i-th vertex becomes vertex i. Synchronises with the device, because the size
-// must be known.
-std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& col, const Tensor& kept) {
+// must be known. The slots are what is left of the sort, wanted or not.
+std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& col, const Tensor& kept, bool, int64_t) {
   const int32_t device = rowptr.get_device_index();
   same_device("induced", device, {&col, &kept});
   const torch::stable::accelerator::DeviceGuard guard(device);
@@ -165,7 +165,7 @@ std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& c
   return rows(graph, vertex, sorted(std::move(key), bits, stream), size, bits, stream);
 }
 
-std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor& col) {
+std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor& col, int64_t) {
   const int32_t device = rowptr.get_device_index();
   same_device("transpose", device, {&col});
   const torch::stable::accelerator::DeviceGuard guard(device);

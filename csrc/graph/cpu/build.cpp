@@ -1,0 +1,272 @@
+// CSR from arcs in any order, on all threads. Arguments are validated in Python (torchcent/check), ids of arcs as
+// copies: see vertex_ids.
+//
+// Arcs are packed into words (tail in the upper half, head in the lower one), spread over buckets of consecutive rows
+// and sorted bucket by bucket in the cache. The arcs are read twice and moved twice; everything else is proportional to
+// the number of vertices. Which column an arc came from is not tracked: `slots` finds it by searching the rows, when it
+// is asked for.
+
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/cpu/tasks.h"
+
+namespace torchcent {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+namespace {
+
+Tensor empty(const Tensor& like, int64_t size, ScalarType type) { return torch::stable::new_empty(like, {size}, type); }
+
+// Copies ids that other threads may modify concurrently: each is read once, and the copy is validated. Ids that do not
+// fit int32 are truncated, and are detected by the smallest and the largest id.
+template <class Id>
+void copy_ids(const Tensor& edge_index, int32_t* copy, int64_t* range, int64_t threads) {
+  const int64_t columns = edge_index.size(1), step = edge_index.stride(1);
+  const Id* const id[] = {edge_index.const_data_ptr<Id>(), edge_index.const_data_ptr<Id>() + edge_index.stride(0)};
+  std::atomic<Id> lowest{std::numeric_limits<Id>::max()}, highest{std::numeric_limits<Id>::min()};
+  each_range(threads_for(columns, threads), columns, [&](int64_t begin, int64_t end) {
+    Id low = std::numeric_limits<Id>::max(), high = std::numeric_limits<Id>::min();
+    for (int64_t side = 0; side < 2; ++side)
+      for (int64_t e = begin; e < end; ++e) {
+        const Id v = __atomic_load_n(id[side] + e * step, __ATOMIC_RELAXED);
+        low = std::min(low, v);
+        high = std::max(high, v);
+        copy[side * columns + e] = static_cast<int32_t>(v);
+      }
+    for (Id seen = lowest; low < seen && !lowest.compare_exchange_weak(seen, low);) {
+    }
+    for (Id seen = highest; high > seen && !highest.compare_exchange_weak(seen, high);) {
+    }
+  });
+  range[0] = lowest;
+  range[1] = highest;
+}
+
+struct Arcs {
+  const int32_t *tail, *head;
+  int64_t columns, n;
+  bool reverse;  // adds the reverse of each arc
+
+  // Calls take(tail, head) for every arc of the columns except self-loops.
+  template <class Take>
+  void each(int64_t begin, int64_t end, Take take) const {
+    for (int64_t e = begin; e < end; ++e) {
+      const int32_t u = tail[e], v = head[e];
+      if (u == v) continue;
+      take(u, v);
+      if (reverse) take(v, u);
+    }
+  }
+};
+
+// Whether the columns are sorted by (tail, head), without loops and duplicates, as is common in data sets.
+bool is_csr(const Arcs& arcs, int64_t threads) {
+  std::atomic<bool> sorted{true};
+  each_range(threads, arcs.columns, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kLook = 4096;  // columns between two checks whether another range has failed
+    for (int64_t first = begin; first < end && sorted; first += kLook)
+      for (int64_t e = first; e < std::min(end, first + kLook); ++e) {
+        const int32_t u = arcs.tail[e], v = arcs.head[e];
+        const bool after = e == 0 || arcs.tail[e - 1] < u || (arcs.tail[e - 1] == u && arcs.head[e - 1] < v);
+        if (!after || u == v) {
+          sorted = false;
+          break;
+        }
+      }
+  });
+  return sorted;
+}
+
+std::tuple<Tensor, Tensor> sorted_csr(const Tensor& ids, const Arcs& arcs, int64_t threads) {
+  Tensor rowptr = empty(ids, arcs.n + 1, ScalarType::Long);
+  Tensor col = empty(ids, arcs.columns, ScalarType::Int);
+  int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
+  int32_t* const head = col.mutable_data_ptr<int32_t>();
+  // Each column begins the rows after the tail of the previous one, up to its own.
+  each_range(threads, arcs.columns, [&](int64_t begin, int64_t end) {
+    for (int64_t e = begin; e < end; ++e)
+      for (int64_t v = e == 0 ? 0 : int64_t{arcs.tail[e - 1]} + 1; v <= arcs.tail[e]; ++v) ptr[v] = e;
+    std::copy(arcs.head + begin, arcs.head + end, head + begin);
+  });
+  for (int64_t v = arcs.columns == 0 ? 0 : int64_t{arcs.tail[arcs.columns - 1]} + 1; v <= arcs.n; ++v)
+    ptr[v] = arcs.columns;
+  return {rowptr, col};
+}
+
+// Sorts words by their lowest `bits` bits, 11 at a time. `other` has room for as many.
+void radix_sort(uint64_t* word, uint64_t* other, int64_t count, int bits) {
+  constexpr int kDigit = 11;
+  constexpr uint64_t kMask = (uint64_t{1} << kDigit) - 1;
+  uint64_t *from = word, *to = other;
+  for (int shift = 0; shift < bits; shift += kDigit) {
+    std::array<int64_t, kMask + 2> place{};
+    for (int64_t i = 0; i < count; ++i) ++place[(from[i] >> shift & kMask) + 1];
+    for (size_t d = 0; d <= kMask; ++d) place[d + 1] += place[d];
+    for (int64_t i = 0; i < count; ++i) to[place[from[i] >> shift & kMask]++] = from[i];
+    std::swap(from, to);
+  }
+  if (from != word) std::copy(from, from + count, word);
+}
+
+// The buckets: rows whose numbers agree in all but the lowest `shift` bits.
+struct Buckets {
+  int bits;   // of a vertex
+  int shift;  // of a row within its bucket
+  int64_t count;
+
+  Buckets(int64_t n, int64_t arcs)
+      : bits(static_cast<int>(std::bit_width(static_cast<uint64_t>(std::max<int64_t>(n - 1, 1))))) {
+    constexpr int64_t kInCache = 12'000, kMost = 4096;  // words of 8 bytes; buckets
+    shift = bits;
+    for (int64_t wanted = 1; shift > 0 && wanted < kMost && arcs / wanted > kInCache; wanted *= 2) --shift;
+    count = n == 0 ? 0 : ((n - 1) >> shift) + 1;
+  }
+  // The row within the bucket and the column, in as few bits as possible; and back.
+  uint64_t pack(int32_t u, int32_t v) const {
+    return (static_cast<uint64_t>(u) & ((uint64_t{1} << shift) - 1)) << bits | static_cast<uint32_t>(v);
+  }
+  int64_t row(int64_t bucket, uint64_t word) const { return (bucket << shift) + static_cast<int64_t>(word >> bits); }
+  int32_t col(uint64_t word) const { return static_cast<int32_t>(word & ((uint64_t{1} << bits) - 1)); }
+};
+
+std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int64_t threads) {
+  constexpr int64_t kLine = 8;  // words that are written to a bucket together: a line of the cache
+  const int64_t most = arcs.columns * (arcs.reverse ? 2 : 1);
+  const Buckets buckets(arcs.n, most);
+  // first[bucket * threads + part]: where a part of the columns writes its arcs; then the ends.
+  std::vector<int64_t> first(buckets.count * threads + 1, 0);
+  each_task(threads, threads, [&](int64_t part) {
+    std::vector<int64_t> count(buckets.count, 0);
+    const auto [begin, end] = part_of(arcs.columns, part, threads);
+    arcs.each(begin, end, [&](int32_t u, int32_t) { ++count[u >> buckets.shift]; });
+    for (int64_t b = 0; b < buckets.count; ++b) first[b * threads + part + 1] = count[b];
+  });
+  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  const std::unique_ptr<uint64_t[]> words = std::make_unique_for_overwrite<uint64_t[]>(first.back());
+  each_task(threads, threads, [&](int64_t part) {
+    std::vector<int64_t> place(buckets.count);
+    std::vector<uint64_t> line(buckets.count * kLine);
+    std::vector<uint8_t> filled(buckets.count, 0);
+    for (int64_t b = 0; b < buckets.count; ++b) place[b] = first[b * threads + part];
+    const auto [begin, end] = part_of(arcs.columns, part, threads);
+    arcs.each(begin, end, [&](int32_t u, int32_t v) {
+      const int64_t b = u >> buckets.shift;
+      line[b * kLine + filled[b]] = buckets.pack(u, v);
+      if (++filled[b] < kLine) return;
+      std::memcpy(&words[place[b]], &line[b * kLine], kLine * sizeof(uint64_t));
+      place[b] += kLine;
+      filled[b] = 0;
+    });
+    for (int64_t b = 0; b < buckets.count; ++b) std::copy_n(&line[b * kLine], filled[b], words.get() + place[b]);
+  });
+
+  Tensor rowptr = empty(ids, arcs.n + 1, ScalarType::Long);
+  int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
+  // Buckets larger than this are sorted in place, so that the memory of the threads stays small.
+  const int64_t room = std::max<int64_t>(int64_t{1} << 16, most / (32 * threads));
+  std::vector<int64_t> kept(buckets.count + 1, 0);
+  each_task(threads, buckets.count, [&](int64_t b) {
+    uint64_t* const word = words.get() + first[b * threads];
+    const int64_t count = first[(b + 1) * threads] - first[b * threads];
+    if (count < 64 || count > room) {
+      std::sort(word, word + count);
+    } else {
+      const std::unique_ptr<uint64_t[]> other = std::make_unique_for_overwrite<uint64_t[]>(count);
+      radix_sort(word, other.get(), count, buckets.shift + buckets.bits);
+    }
+    const int64_t left = std::unique(word, word + count) - word;
+    int64_t row = b << buckets.shift;
+    const int64_t end = std::min(arcs.n, (b + 1) << buckets.shift);
+    for (int64_t i = 0; i < left; ++i)  // ptr: the start of each row within its bucket, for now
+      for (; row <= buckets.row(b, word[i]); ++row) ptr[row] = i;
+    for (; row < end; ++row) ptr[row] = left;
+    kept[b + 1] = left;
+  });
+  for (int64_t b = 0; b < buckets.count; ++b) kept[b + 1] += kept[b];
+  Tensor col = empty(ids, kept[buckets.count], ScalarType::Int);
+  int32_t* const head = col.mutable_data_ptr<int32_t>();
+  each_task(threads, buckets.count, [&](int64_t b) {
+    const uint64_t* const word = words.get() + first[b * threads];
+    for (int64_t i = 0; i < kept[b + 1] - kept[b]; ++i) head[kept[b] + i] = buckets.col(word[i]);
+    for (int64_t row = b << buckets.shift; row < std::min(arcs.n, (b + 1) << buckets.shift); ++row) ptr[row] += kept[b];
+  });
+  ptr[arcs.n] = kept[buckets.count];
+  return {rowptr, col};
+}
+
+}  // namespace
+
+bool symmetric(const Tensor& rowptr, const Tensor& col, std::optional<Tensor> weight, int64_t threads);
+
+// A copy of the ids of int64 or int32 arcs with any strides, and [smallest, largest] of them.
+std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index, int64_t threads) {
+  Tensor ids = torch::stable::new_empty(edge_index, {2, edge_index.size(1)}, ScalarType::Int);
+  Tensor range = empty(edge_index, 2, ScalarType::Long);
+  int32_t* const copy = ids.mutable_data_ptr<int32_t>();
+  int64_t* const ends = range.mutable_data_ptr<int64_t>();
+  if (edge_index.scalar_type() == ScalarType::Int) copy_ids<int32_t>(edge_index, copy, ends, threads);
+  else copy_ids<int64_t>(edge_index, copy, ends, threads);
+  return {ids, range};
+}
+
+// ids: int32 [2, columns], in [0, n), not shared with other threads. Self-loops are dropped, duplicate arcs merged; the
+// result has the reverse of each arc if `both` is set.
+std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t threads) {
+  const int64_t columns = ids.size(1);
+  const int32_t* const tail = ids.const_data_ptr<int32_t>();
+  const Arcs arcs = {tail, tail + columns, columns, n, both};
+  const int64_t workers = threads_for(columns, threads);
+  if (is_csr(arcs, workers)) {
+    auto found = sorted_csr(ids, arcs, workers);
+    if (!both || symmetric(std::get<0>(found), std::get<1>(found), std::nullopt, threads)) return found;
+  }
+  return unsorted_csr(ids, arcs, workers);
+}
+
+// The slot of each column, -1 for a self-loop.
+Tensor slots(const Tensor& ids, const Tensor& rowptr, const Tensor& col, int64_t threads) {
+  const int64_t columns = ids.size(1);
+  const int32_t* const tail = ids.const_data_ptr<int32_t>();
+  const int32_t* const head = col.const_data_ptr<int32_t>();
+  const int64_t* const ptr = rowptr.const_data_ptr<int64_t>();
+  Tensor slot = empty(ids, columns, ScalarType::Long);
+  int64_t* const found = slot.mutable_data_ptr<int64_t>();
+  each_range(threads_for(columns, threads), columns, [&](int64_t begin, int64_t end) {
+    for (int64_t e = begin, next = 0; e < end; ++e) {
+      const int32_t u = tail[e], v = tail[columns + e];
+      if (u == v) {
+        found[e] = -1;
+        continue;
+      }
+      // In sorted columns, the slot after the last one.
+      if (next < ptr[u] || next >= ptr[u + 1] || head[next] != v)
+        next = std::lower_bound(head + ptr[u], head + ptr[u + 1], v) - head;
+      found[e] = next++;
+    }
+  });
+  return slot;
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
+  m.impl("vertex_ids", TORCH_BOX(&vertex_ids));
+  m.impl("csr", TORCH_BOX(&csr));
+  m.impl("slots", TORCH_BOX(&slots));
+}
+
+}  // namespace torchcent
