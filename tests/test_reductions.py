@@ -58,5 +58,5 @@ def test_memory_of_cores_counts_what_links_hold():
     n, arcs = GRAPHS["trees on rings"]
     graph = Graph.from_edge_index(edge_index(arcs), n, False)
     core = _reduce.core(graph, "degree", "all")
-    held = {id(part) for part in _reduce.tensors_of(graph)}
-    assert {id(core.fold.order), id(core.fold.parent), id(core.sequence)} <= held
+    links = {id(core.fold.order), id(core.fold.parent), id(core.sequence)}
+    assert links <= {id(part) for part in _reduce.tensors_of(graph)}

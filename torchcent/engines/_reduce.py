@@ -17,6 +17,7 @@ from torch import Tensor
 
 from torchcent.engines import _hops
 from torchcent.engines._fold import Fold
+from torchcent.engines._measures import MEASURES
 from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
 from torchcent.graph import Graph, _csr, _device, _weights
@@ -235,6 +236,8 @@ def problem(
 
     `sources` and `targets` are those of a Request.
     """
+    if MEASURES[measure].per_slot:
+        core = with_slots(graph, core)
     a, b = weights(graph, sources), weights(graph, targets)
     zero = torch.zeros_like(a)
     pairs = Pairs(a, b, zero, zero)

@@ -43,7 +43,7 @@ def part(graph: Graph, number: int) -> Graph:
         parts[number] = Graph(
             graph.rowptr[vertices.start : vertices.stop + 1] - slots.start,
             graph.col[slots] - vertices.start,
-            {"slot": slot},
+            slot,
             graph.directed,
             None if graph.weight is None else graph.weight[slots],
             _trusted=True,

@@ -61,8 +61,9 @@ class Graph:
     ptr: Tensor | None
 
     def __init__(
-        self, rowptr: Tensor, col: Tensor, columns: dict[str, Tensor], directed: bool,
+        self, rowptr: Tensor, col: Tensor, slot: Tensor | None, directed: bool,
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
+        _ids: Tensor | None = None,
     ) -> None:  # fmt: skip
         if not _trusted:
             raise TypeError(
@@ -70,8 +71,10 @@ class Graph:
             )
         self.__dict__.update(
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
-            ptr=ptr, **columns,
+            ptr=ptr,
         )  # fmt: skip
+        # The slots of the input columns, or the columns, from which they are found when used.
+        self.__dict__.update({"_ids": _ids} if slot is None else {"slot": slot})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Graph is frozen: cannot set {name}")
@@ -139,11 +142,11 @@ class Graph:
             check_batch.arcs_within(ids.columns, parts[1])
         weight = check_weights.edge_weight(edge_weight, ids.columns, size)
         rowptr, col, slot = _csr.csr(ids.columns, size, not directed)
-        columns = {"_ids": ids.columns} if slot is None else {"slot": slot}
-        del ids
         graph = Graph(
-            rowptr, col, columns, directed, ptr=None if parts is None else parts[0], _trusted=True
-        )
+            rowptr, col, slot, directed, ptr=None if parts is None else parts[0], _trusted=True,
+            _ids=ids.columns,
+        )  # fmt: skip
+        del ids, slot
         if weight is not None:
             graph = graph._with_columns(weight)
         if parts is not None:
@@ -234,10 +237,10 @@ class Graph:
         rowptr = self.rowptr.to(device)
         if rowptr is self.rowptr:
             return self
-        columns = {name: part.to(device) for name, part in self._columns.items()}
+        slot, ids = (None if x is None else x.to(device) for x in self._columns)
         weight, ptr = (None if x is None else x.to(device) for x in (self.weight, self.ptr))
         col = self.col.to(device)
-        return Graph(rowptr, col, columns, self.directed, weight, ptr, _trusted=True)
+        return Graph(rowptr, col, slot, self.directed, weight, ptr, _trusted=True, _ids=ids)
 
     def unweighted(self) -> Graph:
         """The same graph without weights, for counting hops (itself if it has none).
@@ -264,16 +267,17 @@ class Graph:
                     [0, 0]])
         """
         colptr, row = self.transpose
-        columns = {name: part.flip(0) for name, part in self._columns.items()}
-        if "slot" in columns:
-            origin = self._transposed[2]
+        slot, ids = self._columns
+        if slot is not None:
+            origin, real = self._transposed[2], slot >= 0
             place = torch.empty_like(origin)
             place[origin] = torch.arange(self.num_slots, device=self.device)
-            slot, real = self.slot.clone(), self.slot >= 0
+            slot = slot.clone()
             slot[real] = place[slot[real]]
-            columns = {"slot": slot}
-        weight = self.back_weight
-        return Graph(colptr, row, columns, self.directed, weight, self.ptr, _trusted=True)
+        elif ids is not None:
+            ids = ids.flip(0)
+        parts = (colptr, row, slot, self.directed, self.back_weight, self.ptr)
+        return Graph(*parts, _trusted=True, _ids=ids)
 
     @property
     def device(self) -> torch.device:
@@ -286,8 +290,9 @@ class Graph:
     @property
     def nbytes(self) -> int:
         """Bytes of the graph, including the transpose if it was computed and is not shared."""
-        held = [self.rowptr, self.col, *self._columns.values(), *vars(self).get("_transposed", ())]
-        others = [self.weight, self.ptr, vars(self).get("back_weight"), vars(self).get("batch")]
+        held = [self.rowptr, self.col, *vars(self).get("_transposed", ())]
+        others = [*self._columns, self.weight, self.ptr]
+        others += [vars(self).get(name) for name in ("back_weight", "batch")]
         held += [part for part in others if part is not None]
         return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
 
@@ -316,14 +321,14 @@ class Graph:
 
     @cached_property
     def slot(self) -> Tensor:
-        slot = _csr.slots(self.__dict__["_ids"], self.rowptr, self.col)
-        del self.__dict__["_ids"]
+        slot = _csr.slots(vars(self)["_ids"], self.rowptr, self.col)
+        del vars(self)["_ids"]
         return slot
 
     @property
-    def _columns(self) -> dict[str, Tensor]:
-        """The slots of the input columns, or what they are found from."""
-        return {name: vars(self)[name] for name in ("slot", "_ids") if name in vars(self)}
+    def _columns(self) -> tuple[Tensor | None, Tensor | None]:
+        """The slots of the input columns, and the columns from which they are found: one of two."""
+        return vars(self).get("slot"), vars(self).get("_ids")
 
     @cached_property
     def back_weight(self) -> Tensor | None:
@@ -365,15 +370,16 @@ class Graph:
     def _as(self, *, directed: bool | None = None, weighted: bool = True) -> Graph:
         directed = self.directed if directed is None else directed
         weight = self.weight if weighted else None
-        parts = (self.rowptr, self.col, self._columns, directed, weight, self.ptr)
-        return Graph(*parts, _trusted=True)
+        slot, ids = self._columns
+        parts = (self.rowptr, self.col, slot, directed, weight, self.ptr)
+        return Graph(*parts, _trusted=True, _ids=ids)
 
     def _with_columns(self, edge_weight: Tensor) -> Graph:
         """This unweighted graph with weights per input column: float64, may be overwritten."""
         weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
         if not self.directed:
             weight = torch.minimum(weight, weight[self.reverse_slot], out=weight)
-        parts = (self.rowptr, self.col, self._columns, self.directed, weight, self.ptr)
+        parts = (self.rowptr, self.col, self.slot, self.directed, weight, self.ptr)
         made = Graph(*parts, _trusted=True)
         if "_transposed" in self.__dict__:
             made.__dict__["_transposed"] = self._transposed
@@ -451,4 +457,4 @@ def components_of(graph: Graph, vertices: Tensor) -> Tensor:
         found: Tensor = torch.unique(graph.components[vertices], return_inverse=True)[1]
         return found
     rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, vertices, slots=False)
-    return Graph(rowptr, col, {}, graph.directed, _trusted=True).components
+    return Graph(rowptr, col, None, graph.directed, _trusted=True).components

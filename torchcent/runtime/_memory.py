@@ -105,10 +105,10 @@ class Building:
     def needed(self, num_nodes: int, graphs: int = 0) -> int:
         """Bytes for these numbers of vertices and, for a batch, of graphs.
 
-        On the CPU (graph.cpp) the peak is the larger of two: sorting arcs, with copies of the ids
-        and weights; and bringing weights into the order of the slots, for symmetric graphs through
-        the transpose. On CUDA (_csr.py) it is sorting arcs: 50 to 59.4 bytes per arc, measured on
-        an H200.
+        On the CPU (build.cpp) the peak is the larger of two: sorted arcs beside the result, with
+        copies of the ids and weights; and bringing weights into the order of the slots, for
+        symmetric graphs through the transpose. On CUDA (_csr.py) it is sorting arcs: 50 to 59.4
+        bytes per arc, measured on an H200.
         """
         columns = self.columns
         arcs = columns * (2 if self.symmetric else 1)
@@ -116,8 +116,7 @@ class Building:
         if self.device.type != "cpu":
             copies = (24 if self.weighted else 16) * columns
             return batch + 60 * arcs + copies + 16 * num_nodes
-        number = 8 if columns < 2**31 - 1 else 16
-        sorting = 16 * columns + (4 + number) * arcs + 32 * num_nodes
+        sorting = 8 * columns + 12 * arcs + 8 * num_nodes
         if not self.weighted:
             return batch + sorting
         placing = 25 * columns + 12 * arcs + 8 * num_nodes
