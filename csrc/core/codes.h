@@ -61,6 +61,8 @@ constexpr double kLargestCount = 1e290;
 
 // Sources that share a private sum on the CPU; for lanes and relax also the sources processed side by side.
 constexpr int64_t kLaneBatch = 64, kQueueBatch = 16, kRelaxBatch = 64, kDijkstraBatch = 16;
+// Sources up to which each search of the queue and dijkstra engines is a batch of its own on the CPU.
+constexpr int64_t kFewSearches = 64;
 // Lanes of the bits engine: wide from this number of sources on, even if most lanes stay empty; on CUDA always wide.
 constexpr int64_t kWideBits = 512, kNarrowBits = 64, kWideBitsFrom = 129;
 // Lanes of the relax engine on CUDA.

@@ -83,10 +83,15 @@ def choose(
         return "tensor", reason, cores.core("given", "no")
     if measure.family == "distances" and not graph.is_weighted:
         return _bits(cores, fold, num_sources)
+    few = num_sources is not None and num_sources < FEW_SOURCES
     reason = "asked for"
-    if engine == "auto":
+    if engine == "auto" and few:
+        engine = _PAIR[graph.is_weighted][1]
+        reason = f"fewer than {FEW_SOURCES} sources do not fill lanes"
+    elif engine == "auto":
         engine, reason = _faster(graph, cores.core("degree", fold), num_sources)
-    core = cores.core(ENGINES[engine].order, fold)
+    # Few searches do not repay an order that is better for them.
+    core = cores.core("degree" if few else ENGINES[engine].order, fold)
     if engine == "lanes" and graph.device.type == "cpu" and too_deep_for_lanes(core):
         core = cores.core("bandwidth", fold, LANES)
     return engine, reason, core
@@ -119,8 +124,6 @@ def _lanes_depth(core: _reduce.Core) -> float:
 def _faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[str, str]:
     """Chooses between many lanes and a single search, by the depth of the graph in hops."""
     together, single = _PAIR[graph.is_weighted]
-    if num_sources is not None and num_sources < FEW_SOURCES:
-        return single, f"fewer than {FEW_SOURCES} sources do not fill lanes"
     depth, limit = core.depth, _lanes_depth(core)
     if not too_deep_for_lanes(core):
         return together, f"depth about {depth} <= {limit:.0f}: many sources share each arc"

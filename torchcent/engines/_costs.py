@@ -11,7 +11,7 @@ from torchcent.engines._measures import Measure
 from torchcent.engines._reduce import Core
 from torchcent.engines._room import LANES
 from torchcent.graph import Graph
-from torchcent.runtime._codes import BATCH, BUSY_ROWS, MOST_BITS_IN_FLIGHT
+from torchcent.runtime._codes import BATCH, BUSY_ROWS, FEW_SEARCHES, MOST_BITS_IN_FLIGHT
 from torchcent.runtime._codes import NARROW_BITS as NARROW
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 from torchcent.runtime._codes import WIDE_BITS as WIDE
@@ -120,16 +120,19 @@ class Engine:
             taken, flight, lanes = self.on_cuda(job, limit - fixed)
             if job.counts_paths:
                 taken = max(taken, _reduce.bytes_for_components(job.graph, job.core))
-            return Cost(fixed + taken, limit - fixed, lanes, self._batch(lanes), flight=flight)
+            return Cost(fixed + taken, limit - fixed, lanes, self._batch(job, lanes), flight=flight)
         lanes = self.lanes(job)
-        batches = -(-job.sources // self._batch(lanes))
+        batches = -(-job.sources // self._batch(job, lanes))
         each = self.per_thread(job) + 2 * 8 * job.own
         threads = max(1, min(torch.get_num_threads(), batches))
         threads = max(1, min(threads, (limit - fixed) // max(each, 1)))
-        return Cost(fixed + threads * each, limit - fixed, lanes, self._batch(lanes), threads)
+        return Cost(fixed + threads * each, limit - fixed, lanes, self._batch(job, lanes), threads)
 
-    def _batch(self, lanes: int) -> int:
-        return BATCH[self.name] if self.single else lanes
+    def _batch(self, job: Job, lanes: int) -> int:
+        if not self.single:
+            return lanes
+        alone = job.counts_paths and not job.on_cuda and job.sources <= FEW_SEARCHES
+        return 1 if alone else BATCH[self.name]
 
 
 class Lanes(Engine):

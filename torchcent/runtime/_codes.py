@@ -55,6 +55,8 @@ CANCEL, DONE, BYTES, WORK = range(4)
 LARGEST_COUNT = 1e290
 #: sources per private sum on the CPU; for lanes and relax also the lanes of a batch
 BATCH = {"lanes": 64, "queue": 16, "relax": 64, "dijkstra": 16}
+#: sources up to which each search of queue and dijkstra has a sum of its own on the CPU
+FEW_SEARCHES = 64
 #: lanes of the bits engine; wide from WIDE_BITS_FROM sources on, and always on CUDA
 WIDE_BITS, NARROW_BITS, WIDE_BITS_FROM = 512, 64, 129
 #: lanes of the relax engine on CUDA
@@ -77,6 +79,7 @@ ALL: dict[str, float] = {
     "entries of control": 4,
     "LARGEST_COUNT": LARGEST_COUNT,
     **{f"BATCH[{name}]": size for name, size in BATCH.items()},
+    "FEW_SEARCHES": FEW_SEARCHES,
     "WIDE_BITS": WIDE_BITS,
     "NARROW_BITS": NARROW_BITS,
     "WIDE_BITS_FROM": WIDE_BITS_FROM,

@@ -26,9 +26,9 @@ constexpr double kCodes[] = {
     static_cast<double>(Strategy::warp_4), static_cast<double>(Strategy::cooperative),
     static_cast<double>(Strategy::node_parallel_warp_4), static_cast<double>(kLocked),
     //
-    sizeof(Control) / sizeof(int64_t), kLargestCount, kLaneBatch, kQueueBatch, kRelaxBatch, kDijkstraBatch, kWideBits,
-    kNarrowBits, kWideBitsFrom, kRelaxLanesOnCuda, kTinyNodes, kTinyLanes, kChunk, kLongChunk, kManySlots, kBusySlots,
-    kMostInFlight, kBusyRows, kMostBitsInFlight};
+    sizeof(Control) / sizeof(int64_t), kLargestCount, kLaneBatch, kQueueBatch, kRelaxBatch, kDijkstraBatch,
+    kFewSearches, kWideBits, kNarrowBits, kWideBitsFrom, kRelaxLanesOnCuda, kTinyNodes, kTinyLanes, kChunk, kLongChunk,
+    kManySlots, kBusySlots, kMostInFlight, kBusyRows, kMostBitsInFlight};
 
 torch::stable::Tensor codes(const torch::stable::Tensor& like) {
   constexpr int64_t count = sizeof kCodes / sizeof *kCodes;

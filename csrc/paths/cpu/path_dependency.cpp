@@ -18,7 +18,9 @@ std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure,
   return portable::make_search(problem, measure, engine, rung);
 }
 
-int64_t batch_size(Engine engine) { return engine == Engine::lanes ? kLaneBatch : kQueueBatch; }
+int64_t batch_size(Engine engine, int64_t sources) {
+  return engine == Engine::lanes ? kLaneBatch : sources <= kFewSearches ? 1 : kQueueBatch;
+}
 
 }  // namespace
 
@@ -29,7 +31,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        int64_t) {
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   const PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
-  return run_batches(sources, weights, scores, control, batch_size(Engine{engine}), rung, threads,
+  return run_batches(sources, weights, scores, control, batch_size(Engine{engine}, sources.numel()), rung, threads,
                      [&](Rung r) { return make_search(problem, Measure{measure}, Engine{engine}, r); });
 }
 

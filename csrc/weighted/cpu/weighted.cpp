@@ -75,7 +75,9 @@ Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Te
                   int64_t rung, int64_t threads, double tie_tolerance) {
   const Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
                              threads);
-  const int64_t size = engine == WeightedEngine::relax ? kRelaxBatch : kDijkstraBatch;
+  const int64_t size = engine == WeightedEngine::relax   ? kRelaxBatch
+                       : sources.numel() <= kFewSearches ? 1
+                                                         : kDijkstraBatch;
   const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // no float32
   return run_batches(sources, weights, scores, control, size, first, threads,
                      [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, measure, engine, r)); });
