@@ -1,0 +1,230 @@
+"""Compiled preparation on the CPU, on several threads, beside SciPy: CSR, slots, transposes,
+symmetry, subgraphs, components, orders."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from torchcent import Graph
+from torchcent.runtime import _ops
+
+if not _ops.available:
+    pytest.skip("needs the compiled extension", allow_module_level=True)
+
+ops = torch.ops.torchcent
+THREADS = (1, 2, 5)
+
+
+def random_arcs(n: int, count: int, seed: int) -> np.ndarray:
+    chance = np.random.default_rng(seed)
+    skewed = chance.integers(0, n, (2, count)) * chance.random((2, count)) ** 3
+    return skewed.astype(np.int64)
+
+
+def star(leaves: int) -> np.ndarray:
+    return np.stack([np.zeros(leaves, np.int64), np.random.default_rng(0).permutation(leaves) + 1])
+
+
+# Enough columns for several threads and buckets; rows longer than a bucket; the same few arcs over
+# and over; sorted columns.
+LARGE = {
+    "skewed": (3000, random_arcs(3000, 200_000, 1)),
+    "sparse": (200_000, random_arcs(200_000, 150_000, 2)),
+    "star": (100_001, star(100_000)),
+    "into a star": (100_001, star(100_000)[::-1]),
+    "ten vertices": (10, random_arcs(10, 300_000, 3)),
+    "one vertex": (1, np.zeros((2, 70_000), np.int64)),
+    "sorted": (70_001, np.stack([np.arange(70_000), np.arange(1, 70_001)])),
+}
+
+
+def matrix(arcs: np.ndarray, n: int, both: bool) -> scipy.sparse.csr_array:
+    """The oracle: ones where there is an arc, sorted, without loops."""
+    tail, head = arcs[:, arcs[0] != arcs[1]]
+    if both:
+        tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
+    found = scipy.sparse.csr_array((np.ones(len(tail)), (tail, head)), shape=(n, n))
+    found.sum_duplicates()
+    found.data[:] = 1  # however often it was given
+    found.sort_indices()
+    return found
+
+
+def built(arcs: np.ndarray, n: int, both: bool, threads: int) -> tuple[torch.Tensor, torch.Tensor]:
+    ids = torch.from_numpy(np.ascontiguousarray(arcs, np.int32))
+    return ops.csr(ids, n, both, threads)
+
+
+def same(found: tuple[torch.Tensor, ...], expected: scipy.sparse.csr_array) -> None:
+    assert found[0].tolist() == expected.indptr.tolist()
+    assert found[1].tolist() == expected.indices.tolist()
+
+
+def check_building(arcs: np.ndarray, n: int, both: bool, threads: int) -> None:
+    expected = matrix(arcs, n, both)
+    rowptr, col = built(arcs, n, both, threads)
+    same((rowptr, col), expected)
+    ids = torch.from_numpy(np.ascontiguousarray(arcs, np.int32))
+    slot = ops.slots(ids, rowptr, col, threads).numpy()
+    loop = arcs[0] == arcs[1]
+    assert (slot[loop] == -1).all()
+    row = np.repeat(np.arange(n), np.diff(expected.indptr))
+    assert (row[slot[~loop]] == arcs[0, ~loop]).all()
+    assert (expected.indices[slot[~loop]] == arcs[1, ~loop]).all()
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("name", LARGE)
+def test_large_graphs_are_built(name, both, threads):
+    n, arcs = LARGE[name]
+    check_building(arcs, n, both, threads)
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(1, 40).flatmap(
+        lambda n: st.tuples(
+            st.just(n),
+            st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=200),
+        )
+    ),
+    st.booleans(),
+)
+def test_small_graphs_are_built(graph, both):
+    n, pairs = graph
+    check_building(np.array(pairs, np.int64).reshape(-1, 2).T.copy(), n, both, 2)
+
+
+def test_ids_are_copied_on_all_threads():
+    wide = torch.from_numpy(random_arcs(2**40, 100_000, 4))
+    copy, ends = ops.vertex_ids(wide.T.contiguous().T, 3)
+    assert ends.tolist() == [int(wide.min()), int(wide.max())]
+    assert torch.equal(copy, wide.int())
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("name", LARGE)
+def test_symmetry(name, threads):
+    n, arcs = LARGE[name]
+    whole, half = (built(arcs, n, both, 2) for both in (True, False))
+    assert ops.symmetric(*whole, None, threads)
+    expected = matrix(arcs, n, False)
+    assert ops.symmetric(*half, None, threads) == ((expected - expected.T).nnz == 0)
+    if whole[1].numel() == 0:
+        return
+    # One weight of many differs from that of its reverse, or one arc is missing.
+    weight = torch.ones(whole[1].numel(), dtype=torch.float64)
+    assert ops.symmetric(*whole, weight, threads)
+    for place in (0, weight.numel() // 2, weight.numel() - 1):
+        weight[place] = 2
+        assert not ops.symmetric(*whole, weight, threads)
+        weight[place] = 1
+        row = int(torch.searchsorted(whole[0], place, right=True)) - 1
+        rowptr = whole[0] - (torch.arange(n + 1) > row).long()
+        col = torch.cat([whole[1][:place], whole[1][place + 1 :]])
+        assert not ops.symmetric(rowptr, col, None, threads)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("name", LARGE)
+def test_transposes(name, threads):
+    n, arcs = LARGE[name]
+    rowptr, col = built(arcs, n, False, 2)
+    colptr, row, slot = ops.transpose(rowptr, col, threads)
+    same((colptr, row), matrix(arcs[::-1], n, False))
+    tail = torch.repeat_interleave(torch.arange(n), rowptr.diff())
+    assert torch.equal(tail[slot].int(), row)
+    assert torch.equal(col[slot].long(), torch.repeat_interleave(torch.arange(n), colptr.diff()))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("share", [0, 0.3, 1])
+@pytest.mark.parametrize("name", LARGE)
+def test_subgraphs(name, share, threads):
+    n, arcs = LARGE[name]
+    rowptr, col = built(arcs, n, True, 2)
+    kept = torch.randperm(n, generator=torch.Generator().manual_seed(5))[: int(share * n)]
+    new = ops.induced(rowptr, col, kept, True, threads)
+    expected = matrix(arcs, n, True)[kept.numpy()][:, kept.numpy()].tocsr()
+    expected.sort_indices()
+    same(new, expected)
+    tail = torch.repeat_interleave(torch.arange(n), rowptr.diff())
+    start = torch.repeat_interleave(torch.arange(kept.numel()), new[0].diff())
+    assert torch.equal(tail[new[2]], kept[start])
+    assert torch.equal(col[new[2]].long(), kept[new[1].long()])
+    without = ops.induced(rowptr, col, kept, False, threads)
+    assert torch.equal(new[0], without[0]) and torch.equal(new[1], without[1])
+    assert without[2].numel() == 0
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("name", LARGE)
+def test_components(name, both, threads):
+    n, arcs = LARGE[name]
+    found = ops.components(*built(arcs, n, both, 2), both, threads)
+    weak = scipy.sparse.csgraph.connected_components(matrix(arcs, n, True), directed=False)[1]
+    assert found.tolist() == weak.tolist()  # both number components by their smallest vertices
+
+
+def test_components_of_a_path_in_any_order():
+    """Long chains of links, which meet from all sides."""
+    n = 150_000
+    order = np.random.default_rng(7).permutation(n)
+    arcs = np.stack([order[:-1], order[1:]])[:, np.arange(n - 1) != n // 2]
+    for threads in THREADS:
+        found = ops.components(*built(arcs, n, True, 2), True, threads)
+        assert found.unique().tolist() == [0, 1]
+        assert found[order[: n // 2 + 1]].unique().numel() == 1
+
+
+def bandwidth(rows: scipy.sparse.csr_array, order: np.ndarray) -> int:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    tail = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    return int(np.abs(place[tail] - place[rows.indices]).max())
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_orders(directed):
+    side = 60
+    grid = np.arange(side * side).reshape(side, side)
+    arcs = np.concatenate(
+        [
+            np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()]),
+            np.stack([grid[:-1].ravel(), grid[1:].ravel()]),
+        ],
+        axis=1,
+    )
+    names = np.random.default_rng(3).permutation(side * side)
+    arcs, n = names[arcs], side * side + 2  # and two vertices without arcs
+    rowptr, col = built(arcs, n, not directed, 1)
+    colptr, row = (rowptr, col) if not directed else ops.transpose(rowptr, col)[:2]
+    both = matrix(arcs, n, True)
+    first = ops.breadth_first(rowptr, col, colptr, row).numpy()
+    assert sorted(first.tolist()) == list(range(n))
+    depth = scipy.sparse.csgraph.shortest_path(both, unweighted=True, indices=0)
+    assert (np.diff(depth[first][: n - 2]) >= 0).all()  # level by level
+    found = ops.bandwidth_order(rowptr, col, colptr, row).numpy()
+    assert sorted(found.tolist()) == list(range(n))
+    theirs = scipy.sparse.csgraph.reverse_cuthill_mckee(both.tocsr(), symmetric_mode=True)
+    assert bandwidth(both, found) <= 1.2 * bandwidth(both, theirs)
+
+
+def test_slots_are_found_when_they_are_used():
+    arcs = torch.tensor([[3, 0, 1, 1, 3], [1, 0, 2, 2, 0]])
+    graph = Graph.from_edge_index(arcs, directed=False)
+    assert "slot" not in vars(graph)
+    size = graph.nbytes
+    assert graph.reversed().slot.tolist() == [2, -1, 3, 3, 0]
+    for other in (graph, graph.unweighted(), graph.to("cpu")):
+        assert other.slot.tolist() == [5, -1, 1, 1, 4]
+    assert "_ids" not in vars(graph) and graph.nbytes == size
+    directed = Graph.from_edge_index(arcs)
+    back = directed.reversed()
+    assert [int(back.col[s]) if s >= 0 else None for s in back.slot] == [3, None, 1, 1, 3]
+    assert torch.equal(back.reversed().slot, directed.slot)
