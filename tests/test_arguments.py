@@ -133,13 +133,13 @@ def test_memory_for_building_from_other_libraries():
         (Graph.from_networkx, networkx.path_graph(100)),
     ):
         assert build(graph, memory=10**6).num_nodes == 100
-        with pytest.raises(MemoryError, match="memory=1000 "):
-            build(graph, memory=1000)
+        with pytest.raises(MemoryError, match="memory=500 "):
+            build(graph, memory=500)
     geometric = pytest.importorskip("torch_geometric.data")
     data = geometric.Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=100)
     assert Graph.from_data(data, memory=10**6).num_nodes == 100
-    with pytest.raises(MemoryError, match="memory=1000 "):
-        Graph.from_data(data, memory=1000)
+    with pytest.raises(MemoryError, match="memory=500 "):
+        Graph.from_data(data, memory=500)
 
 
 def test_what_allocators_say_becomes_a_memory_error(monkeypatch):
