@@ -130,13 +130,14 @@ test-networkx-3.7:
 TORCH ?= torch==2.10.0 torch
 test-torch:
 	ls dist/*.whl > /dev/null 2>&1 || $(MAKE) wheel
-	set -e; for torch in $(TORCH); do \
-	  rm -rf $(VENV)-torch build/test-torch; mkdir -p build/test-torch; cp -r tests build/test-torch; \
-	  $(PYTHON) -m venv $(VENV)-torch; \
-	  $(VENV)-torch/bin/pip install --quiet --disable-pip-version-check $$torch numpy scipy tqdm pytest pytest-xdist hypothesis networkx; \
-	  $(VENV)-torch/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl; \
-	  (cd build/test-torch && ../../$(VENV)-torch/bin/python -P -W error::RuntimeWarning -c 'import torch, torchcent; print(torch.__version__, torchcent.__file__); print(torchcent.show_config())' && \
-	   ../../$(VENV)-torch/bin/python -P -m pytest -q -p no:cacheprovider -n $(JOBS) --part 0.05 $(addprefix tests/test_,$(TORCH_TESTS:=.py))); \
+	set -e; python=$(CURDIR)/$(VENV)-torch/bin/python; for torch in $(TORCH); do \
+	  rm -rf $(VENV)-torch; $(PYTHON) -m venv $(VENV)-torch; \
+	  $$python -m pip install --quiet --disable-pip-version-check $$torch numpy scipy tqdm pytest pytest-xdist hypothesis networkx; \
+	  $$python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl; \
+	  folder=$$(mktemp -d); cp -r tests $$folder; \
+	  (cd $$folder && $$python -P -W error::RuntimeWarning -c 'import torch, torchcent; print(torch.__version__, torchcent.__file__); print(torchcent.show_config())' && \
+	   $$python -P -m pytest -q -p no:cacheprovider -n $(JOBS) --part 0.05 $(addprefix tests/test_,$(TORCH_TESTS:=.py))); \
+	  rm -rf $$folder; \
 	done
 TORCH_TESTS := ops mcl_ops betweenness edge_betweenness stress weighted distances batch percolation weighted_ends tensor sampling
 
