@@ -16,9 +16,8 @@ from torchcent.distances._eccentricity import eccentricities, of_small
 from torchcent.distances._longest import LongestDistance
 from torchcent.engines import _tiny
 from torchcent.engines._request import Request
-from torchcent.graph import _batch
+from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import as_graph
-from torchcent.graph._graph import Graph, components_of
 from torchcent.runtime import _memory
 
 MOST_SINGLE = 32  # single searches that raise bounds, before batches are used
@@ -269,7 +268,7 @@ def _largest_diameter(graph: Graph, request: Request, low: float, known: Indices
     vertex = torch.from_numpy(np.flatnonzero(outside)).to(graph.device)
     if (vertex.numel() - 1) * longest_arc <= low:  # not longer even if they form one path
         return low
-    label = components_of(graph, vertex)
+    label = torch.unique(graph.components[vertex], return_inverse=True)[1]
     size = torch.bincount(label)
     for component in torch.argsort(size, descending=True, stable=True).tolist():
         if (int(size[component]) - 1) * longest_arc <= low:

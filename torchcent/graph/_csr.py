@@ -71,19 +71,13 @@ def slots(index: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
 
 
 def finds_symmetry(device: torch.device) -> bool:
-    """Whether :func:`is_symmetric` and :func:`components` are there, or only a transpose tells."""
+    """Whether :func:`is_symmetric` is there, or only a transpose tells."""
     return _ops.has_kernel("symmetric", device)
 
 
 def is_symmetric(rowptr: Tensor, col: Tensor, weight: Tensor | None = None) -> bool:
     """Whether each arc has its reverse, of the same weight if weights are given; compiled only."""
     found: bool = _ops.ops.symmetric(rowptr, col, weight, torch.get_num_threads())
-    return found
-
-
-def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
-    """int64 [n]: the (weakly) connected component of each vertex, from 0; compiled only."""
-    found: Tensor = _ops.ops.components(rowptr, col, symmetric, torch.get_num_threads())
     return found
 
 

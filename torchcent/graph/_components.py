@@ -1,0 +1,28 @@
+"""Connected components: compiled on the CPU, on the device, or by SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor
+
+from torchcent.graph import _device
+from torchcent.runtime import _ops
+
+
+def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
+    """int64 [n]: label of the (weakly) connected component of each vertex.
+
+    Labels count from 0, in the order of the smallest vertices. `symmetric` says that each arc has
+    its reverse.
+    """
+    if _ops.has_kernel("components", rowptr.device):
+        found: Tensor = _ops.ops.components(rowptr, col, symmetric, torch.get_num_threads())
+        return found
+    if rowptr.device.type == "cuda":
+        return _device.components(rowptr, col, symmetric)
+    ones, size = np.ones(col.numel(), np.int8), rowptr.numel() - 1
+    matrix = scipy.sparse.csr_array((ones, col.cpu().numpy(), rowptr.cpu().numpy()), (size, size))
+    _, label = scipy.sparse.csgraph.connected_components(matrix, directed=False)
+    return torch.from_numpy(label.astype(np.int64)).to(rowptr.device)
