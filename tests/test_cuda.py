@@ -1,8 +1,10 @@
 """The engines on CUDA: the values of the definition, and what only a device can get wrong."""
 
+import numpy as np
 import oracles
 import pytest
 import torch
+from arcs import LARGE
 from engines import assert_scores, scored
 from graphs import diamonds, edge_index, grid, path, random_graph, star, union
 from interrupt import assert_stops
@@ -278,6 +280,53 @@ def test_subgraphs_and_transposes_equal_those_of_the_cpu(name, directed):
             assert torch.equal(ours.cpu(), theirs)
 
 
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("name", LARGE)
+def test_building_equals_that_of_the_cpu(name, both):
+    """The CPU's preparation is tested beside SciPy (test_preparation.py)."""
+    n, arcs = LARGE[name]
+    columns = torch.from_numpy(np.ascontiguousarray(arcs))
+    for given in (columns.cuda(), columns.int().cuda(), columns.T.contiguous().T.cuda()):
+        ids, ends = _ops.ops.vertex_ids(given)
+        assert torch.equal(ids.cpu(), columns.int())
+        assert ends.tolist() == [int(columns.min()), int(columns.max())]
+    rowptr, col = _ops.ops.csr(ids, n, both)
+    expected = _ops.ops.csr(columns.int(), n, both)
+    assert torch.equal(rowptr.cpu(), expected[0]) and torch.equal(col.cpu(), expected[1])
+    slot = _ops.ops.slots(ids, rowptr, col)
+    assert torch.equal(slot.cpu(), _ops.ops.slots(columns.int(), *expected))
+    assert _ops.ops.symmetric(rowptr, col) == _ops.ops.symmetric(*expected)
+    components = _ops.ops.components(rowptr, col, both)
+    assert torch.equal(components.cpu(), _ops.ops.components(*expected, both))
+    if both and col.numel():
+        weight = torch.ones(col.numel(), dtype=torch.float64, device="cuda")
+        assert _ops.ops.symmetric(rowptr, col, weight)
+        weight[-1] = 2
+        assert not _ops.ops.symmetric(rowptr, col, weight)
+
+
+def test_components_of_a_path_in_any_order():
+    n = 300_000
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(0))
+    arcs = torch.stack([order[:-1], order[1:]])[:, torch.arange(n - 1) != n // 2]
+    for directed in (False, True):
+        graph = torchcent.Graph.from_edge_index(arcs.cuda(), n, directed)
+        assert torch.equal(
+            graph.components.cpu(), torchcent.Graph.from_edge_index(arcs, n).components
+        )
+
+
+def test_nothing_to_build():
+    none = torch.empty(2, 0, dtype=torch.int64, device="cuda")
+    loops = torch.zeros(2, 5, dtype=torch.int64, device="cuda")
+    for edges, n in ((none, 0), (none, 3), (loops, 1), (loops, 4)):
+        for directed in (False, True):
+            graph = torchcent.Graph.from_edge_index(edges, n, directed)
+            assert graph.num_slots == 0 and graph.rowptr.tolist() == [0] * (n + 1)
+            assert graph.slot.tolist() == [-1] * edges.shape[1]
+            assert graph.components.tolist() == list(range(n)) and graph.is_symmetric
+
+
 @pytest.mark.parametrize("window", [1, 64, 2**21])
 @pytest.mark.parametrize("name", ["isolated", "hubs", "random"])
 def test_windows_change_no_bit(name, window, tuning):
@@ -286,7 +335,6 @@ def test_windows_change_no_bit(name, window, tuning):
 
     def prepared():
         yield from (_device.sequence(graph.rowptr, graph.col, o) for o in ("degree", "bandwidth"))
-        yield _device.components(graph.rowptr, graph.col, True)
         yield from _device.fold(graph.rowptr, graph.col, True)
 
     expected = list(prepared())

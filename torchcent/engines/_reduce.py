@@ -107,11 +107,8 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
 
 
 def bytes_to_transpose(graph: Graph) -> int:
-    """Peak memory for testing whether a graph on CUDA is symmetric, including the graph.
-
-    It is 0 if the result is already known.
-    """
-    if not graph.directed or "_transposed" in graph.__dict__:
+    """Peak memory for the transpose of a graph on CUDA, including the graph; 0 if none is needed."""
+    if graph._mutual or "_transposed" in graph.__dict__:
         return 0
     return graph.nbytes + _device.bytes_to_transpose(graph.num_nodes, graph.num_slots)
 
@@ -119,11 +116,12 @@ def bytes_to_transpose(graph: Graph) -> int:
 def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
     """Peak memory for building a core on CUDA, including the graph and its cached cores.
 
-    It is 0 if the core is cached. The estimate assumes that nothing folds, because the effect of
-    folding is not known in advance.
+    It is 0 if the core is cached and its sources are in order. The estimate assumes that nothing
+    folds, because the effect of folding is not known in advance.
     """
     cache = graph.__dict__.get("_cores", {})
-    if (order, fold, 0) in cache:
+    known = cache.get((order, fold, 0))
+    if known is not None and (order != "degree" or "sequence" in vars(known)):
         return 0
     own = {id(graph.rowptr), id(graph.col), *map(id, graph.transpose)}
     held = {
@@ -131,6 +129,9 @@ def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
         for part in tensors_of(cache)
         if id(part) not in own
     }
+    if known is not None:
+        more = _device.bytes_to_order(known.num_nodes, known.num_slots)
+        return graph.nbytes + sum(held.values()) + more
     n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
     weights = _weights.bytes_to_scale(m, symmetric) if graph.is_weighted else 0
     sorting = _device.bytes_to_reduce(n, m, order, symmetric)
@@ -159,7 +160,7 @@ def bytes_for_components(graph: Graph, core: Core) -> int:
     """
     if core.fold.order.numel() == 0 or "components" in graph.__dict__:
         return 0
-    return _device.bytes_for_components(graph.num_nodes, graph.num_slots)
+    return _device.bytes_for_components(graph.num_nodes)
 
 
 def _core(graph: Graph, order: str, fold: str) -> Core:

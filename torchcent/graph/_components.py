@@ -1,4 +1,4 @@
-"""Connected components: compiled on the CPU, on the device, or by SciPy."""
+"""Connected components: compiled, or by SciPy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from torchcent.graph import _device
 from torchcent.runtime import _ops
 
 
@@ -20,8 +19,6 @@ def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
     if _ops.has_kernel("components", rowptr.device):
         found: Tensor = _ops.ops.components(rowptr, col, symmetric, torch.get_num_threads())
         return found
-    if rowptr.device.type == "cuda":
-        return _device.components(rowptr, col, symmetric)
     ones, size = np.ones(col.numel(), np.int8), rowptr.numel() - 1
     matrix = scipy.sparse.csr_array((ones, col.cpu().numpy(), rowptr.cpu().numpy()), (size, size))
     _, label = scipy.sparse.csgraph.connected_components(matrix, directed=False)

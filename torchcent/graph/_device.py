@@ -1,7 +1,7 @@
 """Preparation of graphs on an accelerator with PyTorch's operators; only sizes reach the host.
 
 `register` makes these functions the CUDA kernels of operators whose CPU kernels are in
-csrc/graph/cpu/graph.cpp. Induced subgraphs and transposes are compiled (csrc/graph/cuda/graph.cu).
+csrc/graph/cpu/graph.cpp. The rest of the preparation is compiled (csrc/graph/cuda).
 """
 
 from __future__ import annotations
@@ -62,14 +62,19 @@ def bytes_to_reduce(n: int, m: int, order: str, symmetric: bool) -> int:
     if order == "given":
         return 8 * m + 32 * n
     subgraph = 16 * m + 48 * n
-    search = 12 * m + 28 * min(m, _WINDOW) + 112 * n
+    search = 12 * m + bytes_to_order(n, m)
     turned = 0 if symmetric else 12 * m + bytes_to_transpose(n, m) + 64 * n
     return max(subgraph, search, turned)
 
 
-def bytes_for_components(n: int, m: int) -> int:
-    """Peak memory of `components`, including the weights that _reduce.problem holds by then."""
-    return 32 * min(m, _WINDOW) + 160 * n
+def bytes_to_order(n: int, m: int) -> int:
+    """Memory of :func:`sequence` besides its input."""
+    return 28 * min(m, _WINDOW) + 112 * n
+
+
+def bytes_for_components(n: int) -> int:
+    """Peak memory of components (build.cu) and of the sums per component in _fold.py."""
+    return 160 * n
 
 
 def fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, Tensor]:
@@ -177,35 +182,6 @@ def _arcs(
     head = col[slot]
     del slot
     return vertices[row], head.long()
-
-
-def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
-    """Labels from 0 of the (weakly) connected components, by hooking and shortcutting.
-
-    Source: Zhang, Azad and Buluc 2020, FastSV.
-    """
-    label = torch.arange(rowptr.numel() - 1, device=rowptr.device)
-    parts = windows(rowptr, col.numel())
-    while True:
-        grand = label[label]
-        after = label.clone()
-        for part in parts:
-            tail, head = part.rows(rowptr), col[part.begin : part.end].long()
-            _hook(after, label, grand, tail, head)
-            if not symmetric:
-                _hook(after, label, grand, head, tail)
-        after = torch.minimum(after, grand)
-        if torch.equal(after, label):
-            found: Tensor = torch.unique(label, return_inverse=True)[1]
-            return found
-        label = after
-
-
-def _hook(after: Tensor, label: Tensor, grand: Tensor, tail: Tensor, head: Tensor) -> None:
-    """Offers the grandparent label of each head to its tail and to the tail's label."""
-    offer = grand[head]
-    after.scatter_reduce_(0, label[tail], offer, "amin")
-    after.scatter_reduce_(0, tail, offer, "amin")
 
 
 def register() -> None:

@@ -5,13 +5,10 @@
 
 #include <torch/csrc/stable/library.h>
 
-#include <cub/device/device_radix_sort.cuh>
-
-#include <bit>
 #include <tuple>
 #include <utility>
 
-#include "core/cuda/scratch.cuh"
+#include "graph/cuda/arcs.cuh"
 
 namespace torchcent::cuda {
 
@@ -19,29 +16,6 @@ using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 namespace {
-
-constexpr int kBlock = 256;
-
-unsigned blocks(int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
-
-__device__ int64_t thread() { return blockIdx.x * int64_t{blockDim.x} + threadIdx.x; }
-
-// The first position in [low, high) whose value is at least `value`; high if there is none.
-template <class T>
-__device__ int64_t lower_bound(const T* sorted, int64_t low, int64_t high, T value) {
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-// Threads process slots, not vertices, so that hubs need no special handling; adjacent threads follow the same search
-// path.
-__device__ int64_t row_of(const int64_t* rowptr, int64_t n, int64_t slot) {
-  return lower_bound(rowptr + 1, 0, n, slot + 1);
-}
 
 __global__ void number(const int64_t* kept, int64_t size, int32_t* place) {
   if (thread() < size) place[kept[thread()]] = static_cast<int32_t>(thread());
@@ -73,10 +47,6 @@ __global__ void turned_arcs(Arcs graph, int64_t n, int64_t m, int bits, int64_t*
   if (slot < m) key[slot] = int64_t{graph.col[slot]} << bits | row_of(graph.rowptr, n, slot);
 }
 
-__global__ void pointers(const int64_t* key, int64_t count, int64_t size, int bits, int64_t* ptr) {
-  if (thread() <= size) ptr[thread()] = lower_bound(key, 0, count, thread() << bits);
-}
-
 // Unpacks sorted arcs; key becomes the slots. With kept, the arcs are those of the subgraph; without, they are
 // transposed.
 __global__ void unpack(Arcs graph, const int64_t* kept, int64_t count, int bits, int64_t* key, int32_t* other) {
@@ -86,30 +56,6 @@ __global__ void unpack(Arcs graph, const int64_t* kept, int64_t count, int bits,
   const int64_t tail = kept == nullptr ? end : kept[row], head = kept == nullptr ? row : kept[end];
   other[i] = static_cast<int32_t>(end);
   key[i] = lower_bound(graph.col, graph.rowptr[tail], graph.rowptr[tail + 1], static_cast<int32_t>(head));
-}
-
-Arcs arcs(const Tensor& rowptr, const Tensor& col) {
-  return {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
-}
-
-Tensor words(const Tensor& like, int64_t size) { return torch::stable::new_empty(like, {size}, ScalarType::Long); }
-
-int bits_for(int64_t size) { return std::bit_width(static_cast<uint64_t>(size > 1 ? size - 1 : 1)); }
-
-// The packed arcs in order, in one of two tensors; the other is released.
-Tensor sorted(Tensor key, int bits, cudaStream_t stream) {
-  const int64_t count = key.numel();
-  if (count == 0) return key;
-  Tensor spare = words(key, count);
-  TensorScratch scratch(key);
-  cub::DoubleBuffer<int64_t> buffer(key.mutable_data_ptr<int64_t>(), spare.mutable_data_ptr<int64_t>());
-  size_t size = 0;
-  check(cub::DeviceRadixSort::SortKeys(nullptr, size, buffer, count, 0, 2 * bits, stream), "sort");
-  void* const workspace = scratch.bytes(static_cast<int64_t>(size));
-  check(cub::DeviceRadixSort::SortKeys(workspace, size, buffer, count, 0, 2 * bits, stream), "sort");
-  // A parameter may outlive the call, so it must not hold the tensor that is not returned.
-  if (buffer.selector != 0) key = spare;
-  return key;
 }
 
 // CSR of `size` rows from sorted arcs, and the original slots.
