@@ -107,7 +107,7 @@ def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
 
 
 def bytes_to_transpose(graph: Graph) -> int:
-    """Peak memory for the transpose of a graph on CUDA, including the graph; 0 if none is needed."""
+    """Peak memory for the transpose of a graph on CUDA, including the graph; 0 if it has one."""
     if graph._mutual or "_transposed" in graph.__dict__:
         return 0
     return graph.nbytes + _device.bytes_to_transpose(graph.num_nodes, graph.num_slots)

@@ -50,6 +50,8 @@ def core_bytes(core: Core) -> int:
 _PIECE, _FROM, _BLOCK, _LEFT = 512, 10 * 2**20, 2**21, 2**20
 # Further memory of a run: workspace of sorts and scans, and rounding of the kernels' arrays.
 _SLACK = 2**22
+# And of the dozen large arrays of the relax engine, whose sizes are added up before rounding.
+_RELAX_SLACK = 2**23
 # Levels of masks that the lanes engine allocates first; each further step adds half (lanes.cuh).
 _FIRST_LEVELS = 8
 
@@ -212,12 +214,12 @@ def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[in
         each += 2 * rows + 4
     else:
         each += 64 * 4 * 8 * RELAX_LANES  # slabs of sums
-    fit = (limit - tasks) // max(each, 1)
+    fit = (limit - tasks - _RELAX_SLACK) // max(each, 1)
     most = _most_in_flight(m, max(1, -(-sources // RELAX_LANES)), fit)
     flight = _largest_wave("relax", sources, RELAX_LANES, most)
     # A batch that overflows is repeated by the other engine, after all waves.
     again = dijkstra_on_cuda(core, scores, 1, limit) if scores else 0
-    return max(each * flight + tasks, again), flight
+    return max(each * flight + tasks + _RELAX_SLACK, again), flight
 
 
 def dijkstra_on_cuda(core: Core, scores: int, sources: int, limit: int) -> int:
