@@ -9,7 +9,9 @@ from arcs import LARGE, random_arcs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from torchcent import Graph
+from torchcent import Graph, generate
+from torchcent.engines import _hops
+from torchcent.graph import _device
 from torchcent.runtime import _ops
 
 if not _ops.available:
@@ -191,6 +193,38 @@ def test_orders(directed):
     assert sorted(found.tolist()) == list(range(n))
     theirs = scipy.sparse.csgraph.reverse_cuthill_mckee(both.tocsr(), symmetric_mode=True)
     assert bandwidth(both, found) <= 1.2 * bandwidth(both, theirs)
+
+
+@pytest.mark.parametrize("kind", ["triangulation", "road", "two parts", "nothing", "one"])
+def test_order_by_distances_from_three_vertices(kind):
+    """Made for CUDA, of what runs everywhere: as good as Cuthill and McKee's, of fewer steps."""
+    edges = {
+        "triangulation": lambda: generate.delaunay(20_000),
+        "road": lambda: generate.road(120, 120),
+        "two parts": lambda: torch.cat([generate.grid(40, 40), generate.grid(20, 20) + 1600], 1),
+        "nothing": lambda: torch.empty(2, 0, dtype=torch.int64),
+        "one": lambda: torch.zeros(2, 1, dtype=torch.int64),
+    }[kind]()
+    n = int(edges.max()) + 1 if edges.numel() else 0
+    graph = Graph.from_edge_index(torch.randperm(n)[edges], n, directed=False)
+    depth, rim = _hops.rim(graph.rowptr, graph.col)
+    found = _device.bandwidth_order(graph.rowptr, graph.col, rim).numpy()
+    assert sorted(found.tolist()) == list(range(n))
+    if n < 2:
+        return
+    assert (
+        depth == max(int(rim.max()), depth) and (np.diff(rim.numpy()[found] % (n + 1)) >= 0).all()
+    )
+
+    def gap(order: np.ndarray) -> float:
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        tail, head = graph.to_edge_index().numpy()
+        return float(np.abs(place[tail] - place[head]).mean())
+
+    both = graph.to_scipy().tocsr()
+    theirs = scipy.sparse.csgraph.reverse_cuthill_mckee(both, symmetric_mode=True)
+    assert gap(found) <= 1.2 * gap(theirs)
 
 
 def test_slots_are_found_when_they_are_used():

@@ -11,11 +11,16 @@ from torchcent.runtime import _ops
 
 def depth(rowptr: Tensor, col: Tensor) -> int:
     """A lower bound of the diameter, by searches from the hub and a vertex farthest from it."""
+    return rim(rowptr, col)[0]
+
+
+def rim(rowptr: Tensor, col: Tensor) -> tuple[int, Tensor]:
+    """The same, and int32 [n]: the hops from that vertex, which is at the rim of the graph."""
     if rowptr.numel() < 2:
-        return 0
+        return 0, rowptr.new_empty(0, dtype=torch.int32)
     first = hops(rowptr, col, int(rowptr.diff().argmax()))
     second = hops(rowptr, col, int(first.argmax()))
-    return max(int(first.max()), int(second.max()))
+    return max(int(first.max()), int(second.max())), second
 
 
 def hops(rowptr: Tensor, col: Tensor, source: int) -> Tensor:

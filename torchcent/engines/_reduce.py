@@ -58,16 +58,29 @@ class Core:
 
     @cached_property
     def sequence(self) -> Tensor:
-        """All core vertices, neighbours together: the order in which sources fill batches."""
+        """All core vertices, neighbours together: the order in which sources fill batches.
+
+        In a core in degree order (vertex 0 is the largest hub), it is breadth-first from the hub.
+        Sources of one batch then share frontiers and thus arcs, which is up to 2.5 times as fast
+        as degree order.
+        """
         if self.balls is not None:
             return self.balls
         if self.order != "degree":
             return torch.arange(self.num_nodes, device=self.rowptr.device)
-        return _sequence(self.rowptr, self.col, self.colptr, self.row, "degree")
+        if self.rowptr.device.type != "cpu":
+            return _device.sequence(self.rowptr, self.col)
+        found: Tensor = _ops.ops.breadth_first(self.rowptr, self.col, self.colptr, self.row)
+        return found
 
     @cached_property
+    def rim(self) -> tuple[int, Tensor]:
+        """See :func:`_hops.rim`."""
+        return _hops.rim(self.rowptr, self.col)
+
+    @property
     def depth(self) -> int:
-        return _hops.depth(self.rowptr, self.col)
+        return self.rim[0]
 
 
 @dataclass(frozen=True)
@@ -179,7 +192,7 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         arcs = link.arcs_left(arcs)
     kept = torch.argsort(arcs, descending=True, stable=True)[: int((arcs > 0).sum())]
     if order == "bandwidth":
-        kept = kept[_bandwidth_order(graph, kept)]
+        kept = kept[_bandwidth_order(graph, fold, kept)]
     rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, kept, slots=graph.is_weighted)
     colptr, row, back = rowptr, col, None
     weight = graph.scaled_weights[0]
@@ -199,28 +212,23 @@ def with_slots(graph: Graph, core: Core) -> Core:
     return core
 
 
-def _bandwidth_order(graph: Graph, kept: Tensor) -> Tensor:
-    """The kept vertices in reverse Cuthill-McKee order."""
-    rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, kept, slots=False)
-    colptr, row = rowptr, col
-    if rowptr.device.type == "cpu" and not graph.is_symmetric:
-        colptr, row, _ = _csr.transpose(rowptr, col)
-    return _sequence(rowptr, col, colptr, row, "bandwidth")
+def _bandwidth_order(graph: Graph, fold: str, kept: Tensor) -> Tensor:
+    """The kept vertices in an order that keeps neighbours together, for graphs of many levels.
 
-
-def _sequence(rowptr: Tensor, col: Tensor, colptr: Tensor, row: Tensor, order: str) -> Tensor:
-    """All vertices in an order that keeps neighbours together.
-
-    "bandwidth": reverse Cuthill-McKee, as a numbering: neighbours are close to each other in
-    memory.
-    "degree" (vertex 0 is the largest hub): breadth-first from the hub, as an order of sources.
-    Sources of one batch then share frontiers and thus arcs, which is up to 2.5 times as fast as
-    degree order.
+    On the CPU it is that of Cuthill and McKee, reversed.
     """
+    known = graph.__dict__["_cores"].get(("degree", fold, 0))  # of the same vertices
+    if known is not None:
+        rowptr, col, colptr, row = known.rowptr, known.col, known.colptr, known.row
+    else:
+        rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, kept, slots=False)
+        colptr, row = rowptr, col
     if rowptr.device.type != "cpu":
-        return _device.sequence(rowptr, col, order)
-    operator = _ops.ops.bandwidth_order if order == "bandwidth" else _ops.ops.breadth_first
-    found: Tensor = operator(rowptr, col, colptr, row)
+        rim = _hops.rim(rowptr, col) if known is None else known.rim
+        return _device.bandwidth_order(rowptr, col, rim[1])
+    if known is None and not graph.is_symmetric:
+        colptr, row, _ = _csr.transpose(rowptr, col)
+    found: Tensor = _ops.ops.bandwidth_order(rowptr, col, colptr, row)
     return found
 
 

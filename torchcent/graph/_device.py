@@ -124,17 +124,31 @@ def tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
     return total
 
 
-def sequence(rowptr: Tensor, col: Tensor, order: str) -> Tensor:
-    """The order of _reduce._sequence, computed by breadth-first searches level by level."""
+def bandwidth_order(rowptr: Tensor, col: Tensor, rim: Tensor) -> Tensor:
+    """All vertices in an order that keeps neighbours together, for graphs of many levels.
+
+    `rim` are the distances from a peripheral vertex. They order the vertices by levels, as those of
+    Cuthill and McKee (1969). Within a level these order vertices by their first neighbours, which
+    takes one step per level. Here it is the distance from a third vertex, far from both ends of the
+    graph, and then that from the other end.
+    """
+    if rim.numel() == 0:
+        return rim.long()
+    end = torch.ops.torchcent.depths(rowptr, col, int(rim.argmax()))
+    side = torch.ops.torchcent.depths(rowptr, col, int(torch.minimum(rim, end).argmax()))
+    level = torch.where(rim < 0, rim.max() + 1, rim).long()
+    key = level * (side.max() + 2) + side
+    order = torch.argsort(end, stable=True)
+    return order[torch.argsort(key[order], stable=True)]
+
+
+def sequence(rowptr: Tensor, col: Tensor) -> Tensor:
+    """Breadth-first order from vertex 0, vertices of a level by their first neighbour."""
     n, device = rowptr.numel() - 1, rowptr.device
     everything = torch.arange(n, device=device)
     if n == 0:
         return everything
-    start = 0
-    depth = torch.ops.torchcent.depths(rowptr, col, start)
-    if order == "bandwidth":  # Cuthill and McKee 1969 start from a peripheral vertex
-        start = int(depth.argmax())
-        depth = torch.ops.torchcent.depths(rowptr, col, start)
+    depth = torch.ops.torchcent.depths(rowptr, col, 0)
     degree = rowptr.diff()
     levels = int(depth.max()) + 1
     depth = torch.where(depth < 0, levels, depth)
@@ -168,8 +182,6 @@ def sequence(rowptr: Tensor, col: Tensor, order: str) -> Tensor:
         found[begin : begin + size] = level
         rank[level] = everything[begin : begin + size]
         begin += size
-    if order == "bandwidth":
-        found[:begin] = found[:begin].flip(0)
     return found
 
 
