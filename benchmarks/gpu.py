@@ -192,7 +192,7 @@ def widths(name: str) -> None:
 
     * is what auto takes. Then for the batches in flight, which leave the bits as they are.
     """
-    graph, sources = drawn(name)
+    _, graph, sources = drawn(name)
     auto = torchcent.explain(graph, sources=sources)
     if auto.engine != "lanes":
         return
