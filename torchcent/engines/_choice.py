@@ -40,18 +40,23 @@ class Preparation:
     """Builds the cores of a graph.
 
     On CUDA, sorting a graph may need more memory than a run on it and is checked against the limit.
-    `peak` is the memory of building cores that are not yet cached. On the CPU it stays 0.
+    `peak` is the memory of building cores that are not yet cached. On the CPU it stays 0. A single
+    batch of sources need not be in order (_reduce.problem).
     """
 
-    def __init__(self, graph: Graph, measure: str, memory: int | None) -> None:
+    def __init__(
+        self, graph: Graph, measure: Measure, memory: int | None, num_sources: int | None
+    ) -> None:
         self.graph, self.peak = graph, 0
         self.limit = _room.limit(graph, memory)
-        self._measure, self._memory = measure, memory
+        self._measure, self._memory = measure.name, memory
+        several = num_sources is None or num_sources > LANES
+        self._in_order = several or measure.family == "distances"
 
     def core(self, order: str, fold: str, ball: int = 0) -> _reduce.Core:
         if self.graph.device.type == "cuda":
             self._take(_reduce.bytes_to_transpose(self.graph))
-            self._take(_reduce.bytes_to_reduce(self.graph, order, fold))
+            self._take(_reduce.bytes_to_reduce(self.graph, order, fold, self._in_order))
         return _reduce.core(self.graph, order, fold, ball)
 
     def refuse(self, what: str, needed: int) -> MemoryError:

@@ -78,7 +78,7 @@ def plan(
     """
     measure, tie_tolerance = MEASURES[request.measure], request.tie_tolerance
     asked = request.num_sources if num_sources is None else num_sources
-    cores = _choice.Preparation(graph, measure.name, request.memory)
+    cores = _choice.Preparation(graph, measure, request.memory, asked)
     fold = _choice.folding(graph, measure, request, asked)
     engine, reason, core = _choice.choose(cores, measure, fold, request.engine, asked)
     if measure.per_slot:

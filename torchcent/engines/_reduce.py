@@ -126,15 +126,15 @@ def bytes_to_transpose(graph: Graph) -> int:
     return graph.nbytes + _device.bytes_to_transpose(graph.num_nodes, graph.num_slots)
 
 
-def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
+def bytes_to_reduce(graph: Graph, order: str, fold: str, in_order: bool) -> int:
     """Peak memory for building a core on CUDA, including the graph and its cached cores.
 
-    It is 0 if the core is cached and its sources are in order. The estimate assumes that nothing
-    folds, because the effect of folding is not known in advance.
+    It is 0 if the core is cached, with the order of sources if they are to be in order. The
+    estimate assumes that nothing folds, because the effect of folding is not known in advance.
     """
     cache = graph.__dict__.get("_cores", {})
     known = cache.get((order, fold, 0))
-    if known is not None and (order != "degree" or "sequence" in vars(known)):
+    if known is not None and not (in_order and order == "degree" and "sequence" not in vars(known)):
         return 0
     own = {id(graph.rowptr), id(graph.col), *map(id, graph.transpose)}
     held = {
@@ -147,7 +147,7 @@ def bytes_to_reduce(graph: Graph, order: str, fold: str) -> int:
         return graph.nbytes + sum(held.values()) + more
     n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
     weights = _weights.bytes_to_scale(m, symmetric) if graph.is_weighted else 0
-    sorting = _device.bytes_to_reduce(n, m, order, symmetric)
+    sorting = _device.bytes_to_reduce(n, m, order, symmetric, in_order)
     return graph.nbytes + sum(held.values()) + sorting + weights
 
 

@@ -52,17 +52,17 @@ def bytes_to_transpose(n: int, m: int) -> int:
     return 16 * m + 16 * n
 
 
-def bytes_to_reduce(n: int, m: int, order: str, symmetric: bool) -> int:
+def bytes_to_reduce(n: int, m: int, order: str, symmetric: bool, in_order: bool) -> int:
     """Peak memory of _reduce._core on CUDA if nothing folds, including its result.
 
-    Per slot, a subgraph needs 16 bytes, of which 12 remain (graph.cu). `sequence` adds a window of
-    arcs, and a directed graph its transpose. Per vertex, these are the tensors of _core and
-    `sequence`, and the sort of a large level.
+    Per slot, a subgraph needs 16 bytes, of which 12 remain (graph.cu). `sequence`, if sources are
+    to be in order, adds a window of arcs, and a directed graph its transpose. Per vertex, these are
+    the tensors of _core and of orders, and the sort of a large level.
     """
     if order == "given":
         return 8 * m + 32 * n
     subgraph = 16 * m + 48 * n
-    search = 12 * m + bytes_to_order(n, m)
+    search = 12 * m + bytes_to_order(n, m if in_order and order == "degree" else 0)
     turned = 0 if symmetric else 12 * m + bytes_to_transpose(n, m) + 64 * n
     return max(subgraph, search, turned)
 

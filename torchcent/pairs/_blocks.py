@@ -41,7 +41,7 @@ MEASURE = MEASURES["shortest_path_lengths"]
 def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> str:
     """bits if it is compiled for the device, else tensor; with weights, the one that suits them."""
     if graph.is_weighted:
-        cores = _choice.Preparation(graph, MEASURE.name, memory)
+        cores = _choice.Preparation(graph, MEASURE, memory, sources)
         return _choice.choose(cores, MEASURE, "no", asked, sources)[0]
     if asked not in ("auto", "tensor"):
         check.kernel(asked, "distances", graph.device)

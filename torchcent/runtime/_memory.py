@@ -116,7 +116,7 @@ class Building:
         on_host = self.device.type == "cpu"
         sorting = 8 * columns + (12 if on_host else 16) * arcs + 8 * num_nodes
         if not on_host:
-            sorting += arcs // 32 + 2**22  # workspace, and what PyTorch's allocator rounds up
+            sorting += arcs // 6 + 2**16  # workspace
         if not self.weighted:
             return batch + sorting
         placing = 25 * columns + 12 * arcs + 8 * num_nodes
