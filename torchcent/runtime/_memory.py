@@ -115,13 +115,13 @@ class Building:
         batch = 8 * num_nodes + 24 * graphs if graphs else 0
         on_host = self.device.type == "cpu"
         sorting = 8 * columns + (12 if on_host else 16) * arcs + 8 * num_nodes
-        if not on_host:
-            sorting += arcs // 6 + 2**16  # workspace
+        if not on_host:  # workspace
+            sorting, batch = sorting + arcs // 6, batch + 2**16
         if not self.weighted:
             return batch + sorting
         placing = 25 * columns + 12 * arcs + 8 * num_nodes
         if self.symmetric:
-            placing = max(placing, 24 * columns + (28 if on_host else 32) * arcs + 16 * num_nodes)
+            placing = max(placing, 24 * columns + (28 if on_host else 24) * arcs + 16 * num_nodes)
         return batch + max(sorting + 8 * columns, placing)
 
     def allow(self, num_nodes: int, graphs: int = 0) -> None:
