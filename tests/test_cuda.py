@@ -216,7 +216,7 @@ def test_memory_is_predicted_and_obeyed(engine):
 @pytest.mark.parametrize("arcs", ["undirected", "both ways", "one way"])
 @pytest.mark.parametrize("sources", [64, None])
 def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
-    """With few sources preparation takes the most, with all of them the run."""
+    """Of a run that prepares the graph first; what it needs most memory for depends on the two."""
     directed = arcs != "undirected"
     index = torchcent.generate.rmat(13, 150).cuda()
     if arcs == "one way":
@@ -238,8 +238,8 @@ def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
     torchcent.betweenness(graph, sources=sources, memory=plan.memory)
     peak = torch.cuda.max_memory_allocated() - others
     assert 0.8 * plan.memory <= peak <= 1.2 * plan.memory
-    if sources is not None:  # what was prepared is kept
-        assert torchcent.explain(graph, sources=sources).memory < plan.memory
+    if sources is not None:  # what was prepared is kept, and counts as held by the graph
+        assert torchcent.explain(graph, sources=sources).memory <= plan.memory
 
 
 def test_fake_result_is_on_the_host():

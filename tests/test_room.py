@@ -49,19 +49,27 @@ def test_transposes() -> None:
     assert _device.bytes_to_transpose(10**6, 10**7) == 16 * 10**7 + 16 * 10**6
 
 
-# Peaks of building on an H200, less the copy of the ids that is made now.
+# Peaks of building on an H200, and whether the estimate is close: how many slots duplicates
+# leave is not known before, and what tiny graphs need for workspace is a bound.
 BUILT = [
-    (1000, 10**6, False, False, 58_755_072), (1000, 10**6, True, True, 125_713_920),
-    (10**6, 10**7, False, True, 662_240_768), (10**6, 10**7, True, False, 1_156_030_464),
-    (5 * 10**6, 5 * 10**6, False, False, 330_001_408),
-    (4 * 10**6, 10**8, True, False, 11_544_841_216), (10**7, 3 * 10**7, True, True, 3_703_350_784),
+    (1000, 10**6, False, False, 24_184_832, True), (1000, 10**6, True, True, 49_917_440, False),
+    (10**6, 10**7, False, True, 378_000_384, True), (10**6, 10**7, True, False, 403_567_104, True),
+    (5 * 10**6, 5 * 10**6, False, False, 140_972_032, True),
+    (4 * 10**6, 10**8, True, False, 4_035_905_536, True),
+    (10**7, 3 * 10**7, True, True, 2_251_671_552, True),
+    (10**6, 10**8, False, False, 2_417_789_440, True), (300, 8508, False, True, 313_344, False),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("nodes", "columns", "symmetric", "weighted", "peak"), BUILT)
-def test_building(nodes: int, columns: int, symmetric: bool, weighted: bool, peak: int) -> None:
-    room = _memory.Building(columns, symmetric, weighted, torch.device("cuda"), None)
-    assert peak <= room.needed(nodes) - 16 * columns <= 1.2 * peak
+@pytest.mark.parametrize(("nodes", "columns", "symmetric", "weighted", "peak", "tight"), BUILT)
+def test_building(
+    nodes: int, columns: int, symmetric: bool, weighted: bool, peak: int, tight: bool
+) -> None:
+    needed = _memory.Building(columns, symmetric, weighted, torch.device("cuda"), None).needed(
+        nodes
+    )
+    assert peak <= needed
+    assert not tight or needed <= 1.2 * peak
 
 
 @pytest.mark.parametrize(
