@@ -23,6 +23,7 @@ import approximation
 import distance_report
 import gpu_report
 import loader
+import preparation
 import public_call
 from report import ONE_THREAD, markdown, speedup
 
@@ -31,6 +32,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FILES = {
     "measured": "cpu.json",
     "public": "public_call.json",
+    "preparation": "preparation.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
     "loader": "loader.json",
@@ -48,6 +50,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return betweenness_table(result, wanted)
     if kind == "public":
         return public_call.table(result)
+    if kind == "preparation":
+        return preparation.table(result)
     if kind == "h200":
         return gpu_report.table(result, wanted)
     if kind == "loader":
