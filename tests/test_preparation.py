@@ -119,6 +119,8 @@ def test_transposes(name, threads):
     tail = torch.repeat_interleave(torch.arange(n), rowptr.diff())
     assert torch.equal(tail[slot].int(), row)
     assert torch.equal(col[slot].long(), torch.repeat_interleave(torch.arange(n), colptr.diff()))
+    both = built(arcs, n, True, 2)
+    assert torch.equal(ops.reverse_slots(*both, threads), ops.transpose(*both, threads)[2])
 
 
 @pytest.mark.parametrize("threads", THREADS)

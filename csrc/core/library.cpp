@@ -15,6 +15,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
   m.def("symmetric(Tensor rowptr, Tensor col, Tensor? weight=None, int threads=1) -> bool");
   m.def("transpose(Tensor rowptr, Tensor col, int threads=1) -> (Tensor colptr, Tensor row, Tensor slot)");
+  m.def("reverse_slots(Tensor rowptr, Tensor col, int threads=1) -> Tensor");
   m.def(
       "induced(Tensor rowptr, Tensor col, Tensor kept, bool slots=True, int threads=1) -> "
       "(Tensor rowptr, Tensor col, Tensor slot)");

@@ -15,7 +15,7 @@ from torchcent.check import _common as check
 from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
 from torchcent.graph import _components, _csr, _foreign, _weights
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _ops
 
 if TYPE_CHECKING:
     import networkx
@@ -411,6 +411,9 @@ class Graph:
 
     @cached_property
     def _transposed(self) -> tuple[Tensor, Tensor, Tensor]:
+        if _ops.has_kernel("reverse_slots", self.device) and self._mutual:
+            slot = _ops.ops.reverse_slots(self.rowptr, self.col, torch.get_num_threads())
+            return self.rowptr, self.col, slot
         colptr, row, slot = _csr.transpose(self.rowptr, self.col)
         if torch.equal(colptr, self.rowptr) and torch.equal(row, self.col):
             return self.rowptr, self.col, slot  # symmetric: one copy is enough

@@ -105,6 +105,10 @@ def _fake_transpose(rowptr: Tensor, col: Tensor, threads: int = 1) -> tuple[Tens
     return torch.empty_like(rowptr), torch.empty_like(col), _sized(rowptr, col.numel())
 
 
+def _fake_reverse_slots(rowptr: Tensor, col: Tensor, threads: int = 1) -> Tensor:
+    return _sized(rowptr, col.numel())
+
+
 def _fake_induced(
     rowptr: Tensor, col: Tensor, kept: Tensor, slots: bool = True, threads: int = 1
 ) -> tuple[Tensor, ...]:
@@ -172,6 +176,7 @@ if available:
         "csr": _fake_csr,
         "slots": _fake_slots,
         "transpose": _fake_transpose,
+        "reverse_slots": _fake_reverse_slots,
         "components": _fake_per_vertex,
         "breadth_first": _fake_per_vertex,
         "bandwidth_order": _fake_per_vertex,

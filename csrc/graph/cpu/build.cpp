@@ -109,16 +109,19 @@ std::tuple<Tensor, Tensor> sorted_csr(const Tensor& ids, const Arcs& arcs, int64
   return {rowptr, col};
 }
 
-// Sorts words by their lowest `bits` bits, 11 at a time. `other` has room for as many.
+// Sorts words by their lowest `bits` bits, in passes of up to 11. `other` has room for as many.
 void radix_sort(uint64_t* word, uint64_t* other, int64_t count, int bits) {
-  constexpr int kDigit = 11;
-  constexpr uint64_t kMask = (uint64_t{1} << kDigit) - 1;
+  constexpr int kMostBits = 11;
+  const int passes = (bits + kMostBits - 1) / kMostBits, digit = (bits + passes - 1) / passes;
+  const uint64_t mask = (uint64_t{1} << digit) - 1;
+  std::array<int64_t, (1 << kMostBits) + 1> place;
   uint64_t *from = word, *to = other;
-  for (int shift = 0; shift < bits; shift += kDigit) {
-    std::array<int64_t, kMask + 2> place{};
-    for (int64_t i = 0; i < count; ++i) ++place[(from[i] >> shift & kMask) + 1];
-    for (size_t d = 0; d <= kMask; ++d) place[d + 1] += place[d];
-    for (int64_t i = 0; i < count; ++i) to[place[from[i] >> shift & kMask]++] = from[i];
+  for (int pass = 0; pass < passes; ++pass) {
+    const int shift = pass * digit;
+    std::fill_n(place.begin(), mask + 2, 0);
+    for (int64_t i = 0; i < count; ++i) ++place[(from[i] >> shift & mask) + 1];
+    for (size_t d = 0; d <= mask; ++d) place[d + 1] += place[d];
+    for (int64_t i = 0; i < count; ++i) to[place[from[i] >> shift & mask]++] = from[i];
     std::swap(from, to);
   }
   if (from != word) std::copy(from, from + count, word);
@@ -210,6 +213,17 @@ std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int
   return {rowptr, col};
 }
 
+// The position of a value that a sorted range contains. Without branches, which would be mispredicted.
+int64_t position(const int32_t* sorted, int64_t count, int32_t value) {
+  const int32_t* first = sorted;
+  while (count > 1) {
+    const int64_t half = count / 2;
+    first += first[half - 1] < value ? half : 0;
+    count -= half;
+  }
+  return first - sorted;
+}
+
 }  // namespace
 
 bool symmetric(const Tensor& rowptr, const Tensor& col, std::optional<Tensor> weight, int64_t threads);
@@ -256,7 +270,7 @@ Tensor slots(const Tensor& ids, const Tensor& rowptr, const Tensor& col, int64_t
       }
       // In sorted columns, the slot after the last one.
       if (next < ptr[u] || next >= ptr[u + 1] || head[next] != v)
-        next = std::lower_bound(head + ptr[u], head + ptr[u + 1], v) - head;
+        next = ptr[u] + position(head + ptr[u], ptr[u + 1] - ptr[u], v);
       found[e] = next++;
     }
   });

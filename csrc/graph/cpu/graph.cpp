@@ -53,6 +53,31 @@ bool mirrored(const Csr& graph, const double* weight, int64_t low, int64_t high,
   return true;
 }
 
+// Calls write(place, row, slot) for every slot, where places are those of the transpose, whose rows begin at `begin`.
+// Each block of columns is filled by one pass over the rows, which are sorted: a cursor per row stays where the block
+// ends. The part of the output that a block writes to stays in the cache.
+template <class Write>
+void each_by_column(const Csr& graph, const int64_t* begin, int64_t threads, Write write) {
+  constexpr int64_t kInCache = int64_t{1} << 17;  // slots of a block: 12 bytes each
+  const int64_t n = graph.num_nodes, workers = threads_for(graph.rowptr[n], threads);
+  const int64_t* const ptr = graph.rowptr;
+  const int32_t* const head = graph.col;
+  each_task(workers, workers, [&](int64_t part) {
+    const auto [low, high] = rows_of(begin, n, part, workers);
+    std::vector<int64_t> place(begin + low, begin + high), cursor(ptr, ptr + n);
+    if (low > 0)
+      for (int64_t u = 0; u < n; ++u)
+        cursor[u] = std::lower_bound(head + ptr[u], head + ptr[u + 1], static_cast<int32_t>(low)) - head;
+    for (int64_t block = low; block < high;) {
+      int64_t end = block + 1;
+      while (end < high && begin[end + 1] - begin[block] <= kInCache) ++end;
+      for (int64_t u = 0; u < n; ++u)
+        for (int64_t& i = cursor[u]; i < ptr[u + 1] && head[i] < end; ++i) write(place[head[i] - low]++, u, i);
+      block = end;
+    }
+  });
+}
+
 }  // namespace
 
 // Whether every arc has its reverse, of the same weight if weights are given (float64).
@@ -68,42 +93,35 @@ bool symmetric(const Tensor& rowptr, const Tensor& col, std::optional<Tensor> we
   return !failed;
 }
 
-// Each block of columns is filled by one pass over the rows, which are sorted: a cursor per row stays where the block
-// ends. The part of the output that a block writes to stays in the cache.
+// The reversed arcs, and for each the slot that it came from.
 std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor& col, int64_t threads) {
-  constexpr int64_t kInCache = int64_t{1} << 17;  // slots of a block: 12 bytes each
-  const int64_t n = rowptr.numel() - 1, count = col.numel(), workers = threads_for(count, threads);
+  const int64_t n = rowptr.numel() - 1, count = col.numel();
   Tensor colptr = empty(rowptr, n + 1, ScalarType::Long);
   Tensor row = empty(rowptr, count, ScalarType::Int);
   Tensor slot = empty(rowptr, count, ScalarType::Long);
-  const int64_t* const ptr = rowptr.const_data_ptr<int64_t>();
-  const int32_t* const head = col.const_data_ptr<int32_t>();
+  const Csr graph = view(rowptr, col);
   int64_t* const begin = colptr.mutable_data_ptr<int64_t>();
   int32_t* const tail = row.mutable_data_ptr<int32_t>();
   int64_t* const from = slot.mutable_data_ptr<int64_t>();
   std::fill(begin, begin + n + 1, 0);
-  each_range(workers, count, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) __atomic_fetch_add(begin + head[i] + 1, 1, __ATOMIC_RELAXED);
+  each_range(threads_for(count, threads), count, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) __atomic_fetch_add(begin + graph.col[i] + 1, 1, __ATOMIC_RELAXED);
   });
   for (int64_t v = 0; v < n; ++v) begin[v + 1] += begin[v];
-  each_task(workers, workers, [&](int64_t part) {
-    const auto [low, high] = rows_of(begin, n, part, workers);
-    std::vector<int64_t> place(begin + low, begin + high), cursor(n);
-    for (int64_t u = 0; u < n; ++u)
-      cursor[u] = std::lower_bound(head + ptr[u], head + ptr[u + 1], static_cast<int32_t>(low)) - head;
-    for (int64_t block = low; block < high;) {
-      int64_t end = block + 1;
-      while (end < high && begin[end + 1] - begin[block] <= kInCache) ++end;
-      for (int64_t u = 0; u < n; ++u)
-        for (int64_t& i = cursor[u]; i < ptr[u + 1] && head[i] < end; ++i) {
-          const int64_t to = place[head[i] - low]++;
-          tail[to] = static_cast<int32_t>(u);
-          from[to] = i;
-        }
-      block = end;
-    }
+  each_by_column(graph, begin, threads, [&](int64_t place, int64_t u, int64_t i) {
+    tail[place] = static_cast<int32_t>(u);
+    from[place] = i;
   });
   return {colptr, row, slot};
+}
+
+// The slot of the reverse of each arc, in a graph that has them all: the last result of transpose.
+Tensor reverse_slots(const Tensor& rowptr, const Tensor& col, int64_t threads) {
+  Tensor slot = empty(rowptr, col.numel(), ScalarType::Long);
+  int64_t* const from = slot.mutable_data_ptr<int64_t>();
+  const Csr graph = view(rowptr, col);
+  each_by_column(graph, graph.rowptr, threads, [&](int64_t place, int64_t, int64_t i) { from[place] = i; });
+  return slot;
 }
 
 // The subgraph induced by `kept`, whose i-th vertex becomes vertex i, and the slot of each of its slots if wanted. Each
@@ -209,6 +227,7 @@ Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values)
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("symmetric", TORCH_BOX(&symmetric));
   m.impl("transpose", TORCH_BOX(&transpose));
+  m.impl("reverse_slots", TORCH_BOX(&reverse_slots));
   m.impl("induced", TORCH_BOX(&induced));
   m.impl("fold", TORCH_BOX(&fold));
   m.impl("tree_sum", TORCH_BOX(&tree_sum));
