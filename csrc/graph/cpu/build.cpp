@@ -33,6 +33,8 @@ namespace {
 
 Tensor empty(const Tensor& like, int64_t size, ScalarType type) { return torch::stable::new_empty(like, {size}, type); }
 
+constexpr int64_t kSmall = int64_t{1} << 15;  // columns
+
 // Copies ids that other threads may modify concurrently: each is read once, and the copy is validated. Ids that do not
 // fit int32 are truncated, and are detected by the smallest and the largest id.
 template <class Id>
@@ -148,6 +150,31 @@ struct Buckets {
   int32_t col(uint64_t word) const { return static_cast<int32_t>(word & ((uint64_t{1} << bits) - 1)); }
 };
 
+// For graphs that fit into the cache: heads are spread over the rows, and each row is sorted.
+std::tuple<Tensor, Tensor> small_csr(const Tensor& ids, const Arcs& arcs) {
+  Tensor rowptr = empty(ids, arcs.n + 1, ScalarType::Long);
+  int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
+  std::fill(ptr, ptr + arcs.n + 1, 0);
+  arcs.each(0, arcs.columns, [&](int32_t u, int32_t) { ++ptr[u + 1]; });
+  for (int64_t v = 0; v < arcs.n; ++v) ptr[v + 1] += ptr[v];
+  const std::unique_ptr<int32_t[]> head = std::make_unique_for_overwrite<int32_t[]>(ptr[arcs.n]);
+  // ptr[v] moves to the end of row v, which is the start of row v + 1.
+  arcs.each(0, arcs.columns, [&](int32_t u, int32_t v) { head[ptr[u]++] = v; });
+  int64_t slots = 0, first = 0;
+  for (int64_t v = 0; v < arcs.n; ++v) {
+    int32_t* const row = head.get() + std::exchange(first, ptr[v]);
+    std::sort(row, head.get() + first);
+    const int32_t* const end = std::unique(row, head.get() + first);
+    ptr[v] = slots;
+    std::copy(static_cast<const int32_t*>(row), end, head.get() + slots);
+    slots += end - row;
+  }
+  ptr[arcs.n] = slots;
+  Tensor col = empty(ids, slots, ScalarType::Int);
+  std::copy_n(head.get(), slots, col.mutable_data_ptr<int32_t>());
+  return {rowptr, col};
+}
+
 std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int64_t threads) {
   constexpr int64_t kLine = 8;  // words that are written to a bucket together: a line of the cache
   const int64_t most = arcs.columns * (arcs.reverse ? 2 : 1);
@@ -250,7 +277,7 @@ std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t 
     auto found = sorted_csr(ids, arcs, workers);
     if (!both || symmetric(std::get<0>(found), std::get<1>(found), std::nullopt, threads)) return found;
   }
-  return unsorted_csr(ids, arcs, workers);
+  return columns < kSmall ? small_csr(ids, arcs) : unsorted_csr(ids, arcs, workers);
 }
 
 // The slot of each column, -1 for a self-loop.
