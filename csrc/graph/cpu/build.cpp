@@ -17,7 +17,9 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -65,14 +67,14 @@ struct Arcs {
   int64_t columns, n;
   bool reverse;  // adds the reverse of each arc
 
-  // Calls take(tail, head) for every arc of the columns except self-loops.
+  // Calls take(tail, head, column) for every arc of the columns except self-loops.
   template <class Take>
   void each(int64_t begin, int64_t end, Take take) const {
     for (int64_t e = begin; e < end; ++e) {
       const int32_t u = tail[e], v = head[e];
       if (u == v) continue;
-      take(u, v);
-      if (reverse) take(v, u);
+      take(u, v, e);
+      if (reverse) take(v, u, e);
     }
   }
 };
@@ -111,22 +113,32 @@ std::tuple<Tensor, Tensor> sorted_csr(const Tensor& ids, const Arcs& arcs, int64
   return {rowptr, col};
 }
 
-// Sorts words by their lowest `bits` bits, in passes of up to 11. `other` has room for as many.
-void radix_sort(uint64_t* word, uint64_t* other, int64_t count, int bits) {
+// An arc as a word, and the column that it came from.
+struct Numbered {
+  uint64_t word;
+  int64_t column;
+};
+
+uint64_t word_of(uint64_t word) { return word; }
+uint64_t word_of(const Numbered& arc) { return arc.word; }
+
+// Sorts by the lowest `bits` bits of words, in passes of up to 11. `other` has room for as many.
+template <class Arc>
+void radix_sort(Arc* arc, Arc* other, int64_t count, int bits) {
   constexpr int kMostBits = 11;
   const int passes = (bits + kMostBits - 1) / kMostBits, digit = (bits + passes - 1) / passes;
   const uint64_t mask = (uint64_t{1} << digit) - 1;
   std::array<int64_t, (1 << kMostBits) + 1> place;
-  uint64_t *from = word, *to = other;
+  Arc *from = arc, *to = other;
   for (int pass = 0; pass < passes; ++pass) {
     const int shift = pass * digit;
     std::fill_n(place.begin(), mask + 2, 0);
-    for (int64_t i = 0; i < count; ++i) ++place[(from[i] >> shift & mask) + 1];
+    for (int64_t i = 0; i < count; ++i) ++place[(word_of(from[i]) >> shift & mask) + 1];
     for (size_t d = 0; d <= mask; ++d) place[d + 1] += place[d];
-    for (int64_t i = 0; i < count; ++i) to[place[from[i] >> shift & mask]++] = from[i];
+    for (int64_t i = 0; i < count; ++i) to[place[word_of(from[i]) >> shift & mask]++] = from[i];
     std::swap(from, to);
   }
-  if (from != word) std::copy(from, from + count, word);
+  if (from != arc) std::copy(from, from + count, arc);
 }
 
 // The buckets: rows whose numbers agree in all but the lowest `shift` bits.
@@ -155,11 +167,11 @@ std::tuple<Tensor, Tensor> small_csr(const Tensor& ids, const Arcs& arcs) {
   Tensor rowptr = empty(ids, arcs.n + 1, ScalarType::Long);
   int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
   std::fill(ptr, ptr + arcs.n + 1, 0);
-  arcs.each(0, arcs.columns, [&](int32_t u, int32_t) { ++ptr[u + 1]; });
+  arcs.each(0, arcs.columns, [&](int32_t u, int32_t, int64_t) { ++ptr[u + 1]; });
   for (int64_t v = 0; v < arcs.n; ++v) ptr[v + 1] += ptr[v];
   const std::unique_ptr<int32_t[]> head = std::make_unique_for_overwrite<int32_t[]>(ptr[arcs.n]);
   // ptr[v] moves to the end of row v, which is the start of row v + 1.
-  arcs.each(0, arcs.columns, [&](int32_t u, int32_t v) { head[ptr[u]++] = v; });
+  arcs.each(0, arcs.columns, [&](int32_t u, int32_t v, int64_t) { head[ptr[u]++] = v; });
   int64_t slots = 0, first = 0;
   for (int64_t v = 0; v < arcs.n; ++v) {
     int32_t* const row = head.get() + std::exchange(first, ptr[v]);
@@ -175,52 +187,69 @@ std::tuple<Tensor, Tensor> small_csr(const Tensor& ids, const Arcs& arcs) {
   return {rowptr, col};
 }
 
-std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int64_t threads) {
-  constexpr int64_t kLine = 8;  // words that are written to a bucket together: a line of the cache
-  const int64_t most = arcs.columns * (arcs.reverse ? 2 : 1);
-  const Buckets buckets(arcs.n, most);
-  // first[bucket * threads + part]: where a part of the columns writes its arcs; then the ends.
-  std::vector<int64_t> first(buckets.count * threads + 1, 0);
-  each_task(threads, threads, [&](int64_t part) {
-    std::vector<int64_t> count(buckets.count, 0);
-    const auto [begin, end] = part_of(arcs.columns, part, threads);
-    arcs.each(begin, end, [&](int32_t u, int32_t) { ++count[u >> buckets.shift]; });
-    for (int64_t b = 0; b < buckets.count; ++b) first[b * threads + part + 1] = count[b];
-  });
-  for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
-  const std::unique_ptr<uint64_t[]> words = std::make_unique_for_overwrite<uint64_t[]>(first.back());
-  each_task(threads, threads, [&](int64_t part) {
-    std::vector<int64_t> place(buckets.count);
-    std::vector<uint64_t> line(buckets.count * kLine);
-    std::vector<uint8_t> filled(buckets.count, 0);
-    for (int64_t b = 0; b < buckets.count; ++b) place[b] = first[b * threads + part];
-    const auto [begin, end] = part_of(arcs.columns, part, threads);
-    arcs.each(begin, end, [&](int32_t u, int32_t v) {
-      const int64_t b = u >> buckets.shift;
-      line[b * kLine + filled[b]] = buckets.pack(u, v);
-      if (++filled[b] < kLine) return;
-      std::memcpy(&words[place[b]], &line[b * kLine], kLine * sizeof(uint64_t));
-      place[b] += kLine;
-      filled[b] = 0;
-    });
-    for (int64_t b = 0; b < buckets.count; ++b) std::copy_n(&line[b * kLine], filled[b], words.get() + place[b]);
-  });
+// The arcs of the columns, spread over the buckets.
+template <class Arc>
+struct Spread {
+  static constexpr int64_t kLine = 64 / sizeof(Arc);  // arcs that are written together: a line of the cache
+  Buckets buckets;
+  int64_t parts, room;
+  std::vector<int64_t> first;  // [bucket * parts + part] where a part of the columns writes its arcs; then the end
+  std::unique_ptr<Arc[]> arc;
 
+  // make(word, column) gives what is stored.
+  template <class Make>
+  Spread(const Arcs& arcs, int64_t threads, Make make)
+      : buckets(arcs.n, arcs.columns * (arcs.reverse ? 2 : 1)), parts(threads), first(buckets.count * parts + 1, 0) {
+    each_task(parts, parts, [&](int64_t part) {
+      std::vector<int64_t> count(buckets.count, 0);
+      const auto [begin, end] = part_of(arcs.columns, part, parts);
+      arcs.each(begin, end, [&](int32_t u, int32_t, int64_t) { ++count[u >> buckets.shift]; });
+      for (int64_t b = 0; b < buckets.count; ++b) first[b * parts + part + 1] = count[b];
+    });
+    for (size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    // Buckets larger than this are sorted in place, so that the memory of the threads stays small.
+    room = std::max<int64_t>(int64_t{1} << 16, first.back() / (32 * parts));
+    arc = std::make_unique_for_overwrite<Arc[]>(first.back());
+    each_task(parts, parts, [&](int64_t part) {
+      std::vector<int64_t> place(buckets.count);
+      std::vector<Arc> line(buckets.count * kLine);
+      std::vector<uint8_t> filled(buckets.count, 0);
+      for (int64_t b = 0; b < buckets.count; ++b) place[b] = first[b * parts + part];
+      const auto [begin, end] = part_of(arcs.columns, part, parts);
+      arcs.each(begin, end, [&](int32_t u, int32_t v, int64_t column) {
+        const int64_t b = u >> buckets.shift;
+        line[b * kLine + filled[b]] = make(buckets.pack(u, v), column);
+        if (++filled[b] < kLine) return;
+        std::memcpy(&arc[place[b]], &line[b * kLine], kLine * sizeof(Arc));
+        place[b] += kLine;
+        filled[b] = 0;
+      });
+      for (int64_t b = 0; b < buckets.count; ++b) std::copy_n(&line[b * kLine], filled[b], arc.get() + place[b]);
+    });
+  }
+
+  std::span<Arc> sorted(int64_t bucket) {
+    const std::span<Arc> found(arc.get() + first[bucket * parts], arc.get() + first[(bucket + 1) * parts]);
+    const int64_t count = static_cast<int64_t>(found.size());
+    if (count < 64 || count > room) {
+      std::sort(found.begin(), found.end(), [](const Arc& a, const Arc& b) { return word_of(a) < word_of(b); });
+    } else {
+      const std::unique_ptr<Arc[]> other = std::make_unique_for_overwrite<Arc[]>(count);
+      radix_sort(found.data(), other.get(), count, buckets.shift + buckets.bits);
+    }
+    return found;
+  }
+};
+
+std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int64_t threads) {
+  Spread<uint64_t> spread(arcs, threads, [](uint64_t word, int64_t) { return word; });
+  const Buckets& buckets = spread.buckets;
   Tensor rowptr = empty(ids, arcs.n + 1, ScalarType::Long);
   int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
-  // Buckets larger than this are sorted in place, so that the memory of the threads stays small.
-  const int64_t room = std::max<int64_t>(int64_t{1} << 16, most / (32 * threads));
   std::vector<int64_t> kept(buckets.count + 1, 0);
   each_task(threads, buckets.count, [&](int64_t b) {
-    uint64_t* const word = words.get() + first[b * threads];
-    const int64_t count = first[(b + 1) * threads] - first[b * threads];
-    if (count < 64 || count > room) {
-      std::sort(word, word + count);
-    } else {
-      const std::unique_ptr<uint64_t[]> other = std::make_unique_for_overwrite<uint64_t[]>(count);
-      radix_sort(word, other.get(), count, buckets.shift + buckets.bits);
-    }
-    const int64_t left = std::unique(word, word + count) - word;
+    const std::span<uint64_t> word = spread.sorted(b);
+    const int64_t left = std::unique(word.begin(), word.end()) - word.begin();
     int64_t row = b << buckets.shift;
     const int64_t end = std::min(arcs.n, (b + 1) << buckets.shift);
     for (int64_t i = 0; i < left; ++i)  // ptr: the start of each row within its bucket, for now
@@ -232,23 +261,12 @@ std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int
   Tensor col = empty(ids, kept[buckets.count], ScalarType::Int);
   int32_t* const head = col.mutable_data_ptr<int32_t>();
   each_task(threads, buckets.count, [&](int64_t b) {
-    const uint64_t* const word = words.get() + first[b * threads];
+    const uint64_t* const word = spread.arc.get() + spread.first[b * spread.parts];
     for (int64_t i = 0; i < kept[b + 1] - kept[b]; ++i) head[kept[b] + i] = buckets.col(word[i]);
     for (int64_t row = b << buckets.shift; row < std::min(arcs.n, (b + 1) << buckets.shift); ++row) ptr[row] += kept[b];
   });
   ptr[arcs.n] = kept[buckets.count];
   return {rowptr, col};
-}
-
-// The position of a value that a sorted range contains. Without branches, which would be mispredicted.
-int64_t position(const int32_t* sorted, int64_t count, int32_t value) {
-  const int32_t* first = sorted;
-  while (count > 1) {
-    const int64_t half = count / 2;
-    first += first[half - 1] < value ? half : 0;
-    count -= half;
-  }
-  return first - sorted;
 }
 
 }  // namespace
@@ -280,25 +298,29 @@ std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t 
   return columns < kSmall ? small_csr(ids, arcs) : unsorted_csr(ids, arcs, workers);
 }
 
-// The slot of each column, -1 for a self-loop.
+// The slot of each column, -1 for a self-loop. The columns are sorted once more, with their numbers: to search for each
+// in its row would wait for the memory several times.
 Tensor slots(const Tensor& ids, const Tensor& rowptr, const Tensor& col, int64_t threads) {
   const int64_t columns = ids.size(1);
   const int32_t* const tail = ids.const_data_ptr<int32_t>();
-  const int32_t* const head = col.const_data_ptr<int32_t>();
   const int64_t* const ptr = rowptr.const_data_ptr<int64_t>();
+  const Arcs arcs = {tail, tail + columns, columns, rowptr.numel() - 1, false};
+  const int64_t workers = threads_for(columns, threads);
   Tensor slot = empty(ids, columns, ScalarType::Long);
   int64_t* const found = slot.mutable_data_ptr<int64_t>();
-  each_range(threads_for(columns, threads), columns, [&](int64_t begin, int64_t end) {
-    for (int64_t e = begin, next = 0; e < end; ++e) {
-      const int32_t u = tail[e], v = tail[columns + e];
-      if (u == v) {
-        found[e] = -1;
-        continue;
-      }
-      // In sorted columns, the slot after the last one.
-      if (next < ptr[u] || next >= ptr[u + 1] || head[next] != v)
-        next = ptr[u] + position(head + ptr[u], ptr[u + 1] - ptr[u], v);
-      found[e] = next++;
+  if (columns == col.numel() && is_csr(arcs, workers)) {
+    std::iota(found, found + columns, int64_t{0});
+    return slot;
+  }
+  each_range(workers, columns, [&](int64_t begin, int64_t end) { std::fill(found + begin, found + end, -1); });
+  Spread<Numbered> spread(arcs, workers, [](uint64_t word, int64_t column) { return Numbered{word, column}; });
+  const int32_t* const head = col.const_data_ptr<int32_t>();
+  each_task(workers, spread.buckets.count, [&](int64_t b) {
+    int64_t place = 0, row = -1;
+    for (const Numbered& arc : spread.sorted(b)) {  // rows may have more slots than these: those of reverse arcs
+      if (const int64_t u = spread.buckets.row(b, arc.word); u != row) place = ptr[row = u];
+      while (head[place] != spread.buckets.col(arc.word)) ++place;
+      found[arc.column] = place;
     }
   });
   return slot;
