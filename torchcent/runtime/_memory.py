@@ -120,6 +120,8 @@ class Building:
         if not self.weighted:
             return batch + sorting
         placing = 25 * columns + 12 * arcs + 8 * num_nodes
+        if on_host:  # columns are sorted with their numbers
+            placing = max(placing, 40 * columns + 4 * arcs + 8 * num_nodes)
         if self.symmetric:
             placing = max(placing, 24 * columns + (28 if on_host else 24) * arcs + 16 * num_nodes)
         return batch + max(sorting + 8 * columns, placing)
