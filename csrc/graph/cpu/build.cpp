@@ -3,8 +3,8 @@
 //
 // Arcs are packed into words (tail in the upper half, head in the lower one), spread over buckets of consecutive rows
 // and sorted bucket by bucket in the cache. The arcs are read twice and moved twice; everything else is proportional to
-// the number of vertices. Which column an arc came from is not tracked: `slots` sorts the columns with their numbers when
-// it is asked for.
+// the number of vertices. Which column an arc came from is not tracked: `slots` sorts the columns with their numbers
+// when it is asked for.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
