@@ -11,7 +11,8 @@ from interrupt import assert_stops
 from test_overflow import diamond_betweenness
 
 import torchcent
-from torchcent.engines import _room
+from torchcent.engines import _choice, _room
+from torchcent.engines._measures import MEASURES
 from torchcent.graph import _device
 from torchcent.runtime import _ops
 
@@ -238,7 +239,10 @@ def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
     torchcent.betweenness(graph, sources=sources, memory=plan.memory)
     peak = torch.cuda.max_memory_allocated() - others
     assert 0.8 * plan.memory <= peak <= 1.2 * plan.memory
-    if sources is not None:  # what was prepared is kept, and counts as held by the graph
+    if sources is not None:  # what was prepared is kept: nothing is left to prepare
+        cores = _choice.Preparation(graph, MEASURES["betweenness"], None, sources)
+        cores.core("degree", MEASURES["betweenness"].folds)
+        assert cores.peak == 0
         assert torchcent.explain(graph, sources=sources).memory <= plan.memory
 
 

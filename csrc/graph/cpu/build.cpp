@@ -1,7 +1,7 @@
 // CSR from arcs in any order, on all threads. Arguments are validated in Python (torchcent/check), ids of arcs as
 // copies: see vertex_ids.
 //
-// Arcs are packed into words (tail in the upper half, head in the lower one), spread over buckets of consecutive rows
+// Arcs are divided into buckets of consecutive rows, each packed into a word (its row within the bucket, its column),
 // and sorted bucket by bucket in the cache. The arcs are read twice and moved twice; everything else is proportional to
 // the number of vertices. Which column an arc came from is not tracked: `slots` sorts the columns with their numbers
 // when it is asked for.
@@ -187,9 +187,9 @@ std::tuple<Tensor, Tensor> small_csr(const Tensor& ids, const Arcs& arcs) {
   return {rowptr, col};
 }
 
-// The arcs of the columns, spread over the buckets.
+// The arcs of the columns, in their buckets.
 template <class Arc>
-struct Spread {
+struct Bucketed {
   static constexpr int64_t kLine = 64 / sizeof(Arc);  // arcs that are written together: a line of the cache
   Buckets buckets;
   int64_t parts, room;
@@ -198,7 +198,7 @@ struct Spread {
 
   // make(word, column) gives what is stored.
   template <class Make>
-  Spread(const Arcs& arcs, int64_t threads, Make make)
+  Bucketed(const Arcs& arcs, int64_t threads, Make make)
       : buckets(arcs.n, arcs.columns * (arcs.reverse ? 2 : 1)), parts(threads), first(buckets.count * parts + 1, 0) {
     each_task(parts, parts, [&](int64_t part) {
       std::vector<int64_t> count(buckets.count, 0);
@@ -242,13 +242,13 @@ struct Spread {
 };
 
 std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int64_t threads) {
-  Spread<uint64_t> spread(arcs, threads, [](uint64_t word, int64_t) { return word; });
-  const Buckets& buckets = spread.buckets;
+  Bucketed<uint64_t> bucketed(arcs, threads, [](uint64_t word, int64_t) { return word; });
+  const Buckets& buckets = bucketed.buckets;
   Tensor rowptr = empty(ids, arcs.n + 1, ScalarType::Long);
   int64_t* const ptr = rowptr.mutable_data_ptr<int64_t>();
   std::vector<int64_t> kept(buckets.count + 1, 0);
   each_task(threads, buckets.count, [&](int64_t b) {
-    const std::span<uint64_t> word = spread.sorted(b);
+    const std::span<uint64_t> word = bucketed.sorted(b);
     const int64_t left = std::unique(word.begin(), word.end()) - word.begin();
     int64_t row = b << buckets.shift;
     const int64_t end = std::min(arcs.n, (b + 1) << buckets.shift);
@@ -261,7 +261,7 @@ std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int
   Tensor col = empty(ids, kept[buckets.count], ScalarType::Int);
   int32_t* const head = col.mutable_data_ptr<int32_t>();
   each_task(threads, buckets.count, [&](int64_t b) {
-    const uint64_t* const word = spread.arc.get() + spread.first[b * spread.parts];
+    const uint64_t* const word = bucketed.arc.get() + bucketed.first[b * bucketed.parts];
     for (int64_t i = 0; i < kept[b + 1] - kept[b]; ++i) head[kept[b] + i] = buckets.col(word[i]);
     for (int64_t row = b << buckets.shift; row < std::min(arcs.n, (b + 1) << buckets.shift); ++row) ptr[row] += kept[b];
   });
@@ -313,13 +313,13 @@ Tensor slots(const Tensor& ids, const Tensor& rowptr, const Tensor& col, int64_t
     return slot;
   }
   each_range(workers, columns, [&](int64_t begin, int64_t end) { std::fill(found + begin, found + end, -1); });
-  Spread<Numbered> spread(arcs, workers, [](uint64_t word, int64_t column) { return Numbered{word, column}; });
+  Bucketed<Numbered> bucketed(arcs, workers, [](uint64_t word, int64_t column) { return Numbered{word, column}; });
   const int32_t* const head = col.const_data_ptr<int32_t>();
-  each_task(workers, spread.buckets.count, [&](int64_t b) {
+  each_task(workers, bucketed.buckets.count, [&](int64_t b) {
     int64_t place = 0, row = -1;
-    for (const Numbered& arc : spread.sorted(b)) {  // rows may have more slots than these: those of reverse arcs
-      if (const int64_t u = spread.buckets.row(b, arc.word); u != row) place = ptr[row = u];
-      while (head[place] != spread.buckets.col(arc.word)) ++place;
+    for (const Numbered& arc : bucketed.sorted(b)) {  // rows may have more slots than these: those of reverse arcs
+      if (const int64_t u = bucketed.buckets.row(b, arc.word); u != row) place = ptr[row = u];
+      while (head[place] != bucketed.buckets.col(arc.word)) ++place;
       found[arc.column] = place;
     }
   });
