@@ -93,6 +93,10 @@ def samples() -> dict[str, list[tuple]]:
             (none.int(), 3, True),
         ],
         "slots": [(columns.int(), rowptr, col), (none.int(), rowptr, col, 2)],
+        "slot_weights": [
+            (columns.int(), torch.ones(columns.shape[1], dtype=F64), rowptr, col, False),
+            (columns.int(), torch.ones(columns.shape[1], dtype=F64), both_ptr, both, True, 2),
+        ],
         "symmetric": [(rowptr, col), (both_ptr, both, torch.ones(both.numel(), dtype=F64), 2)],
         "transpose": [(rowptr, col), (both_ptr, both, 2)],
         "induced": [

@@ -54,6 +54,13 @@ def check_building(arcs: np.ndarray, n: int, both: bool, threads: int) -> None:
     row = np.repeat(np.arange(n), np.diff(expected.indptr))
     assert (row[slot[~loop]] == arcs[0, ~loop]).all()
     assert (expected.indices[slot[~loop]] == arcs[1, ~loop]).all()
+    length = np.random.default_rng(n).integers(1, 1000, arcs.shape[1]) / 8
+    found = ops.slot_weights(ids, torch.from_numpy(length), rowptr, col, both, threads).numpy()
+    tail, head = (np.hstack([arcs, arcs[::-1]]) if both else arcs).tolist()
+    least: dict[tuple[int, int], float] = {}
+    for u, v, x in zip(tail, head, length.tolist() * (1 + both), strict=True):
+        least[u, v] = min(x, least.get((u, v), x))
+    assert found.tolist() == [least[arc] for arc in zip(row.tolist(), col.tolist(), strict=True)]
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -240,6 +247,9 @@ def test_slots_are_found_when_they_are_used():
     for other in (graph, graph.unweighted(), graph.to("cpu")):
         assert other.slot.tolist() == [5, -1, 1, 1, 4]
     assert "_ids" not in vars(graph) and graph.nbytes == size
+    weighted = Graph.from_edge_index(arcs, edge_weight=torch.arange(5.0) + 1, directed=False)
+    assert "slot" not in vars(weighted) and weighted.weight.tolist() == [5, 3, 1, 3, 5, 1]
+    assert weighted.slot.tolist() == [5, -1, 1, 1, 4]
     directed = Graph.from_edge_index(arcs)
     back = directed.reversed()
     assert [int(back.col[s]) if s >= 0 else None for s in back.slot] == [3, None, 1, 1, 3]

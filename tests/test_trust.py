@@ -262,6 +262,7 @@ def test_at_the_edge_of_what_the_system_grants(kind):
     ends the process where it cannot start them, is started before."""
     said = run_apart(f"""
         import os, resource, torch, torchcent
+        import scipy.sparse.csgraph, scipy.special  # some calls need them: libraries load before
         torch.set_num_threads(2)
         graph = torchcent.Graph.from_edge_index(torchcent.generate.ba(3000, 8))
         torch.ones(3 * 10**6).sum(), torch.ones(10**6).sort()

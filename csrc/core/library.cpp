@@ -13,6 +13,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("vertex_ids(Tensor edge_index, int threads=1) -> (Tensor ids, Tensor range)");
   m.def("csr(Tensor ids, int num_nodes, bool symmetric, int threads=1) -> (Tensor rowptr, Tensor col)");
   m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
+  m.def("slot_weights(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1) -> Tensor");
   m.def("symmetric(Tensor rowptr, Tensor col, Tensor? weight=None, int threads=1) -> bool");
   m.def("transpose(Tensor rowptr, Tensor col, int threads=1) -> (Tensor colptr, Tensor row, Tensor slot)");
   m.def("reverse_slots(Tensor rowptr, Tensor col, int threads=1) -> Tensor");

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.special
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -36,6 +35,8 @@ def binomial_interval(
     with at most `above`. The ends are the probabilities at which the binomial tails equal these
     values.
     """
+    import scipy.special
+
     missed = samples - count
     with np.errstate(invalid="ignore"):
         low = scipy.special.betaincinv(count, missed + 1.0, below)
@@ -172,6 +173,8 @@ def _divergence(q: Floats, p: Floats) -> Floats:
 
     If q and p are so close that the difference cancels, a lower bound.
     """
+    import scipy.special
+
     with np.errstate(divide="ignore", invalid="ignore"):
         found = scipy.special.rel_entr(q, p) + scipy.special.rel_entr(1 - q, 1 - p)
         result: Floats = np.maximum(found, (q - p) ** 2 / (2 * np.maximum(q, p)))

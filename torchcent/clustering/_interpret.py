@@ -15,12 +15,14 @@ that have not fully converged):
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
 
 from torchcent.clustering._flow import Flow
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 OVERLAPS = ("cut", "keep", "split")
 _DEEPEST = 64  # squarings of the arcs: paths of any length
@@ -76,6 +78,8 @@ def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Inte
 
 def _arcs(colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int) -> scipy.sparse.csr_array:
     """bool [n, n]: entry (j, i) is True if column j keeps its entry of row i."""
+    import scipy.sparse
+
     column = np.repeat(np.arange(n), np.diff(colptr))
     value = value.astype(np.float64)
     loop, largest = np.zeros(n), np.zeros(n)
@@ -92,6 +96,8 @@ def _membership(
     arcs: scipy.sparse.csr_array, attractor: np.ndarray, n: int
 ) -> scipy.sparse.csr_array:
     """bool [n, clusters]: clusters by the number of attractors, ties by the lowest attractor."""
+    import scipy.sparse.csgraph
+
     head = np.flatnonzero(attractor)
     among = arcs[head][:, head]
     systems, system = scipy.sparse.csgraph.connected_components(among, directed=False)

@@ -83,8 +83,7 @@ def plan(
     engine, reason, core = _choice.choose(cores, measure, fold, request.engine, asked)
     if measure.per_slot:
         core = _reduce.with_slots(graph, core)
-    searched = int((core.rowptr.diff() > 0).sum())
-    sources = searched if asked is None else min(asked, searched)
+    sources = core.searched if asked is None else min(asked, core.searched)
     cost = ENGINES[engine].cost(Job(graph, core, measure, sources), cores.limit)
     needed = max(cost.memory, cores.peak)
     if needed > cores.limit or cost.lanes < 1:

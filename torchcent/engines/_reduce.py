@@ -22,7 +22,7 @@ from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
 from torchcent.graph import Graph, _csr, _device, _weights
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import BATCH
+from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,21 @@ class Core:
             return _device.sequence(self.rowptr, self.col)
         found: Tensor = _ops.ops.breadth_first(self.rowptr, self.col, self.colptr, self.row)
         return found
+
+    @cached_property
+    def searched(self) -> int:
+        """Number of vertices with outgoing arcs, from which a search reaches another vertex."""
+        return int((self.rowptr.diff() > 0).sum())
+
+    @cached_property
+    def chunks(self) -> int:
+        """Number of chunks of the hubs of both directions, into which CUDA kernels split them."""
+        size = CHUNK if self.num_slots < MANY_SLOTS else LONG_CHUNK
+        total = 0
+        for pointers in {id(part): part for part in (self.rowptr, self.colptr)}.values():
+            degree = pointers.diff()
+            total = max(total, int((-(-degree // size) * (degree > size)).sum()))
+        return total
 
     @cached_property
     def rim(self) -> tuple[int, Tensor]:

@@ -12,9 +12,6 @@ from torchcent.runtime import _memory
 from torchcent.runtime._codes import (
     BATCH,
     BUSY_SLOTS,
-    CHUNK,
-    LONG_CHUNK,
-    MANY_SLOTS,
     MOST_IN_FLIGHT,
 )
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
@@ -124,15 +121,10 @@ def _largest_wave(engine: str, sources: int, lanes: int, most: int) -> int:
     return max(1, *(wave(-(-call // lanes), most) for call in calls_on_cuda(engine, sources)))
 
 
-def _tasks(core: Core) -> tuple[int, int]:
-    """Bytes of the order in which warps process vertices (tasks.cuh), and the chunks of hubs."""
-    chunk = CHUNK if core.num_slots < MANY_SLOTS else LONG_CHUNK
-    sides = {id(part): part for part in (core.rowptr, core.colptr)}.values()
-    chunks = 0
-    for pointers in sides:
-        degree = pointers.diff()
-        chunks = max(chunks, int((-(-degree[degree > chunk] // chunk)).sum()))
-    return len(sides) * (13 * core.num_nodes + 16 * chunks), chunks
+def _tasks(core: Core) -> int:
+    """Bytes of the order in which warps process vertices (tasks.cuh)."""
+    sides = 1 if core.colptr is core.rowptr else 2
+    return sides * (13 * core.num_nodes + 16 * core.chunks)
 
 
 def levels(depth: int) -> list[int]:
@@ -164,7 +156,7 @@ def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
 def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, int, int]:
     """Memory of the lanes engine on CUDA (csrc/paths/cuda/lanes.cuh), batches in flight, lanes."""
     n, m = core.num_nodes, core.num_slots
-    tasks, chunks = _tasks(core)
+    tasks, chunks = _tasks(core), core.chunks
     deep = levels(core.depth + 1)  # some sources see one level more than those that gave the depth
 
     def parts(lanes: int) -> list[int]:  # of a batch: rows of floats, masks
@@ -205,7 +197,7 @@ def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[in
     """
     assert core.weight is not None
     n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
-    tasks, chunks = _tasks(core)
+    tasks, chunks = _tasks(core), core.chunks
     each = n * (RELAX_LANES + 2) * item + 260
     if scores:
         rows = 8 * RELAX_LANES

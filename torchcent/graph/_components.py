@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor
 
@@ -19,6 +18,8 @@ def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
     if _ops.has_kernel("components", rowptr.device):
         found: Tensor = _ops.ops.components(rowptr, col, symmetric, torch.get_num_threads())
         return found
+    import scipy.sparse.csgraph
+
     ones, size = np.ones(col.numel(), np.int8), rowptr.numel() - 1
     matrix = scipy.sparse.csr_array((ones, col.cpu().numpy(), rowptr.cpu().numpy()), (size, size))
     _, label = scipy.sparse.csgraph.connected_components(matrix, directed=False)

@@ -70,6 +70,24 @@ def slots(index: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
     return torch.where(index[0] == index[1], -1, place)
 
 
+def has_slot_weights(device: torch.device) -> bool:
+    """Whether :func:`slot_weights` is there, or weights are placed by the slots of the columns."""
+    return _ops.has_kernel("slot_weights", device)
+
+
+def slot_weights(
+    index: Tensor, edge_weight: Tensor, rowptr: Tensor, col: Tensor, symmetric: bool
+) -> Tensor:
+    """float64 [num_slots]: the smallest weight among the columns of each slot; compiled only.
+
+    With `symmetric`, a column counts for the slot of its reverse arc, too.
+    """
+    found: Tensor = _ops.ops.slot_weights(
+        index, edge_weight, rowptr, col, symmetric, torch.get_num_threads()
+    )
+    return found
+
+
 def finds_symmetry(device: torch.device) -> bool:
     """Whether :func:`is_symmetric` is there, or only a transpose tells."""
     return _ops.has_kernel("symmetric", device)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor
 
@@ -35,6 +34,8 @@ class Arcs(NamedTuple):
 
 def of_scipy(matrix: Any, directed: bool, weighted: bool) -> Arcs:
     """One arc per stored entry."""
+    import scipy.sparse
+
     check.flag(weighted, "weighted")
     if not scipy.sparse.issparse(matrix):
         raise TypeError(f"matrix must be a scipy.sparse matrix, got {type(matrix).__name__}")

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
 import torch
 from torch import Tensor
 
@@ -19,6 +18,7 @@ from torchcent.runtime import _memory, _ops
 
 if TYPE_CHECKING:
     import networkx
+    import scipy.sparse
 
 
 class Graph:
@@ -219,6 +219,8 @@ class Graph:
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """The adjacency matrix with weights or ones; indices are int32 or int64 as needed."""
+        import scipy.sparse
+
         col, rowptr = self.col.cpu().numpy(), self.rowptr.cpu().numpy()
         shape = (self.num_nodes, self.num_nodes)
         values = np.ones(len(col)) if self.weight is None else self.weight.cpu().numpy().copy()
@@ -381,6 +383,11 @@ class Graph:
 
     def _with_columns(self, edge_weight: Tensor) -> Graph:
         """This unweighted graph with weights per input column: float64, may be overwritten."""
+        slot, ids = self._columns
+        if ids is not None and _csr.has_slot_weights(self.device):
+            weight = _csr.slot_weights(ids, edge_weight, self.rowptr, self.col, not self.directed)
+            parts = (self.rowptr, self.col, slot, self.directed, weight, self.ptr)
+            return Graph(*parts, _trusted=True, _ids=ids)
         weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
         if not self.directed:
             weight = torch.minimum(weight, weight[self.reverse_slot], out=weight)

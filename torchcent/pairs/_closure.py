@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse.csgraph
 import torch
 from torch import Tensor
 
@@ -279,6 +278,8 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     Returns the component of each vertex, numbered as in Closure; CSR of the arcs between components
     that have any; the number of these without a row, and the number with a column.
     """
+    import scipy.sparse.csgraph
+
     if graph.is_symmetric:
         component, empty = graph.components.cpu(), torch.zeros(0, dtype=torch.int32, device="cpu")
         return component, (torch.zeros(1, dtype=torch.int64, device="cpu"), empty), 0, 0

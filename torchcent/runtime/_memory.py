@@ -106,9 +106,9 @@ class Building:
         """Bytes for these numbers of vertices and, for a batch, of graphs.
 
         On the CPU (build.cpp) the peak is the larger of two: sorted arcs beside the result, with
-        copies of the ids and weights; and bringing weights into the order of the slots, for
-        symmetric graphs through the transpose. On CUDA (build.cu, graph.cu) it is the same two,
-        with two words for each arc that is sorted.
+        copies of the ids and weights; and bringing weights into the order of the slots, by
+        sorted arcs with their columns. On CUDA (build.cu, graph.cu) it is the same two, with two
+        words for each arc that is sorted, and for symmetric graphs a transpose.
         """
         columns = self.columns
         arcs = columns * (2 if self.symmetric else 1)
@@ -119,11 +119,12 @@ class Building:
             sorting, batch = sorting + arcs // 6, batch + 2**16
         if not self.weighted:
             return batch + sorting
-        placing = 25 * columns + 12 * arcs + 8 * num_nodes
-        if on_host:  # columns are sorted with their numbers
-            placing = max(placing, 40 * columns + 4 * arcs + 8 * num_nodes)
-        if self.symmetric:
-            placing = max(placing, 24 * columns + (28 if on_host else 24) * arcs + 16 * num_nodes)
+        if on_host:
+            placing = 16 * columns + 28 * arcs + 8 * num_nodes
+        else:
+            placing = 25 * columns + 12 * arcs + 8 * num_nodes
+            if self.symmetric:
+                placing = max(placing, 24 * (columns + arcs) + 16 * num_nodes)
         return batch + max(sorting + 8 * columns, placing)
 
     def allow(self, num_nodes: int, graphs: int = 0) -> None:

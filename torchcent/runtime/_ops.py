@@ -101,6 +101,12 @@ def _fake_slots(ids: Tensor, *_: object) -> Tensor:
     return _sized(ids, ids.shape[1])
 
 
+def _fake_slot_weights(
+    ids: Tensor, weight: Tensor, rowptr: Tensor, col: Tensor, *_: object
+) -> Tensor:
+    return _sized(rowptr, col.numel(), torch.float64)
+
+
 def _fake_transpose(rowptr: Tensor, col: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
     return torch.empty_like(rowptr), torch.empty_like(col), _sized(rowptr, col.numel())
 
@@ -175,6 +181,7 @@ if available:
         "vertex_ids": _fake_vertex_ids,
         "csr": _fake_csr,
         "slots": _fake_slots,
+        "slot_weights": _fake_slot_weights,
         "transpose": _fake_transpose,
         "reverse_slots": _fake_reverse_slots,
         "components": _fake_per_vertex,

@@ -269,6 +269,27 @@ std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int
   return {rowptr, col};
 }
 
+// Calls take(slot, column) for every arc. Arcs are sorted once more, with their columns: to search for each in its row
+// would wait for the memory several times, unless the graph is small.
+template <class Take>
+void each_slot(const Arcs& arcs, const int64_t* ptr, const int32_t* head, int64_t threads, Take take) {
+  if (arcs.columns < kSmall) {
+    arcs.each(0, arcs.columns, [&](int32_t u, int32_t v, int64_t column) {
+      take(std::lower_bound(head + ptr[u], head + ptr[u + 1], v) - head, column);
+    });
+    return;
+  }
+  Bucketed<Numbered> bucketed(arcs, threads, [](uint64_t word, int64_t column) { return Numbered{word, column}; });
+  each_task(threads, bucketed.buckets.count, [&](int64_t b) {
+    int64_t place = 0, row = -1;
+    for (const Numbered& arc : bucketed.sorted(b)) {  // rows may have more slots than these: those of reverse arcs
+      if (const int64_t u = bucketed.buckets.row(b, arc.word); u != row) place = ptr[row = u];
+      while (head[place] != bucketed.buckets.col(arc.word)) ++place;
+      take(place, arc.column);
+    }
+  });
+}
+
 }  // namespace
 
 bool symmetric(const Tensor& rowptr, const Tensor& col, std::optional<Tensor> weight, int64_t threads);
@@ -298,8 +319,7 @@ std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t 
   return columns < kSmall ? small_csr(ids, arcs) : unsorted_csr(ids, arcs, workers);
 }
 
-// The slot of each column, -1 for a self-loop. The columns are sorted once more, with their numbers: to search for each
-// in its row would wait for the memory several times.
+// The slot of each column, -1 for a self-loop.
 Tensor slots(const Tensor& ids, const Tensor& rowptr, const Tensor& col, int64_t threads) {
   const int64_t columns = ids.size(1);
   const int32_t* const tail = ids.const_data_ptr<int32_t>();
@@ -313,23 +333,37 @@ Tensor slots(const Tensor& ids, const Tensor& rowptr, const Tensor& col, int64_t
     return slot;
   }
   each_range(workers, columns, [&](int64_t begin, int64_t end) { std::fill(found + begin, found + end, -1); });
-  Bucketed<Numbered> bucketed(arcs, workers, [](uint64_t word, int64_t column) { return Numbered{word, column}; });
-  const int32_t* const head = col.const_data_ptr<int32_t>();
-  each_task(workers, bucketed.buckets.count, [&](int64_t b) {
-    int64_t place = 0, row = -1;
-    for (const Numbered& arc : bucketed.sorted(b)) {  // rows may have more slots than these: those of reverse arcs
-      if (const int64_t u = bucketed.buckets.row(b, arc.word); u != row) place = ptr[row = u];
-      while (head[place] != bucketed.buckets.col(arc.word)) ++place;
-      found[arc.column] = place;
-    }
-  });
+  each_slot(arcs, ptr, col.const_data_ptr<int32_t>(), workers, [&](int64_t place, int64_t e) { found[e] = place; });
   return slot;
+}
+
+// The smallest weight among the columns of each slot; with `both`, a column counts for the slot of its reverse, too.
+Tensor slot_weights(const Tensor& ids, const Tensor& weight, const Tensor& rowptr, const Tensor& col, bool both,
+                    int64_t threads) {
+  const int64_t columns = ids.size(1), slots = col.numel();
+  const int32_t* const tail = ids.const_data_ptr<int32_t>();
+  const double* const given = weight.const_data_ptr<double>();
+  const Arcs arcs = {tail, tail + columns, columns, rowptr.numel() - 1, both};
+  const int64_t workers = threads_for(columns, threads);
+  Tensor result = empty(ids, slots, ScalarType::Double);
+  double* const least = result.mutable_data_ptr<double>();
+  if (!both && columns == slots && is_csr(arcs, workers)) {
+    std::copy_n(given, columns, least);
+    return result;
+  }
+  each_range(workers, slots, [&](int64_t begin, int64_t end) {
+    std::fill(least + begin, least + end, std::numeric_limits<double>::infinity());
+  });
+  each_slot(arcs, rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>(), workers,
+            [&](int64_t place, int64_t e) { least[place] = std::min(least[place], given[e]); });
+  return result;
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("vertex_ids", TORCH_BOX(&vertex_ids));
   m.impl("csr", TORCH_BOX(&csr));
   m.impl("slots", TORCH_BOX(&slots));
+  m.impl("slot_weights", TORCH_BOX(&slot_weights));
 }
 
 }  // namespace torchcent

@@ -1,4 +1,7 @@
-// Hops from a source, used once or twice per graph to choose an engine and to order vertices.
+// Hops from a source by breadth-first search, a few times per graph: to choose an engine and to order vertices.
+//
+// One block searches small levels and goes from one to the next by itself, since in a mesh with thousands of levels
+// a launch takes longer than a level. All blocks search large levels, with one launch for each.
 
 #include <torch/csrc/stable/library.h>
 
@@ -11,55 +14,167 @@ using torch::stable::Tensor;
 
 namespace {
 
-// A warp checks 32 vertices and jointly traverses the arcs of those in the frontier. Threads that reach the same vertex
-// write the same depth.
-__global__ void next_level(Arcs out, int64_t n, int32_t* depth, int32_t level, int* reached) {
-  if (reached[level] == 0) return;
+constexpr int kSmall = 4096;                        // vertices of a level that one block searches
+constexpr int kAlone = 16;                          // arcs that a thread visits alone
+constexpr int kTogether = 512;                      // arcs that a warp visits; a block visits longer rows
+constexpr int kOneBlock = 1024, kManyBlocks = 256;  // threads per block
+constexpr int kAtOnce = 4;                          // arcs whose loads are in flight together
+constexpr int kRounds = 8;                          // enqueued before the host looks again
+
+// The level being searched: vertices begin to end of the queue. The next level is end to tail.
+struct Level {
+  int32_t begin, end, tail, depth;
+  unsigned blocks_done;
+};
+
+struct Search {
+  Arcs out;
+  int32_t* depth;
+  int32_t* queue;
+  Level* level;
+};
+
+// Reserves places behind `tail` for the arcs of all 32 lanes that are true, one after the other.
+template <int N>
+__device__ void push(const bool (&fresh)[N], const int32_t (&head)[N], int32_t* tail, const auto& put) {
+  unsigned votes[N];
+  int total = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) total += __popc(votes[i] = __ballot_sync(0xffffffffu, fresh[i]));
+  if (total == 0) return;
   const int lane = threadIdx.x & 31;
-  const int64_t v = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
-  unsigned frontier = __ballot_sync(0xffffffffu, v < n && depth[v] == level);
-  for (; frontier != 0; frontier &= frontier - 1) {
-    const int64_t u = v - lane + __ffs(frontier) - 1;
-    for (int64_t slot = out.rowptr[u] + lane; slot < out.rowptr[u + 1]; slot += 32) {
-      const int32_t w = out.col[slot];
-      if (depth[w] >= 0) continue;
-      depth[w] = level + 1;
-      reached[level + 1] = 1;
-    }
+  int base = lane == 0 ? atomicAdd(tail, total) : 0;
+  base = __shfl_sync(0xffffffffu, base, 0);
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    if (fresh[i]) put(base + __popc(votes[i] & ((1u << lane) - 1)), head[i]);
+    base += __popc(votes[i]);
   }
 }
 
-__global__ void start(int32_t* depth, int64_t source, int* reached) {
-  depth[source] = 0;
-  reached[0] = 1;
+// Visits the slots first, first + step, ... below last. All lanes of a warp take part, with ranges of their own.
+__device__ void visit(const Search& s, int64_t first, int64_t last, int step, int32_t next, int32_t* tail,
+                      const auto& put) {
+  while (__any_sync(0xffffffffu, first < last)) {
+    int32_t head[kAtOnce], found[kAtOnce];
+    bool fresh[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i, first += step) head[i] = first < last ? s.out.col[first] : -1;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) found[i] = head[i] < 0 ? 0 : s.depth[head[i]];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i)
+      if (found[i] < 0) found[i] = atomicCAS(s.depth + head[i], -1, next);
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) fresh[i] = found[i] < 0;
+    push(fresh, head, tail, put);
+  }
+}
+
+// Visits the arcs of one vertex per thread, -1 for none. All threads of the block take part.
+template <int kThreads>
+__device__ void expand(const Search& s, int32_t vertex, int32_t next, int32_t* tail, const auto& put) {
+  __shared__ int32_t long_rows[kThreads];
+  __shared__ int count;
+  const int lane = threadIdx.x & 31;
+  const int64_t begin = vertex < 0 ? 0 : s.out.rowptr[vertex];
+  const int64_t end = vertex < 0 ? 0 : s.out.rowptr[vertex + 1];
+  const int64_t arcs = end - begin;
+  visit(s, begin, arcs <= kAlone ? end : begin, 1, next, tail, put);
+  unsigned shared = __ballot_sync(0xffffffffu, arcs > kAlone && arcs <= kTogether);
+  for (; shared != 0; shared &= shared - 1) {
+    const int owner = __ffs(shared) - 1;
+    const int64_t first = __shfl_sync(0xffffffffu, begin, owner), last = __shfl_sync(0xffffffffu, end, owner);
+    visit(s, first + lane, last, 32, next, tail, put);
+  }
+  if (!__syncthreads_or(arcs > kTogether)) return;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  if (arcs > kTogether) long_rows[atomicAdd(&count, 1)] = vertex;
+  __syncthreads();
+  for (int i = 0; i < count; ++i) {
+    const int64_t first = s.out.rowptr[long_rows[i]], last = s.out.rowptr[long_rows[i] + 1];
+    visit(s, first + threadIdx.x, last, kThreads, next, tail, put);
+  }
+  __syncthreads();  // the list is free again
+}
+
+__global__ void start(Search s, int32_t source) {
+  s.depth[source] = 0;
+  s.queue[0] = source;
+  *s.level = {0, 1, 1, 0, 0};
+}
+
+// Searches level after level while they are small.
+__global__ void __launch_bounds__(kOneBlock) small_levels(Search s) {
+  __shared__ int32_t recent[2 * kSmall];  // of this level and the next, place by place
+  __shared__ int32_t tail;
+  constexpr int kMask = 2 * kSmall - 1;
+  Level level = *s.level;
+  if (level.begin == level.end || level.end - level.begin > kSmall) return;
+  for (int i = level.begin + threadIdx.x; i < level.end; i += kOneBlock) recent[i & kMask] = s.queue[i];
+  if (threadIdx.x == 0) tail = level.end;
+  __syncthreads();
+  while (level.begin < level.end && level.end - level.begin <= kSmall) {
+    const auto put = [&](int32_t place, int32_t vertex) {
+      if (place - level.end < kSmall) recent[place & kMask] = vertex;
+      s.queue[place] = vertex;
+    };
+    for (int64_t i = level.begin; i < level.end; i += kOneBlock) {
+      const int64_t mine = i + threadIdx.x;
+      expand<kOneBlock>(s, mine < level.end ? recent[mine & kMask] : -1, level.depth + 1, &tail, put);
+    }
+    __syncthreads();
+    level = {level.end, tail, tail, level.depth + 1, 0};
+    __syncthreads();  // all have read the tail
+  }
+  if (threadIdx.x == 0) *s.level = level;
+}
+
+// Searches one level if it is large. The last block goes on to the next level.
+__global__ void __launch_bounds__(kManyBlocks) large_level(Search s) {
+  const int32_t begin = s.level->begin, end = s.level->end, next = s.level->depth + 1;
+  if (end - begin <= kSmall) return;
+  const auto put = [&](int32_t place, int32_t vertex) { s.queue[place] = vertex; };
+  const int64_t step = int64_t{gridDim.x} * kManyBlocks;
+  for (int64_t i = begin + int64_t{blockIdx.x} * kManyBlocks; i < end; i += step) {
+    const int64_t mine = i + threadIdx.x;
+    expand<kManyBlocks>(s, mine < end ? s.queue[mine] : -1, next, &s.level->tail, put);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(&s.level->blocks_done, 1u) != gridDim.x - 1) return;
+  const int32_t tail = atomicAdd(&s.level->tail, 0);
+  *s.level = {end, tail, tail, next, 0};
 }
 
 }  // namespace
 
 Tensor depths(const Tensor& rowptr, const Tensor& col, int64_t source) {
-  constexpr int kLevels = 64;  // enqueued before the host checks again
   const int32_t device = rowptr.get_device_index();
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
   const int64_t n = rowptr.numel() - 1;
   Tensor result = torch::stable::new_empty(rowptr, {n}, ScalarType::Int);
   if (n == 0) return result;
-  Tensor flags = torch::stable::new_empty(rowptr, {n + kLevels + 1}, ScalarType::Int);
-  int32_t* const depth = result.mutable_data_ptr<int32_t>();
-  int* const reached = flags.mutable_data_ptr<int32_t>();
-  check(cudaMemsetAsync(depth, 0xff, n * sizeof(int32_t), stream), "memset");
-  check(cudaMemsetAsync(reached, 0, (n + kLevels + 1) * sizeof(int), stream), "memset");
-  start<<<1, 1, 0, stream>>>(depth, source, reached);
+  TensorScratch scratch(rowptr);
+  const Search search = {{rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
+                         result.mutable_data_ptr<int32_t>(),
+                         scratch.array<int32_t>(n),
+                         scratch.array<Level>(1)};
+  check(cudaMemsetAsync(search.depth, 0xff, n * sizeof(int32_t), stream), "memset");
+  start<<<1, 1, 0, stream>>>(search, static_cast<int32_t>(source));
   check_launch("start");
-  const Arcs out = {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
-  int more = 1;
-  for (int32_t level = 0; more != 0; level += kLevels) {
-    for (int32_t l = level; l < level + kLevels; ++l) {
-      next_level<<<static_cast<unsigned>((n + 255) / 256), 256, 0, stream>>>(out, n, depth, l, reached);
-      check_launch("next_level");
+  const unsigned blocks = 8 * multiprocessors(device);
+  for (Level level = {0, 1, 1, 0, 0}; level.begin < level.end;) {
+    for (int round = 0; round < kRounds; ++round) {
+      small_levels<<<1, kOneBlock, 0, stream>>>(search);
+      large_level<<<blocks, kManyBlocks, 0, stream>>>(search);
     }
-    check(cudaMemcpyAsync(&more, reached + level + kLevels, sizeof more, cudaMemcpyDeviceToHost, stream), "copy");
-    check(cudaStreamSynchronize(stream), "next_level");
+    check_launch("depths");
+    check(cudaMemcpyAsync(&level, search.level, sizeof level, cudaMemcpyDeviceToHost, stream), "copy");
+    check(cudaStreamSynchronize(stream), "depths");
   }
   return result;
 }
