@@ -11,6 +11,7 @@ from interrupt import assert_stops
 from test_overflow import diamond_betweenness
 
 import torchcent
+from torchcent import generate
 from torchcent.engines import _choice, _room
 from torchcent.engines._measures import MEASURES
 from torchcent.graph import _device
@@ -337,7 +338,6 @@ def test_windows_change_no_bit(name, window, tuning):
     graph = torchcent.Graph.from_edge_index(edge_index(arcs).cuda(), n, directed=False)
 
     def prepared():
-        yield _device.sequence(graph.rowptr, graph.col)
         yield from _device.fold(graph.rowptr, graph.col, True)
 
     expected = list(prepared())
@@ -356,7 +356,7 @@ def test_preparation_equals_that_of_the_cpu(seed):
     assert order.numel() == int((parent >= 0).sum())  # which of two leaves stays is free
     values = torch.arange(n, dtype=torch.float64)
     torch.testing.assert_close(
-        _device.tree_sum(order.cuda(), found.cuda(), values.cuda()).cpu(),
+        _ops.ops.tree_sum(order.cuda(), found.cuda(), values.cuda()).cpu(),
         _ops.ops.tree_sum(order, found, values),
     )
     labels = torch.stack([device.components.cpu(), graph.components])
@@ -365,6 +365,51 @@ def test_preparation_equals_that_of_the_cpu(seed):
         _ops.ops.depths(device.rowptr, device.col, 0).cpu(),
         _ops.ops.depths(graph.rowptr, graph.col, 0),
     )
+
+
+def fan(middle: int) -> torch.Tensor:
+    """A vertex, many in the middle, a vertex and as many again."""
+    inner, end = torch.arange(1, middle + 1), middle + 1
+    there = torch.stack([torch.zeros_like(inner), inner])
+    back = torch.stack([inner, torch.full_like(inner, end)])
+    return torch.cat([there, back, there + end], 1)
+
+
+# Searches that pass between levels of one block and of all, and rows of a thread, a warp, a block.
+SEARCHED = {
+    "fan": lambda: fan(9000),
+    "rows of a warp": lambda: generate.ba(5000, 40, seed=1),
+    "path": lambda: torch.arange(3000).repeat(2, 1) + torch.tensor([[0], [1]]),
+    "R-MAT": lambda: generate.rmat(15, 16, seed=2),
+    "grid": lambda: generate.grid(300, 500),
+    "Delaunay": lambda: generate.delaunay(20000, seed=1),
+    "two": lambda: torch.tensor([[0, 1, 3], [1, 2, 4]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", SEARCHED)
+def test_searches_equal_those_of_the_cpu(name, directed):
+    graph = torchcent.Graph.from_edge_index(SEARCHED[name](), directed=directed)
+    device = graph.to("cuda")
+    for source in (0, graph.num_nodes // 2, graph.num_nodes - 1):
+        ours = _ops.ops.depths(device.rowptr, device.col, source).cpu()
+        assert torch.equal(ours, _ops.ops.depths(graph.rowptr, graph.col, source))
+    sides = (graph.rowptr, graph.col, *graph.transpose)
+    order = _ops.ops.breadth_first(*(part.cuda() for part in sides)).cpu()
+    if not directed:
+        assert torch.equal(order, _ops.ops.breadth_first(*sides))
+    # Level after level; within one by the place of the first neighbour, then by id.
+    depth = _ops.ops.depths(graph.rowptr, graph.col, 0)
+    place = torch.empty_like(order)
+    place[order] = torch.arange(graph.num_nodes)
+    tail, head = graph.to_edge_index()
+    first = torch.full_like(order, graph.num_nodes)
+    down = (depth[tail] >= 0) & (depth[head] == depth[tail] + 1)
+    first.scatter_reduce_(0, head[down], place[tail[down]], "amin")
+    level = torch.where(depth < 0, graph.num_nodes, depth)
+    keys = list(zip(level[order].tolist(), first[order].tolist(), order.tolist(), strict=True))
+    assert keys == sorted(keys)
 
 
 def test_every_device_of_the_machine():

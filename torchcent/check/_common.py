@@ -242,14 +242,17 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
     if value.numel() == 0:
         raise ValueError(f"{name} must not be empty; pass None for all vertices")
     ids = value.to(device=graph.device, dtype=torch.int64, copy=True)  # a private copy
-    low, high = (int(x) for x in torch.aminmax(ids))
+    # One sort and one copy to the host; PyTorch's unique waits for the device several times.
+    ordered = torch.sort(ids).values
+    repeated = (ordered[1:] == ordered[:-1]).any()
+    low, high, repeats = torch.stack([ordered[0], ordered[-1], repeated.long()]).tolist()
     if low < 0 or high >= graph.num_nodes:
         raise ValueError(
             f"{name} contains vertex {low if low < 0 else high}, but ids must be in "
             f"[0, {graph.num_nodes})"
         )
-    ordered, count = torch.unique(ids, return_counts=True)
-    if ordered.numel() != ids.numel():
+    if repeats:
+        ordered, count = torch.unique(ids, return_counts=True)
         raise ValueError(f"{name} contains vertex {int(ordered[count.argmax()])} more than once")
     return ids
 

@@ -25,8 +25,8 @@ from torchcent.runtime._watch import on_device, progress_bar, watched
 # attempt doubles the time.
 _DEEP = 1000
 # Sources x slots below which a thread and a bar do not pay off. The first CUDA call of a thread
-# costs 0.7 ms; a device does this much work in 50 ms.
-_INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e7, 1e9
+# costs 0.7 ms; a device does this much work in 50 ms, with lanes and without.
+_INLINE_WORK, _INLINE_LANES_ON_CUDA, _INLINE_WORK_ON_CUDA = 2e7, 2e10, 1e9
 _in_float64: ContextVar[bool] = ContextVar("_in_float64", default=False)
 
 
@@ -66,7 +66,8 @@ def _is_quick(problem: Problem, plan: Plan) -> bool:
     # Not for a requested traversal that does not suit the graph: it may take minutes.
     single = plan.engine in ("queue", "dijkstra")
     suits = plan.strategy == 0 and (single or not too_deep_for_lanes(problem.core))
-    return suits and work < _INLINE_WORK_ON_CUDA
+    most = _INLINE_LANES_ON_CUDA if plan.engine == "lanes" else _INLINE_WORK_ON_CUDA
+    return suits and work < most
 
 
 def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None:

@@ -119,5 +119,11 @@ class Fold:
 def _in_component(graph: Graph, weight: Tensor) -> Tensor:
     """The total weight of the component of each vertex."""
     label = graph.components
-    total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
-    return total.index_select(0, label)
+    inside = label == graph._largest_component
+    # To add all weights of the largest to one number would be slow on CUDA. Here it is summed on
+    # its own, while its vertices add zeros to numbers of their own.
+    vertex = torch.arange(graph.num_nodes, device=graph.device)
+    total = weight.new_zeros(graph.num_nodes)
+    total.index_add_(0, torch.where(inside, vertex, label), weight.masked_fill(inside, 0))
+    most = weight.masked_fill(~inside, 0).sum()
+    return torch.where(inside, most, total.index_select(0, label))

@@ -68,8 +68,6 @@ class Core:
             return self.balls
         if self.order != "degree":
             return torch.arange(self.num_nodes, device=self.rowptr.device)
-        if self.rowptr.device.type != "cpu":
-            return _device.sequence(self.rowptr, self.col)
         found: Tensor = _ops.ops.breadth_first(self.rowptr, self.col, self.colptr, self.row)
         return found
 
@@ -158,12 +156,14 @@ def bytes_to_reduce(graph: Graph, order: str, fold: str, in_order: bool) -> int:
         if id(part) not in own
     }
     if known is not None:
-        more = _device.bytes_to_order(known.num_nodes, known.num_slots)
-        return graph.nbytes + sum(held.values()) + more
+        return graph.nbytes + sum(held.values()) + _device.bytes_to_order(known.num_nodes)
     n, m, symmetric = graph.num_nodes, graph.num_slots, graph.is_symmetric
     weights = _weights.bytes_to_scale(m, symmetric) if graph.is_weighted else 0
-    sorting = _device.bytes_to_reduce(n, m, order, symmetric, in_order)
+    sorting = _device.bytes_to_reduce(n, m, order, symmetric)
     return graph.nbytes + sum(held.values()) + sorting + weights
+
+
+_HOLDERS = (Core, Fold, Graph)
 
 
 def tensors_of(value: object) -> Iterator[Tensor]:
@@ -173,7 +173,7 @@ def tensors_of(value: object) -> Iterator[Tensor]:
         value = waiting.pop()
         if isinstance(value, Tensor):
             yield value
-        elif isinstance(value, Core | Fold | Graph):
+        elif isinstance(value, _HOLDERS):
             waiting.extend(vars(value).values())
         elif isinstance(value, dict):
             waiting.extend(value.values())
@@ -206,8 +206,10 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
     for link in chain:
         arcs = link.arcs_left(arcs)
     kept = torch.argsort(arcs, descending=True, stable=True)[: int((arcs > 0).sum())]
+    rim = None
     if order == "bandwidth":
-        kept = kept[_bandwidth_order(graph, fold, kept)]
+        place, rim = _bandwidth_order(graph, fold, kept)
+        kept = kept[place]
     rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, kept, slots=graph.is_weighted)
     colptr, row, back = rowptr, col, None
     weight = graph.scaled_weights[0]
@@ -216,7 +218,10 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
         colptr, row, back = _csr.transpose(rowptr, col)
     back_weight = weight if weight is None or back is None else weight[back]
     known = slot if slot.numel() == col.numel() else None
-    return Core(rowptr, col, colptr, row, kept, known, order, chain, weight, back_weight)
+    made = Core(rowptr, col, colptr, row, kept, known, order, chain, weight, back_weight)
+    if rim is not None:
+        vars(made)["rim"] = rim
+    return made
 
 
 def with_slots(graph: Graph, core: Core) -> Core:
@@ -227,10 +232,13 @@ def with_slots(graph: Graph, core: Core) -> Core:
     return core
 
 
-def _bandwidth_order(graph: Graph, fold: str, kept: Tensor) -> Tensor:
+def _bandwidth_order(
+    graph: Graph, fold: str, kept: Tensor
+) -> tuple[Tensor, tuple[int, Tensor] | None]:
     """The kept vertices in an order that keeps neighbours together, for graphs of many levels.
 
-    On the CPU it is that of Cuthill and McKee, reversed.
+    On the CPU it is that of Cuthill and McKee, reversed. On CUDA it needs the rim, which is
+    returned as that of the vertices in this order.
     """
     known = graph.__dict__["_cores"].get(("degree", fold, 0))  # of the same vertices
     if known is not None:
@@ -239,12 +247,12 @@ def _bandwidth_order(graph: Graph, fold: str, kept: Tensor) -> Tensor:
         rowptr, col, _ = _csr.induced(graph.rowptr, graph.col, kept, slots=False)
         colptr, row = rowptr, col
     if rowptr.device.type != "cpu":
-        rim = _hops.rim(rowptr, col) if known is None else known.rim
-        return _device.bandwidth_order(rowptr, col, rim[1])
+        depth, hops = _hops.rim(rowptr, col) if known is None else known.rim
+        place = _device.bandwidth_order(rowptr, col, hops)
+        return place, (depth, hops[place])
     if known is None and not graph.is_symmetric:
         colptr, row, _ = _csr.transpose(rowptr, col)
-    found: Tensor = _ops.ops.bandwidth_order(rowptr, col, colptr, row)
-    return found
+    return _ops.ops.bandwidth_order(rowptr, col, colptr, row), None
 
 
 def problem(

@@ -65,12 +65,12 @@ def allocated(*sizes: int) -> int:
 
 def held_bytes(graph: Graph) -> int:
     """Bytes of the graph, of everything cached with it, and of its cores."""
-    held = {
-        part.untyped_storage().data_ptr(): part.untyped_storage().nbytes()
-        for part in tensors_of(graph)
-        if part.device == graph.device
-    }
-    return allocated(*held.values()) if graph.device.type == "cuda" else sum(held.values())
+    device = graph.device
+    held = {}
+    for storage in (part.untyped_storage() for part in tensors_of(graph)):
+        if storage.device == device:
+            held[storage.data_ptr()] = storage.nbytes()
+    return allocated(*held.values()) if device.type == "cuda" else sum(held.values())
 
 
 def limit(graph: Graph, memory: int | None) -> int:
@@ -91,7 +91,7 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> 
     kept = 0
     if core.fold.order.numel() and "components" not in vars(graph):
         kept = 8 * graph.num_nodes
-    vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept]
+    vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept, min(kept, 8)]
     return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 

@@ -50,19 +50,23 @@ def scale(
     the pairs that begin there, so K - 1 replaces K for it unless endpoints count. Subset scores are
     not extrapolated. A graph without pivots keeps its zeros.
     """
-    ends = _batch.sizes(graph).double()
+    single = graph.ptr is None
+    ends = _number(graph.num_nodes) if single else _batch.sizes(graph).double()
     if not (endpoints or edges):
         ends = ends - 1
     count = ends
     if pivots is not None and not subset:
-        of_graph = _batch.of_graph(graph, pivots)
-        count = torch.bincount(of_graph, minlength=graph.num_graphs).double()
+        if single:
+            count = _number(pivots.numel())
+        else:
+            of_graph = _batch.of_graph(graph, pivots)
+            count = torch.bincount(of_graph, minlength=graph.num_graphs).double()
     few = (ends < 2) | (count == 0)
     factor = _factor(ends, count, normalized, graph.directed).masked_fill_(few, 1)
     if pivots is None or subset or endpoints or edges:
         return scores.mul_(_spread(graph, factor, edges))
     at_pivot = _factor(ends, count - 1, normalized, graph.directed).masked_fill_(few, 1)
-    own = scores[pivots] * at_pivot[of_graph]
+    own = scores[pivots] * (at_pivot if single else at_pivot[of_graph])
     scores.mul_(_spread(graph, factor, edges))
     scores[pivots] = own
     return scores
@@ -113,6 +117,11 @@ def from_pivots(sums: Tensor, graph: Graph, pivots: Tensor) -> Tensor:
     told[pivots] -= 1
     factor = (_batch.per_vertex(graph, size).unsqueeze(1) - 1) / told
     return torch.where(known, sums, sums * factor)
+
+
+def _number(value: int) -> Tensor:
+    """A float64 on the host, where a dozen operators on it take no time."""
+    return torch.tensor(value, dtype=torch.float64, device="cpu")
 
 
 def _factor(ends: Tensor, sources: Tensor, normalized: bool, directed: bool) -> Tensor:

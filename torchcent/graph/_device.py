@@ -52,24 +52,23 @@ def bytes_to_transpose(n: int, m: int) -> int:
     return 16 * m + 16 * n
 
 
-def bytes_to_reduce(n: int, m: int, order: str, symmetric: bool, in_order: bool) -> int:
+def bytes_to_reduce(n: int, m: int, order: str, symmetric: bool) -> int:
     """Peak memory of _reduce._core on CUDA if nothing folds, including its result.
 
-    Per slot, a subgraph needs 16 bytes, of which 12 remain (graph.cu). `sequence`, if sources are
-    to be in order, adds a window of arcs, and a directed graph its transpose. Per vertex, these are
-    the tensors of _core and of orders, and the sort of a large level.
+    Per slot, a subgraph needs 16 bytes, of which 12 remain (graph.cu), and a directed graph its
+    transpose. Per vertex, these are the tensors of _core and of orders.
     """
     if order == "given":
         return 8 * m + 32 * n
     subgraph = 16 * m + 48 * n
-    search = 12 * m + bytes_to_order(n, m if in_order and order == "degree" else 0)
+    search = 12 * m + bytes_to_order(n)
     turned = 0 if symmetric else 12 * m + bytes_to_transpose(n, m) + 64 * n
     return max(subgraph, search, turned)
 
 
-def bytes_to_order(n: int, m: int) -> int:
-    """Memory of :func:`sequence` besides its input."""
-    return 28 * min(m, _WINDOW) + 112 * n
+def bytes_to_order(n: int) -> int:
+    """Memory of an order of vertices: bandwidth_order below, or breadth_first (depths.cu)."""
+    return 112 * n
 
 
 def bytes_for_components(n: int) -> int:
@@ -113,17 +112,6 @@ def _row_sums(rowptr: Tensor, col: Tensor) -> Tensor:
     return running.diff()
 
 
-def tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
-    """Sums of values over the vertices folded onto each vertex, itself included."""
-    total = values.double().clone()
-    onto, carried = parent[order], total[order]
-    while bool(carried.any()):  # one step up the trees per turn; exact, as the values are counts
-        rise = torch.zeros_like(total).index_add_(0, onto, carried)
-        total += rise
-        carried = rise[order]
-    return total
-
-
 def bandwidth_order(rowptr: Tensor, col: Tensor, rim: Tensor) -> Tensor:
     """All vertices in an order that keeps neighbours together, for graphs of many levels.
 
@@ -142,65 +130,10 @@ def bandwidth_order(rowptr: Tensor, col: Tensor, rim: Tensor) -> Tensor:
     return order[torch.argsort(key[order], stable=True)]
 
 
-def sequence(rowptr: Tensor, col: Tensor) -> Tensor:
-    """Breadth-first order from vertex 0, vertices of a level by their first neighbour."""
-    n, device = rowptr.numel() - 1, rowptr.device
-    everything = torch.arange(n, device=device)
-    if n == 0:
-        return everything
-    depth = torch.ops.torchcent.depths(rowptr, col, 0)
-    degree = rowptr.diff()
-    levels = int(depth.max()) + 1
-    depth = torch.where(depth < 0, levels, depth)
-    found = torch.argsort(depth, stable=True)
-    count = torch.bincount(depth, minlength=levels)[:levels]
-    del depth
-    # The arcs ordered by level: those of the i-th vertex found begin at pointers[i].
-    pointers = torch.cat([rowptr.new_zeros(1), degree[found].cumsum(0)])
-    shift = rowptr[found] - pointers[:-1]  # from pointers to slots
-    arcs, sizes = pointers[count.cumsum(0)].tolist(), count.tolist()
-    coming = iter(windows(pointers, arcs[-1]))
-    listed = found.clone()
-    tail = head = none = found[:0]
-    # Vertices of a level are ordered by their first neighbour on the level before, then by degree.
-    # An arc leads down at most one level; the entries changed by other arcs are not read any more.
-    rank = torch.zeros_like(found)
-    first = torch.full_like(found, n)
-    spread = int(degree.max()) + 1
-    begin, arc, here = sizes[0], 0, Window(0, 0, 0, 0)
-    for size, last in zip(sizes[1:], arcs[:-1], strict=True):
-        while arc < last:
-            if arc == here.end:
-                here, tail, head = next(coming), none, none  # free the old window first
-                tail, head = _arcs(here, pointers, listed, shift, col)
-            end = min(last, here.end)
-            part = slice(arc - here.begin, end - here.begin)
-            first.scatter_reduce_(0, head[part], rank[tail[part]], "amin")
-            arc = end
-        level = found[begin : begin + size]
-        level = level[torch.argsort(first[level] * spread + degree[level], stable=True)]
-        found[begin : begin + size] = level
-        rank[level] = everything[begin : begin + size]
-        begin += size
-    return found
-
-
-def _arcs(
-    window: Window, pointers: Tensor, vertices: Tensor, shift: Tensor, col: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Tails and heads of a window of arcs, where the arcs of vertices[i] begin at pointers[i]."""
-    row = window.rows(pointers)
-    slot = torch.arange(window.begin, window.end, device=row.device).add_(shift[row])
-    head = col[slot]
-    del slot
-    return vertices[row], head.long()
-
-
 def register() -> None:
     """Registers the CUDA kernels of the operators."""
     kernels: dict[str, Callable[..., object]] = {
         "fold": fold,
-        "tree_sum": tree_sum,
     }
     for name, kernel in kernels.items():
         torch.library.impl(f"torchcent::{name}", "CUDA")(kernel)

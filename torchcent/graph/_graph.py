@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
+# What is known of the arcs, whatever their weights.
+_OF_THE_ARCS = (
+    "_mutual", "_transposed", "degree", "degree_order", "components", "_largest_component",
+)  # fmt: skip
+
+
 class Graph:
     """A graph in CSR form, without self-loops and duplicate arcs. It never changes.
 
@@ -369,7 +375,7 @@ class Graph:
         if self.weight is None:
             return self
         made = self._as(weighted=False)
-        for known in ("_mutual", "_transposed", "degree", "degree_order", "components"):
+        for known in _OF_THE_ARCS:
             if known in self.__dict__:
                 made.__dict__[known] = self.__dict__[known]
         return made
@@ -447,6 +453,11 @@ class Graph:
     def components(self) -> Tensor:
         """int64 [n]: label of the (weakly) connected component of each vertex, from 0."""
         return _components.components(self.rowptr, self.col, self._mutual)
+
+    @cached_property
+    def _largest_component(self) -> Tensor:
+        """int64 []: the label of the largest component."""
+        return _components.largest(self.components)
 
     def __repr__(self) -> str:
         weighted = "weighted=True, " if self.is_weighted else ""

@@ -141,8 +141,12 @@ class Building:
 
 def _free(device: torch.device) -> int:
     if device.type == "cuda":
-        unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        return torch.cuda.mem_get_info(device)[0] + unused
+        # Not memory_reserved and memory_allocated, which flatten all statistics: 0.5 ms.
+        held = torch.cuda.memory_stats_as_nested_dict(device)
+        unused = (
+            held["reserved_bytes"]["all"]["current"] - held["allocated_bytes"]["all"]["current"]
+        )
+        return int(torch.cuda.mem_get_info(device)[0] + unused)
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     _, named, rest = _text("/proc/meminfo").partition("MemAvailable:")
     if named:

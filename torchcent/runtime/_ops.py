@@ -1,5 +1,6 @@
 """Loads the compiled operators and registers their fakes (shapes for tracing and opcheck)."""
 
+import functools
 import os
 import warnings
 from pathlib import Path
@@ -72,12 +73,16 @@ if available and torch.version.cuda is not None and _cuda_library.exists():
         )
 
 
-def has_kernel(name: str, device: torch.device) -> bool:
-    """Returns whether this operator is compiled for the device."""
+@functools.cache
+def _compiled(name: str, kind: str) -> bool:
     if not available or not hasattr(ops, name):
         return False
-    key = device.type.upper()
-    return torch._C._dispatch_has_kernel_for_dispatch_key(f"torchcent::{name}", key)
+    return torch._C._dispatch_has_kernel_for_dispatch_key(f"torchcent::{name}", kind.upper())
+
+
+def has_kernel(name: str, device: torch.device) -> bool:
+    """Returns whether this operator is compiled for the device."""
+    return _compiled(name, device.type)
 
 
 def _sized(like: Tensor, size: Any, dtype: torch.dtype = torch.int64) -> Tensor:

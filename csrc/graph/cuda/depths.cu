@@ -1,16 +1,14 @@
-// Hops from a source by breadth-first search, a few times per graph: to choose an engine and to order vertices.
+// Breadth-first search from one source, a few times per graph: hops, to choose an engine and to order vertices.
 //
 // One block searches small levels and goes from one to the next by itself, since in a mesh with thousands of levels
 // a launch takes longer than a level. All blocks search large levels, with one launch for each.
 
-#include <torch/csrc/stable/library.h>
+#include <cstdint>
+#include <vector>
 
-#include "core/cuda/scratch.cuh"
+#include "graph/cuda/arcs.cuh"
 
 namespace torchcent::cuda {
-
-using torch::headeronly::ScalarType;
-using torch::stable::Tensor;
 
 namespace {
 
@@ -117,6 +115,7 @@ __global__ void __launch_bounds__(kOneBlock) small_levels(Search s) {
   __syncthreads();
   while (level.begin < level.end && level.end - level.begin <= kSmall) {
     const auto put = [&](int32_t place, int32_t vertex) {
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(s.out.rowptr + vertex));
       if (place - level.end < kSmall) recent[place & kMask] = vertex;
       s.queue[place] = vertex;
     };
@@ -149,36 +148,130 @@ __global__ void __launch_bounds__(kManyBlocks) large_level(Search s) {
   *s.level = {end, tail, tail, next, 0};
 }
 
+// Fills `depth` with the hops from the source, -1 where it does not lead; returns the number of levels.
+int32_t search(const Arcs& out, int64_t n, int64_t source, int32_t* depth, Scratch& scratch, int32_t device) {
+  const cudaStream_t stream = current_stream(device);
+  const Search found = {out, depth, scratch.array<int32_t>(n), scratch.array<Level>(1)};
+  check(cudaMemsetAsync(depth, 0xff, n * sizeof(int32_t), stream), "memset");
+  start<<<1, 1, 0, stream>>>(found, static_cast<int32_t>(source));
+  check_launch("start");
+  const unsigned grid = 8 * multiprocessors(device);
+  Level level = {0, 1, 1, 0, 0};
+  while (level.begin < level.end) {
+    for (int round = 0; round < kRounds; ++round) {
+      small_levels<<<1, kOneBlock, 0, stream>>>(found);
+      large_level<<<grid, kManyBlocks, 0, stream>>>(found);
+    }
+    check_launch("depths");
+    check(cudaMemcpyAsync(&level, found.level, sizeof level, cudaMemcpyDeviceToHost, stream), "copy");
+    check(cudaStreamSynchronize(stream), "depths");
+  }
+  return level.depth;
+}
+
+// ---- breadth-first order ---------------------------------------------------------------------------------
+
+__global__ void number(int64_t n, int32_t* vertex) {
+  if (thread() < n) vertex[thread()] = static_cast<int32_t>(thread());
+}
+
+__global__ void level_bounds(const uint32_t* depth, int64_t n, int32_t levels, int64_t* bound) {
+  if (thread() <= levels) bound[thread()] = lower_bound(depth, 0, n, static_cast<uint32_t>(thread()));
+}
+
+// The lowest rank among the predecessors of each vertex, with a warp per vertex. Only those on the level before have a
+// rank, which is at least `least`.
+__global__ void first_neighbours(Arcs in, const int32_t* vertex, int64_t count, const uint32_t* rank, uint32_t least,
+                                 uint32_t* first) {
+  const int64_t i = thread() / 32;
+  if (i >= count) return;
+  uint32_t found = UINT32_MAX;
+  const int64_t end = in.rowptr[vertex[i] + 1];
+  for (int64_t slot = in.rowptr[vertex[i]]; slot < end && found != least; slot += 32) {
+    const int64_t mine = slot + (threadIdx.x & 31);
+    found = min(found, __reduce_min_sync(0xffffffffu, mine < end ? rank[in.col[mine]] : UINT32_MAX));
+  }
+  if ((threadIdx.x & 31) == 0) first[i] = found;
+}
+
+__global__ void rank_level(const int32_t* order, int64_t begin, int64_t count, uint32_t* rank) {
+  if (thread() < count) rank[order[begin + thread()]] = static_cast<uint32_t>(begin + thread());
+}
+
+__global__ void widen(int64_t n, const int32_t* order, int64_t* result) {
+  if (thread() < n) result[thread()] = order[thread()];
+}
+
 }  // namespace
 
 Tensor depths(const Tensor& rowptr, const Tensor& col, int64_t source) {
   const int32_t device = rowptr.get_device_index();
   const torch::stable::accelerator::DeviceGuard guard(device);
-  const cudaStream_t stream = current_stream(device);
   const int64_t n = rowptr.numel() - 1;
   Tensor result = torch::stable::new_empty(rowptr, {n}, ScalarType::Int);
-  if (n == 0) return result;
   TensorScratch scratch(rowptr);
-  const Search search = {{rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
-                         result.mutable_data_ptr<int32_t>(),
-                         scratch.array<int32_t>(n),
-                         scratch.array<Level>(1)};
-  check(cudaMemsetAsync(search.depth, 0xff, n * sizeof(int32_t), stream), "memset");
-  start<<<1, 1, 0, stream>>>(search, static_cast<int32_t>(source));
-  check_launch("start");
-  const unsigned blocks = 8 * multiprocessors(device);
-  for (Level level = {0, 1, 1, 0, 0}; level.begin < level.end;) {
-    for (int round = 0; round < kRounds; ++round) {
-      small_levels<<<1, kOneBlock, 0, stream>>>(search);
-      large_level<<<blocks, kManyBlocks, 0, stream>>>(search);
-    }
-    check_launch("depths");
-    check(cudaMemcpyAsync(&level, search.level, sizeof level, cudaMemcpyDeviceToHost, stream), "copy");
-    check(cudaStreamSynchronize(stream), "depths");
-  }
+  if (n > 0) search(arcs(rowptr, col), n, source, result.mutable_data_ptr<int32_t>(), scratch, device);
   return result;
 }
 
-STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) { m.impl("depths", TORCH_BOX(&depths)); }
+// All vertices in breadth-first order from vertex 0, those of a level by their first neighbour and by id; at the end
+// those that it does not reach, by id.
+Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row) {
+  const int32_t device = rowptr.get_device_index();
+  same_device("breadth_first", device, {&col, &colptr, &row});
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  const cudaStream_t stream = current_stream(device);
+  const int64_t n = rowptr.numel() - 1;
+  Tensor result = words(rowptr, n);
+  if (n == 0) return result;
+  TensorScratch scratch(rowptr);
+  auto* const key = scratch.array<uint32_t>(n);
+  auto* const sorted = scratch.array<uint32_t>(n);
+  int32_t* const listed = scratch.array<int32_t>(n);  // by level, then by id
+  int32_t* const order = scratch.array<int32_t>(n);
+  auto* const rank = scratch.array<uint32_t>(n);
+  const int64_t before = scratch.mark();
+  // Vertices that are not reached have the largest key.
+  const int32_t levels = search(arcs(rowptr, col), n, 0, reinterpret_cast<int32_t*>(key), scratch, device);
+  scratch.release(before);
+  size_t size = 0;
+  const auto sort = [&](void* workspace, int64_t begin, int64_t count, int32_t* from, int32_t* to, int bits) {
+    check(cub::DeviceRadixSort::SortPairs(workspace, size, key + begin, sorted + begin, from + begin, to + begin, count,
+                                          0, bits, stream),
+          "sort");
+  };
+  sort(nullptr, 0, n, order, listed, 32);
+  void* const workspace = scratch.bytes(static_cast<int64_t>(size));
+  number<<<blocks(n), kBlock, 0, stream>>>(n, order);
+  check_launch("number");
+  sort(workspace, 0, n, order, listed, 32);
+  std::vector<int64_t> bound(levels + 1);
+  int64_t* const ends = scratch.array<int64_t>(levels + 1);
+  level_bounds<<<blocks(levels + 1), kBlock, 0, stream>>>(sorted, n, levels, ends);
+  check_launch("level_bounds");
+  check(cudaMemcpyAsync(bound.data(), ends, bound.size() * sizeof(int64_t), cudaMemcpyDeviceToHost, stream), "copy");
+  check(cudaMemcpyAsync(order, listed, n * sizeof(int32_t), cudaMemcpyDeviceToDevice, stream), "copy");
+  check(cudaMemsetAsync(rank, 0xff, n * sizeof(uint32_t), stream), "memset");
+  check(cudaStreamSynchronize(stream), "breadth_first");
+  for (int32_t level = 0; level < levels; ++level) {
+    const int64_t begin = bound[level], count = bound[level + 1] - begin;
+    if (level > 0) {
+      first_neighbours<<<blocks(32 * count), kBlock, 0, stream>>>(arcs(colptr, row), listed + begin, count, rank,
+                                                                  static_cast<uint32_t>(bound[level - 1]), key + begin);
+      check_launch("first_neighbours");
+      sort(workspace, begin, count, listed, order, bits_for(n));
+    }
+    rank_level<<<blocks(count), kBlock, 0, stream>>>(order, begin, count, rank);
+    check_launch("rank_level");
+  }
+  widen<<<blocks(n), kBlock, 0, stream>>>(n, order, result.mutable_data_ptr<int64_t>());
+  check_launch("widen");
+  return result;
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {
+  m.impl("depths", TORCH_BOX(&depths));
+  m.impl("breadth_first", TORCH_BOX(&breadth_first));
+}
 
 }  // namespace torchcent::cuda
