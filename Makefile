@@ -153,7 +153,7 @@ lint: $(VENV)/.lint
 FUZZ_SECONDS ?= 30
 FUZZ_SEED ?= 0
 FUZZ_RUNS ?= -1
-FUZZ ?= edges abc mci mtx metis gr graphml gml npz npy pt parquet tab clusters packed
+FUZZ ?= edges abc mci mtx metis gr graphml gml npz npy pt parquet tab clusters packed graph
 
 fuzz: $(VENV)/.extra-fuzz
 	@rm -rf fuzz/failures; mkdir -p fuzz/failures

@@ -1,6 +1,7 @@
 """Fuzz targets for everything in torchcent that reads a file: `make fuzz`.
 
-A target is a format of torchcent.read, `tab` or `clusters`, or `packed` (.gz, .bz2, .xz). Atheris
+A target is a format of torchcent.read, `tab` or `clusters`, `packed` (.gz, .bz2, .xz), or `graph`
+(Graph.load). Atheris
 (libFuzzer) mutates the files of fuzz/corpus/<target> guided by the coverage of torchcent.io. An
 input fails its target if reading it
 
@@ -21,6 +22,7 @@ import contextlib
 import faulthandler
 import gzip
 import io
+import itertools
 import lzma
 import os
 import random
@@ -44,7 +46,9 @@ import torch
 
 faulthandler.dump_traceback_later(100)  # where it hangs, should it hang before the fuzzing
 sys.path.insert(0, str(Path(__file__).parents[1]))
-with atheris.instrument_imports(include=["torchcent.io", "torchcent.check._sparse"]):
+with atheris.instrument_imports(
+    include=["torchcent.io", "torchcent.check._sparse", "torchcent.graph._file"]
+):
     import torchcent
     from torchcent.io import _mcl, _text, read_clusters
     from torchcent.io._tokens import IrregularText
@@ -66,6 +70,7 @@ SUFFIX = {
     "tab": ".tab",
     "clusters": ".txt",
     "packed": "",
+    "graph": ".pt",
 }
 MEMORY = 1 << 24  # bytes that torchcent.read is told it may take
 ROOM = 1 << 29  # bytes of address space beyond what the libraries take when they are loaded
@@ -133,6 +138,27 @@ def check_clusters(path: str) -> None:
     assert isinstance(found, str) or all(found)
 
 
+def check_graph_file(path: str) -> None:
+    """What is loaded is a graph by the definition; nothing is computed of it that is not."""
+    graph = outcome(torchcent.Graph.load, path)
+    if isinstance(graph, str):
+        return
+    rowptr, col = graph.rowptr.tolist(), graph.col.tolist()
+    length = [1.0] * len(col) if graph.weight is None else graph.weight.tolist()
+    arcs = {}
+    for v, (begin, end) in enumerate(itertools.pairwise(rowptr)):
+        row = col[begin:end]
+        assert (
+            row == sorted(set(row)) and v not in row and all(0 <= w < len(rowptr) - 1 for w in row)
+        )
+        arcs.update(((v, w), x) for w, x in zip(row, length[begin:end], strict=True))
+    assert len(arcs) == len(col) and all(0 < x < float("inf") for x in arcs.values())
+    assert graph.directed or all(arcs.get((w, v)) == x for (v, w), x in arcs.items())
+    if graph.ptr is not None:
+        part = graph.batch.tolist()
+        assert all(part[v] == part[w] for v, w in arcs)
+
+
 def check_packed(path: str) -> None:
     """The first byte chooses the compression, the rest is the compressed file."""
     data = Path(path).read_bytes()
@@ -171,6 +197,28 @@ def mutate_zip(data: bytes, max_size: int, seed: int) -> bytes:
     return packed.getvalue()[: max(max_size, 4096)]
 
 
+def mutate_graph(data: bytes, max_size: int, seed: int) -> bytes:
+    """One array or value of a graph is changed, and the file saved anew, its arrays aligned."""
+    draw = random.Random(seed)
+    try:
+        content = torch.load(io.BytesIO(data), weights_only=True)
+        name = draw.choice(sorted(dict(content)))
+    except Exception:
+        return mutated(data, max_size)
+    if draw.random() < 0.2:
+        return mutated(data, max_size)
+    part = content[name]
+    if isinstance(part, torch.Tensor) and part.numel():
+        changed = mutated(part.contiguous().numpy().tobytes(), 8 * part.nbytes)
+        changed = changed[: len(changed) // part.itemsize * part.itemsize]
+        content[name] = torch.frombuffer(bytearray(changed or bytes(8)), dtype=part.dtype)
+    else:
+        content[name] = draw.choice([True, False, 1, None, "", part])
+    packed = io.BytesIO()
+    torch.save(content, packed)
+    return packed.getvalue() if packed.tell() <= max(max_size, 4096) else data
+
+
 def mutate_packed(data: bytes, max_size: int, seed: int) -> bytes:
     draw = random.Random(seed)
     if not data or draw.random() < 0.5:
@@ -201,6 +249,8 @@ def warm_up(folder: str) -> None:
     for suffix in (".txt", ".mtx", ".npz", ".npy", ".pt", ".parquet", ".gr", ".graph"):
         torchcent.write(f"{folder}/warm{suffix}", edges)
         torchcent.read(f"{folder}/warm{suffix}").graph()
+    edges.graph().save(f"{folder}/warm.graph.pt")
+    torchcent.Graph.load(f"{folder}/warm.graph.pt")
 
 
 def main() -> None:
@@ -213,7 +263,10 @@ def main() -> None:
         prefix=f"fuzz-{kind}-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None
     )
     path = f"{folder}/g{SUFFIX[kind]}"
-    special = {"tab": check_tab, "clusters": check_clusters, "packed": check_packed}
+    special = {
+        "tab": check_tab, "clusters": check_clusters, "packed": check_packed,
+        "graph": check_graph_file,
+    }  # fmt: skip
     warm_up(folder)
     limit_memory()
 
@@ -227,7 +280,8 @@ def main() -> None:
     if len(sys.argv) == 3 and os.path.isfile(sys.argv[2]):
         one(Path(sys.argv[2]).read_bytes())
         return
-    mutator = {"npz": mutate_zip, "pt": mutate_zip, "packed": mutate_packed}.get(kind)
+    mutators = {"npz": mutate_zip, "pt": mutate_zip, "packed": mutate_packed, "graph": mutate_graph}
+    mutator = mutators.get(kind)
     options = SimpleNamespace(custom_mutator=mutator) if mutator else SimpleNamespace()
     given = sys.argv[2:]
     corpus = HERE / "corpus" / kind

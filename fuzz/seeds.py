@@ -100,6 +100,15 @@ def main() -> None:
         file = io.BytesIO()
         torch.save(content, file)
         save("pt", name, file.getvalue())
+    for name, options in {
+        "directed": {},
+        "undirected": {"directed": False},
+        "weights": {"directed": False, "edge_weight": torch.tensor([0.5, 2.0, 3.0])},
+        "batch": {"ptr": torch.tensor([0, 0, 4])},
+    }.items():
+        graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 1, 3], [1, 2, 0]]), **options)
+        (CORPUS / "graph").mkdir(parents=True, exist_ok=True)
+        graph.save(CORPUS / "graph" / name)
     for name, table in {
         "integers": {"source": [0, 1], "target": [1, 2], "weight": [0.5, 2.0]},
         "names": {"u": ["a", "b"], "v": ["b", "c"]},

@@ -33,6 +33,8 @@ def test_input(tmp_path, source):
                 read_tab(path)
             elif kind == "clusters":
                 read_clusters(path)
+            elif kind == "graph":
+                assert torchcent.Graph.load(path).num_nodes == 4
             else:
                 edges = torchcent.read(path, format=kind, memory=1 << 24)
                 assert edges.graph().num_nodes == edges.num_nodes
@@ -43,5 +45,5 @@ def test_input(tmp_path, source):
 def test_seeds_are_there():
     if not CORPUS.is_dir():
         pytest.skip("an installed package has no corpus")
-    assert len({x.parent.name for x in INPUTS}) == 15
+    assert len({x.parent.name for x in INPUTS}) == 16
     assert all(x.stat().st_size < 4096 for x in INPUTS)

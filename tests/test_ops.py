@@ -97,6 +97,18 @@ def samples() -> dict[str, list[tuple]]:
             (columns.int(), torch.ones(columns.shape[1], dtype=F64), rowptr, col, False),
             (columns.int(), torch.ones(columns.shape[1], dtype=F64), both_ptr, both, True, 2),
         ],
+        "stored_fault": [
+            (rowptr, col, None, None, False, 1),
+            (
+                both_ptr,
+                both,
+                torch.ones(both.numel(), dtype=F64),
+                torch.tensor([0, 15]),
+                True,
+                2,
+                2,
+            ),
+        ],
         "symmetric": [(rowptr, col), (both_ptr, both, torch.ones(both.numel(), dtype=F64), 2)],
         "transpose": [(rowptr, col), (both_ptr, both, 2)],
         "induced": [

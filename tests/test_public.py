@@ -34,9 +34,11 @@ def arguments(function: Callable[..., object]) -> str:
 def described(value: object) -> object:
     """A signature as text; of a class that of its constructor and of its public members."""
     if isinstance(value, type):
+        ours = [x for x in reversed(value.__mro__) if x.__module__.startswith("torchcent.")]
+        held = {name: member for one in ours for name, member in vars(one).items()}
         members = {
             name: described(member)
-            for name, member in sorted(vars(value).items())
+            for name, member in sorted(held.items())
             if not name.startswith("_") and not isinstance(member, types.MemberDescriptorType)
         }
         with contextlib.suppress(ValueError):

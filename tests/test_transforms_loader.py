@@ -9,6 +9,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+import scipy.sparse.csgraph  # noqa: F401  (starts threads when it is loaded)
 import torch
 
 import torchcent

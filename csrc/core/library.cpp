@@ -15,6 +15,9 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
   m.def("slot_weights(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1) -> Tensor");
   m.def("symmetric(Tensor rowptr, Tensor col, Tensor? weight=None, int threads=1) -> bool");
+  m.def(
+      "stored_fault(Tensor rowptr, Tensor col, Tensor? weight, Tensor? graph_begin, bool symmetric, int key, "
+      "int threads=1) -> Tensor");
   m.def("transpose(Tensor rowptr, Tensor col, int threads=1) -> (Tensor colptr, Tensor row, Tensor slot)");
   m.def("reverse_slots(Tensor rowptr, Tensor col, int threads=1) -> Tensor");
   m.def(

@@ -31,12 +31,17 @@ def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
     if value is None:
         return None
     weight, largest = distances(_per_column(value, index))
+    summable(largest, num_nodes)
+    return weight
+
+
+def summable(largest: float, num_nodes: int) -> None:
+    """Checks that sums of distances between all pairs stay within float64."""
     if largest >= _LARGEST_SUM / max(num_nodes, 1) ** 3:
         raise ValueError(
             f"edge_weight goes up to {largest:g}, and sums of distances between {num_nodes} "
             "vertices may be beyond float64; divide all weights by a constant"
         )
-    return weight
 
 
 def similarities(value: object, index: Tensor) -> Tensor | None:

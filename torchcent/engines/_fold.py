@@ -10,6 +10,7 @@ docs/betweenness.md derives the formulas.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -41,6 +42,16 @@ class Fold:
             return Fold(parent[:0], parent)
         return Fold(*_ops.ops.fold(graph.rowptr, graph.col, rounds == "all"))
 
+    def _hanging(self, graph: Graph, weight: Tensor) -> Tensor:
+        """The sum of the weights folded onto each vertex; kept if every vertex counts once."""
+        if weight is not graph._ones:
+            found: Tensor = _ops.ops.tree_sum(self.order, self.parent, weight)
+            return found
+        kept = vars(self)
+        if "sizes" not in kept:
+            kept["sizes"] = _ops.ops.tree_sum(self.order, self.parent, weight.contiguous())
+        return cast(Tensor, kept["sizes"])
+
     def arcs_left(self, arcs: Tensor) -> Tensor:
         """[n]: the number of arcs that each vertex has left."""
         if self.order.numel() == 0:
@@ -61,8 +72,7 @@ class Fold:
         a, b = pairs.source, pairs.target
         hanging_a, hanging_b = a, b
         if self.order.numel():
-            hanging_a = _ops.ops.tree_sum(self.order, self.parent, a)
-            hanging_b = _ops.ops.tree_sum(self.order, self.parent, b)
+            hanging_a, hanging_b = self._hanging(graph, a), self._hanging(graph, b)
         own, through = pairs.own, pairs.through
         counts = MEASURES[measure].visitor == Visitor.STRESS
         if counts:
@@ -117,7 +127,16 @@ class Fold:
 
 
 def _in_component(graph: Graph, weight: Tensor) -> Tensor:
-    """The total weight of the component of each vertex."""
+    """The total weight of the component of each vertex; kept if every vertex counts once."""
+    if weight is not graph._ones:
+        return _totals(graph, weight)
+    kept = vars(graph)
+    if "_component_sizes" not in kept:
+        kept["_component_sizes"] = _totals(graph, weight)
+    return cast(Tensor, kept["_component_sizes"])
+
+
+def _totals(graph: Graph, weight: Tensor) -> Tensor:
     label = graph.components
     inside = label == graph._largest_component
     # To add all weights of the largest to one number would be slow on CUDA. Here it is summed on

@@ -49,14 +49,16 @@ class Request(NamedTuple):
 
 
 def weights(graph: Graph, chosen: Tensor | None) -> Tensor:
-    """float64 [n]: the given weights, or 1 for chosen vertices and 0 for all others."""
+    """float64 [n]: the given weights, or 1 for chosen vertices and 0 for all others.
+
+    If all are chosen, it is `graph._ones`, for which sums are kept (_fold.py).
+    """
     if chosen is None:
-        return torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
+        return graph._ones
     if chosen.is_floating_point():
         return chosen
     made = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    made[chosen] = 1
-    return made
+    return made.index_fill_(0, chosen, 1)
 
 
 def engine_and_strategy(

@@ -88,10 +88,12 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> 
     These are the graph and everything cached with it, weights of vertices and of sources
     (_reduce.Problem), `own` sums and the result, of `scores` bytes.
     """
-    kept = 0
-    if core.fold.order.numel() and "components" not in vars(graph):
-        kept = 8 * graph.num_nodes
-    vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes, kept, min(kept, 8)]
+    vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes]
+    if core.fold.order.numel():  # what _fold.py keeps
+        known = {*vars(graph), *vars(core.fold)}
+        per_vertex = ("components", "_component_sizes", "sizes")
+        vectors += [8 * graph.num_nodes for name in per_vertex if name not in known]
+        vectors += [8 for name in ("_largest_component", "_ones") if name not in known]
     return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 

@@ -9,16 +9,14 @@ import gzip
 import io
 import lzma
 import os
-import secrets
-import stat
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Any
 
 from torchcent.check import _files as check_files
 from torchcent.check._values import shortened
 from torchcent.io._budget import Budget
+from torchcent.runtime import _replacing
 
 COMPRESSIONS = (".gz", ".bz2", ".xz")
 _CHUNK = 1 << 22
@@ -213,44 +211,22 @@ def encodes(text: str) -> bool:
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Raises FileNotFoundError if the parent directory of ``path`` does not exist."""
-    path = check_files.path(path)
-    folder = Path(os.path.realpath(path)).parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{path}: no such directory: {folder}")
+    _replacing.check_folder(check_files.path(path))
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Opens a binary file that replaces ``path`` if the block ends without an error.
 
-    The data are written to a temporary file in the same directory, which is then renamed. Readers
-    of ``path`` see either the old file or the new one, never a part of it, and an interrupted run
-    leaves the old file intact. ``.gz``, ``.bz2`` and ``.xz`` compress. Anything that is not a
-    regular file (``/dev/stdout``, a pipe) is written directly.
+    See ``runtime._replacing``. ``.gz``, ``.bz2`` and ``.xz`` compress regular files.
     """
     path = check_files.path(path)
-    target = Path(os.path.realpath(path))
-    try:
-        mode = target.stat().st_mode
-    except FileNotFoundError:
-        mode = None
-    if mode is not None and stat.S_ISDIR(mode):
-        raise ValueError(f"{path}: is a directory, cannot be written as a file")
-    if mode is not None and not stat.S_ISREG(mode):
-        with open(target, "wb") as file:
-            yield file
-        return
-    check_folder(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as raw:
-            if mode is not None:
-                os.chmod(temporary, stat.S_IMODE(mode))
-            with _compressing(raw, split_suffix(path)[1]) as file:
-                yield file
-        os.replace(temporary, target)
-    finally:  # after a success there is nothing left to remove
-        temporary.unlink(missing_ok=True)
+    suffix = split_suffix(path)[1]
+    with (
+        _replacing.replacing(path) as (raw, regular),
+        _compressing(raw, suffix if regular else "") as file,
+    ):
+        yield file
 
 
 @contextlib.contextmanager

@@ -112,6 +112,10 @@ def _fake_slot_weights(
     return _sized(rowptr, col.numel(), torch.float64)
 
 
+def _fake_stored_fault(rowptr: Tensor, *_: object) -> Tensor:
+    return _sized(rowptr, 2)
+
+
 def _fake_transpose(rowptr: Tensor, col: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
     return torch.empty_like(rowptr), torch.empty_like(col), _sized(rowptr, col.numel())
 
@@ -187,6 +191,7 @@ if available:
         "csr": _fake_csr,
         "slots": _fake_slots,
         "slot_weights": _fake_slot_weights,
+        "stored_fault": _fake_stored_fault,
         "transpose": _fake_transpose,
         "reverse_slots": _fake_reverse_slots,
         "components": _fake_per_vertex,

@@ -1,0 +1,235 @@
+"""The arrays of a graph in CSR form, and what is derived from them when it is first used."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from torchcent.graph import _components, _csr, _weights
+from torchcent.runtime import _ops
+
+# What is known of the arcs, whatever their weights.
+_OF_THE_ARCS = (
+    "_mutual", "_transposed", "degree", "degree_order", "components", "_largest_component",
+)  # fmt: skip
+
+
+class Arrays:
+    """See :class:`torchcent.Graph`, which adds how graphs are made from and turned into others."""
+
+    num_nodes: int
+    rowptr: Tensor
+    col: Tensor
+    directed: bool
+    weight: Tensor | None
+    ptr: Tensor | None
+
+    def __init__(
+        self, rowptr: Tensor, col: Tensor, slot: Tensor | None, directed: bool,
+        weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
+        _ids: Tensor | None = None,
+    ) -> None:  # fmt: skip
+        if not _trusted:
+            raise TypeError(
+                "use Graph.from_edge_index, from_scipy, from_networkx or from_data to make a Graph"
+            )
+        self.__dict__.update(
+            num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
+            ptr=ptr,
+        )  # fmt: skip
+        # The slots of the input columns, or the columns, from which they are found when used; None
+        # if these are the slots.
+        self.__dict__.update({"_ids": _ids} if slot is None else {"slot": slot})
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Graph is frozen: cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Graph is frozen: cannot delete {name}")
+
+    @property
+    def device(self) -> torch.device:
+        return self.rowptr.device
+
+    @property
+    def num_slots(self) -> int:
+        return self.col.numel()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the graph, including the transpose if it was computed and is not shared."""
+        held = [self.rowptr, self.col, *vars(self).get("_transposed", ())]
+        others = [*self._columns, self.weight, self.ptr]
+        others += [vars(self).get(name) for name in ("back_weight", "batch")]
+        held += [part for part in others if part is not None]
+        return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
+
+    @property
+    def is_weighted(self) -> bool:
+        return self.weight is not None
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs of a batch; 1 for a single graph."""
+        return 1 if self.ptr is None else self.ptr.numel() - 1
+
+    @cached_property
+    def batch(self) -> Tensor | None:
+        """int64 [n]: the graph of each vertex; None for a single graph.
+
+        Example:
+            >>> import torch, torchcent
+            >>> arcs, ptr = torch.tensor([[0, 2], [1, 3]]), torch.tensor([0, 2, 5])
+            >>> torchcent.Graph.from_edge_index(arcs, ptr=ptr).batch
+            tensor([0, 0, 1, 1, 1])
+        """
+        if self.ptr is None:
+            return None
+        return torch.repeat_interleave(self.ptr.diff(), output_size=self.num_nodes)
+
+    @cached_property
+    def slot(self) -> Tensor:
+        kept = vars(self)
+        ids = kept.get("_ids", self)
+        if ids is not self:  # else another thread has found the slots in the meantime
+            if ids is None:
+                kept["slot"] = torch.arange(self.num_slots, device=self.device)
+            else:
+                kept["slot"] = _csr.slots(ids, self.rowptr, self.col)
+            kept.pop("_ids", None)
+        found: Tensor = kept["slot"]
+        return found
+
+    @property
+    def _columns(self) -> tuple[Tensor | None, Tensor | None]:
+        """The slots of the input columns, or the columns from which they are found.
+
+        If it is neither, the slots are the columns.
+        """
+        ids = vars(self).get("_ids")  # first: another thread may be replacing it by the slots
+        return vars(self).get("slot"), ids
+
+    @cached_property
+    def back_weight(self) -> Tensor | None:
+        """float64 [num_slots]: weights in the order of :attr:`transpose`; None without weights."""
+        if self.weight is None or not self.directed:
+            return self.weight
+        compiled = _csr.finds_symmetry(self.device)
+        if compiled and self._mutual and _csr.is_symmetric(self.rowptr, self.col, self.weight):
+            return self.weight
+        back = self.weight[self._transposed[2]]
+        return self.weight if torch.equal(back, self.weight) else back
+
+    @cached_property
+    def scale(self) -> _weights.Scale:
+        """The arithmetic for sums of the weights."""
+        if self.weight is None:
+            return _weights.HOPS
+        return _weights.scale(self.weight, self.num_nodes)
+
+    @cached_property
+    def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
+        """Weights and back weights in the format of the engines: float64, or int32 in units."""
+        if self.weight is None or self.back_weight is None:
+            return None, None
+        weight = self.scale.apply(self.weight)
+        if self.back_weight is self.weight:
+            return weight, weight
+        return weight, self.scale.apply(self.back_weight)
+
+    @cached_property
+    def _hops(self) -> Self:
+        if self.weight is None:
+            return self
+        made = self._as(weighted=False)
+        for known in _OF_THE_ARCS:
+            if known in self.__dict__:
+                made.__dict__[known] = self.__dict__[known]
+        return made
+
+    def _as(self, *, directed: bool | None = None, weighted: bool = True) -> Self:
+        directed = self.directed if directed is None else directed
+        weight = self.weight if weighted else None
+        slot, ids = self._columns
+        parts = (self.rowptr, self.col, slot, directed, weight, self.ptr)
+        return type(self)(*parts, _trusted=True, _ids=ids)
+
+    def _with_columns(self, edge_weight: Tensor) -> Self:
+        """This unweighted graph with weights per input column: float64, may be overwritten."""
+        slot, ids = self._columns
+        if ids is not None and _csr.has_slot_weights(self.device):
+            weight = _csr.slot_weights(ids, edge_weight, self.rowptr, self.col, not self.directed)
+            parts = (self.rowptr, self.col, slot, self.directed, weight, self.ptr)
+            return type(self)(*parts, _trusted=True, _ids=ids)
+        weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
+        if not self.directed:
+            weight = torch.minimum(weight, weight[self.reverse_slot], out=weight)
+        parts = (self.rowptr, self.col, self.slot, self.directed, weight, self.ptr)
+        made = type(self)(*parts, _trusted=True)
+        if "_transposed" in self.__dict__:
+            made.__dict__["_transposed"] = self._transposed
+        return made
+
+    @cached_property
+    def degree(self) -> Tensor:
+        """int64 [n]: number of outgoing arcs of each vertex."""
+        return self.rowptr.diff()
+
+    @cached_property
+    def degree_order(self) -> Tensor:
+        """int64 [n]: vertices by descending degree, ties by id."""
+        return torch.argsort(self.degree, descending=True, stable=True)
+
+    @cached_property
+    def _mutual(self) -> bool:
+        """Whether every arc has its reverse, of whatever weight."""
+        if not self.directed:
+            return True
+        if _csr.finds_symmetry(self.device):
+            return _csr.is_symmetric(self.rowptr, self.col)
+        return self._transposed[0] is self.rowptr
+
+    @cached_property
+    def _transposed(self) -> tuple[Tensor, Tensor, Tensor]:
+        if _ops.has_kernel("reverse_slots", self.device) and self._mutual:
+            slot = _ops.ops.reverse_slots(self.rowptr, self.col, torch.get_num_threads())
+            return self.rowptr, self.col, slot
+        colptr, row, slot = _csr.transpose(self.rowptr, self.col)
+        if torch.equal(colptr, self.rowptr) and torch.equal(row, self.col):
+            return self.rowptr, self.col, slot  # symmetric: one copy is enough
+        return colptr, row, slot
+
+    @property
+    def transpose(self) -> tuple[Tensor, Tensor]:
+        """(colptr, row): CSR of the reversed arcs; the graph's own arrays if it is symmetric."""
+        return (self.rowptr, self.col) if self._mutual else self._transposed[:2]
+
+    @property
+    def reverse_slot(self) -> Tensor:
+        """int64 [num_slots]: the slot of each reversed arc; only for symmetric graphs."""
+        if not self.is_symmetric:
+            raise ValueError("reverse_slot needs a graph that has each arc's reverse")
+        return self._transposed[2]
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether every arc has its reverse, of the same weight; True with directed=False."""
+        return not self.directed or (self._mutual and self.back_weight is self.weight)
+
+    @cached_property
+    def components(self) -> Tensor:
+        """int64 [n]: label of the (weakly) connected component of each vertex, from 0."""
+        return _components.components(self.rowptr, self.col, self._mutual)
+
+    @cached_property
+    def _ones(self) -> Tensor:
+        """float64 [n] of stride 0: a weight of 1 for every vertex."""
+        return torch.ones((), dtype=torch.float64, device=self.device).expand(self.num_nodes)
+
+    @cached_property
+    def _largest_component(self) -> Tensor:
+        """int64 []: the label of the largest component."""
+        return _components.largest(self.components)
