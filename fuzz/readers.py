@@ -268,9 +268,9 @@ def main() -> None:
         "graph": check_graph_file,
     }  # fmt: skip
     warm_up(folder)
-    limit_memory()
 
     def one(data: bytes) -> None:
+        limit_memory()  # anew: what libFuzzer itself keeps grows
         Path(path).write_bytes(data)
         if kind in special:
             special[kind](path)

@@ -557,3 +557,24 @@ def test_names_of_control_characters_are_names(tmp_path):
     path = tmp_path / "g.txt"
     path.write_bytes(b"\x1f \x08\x1f\n")
     assert read(path).vertex_labels().tolist() == ["\x08\x1f", "\x1f"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 8 bytes")],
+)
+def test_memory_that_the_system_does_not_have(error, tmp_path, monkeypatch):
+    """Without a budget of ours being reached."""
+
+    def load(*_):
+        raise error
+
+    path = tmp_path / "edges.txt"
+    path.write_text("0 1\n")
+    monkeypatch.setattr(torchcent.io, "load_bytes", load)
+    with pytest.raises(MemoryError, match=f"^{path}: the system did not grant") as caught:
+        torchcent.read(path)
+    assert caught.value.__cause__ is None
+    monkeypatch.setattr(torchcent.io, "load_bytes", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        torchcent.read(path)

@@ -119,17 +119,19 @@ def read(
     limits = Budget.of(name, check.byte_budget(memory))
     if num_nodes is not None:
         limits.vertices(num_nodes)
-    data = load_bytes(name, limits)
-    if kind == "edges":
-        return read_edges(
-            name,
-            data,
-            limits,
-            directed=directed,
-            num_nodes=num_nodes,
-            skip=skip,
-            text_labels=text_labels,
-        )
+    with limits.granted():
+        data = load_bytes(name, limits)
+        if kind == "edges":
+            return read_edges(
+                name, data, limits, directed=directed, num_nodes=num_nodes, skip=skip,
+                text_labels=text_labels,
+            )  # fmt: skip
+        return _read_graph(name, kind, data, directed, num_nodes, limits)
+
+
+def _read_graph(
+    name: str, kind: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
+) -> EdgeList:
     if kind in ("npy", "pt", "parquet", "abc"):
         reader = {"npy": read_npy, "pt": read_pt, "parquet": read_parquet, "abc": read_abc}[kind]
         return reader(name, data, directed, num_nodes, limits)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 
-from torchcent.runtime._memory import budget, readable
+from torchcent.runtime._memory import budget, ran_out, readable
 
 #: Upper bounds on the bytes that reading needs per byte of the (decompressed) file and per line of
 #: text (checked by tests/test_io_memory.py).
@@ -54,6 +56,19 @@ class Budget:
                 f"{self.limit} ({readable(self.limit)}) is allowed; {advice}"
                 + ("" if self.memory is not None else "; pass memory= (--memory) for more")
             )
+
+    @contextlib.contextmanager
+    def granted(self) -> Iterator[None]:
+        """Names the file where the system has less memory than the budget."""
+        try:
+            yield
+        except (MemoryError, RuntimeError) as error:
+            text = str(error)
+            if self.path in text or not (isinstance(error, MemoryError) or ran_out(text)):
+                raise
+            raise MemoryError(
+                f"{self.path}: the system did not grant the memory to read it"
+            ) from None
 
     def vertices(self, n: int) -> int:
         """Checks a claimed number of vertices, 8 bytes each, before anything is allocated."""

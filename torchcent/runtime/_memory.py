@@ -46,6 +46,11 @@ def refuse(what: str, needed: int, limit: int, memory: int | None) -> MemoryErro
     )
 
 
+def ran_out(text: str) -> bool:
+    """Whether the text is that of a failed allocation."""
+    return _RAN_OUT.search(text) is not None
+
+
 def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Decorates public functions: converts allocation failures to a MemoryError of our wording.
 
@@ -59,7 +64,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
             return function(*arguments, **options)
         except (MemoryError, RuntimeError) as error:
             text = str(error)
-            if "memory=" in text or not (text == "" or _RAN_OUT.search(text)):
+            if "memory=" in text or not (text == "" or ran_out(text)):
                 raise
             if text == "" and not isinstance(error, MemoryError):
                 raise
