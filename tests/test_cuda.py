@@ -367,6 +367,209 @@ def test_preparation_equals_that_of_the_cpu(seed):
     )
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_graphs_are_loaded_to_the_device(weighted, tmp_path):
+    arcs = generate.rmat(10, 8, seed=1)
+    length = torch.arange(arcs.shape[1]) % 5 + 1.0 if weighted else None
+    graph = torchcent.Graph.from_edge_index(arcs, directed=False, edge_weight=length)
+    graph.to("cuda").save(tmp_path / "graph.pt")
+    found = torchcent.Graph.load(tmp_path / "graph.pt", device="cuda")
+    assert found.device.type == "cuda" and found.slot.is_cuda
+    assert torch.equal(found.col.cpu(), graph.col)
+    assert torch.equal(
+        torchcent.edge_betweenness(found), torchcent.edge_betweenness(found.to("cuda"))
+    )
+    ours, theirs = (torchcent.betweenness(x, dtype=torch.float64).cpu() for x in (found, graph))
+    assert_scores(ours, theirs, "relax" if weighted else "lanes")
+    with pytest.raises(MemoryError, match="memory=1000 "):
+        torchcent.betweenness(graph, engine=engine, memory=1000)
+
+
+@pytest.mark.parametrize("arcs", ["undirected", "both ways", "one way"])
+@pytest.mark.parametrize("sources", [64, None])
+def test_memory_of_a_first_call_is_predicted_and_obeyed(sources, arcs):
+    """Of a run that prepares the graph first; what it needs most memory for depends on the two."""
+    directed = arcs != "undirected"
+    index = torchcent.generate.rmat(13, 150).cuda()
+    if arcs == "one way":
+        index = index[:, ::2]
+    made = torchcent.Graph.from_edge_index(index, directed=directed)
+    parts = (made.rowptr, made.col, made.slot, directed)
+    del index, made
+
+    def fresh():
+        return torchcent.Graph(*parts, _trusted=True)
+
+    torchcent.betweenness(fresh(), sources=64)  # what the process takes once
+    plan = torchcent.explain(fresh(), sources=sources)
+    graph = fresh()
+    others = torch.cuda.memory_allocated() - graph.nbytes
+    with pytest.raises(MemoryError, match="preparation"):
+        torchcent.betweenness(graph, sources=sources, memory=graph.nbytes)
+    torch.cuda.reset_peak_memory_stats()
+    torchcent.betweenness(graph, sources=sources, memory=plan.memory)
+    peak = torch.cuda.max_memory_allocated() - others
+    assert 0.8 * plan.memory <= peak <= 1.2 * plan.memory
+    if sources is not None:  # what was prepared is kept: nothing is left to prepare
+        cores = _choice.Preparation(graph, MEASURES["betweenness"], None, sources)
+        cores.core("degree", MEASURES["betweenness"].folds)
+        assert cores.peak == 0
+        assert torchcent.explain(graph, sources=sources).memory <= plan.memory
+
+
+def test_fake_result_is_on_the_host():
+    with torch._subclasses.FakeTensorMode():
+        like = torch.empty(10, dtype=torch.int64, device="cuda")
+        args = [like] * 9 + [torch.empty(9, dtype=torch.float64, device="cuda")]
+        control = torch.empty(4, dtype=torch.int64)
+        rung = torch.ops.torchcent.path_dependency(*args, control, 0, 0, 0, 0)
+    assert rung.device.type == "cpu"
+
+
+CSR = {
+    "nothing": (0, []),
+    "alone": (1, []),
+    "isolated": (40, random_graph(10, 30, seed=6)),
+    "hubs": (HUBS, with_hubs(HUBS)),
+    "random": (300, random_graph(300, 2000, seed=7)),
+}
+
+
+@pytest.mark.parametrize("name", CSR)
+@pytest.mark.parametrize("directed", [True, False])
+def test_subgraphs_and_transposes_equal_those_of_the_cpu(name, directed):
+    n, arcs = CSR[name]
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed)
+    rowptr, col = graph.rowptr.cuda(), graph.col.cuda()
+    mixed = torch.randperm(n, generator=torch.Generator().manual_seed(0))
+    calls = [("transpose", ())]
+    calls += [("induced", (mixed[:size],)) for size in {0, min(n, 1), n // 3, n}]
+    for op, rest in calls:
+        function = getattr(_ops.ops, op)
+        for ours, theirs in zip(
+            function(rowptr, col, *(part.cuda() for part in rest)),
+            function(graph.rowptr, graph.col, *rest),
+            strict=True,
+        ):
+            assert ours.dtype == theirs.dtype
+            assert torch.equal(ours.cpu(), theirs)
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("name", LARGE)
+def test_building_equals_that_of_the_cpu(name, both):
+    """The CPU's preparation is tested beside SciPy (test_preparation.py)."""
+    n, arcs = LARGE[name]
+    columns = torch.from_numpy(np.ascontiguousarray(arcs))
+    for given in (columns.cuda(), columns.int().cuda(), columns.T.contiguous().T.cuda()):
+        ids, ends = _ops.ops.vertex_ids(given)
+        assert torch.equal(ids.cpu(), columns.int())
+        assert ends.tolist() == [int(columns.min()), int(columns.max())]
+    rowptr, col = _ops.ops.csr(ids, n, both)
+    expected = _ops.ops.csr(columns.int(), n, both)
+    assert torch.equal(rowptr.cpu(), expected[0]) and torch.equal(col.cpu(), expected[1])
+    slot = _ops.ops.slots(ids, rowptr, col)
+    assert torch.equal(slot.cpu(), _ops.ops.slots(columns.int(), *expected))
+    assert _ops.ops.symmetric(rowptr, col) == _ops.ops.symmetric(*expected)
+    components = _ops.ops.components(rowptr, col, both)
+    assert torch.equal(components.cpu(), _ops.ops.components(*expected, both))
+    if both and col.numel():
+        weight = torch.ones(col.numel(), dtype=torch.float64, device="cuda")
+        assert _ops.ops.symmetric(rowptr, col, weight)
+        weight[-1] = 2
+        assert not _ops.ops.symmetric(rowptr, col, weight)
+
+
+def test_components_of_a_path_in_any_order():
+    n = 300_000
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(0))
+    arcs = torch.stack([order[:-1], order[1:]])[:, torch.arange(n - 1) != n // 2]
+    for directed in (False, True):
+        graph = torchcent.Graph.from_edge_index(arcs.cuda(), n, directed)
+        on_host = torchcent.Graph.from_edge_index(arcs, n, directed)
+        assert torch.equal(graph.components.cpu(), on_host.components)
+
+
+def test_nothing_to_build():
+    none = torch.empty(2, 0, dtype=torch.int64, device="cuda")
+    loops = torch.zeros(2, 5, dtype=torch.int64, device="cuda")
+    for edges, n in ((none, 0), (none, 3), (loops, 1), (loops, 4)):
+        for directed in (False, True):
+            graph = torchcent.Graph.from_edge_index(edges, n, directed)
+            assert graph.num_slots == 0 and graph.rowptr.tolist() == [0] * (n + 1)
+            assert graph.slot.tolist() == [-1] * edges.shape[1]
+            assert graph.components.tolist() == list(range(n)) and graph.is_symmetric
+
+
+@pytest.mark.parametrize("window", [1, 64, 2**21])
+@pytest.mark.parametrize("name", ["isolated", "hubs", "random"])
+def test_windows_change_no_bit(name, window, tuning):
+    n, arcs = CSR[name]
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs).cuda(), n, directed=False)
+
+    def prepared():
+        yield from _device.fold(graph.rowptr, graph.col, True)
+
+    expected = list(prepared())
+    tuning(device_window=window)
+    for ours, theirs in zip(prepared(), expected, strict=True):
+        assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_preparation_equals_that_of_the_cpu(seed):
+    n, arcs = 200, random_graph(200, 190, seed)
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed=False)
+    device = graph.to("cuda")
+    _, parent = _ops.ops.fold(graph.rowptr, graph.col, True)
+    order, found = (part.cpu() for part in _device.fold(device.rowptr, device.col, True))
+    assert order.numel() == int((parent >= 0).sum())  # which of two leaves stays is free
+    values = torch.arange(n, dtype=torch.float64)
+    torch.testing.assert_close(
+        _ops.ops.tree_sum(order.cuda(), found.cuda(), values.cuda()).cpu(),
+        _ops.ops.tree_sum(order, found, values),
+    )
+    labels = torch.stack([device.components.cpu(), graph.components])
+    assert torch.unique(labels, dim=1).shape[1] == int(graph.components.max()) + 1
+    assert torch.equal(
+        _ops.ops.depths(device.rowptr, device.col, 0).cpu(),
+        _ops.ops.depths(graph.rowptr, graph.col, 0),
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_graphs_are_loaded_to_the_device(weighted, tmp_path):
+    arcs = generate.rmat(10, 8, seed=1)
+    length = torch.arange(arcs.shape[1]) % 5 + 1.0 if weighted else None
+    graph = torchcent.Graph.from_edge_index(arcs, directed=False, edge_weight=length)
+    graph.to("cuda").save(tmp_path / "graph.pt")
+    found = torchcent.Graph.load(tmp_path / "graph.pt", device="cuda")
+    assert found.device.type == "cuda" and found.slot.is_cuda
+    assert torch.equal(found.col.cpu(), graph.col)
+    assert torch.equal(
+        torchcent.edge_betweenness(found), torchcent.edge_betweenness(found.to("cuda"))
+    )
+    assert_scores(
+        torchcent.betweenness(found).cpu(),
+        torchcent.betweenness(graph),
+        "lanes" if not weighted else "relax",
+    )
+    with pytest.raises(MemoryError, match="memory=1000 "):
+        torchcent.Graph.load(tmp_path / "graph.pt", device="cuda", memory=1000)
+
+
+@pytest.mark.parametrize("sources", [1, 4, 7])
+def test_few_sources(sources):
+    """Half-empty lanes on shallow graphs, single searches on deep ones."""
+    for arcs, engine in ((generate.rmat(12, 8, seed=1), "lanes"), (generate.grid(60, 60), "queue")):
+        graph = torchcent.Graph.from_edge_index(arcs.cuda(), directed=False)
+        chosen = torch.arange(sources) * 7 + 100
+        assert torchcent.explain(graph, sources=chosen).engine == engine
+        given = {"sources": chosen, "targets": torch.arange(900), "dtype": torch.float64}
+        ours = torchcent.betweenness(graph, **given).cpu()
+        assert_scores(ours, torchcent.betweenness(graph.to("cpu"), **given), engine)
+
+
 def fan(middle: int) -> torch.Tensor:
     """A vertex, many in the middle, a vertex and as many again."""
     inner, end = torch.arange(1, middle + 1), middle + 1

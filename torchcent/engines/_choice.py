@@ -90,7 +90,9 @@ def choose(
         return _bits(cores, fold, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
     reason = "asked for"
-    if engine == "auto" and few:
+    # On CUDA a single search by hops has one multiprocessor; half-empty lanes have all of them.
+    alone = few and (graph.is_weighted or graph.device.type == "cpu")
+    if engine == "auto" and alone:
         engine = _PAIR[graph.is_weighted][1]
         reason = f"fewer than {FEW_SOURCES} sources do not fill lanes"
     elif engine == "auto":
