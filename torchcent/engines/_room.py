@@ -89,11 +89,12 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> 
     (_reduce.Problem), `own` sums and the result, of `scores` bytes.
     """
     vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes]
+    vectors += [8] if "_ones" not in vars(graph) else []
     if core.fold.order.numel():  # what _fold.py keeps
         known = {*vars(graph), *vars(core.fold)}
         per_vertex = ("components", "_component_sizes", "sizes")
         vectors += [8 * graph.num_nodes for name in per_vertex if name not in known]
-        vectors += [8 for name in ("_largest_component", "_ones") if name not in known]
+        vectors += [8] if "_largest_component" not in known else []
     return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 

@@ -75,14 +75,14 @@ if available and torch.version.cuda is not None and _cuda_library.exists():
 
 @functools.cache
 def _compiled(name: str, kind: str) -> bool:
-    if not available or not hasattr(ops, name):
+    if not hasattr(ops, name):
         return False
     return torch._C._dispatch_has_kernel_for_dispatch_key(f"torchcent::{name}", kind.upper())
 
 
 def has_kernel(name: str, device: torch.device) -> bool:
     """Returns whether this operator is compiled for the device."""
-    return _compiled(name, device.type)
+    return available and _compiled(name, device.type)
 
 
 def _sized(like: Tensor, size: Any, dtype: torch.dtype = torch.int64) -> Tensor:
