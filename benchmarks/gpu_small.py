@@ -176,7 +176,42 @@ def with_lengths(graph: Graph, lengths: torch.Tensor) -> Graph:
     )
 
 
+def preparation(graph: Graph) -> Questions:
+    """Building and what is derived, of the graph and of one with a level for all blocks."""
+    inner = torch.arange(1, 5001)
+    there = torch.stack([torch.zeros_like(inner), inner])
+    back = torch.stack([inner, torch.full_like(inner, 5001)])
+    tail = torch.tensor([[5001, 5002], [5002, 5003]])  # which is folded
+    both = torch.cat([there, back, tail], 1)
+    fan = Graph.from_edge_index(both.to(graph.device), directed=False)
+    for name, one in (("", graph), (" of a fan", fan)):
+        yield f"rowptr{name}", one.rowptr
+        yield f"col{name}", one.col
+        yield f"slot{name}", one.slot
+        yield f"components{name}", one.components
+        yield f"symmetric{name}", torch.tensor([one.is_symmetric])
+        colptr, row, slot = one._transposed
+        for side, part in (("colptr", colptr), ("row", row), ("slot", slot)):
+            yield f"{side} of the transpose{name}", part
+        kept = torch.arange(0, one.num_nodes, 2, device=one.device)
+        for part in torch.ops.torchcent.induced(one.rowptr, one.col, kept):
+            yield f"subgraph{name}", part
+        for source in (0, one.num_nodes - 1):
+            found = torch.ops.torchcent.depths(one.rowptr, one.col, source)
+            yield f"hops from {source}{name}", found
+        order = torch.ops.torchcent.breadth_first(one.rowptr, one.col, colptr, row)
+        if one.directed:  # the CPU follows arcs in both directions
+            order = order.sort().values
+        yield f"breadth-first order{name}", order
+        if one.is_symmetric:
+            order, parent = torch.ops.torchcent.fold(one.rowptr, one.col, True)
+            ones = torch.ones(one.num_nodes, dtype=torch.float64, device=one.device)
+            folded = torch.ops.torchcent.tree_sum(order, parent, ones)
+            yield f"folded{name}", folded.sort().values  # which of two leaves stays is free
+
+
 PARTS: dict[str, Callable[[Graph], Questions]] = {
+    "preparation": preparation,
     "hops": by_hops,
     "weights": by_weight,
     "distances": distances,
