@@ -1,7 +1,8 @@
 """A random part of the sweeps, chosen by a seed that is printed: `pytest --part 0.3`.
 
 A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
-part of its cases is run, at least one with each engine, and only a part of its examples.
+part of its cases is run, at least one with each engine, and only a part of its examples. Those
+marked `each` are exempt: their cases have lines of the package of their own (docs/reliability.md).
 `--part 1`, the default, runs everything; `--part-seed` repeats a choice.
 """
 
@@ -49,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     cases: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sweep"):
+        if item.get_closest_marker("sweep") and not item.get_closest_marker("each"):
             cases[_function(item)].append(item)
     left_out = set()
     for function, sweep in cases.items():

@@ -404,6 +404,7 @@ def test_adaptive_keeps_its_promise():
 # --- errors, Ctrl-C
 
 
+@pytest.mark.each
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
@@ -440,6 +441,7 @@ def test_errors(options, error, words):
         betweenness_approx(edge_index(path(5)), **options)
 
 
+@pytest.mark.each
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

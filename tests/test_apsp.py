@@ -84,6 +84,7 @@ def scipy_distances(graph: Graph, sources: torch.Tensor | None = None) -> np.nda
     return np.where(np.isinf(found), -1, found)
 
 
+@pytest.mark.each
 @engines
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize(
@@ -276,6 +277,7 @@ def test_a_dtype_that_is_too_narrow(engine, tmp_path):
 ARCS = edge_index([(0, 1), (1, 2), (2, 3)])
 
 
+@pytest.mark.each
 @pytest.mark.parametrize(
     "options, error, said",
     [

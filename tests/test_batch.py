@@ -241,6 +241,7 @@ BAD = [
 ]  # fmt: skip
 
 
+@pytest.mark.each
 @pytest.mark.parametrize("arguments, error, said", BAD, ids=[said[:30] for *_, said in BAD])
 def test_bad_batches(arguments, error, said):
     arcs = torch.tensor([[0, 1, 2], [1, 2, 3]])

@@ -233,6 +233,7 @@ def test_shapes_broadcast():
     assert closed.reaches(v.cpu(), 2).device == DEVICE
 
 
+@pytest.mark.each
 @pytest.mark.parametrize(
     "u, v, error, said",
     [
@@ -255,6 +256,7 @@ def test_bad_pairs(u, v, error, said):
         closed.reaches(u, v)
 
 
+@pytest.mark.each
 @pytest.mark.parametrize(
     "u, error", [(3, ValueError), ("0", TypeError), (torch.arange(2), TypeError)]
 )
@@ -289,6 +291,7 @@ def test_reachable(way, graph, directed, data):
     assert reachable(edge_index(arcs), sources[0], **options).tolist() == truth[sources[0]]
 
 
+@pytest.mark.each
 @pytest.mark.parametrize(
     "sources, error, said",
     [
@@ -310,6 +313,7 @@ def test_bad_sources(sources, error, said):
 # --- arguments
 
 
+@pytest.mark.each
 @pytest.mark.parametrize(
     "options, error, said",
     [

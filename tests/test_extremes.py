@@ -144,6 +144,7 @@ GRAPHS = {
 }
 
 
+@pytest.mark.each
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("directed", [False, True])
 def test_scipy(compiled_engine, name, directed):

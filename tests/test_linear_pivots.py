@@ -189,6 +189,7 @@ def test_both_ways_of_a_directed_graph():
     torch.testing.assert_close(found.cpu(), expected, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.each
 @pytest.mark.parametrize(
     ("options", "message"),
     [

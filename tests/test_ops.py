@@ -210,6 +210,7 @@ def test_no_operator_is_left_out():
     assert names - of_models == set(samples())
 
 
+@pytest.mark.each
 @pytest.mark.parametrize("name", list(samples()))
 def test_opcheck(name):
     operator = getattr(ops, name).default

@@ -321,6 +321,7 @@ def test_scipy(row_engine, name, kind):
     np.testing.assert_array_equal(found.cpu().numpy(), expected)
 
 
+@pytest.mark.each
 @pytest.mark.parametrize("whole", [True, False])
 def test_dtypes(row_engine, whole):
     arcs, weights = [(0, 1), (1, 2), (3, 3)], [100, 27] if whole else [0.5, 0.1]
