@@ -104,7 +104,8 @@ coverage: $(VENV)/.extra-test
 	TORCHCENT_SANITIZE=coverage TORCHCENT_CUDA=0 $(BIN)/python setup.py --quiet build_ext --build-lib $(COVERED)
 	find $(COVERED) -name '*.gcda' -delete
 	TORCHCENT_LIBRARY=$(CURDIR)/$(COVERED)/torchcent/_C.abi3.so $(PYTEST) --part $(PART) --cov torchcent --cov-report term -k "$(COVERAGE_TESTS)"
-	$(BIN)/gcovr --root . --filter csrc/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate --print-summary $(COVERED)/objects
+	$(BIN)/gcovr --root . --filter csrc/ --gcov-ignore-parse-errors=all --merge-mode-functions=separate --json $(COVERED)/kernels.json $(COVERED)/objects
+	$(BIN)/python tools/covered.py $(COVERED)/kernels.json
 COVERAGE_TESTS ?= not (interrupt or package or wheel)
 
 # NetworkX's own tests on the backend: with the NetworkX of the tests and, where there is a Python
