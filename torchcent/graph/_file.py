@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _weights as check_weights
-from torchcent.runtime import _ops, _replacing
+from torchcent.runtime import _ops, _pickled, _replacing
 
 _FORMAT, _VERSION = "torchcent.Graph", 1
 _DTYPES = {
@@ -24,7 +24,6 @@ _DTYPES = {
 _NAMED = re.compile(
     rb"collections OrderedDict|torch\._utils _rebuild_tensor_v2|torch (Long|Int|Double)Storage"
 )
-_GLOBAL = re.compile(rb"c([\w.]+)\n([\w.]+)\n")
 _MOST_PICKLED = 2**16  # bytes; names, sizes and a few numbers
 # By the codes of csrc/graph/cpu/valid.cpp.
 _FAULTS = (
@@ -95,9 +94,8 @@ def _check_archive(path: str, file: IO[bytes]) -> None:
             continue
         if entry.file_size > _MOST_PICKLED:
             raise _refuse(path, f"{entry.file_size} bytes of values beside the arrays")
-        for module, name in _GLOBAL.findall(archive.read(entry)):
-            if not _NAMED.fullmatch(module + b" " + name):
-                raise _refuse(path, f"it holds {module.decode()}.{name.decode()}")
+        if found := _pickled.unexpected(archive.read(entry), _NAMED):
+            raise _refuse(path, f"it holds {found}")
 
 
 def _stored(path: str, content: Any) -> Stored:

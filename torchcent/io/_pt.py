@@ -14,6 +14,7 @@ import torch
 from torchcent.io._arrays import archive_size, claimed_count, from_array, parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
+from torchcent.runtime import _pickled
 
 #: Globals that the pickle of a .pt may name. PyTorch's own list for weights_only is longer: it
 #: includes calls that allocate memory by a number in the file (bytearray, Tensor) and other
@@ -23,7 +24,6 @@ _NAMED = re.compile(
     rb"torch (Size|device|\w+Storage|u?int\d+|float\d+|double|bool|bfloat16)|"
     rb"torch\.storage UntypedStorage"
 )
-_GLOBAL = re.compile(rb"c([\w.]+)\n([\w.]+)\n")
 _PLAIN = (
     "tensors and plain values only; save a tensor or a dictionary "
     "{'edge_index': ..., 'num_nodes': ...} (of a PyG Data: data.to_dict())"
@@ -75,10 +75,8 @@ def _check_pickle(path: str, data: bytes, limits: Budget) -> None:
         contents = [archive.read(name) for name in pickles]
     for content in contents:
         limits.allow(40 * len(content), "plain values such as labels")
-        for module, name in _GLOBAL.findall(content):
-            if not _NAMED.fullmatch(module + b" " + name):
-                what = f"{module.decode()}.{name.decode()}"
-                raise ValueError(f"{path}: holds {what}; accepted: {_PLAIN}")
+        if found := _pickled.unexpected(content, _NAMED):
+            raise ValueError(f"{path}: holds {found}; accepted: {_PLAIN}")
 
 
 def _dense(limits: Budget, name: str, tensor: Any) -> np.ndarray:

@@ -78,8 +78,8 @@ def betweenness(
             (multi-search). With weights, the same for the dijkstra engine: "auto", "node_parallel",
             "work_efficient", "warp_centric", "node_parallel+warp_centric", and each with "+locked",
             which adds path counts under a lock per vertex as in Fan, Xu and Zhao 2017; "locked"
-            alone means "work_efficient+locked". All strategies give the same result; the argument
-            is for comparing them.
+            alone takes as many threads per vertex as suit the mean degree. All strategies give the
+            same result; the argument is for comparing them.
         warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,

@@ -15,10 +15,11 @@ import torch
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-# Messages of PyTorch, C++ and NumPy when an allocation fails.
+# Messages of PyTorch, C++, NumPy and the dynamic linker when an allocation fails.
 _RAN_OUT = re.compile(
     r"DefaultCPUAllocator|bad_alloc|out of memory|[Uu]nable to allocate"
     r"|aten::(new_)?empty.*API call failed"  # tensors allocated by our compiled code
+    r"|failed to map segment|[Cc]annot allocate memory"  # libraries that are loaded when needed
 )
 _TRIED = re.compile(r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate (\S+ \wiB) for")
 _GPU = re.compile(r"\bGPU (\d+)")
@@ -62,7 +63,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
             return function(*arguments, **options)
-        except (MemoryError, RuntimeError) as error:
+        except (MemoryError, RuntimeError, ImportError) as error:
             text = str(error)
             if "memory=" in text or not (text == "" or ran_out(text)):
                 raise
