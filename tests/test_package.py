@@ -150,11 +150,22 @@ def test_public_names_exist() -> None:
 
 
 def test_optional_packages_are_not_imported() -> None:
-    optional = ["pyarrow", "matplotlib", "torch_geometric", "torch_scatter"]
+    optional = ["pyarrow", "matplotlib", "torch_geometric", "torch_scatter", "scipy", "networkx"]
     code = f"import sys, torchcent; print([name for name in {optional} if name in sys.modules])"
     run = python(code, PACKAGE.parent)
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_import_leaves_the_collector_as_it_was(unbuilt: Path, collects: bool) -> None:
+    """It is paused meanwhile, also where the import fails."""
+    before = "" if collects else "gc.disable()"
+    fails = "import gc, torch; {}\ntry: import torchcent\nexcept ImportError: print(gc.isenabled())"
+    works = "import gc, torch; {}\nimport torchcent; print(gc.isenabled())"
+    for code, folder in ((fails, unbuilt), (works, PACKAGE.parent)):
+        run = python(code.format(before), folder, TORCHCENT_NO_EXTENSION="")
+        assert run.stdout.split() == [str(collects)], run.stderr
 
 
 def test_readme_examples_print_what_they_say() -> None:

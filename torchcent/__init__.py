@@ -2,51 +2,59 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from typing import TYPE_CHECKING
 
-from torchcent import functional, generate
-from torchcent.approx._approximation import (
-    AdaptiveBetweenness,
-    Approximation,
-    Top,
-    betweenness_adaptive,
-    betweenness_approx,
-)
-from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
-from torchcent.clustering._mcl import (
-    MclSweep,
-    Prune,
-    clustering_quality,
-    explain_mcl,
-    mcl,
-    mcl_sweep,
-)
-from torchcent.clustering._plan import MclPlan
-from torchcent.distances._closeness import (
-    DistanceProfile,
-    closeness,
-    distance_profile,
-    eccentricity,
-    harmonic,
-)
-from torchcent.distances._distribution import (
-    average_shortest_path_length,
-    distance_distribution,
-    effective_diameter,
-)
-from torchcent.distances._extremes import center, diameter, periphery, radius
-from torchcent.engines._explain import explain
-from torchcent.engines._plan import Plan
-from torchcent.gnn._features import node_features
-from torchcent.graph import Graph
-from torchcent.io import EdgeList, read, write
-from torchcent.multisearch import Visitor, include_path, multi_search
-from torchcent.pairs._closure import Closure, reachable, transitive_closure
-from torchcent.pairs._lengths import shortest_path_lengths
-from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
-from torchcent.paths._percolation import percolation
-from torchcent.runtime._config import __version__, show_config
+# Paused while the modules load: a full collection visits all that PyTorch holds, 50 ms each time.
+_collects = gc.isenabled()
+gc.disable()
+try:
+    from torchcent import functional, generate
+    from torchcent.approx._approximation import (
+        AdaptiveBetweenness,
+        Approximation,
+        Top,
+        betweenness_adaptive,
+        betweenness_approx,
+    )
+    from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
+    from torchcent.clustering._mcl import (
+        MclSweep,
+        Prune,
+        clustering_quality,
+        explain_mcl,
+        mcl,
+        mcl_sweep,
+    )
+    from torchcent.clustering._plan import MclPlan
+    from torchcent.distances._closeness import (
+        DistanceProfile,
+        closeness,
+        distance_profile,
+        eccentricity,
+        harmonic,
+    )
+    from torchcent.distances._distribution import (
+        average_shortest_path_length,
+        distance_distribution,
+        effective_diameter,
+    )
+    from torchcent.distances._extremes import center, diameter, periphery, radius
+    from torchcent.engines._explain import explain
+    from torchcent.engines._plan import Plan
+    from torchcent.gnn._features import node_features
+    from torchcent.graph import Graph
+    from torchcent.io import EdgeList, read, write
+    from torchcent.multisearch import Visitor, include_path, multi_search
+    from torchcent.pairs._closure import Closure, reachable, transitive_closure
+    from torchcent.pairs._lengths import shortest_path_lengths
+    from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
+    from torchcent.paths._percolation import percolation
+    from torchcent.runtime._config import __version__, show_config
+finally:
+    if _collects:
+        gc.enable()
 
 __all__ = [
     "AdaptiveBetweenness",

@@ -46,7 +46,7 @@ GROWTH = 1.15
 _TABLE = 4
 
 
-@dataclass
+@dataclass(eq=False)
 class Estimate:
     """The result of a check, as shares of all ordered pairs.
 

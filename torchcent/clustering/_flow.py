@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.graph import Graph, _csr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Flow:
     """A column-stochastic matrix. Column j occupies [begin[j], begin[j] + length[j]) of row and
     value.

@@ -28,7 +28,7 @@ OVERLAPS = ("cut", "keep", "split")
 _DEEPEST = 64  # squarings of the arcs: paths of any length
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Interpretation:
     """Clusters, graph by graph, by decreasing size (ties by the lowest vertex).
 

@@ -322,7 +322,7 @@ def explain_mcl(
     return _plan.plan(prepared.flow, prepared.rules, prepared.engine, check.byte_budget(memory))
 
 
-@dataclass
+@dataclass(eq=False)
 class _Prepared:
     graph: Graph
     similarity: Tensor

@@ -27,7 +27,7 @@ _HYSTERESIS = 1.5
 _FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
 
 
-@dataclass
+@dataclass(eq=False)
 class Run:
     """The result of a run.
 

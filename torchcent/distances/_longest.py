@@ -26,7 +26,7 @@ BATCH = 512
 _WORTH_ANOTHER_ROUND = 16  # repeat if the last round dropped more than 1/16
 
 
-@dataclass
+@dataclass(eq=False)
 class _Side:
     """Vertices at which longer paths may begin (or end), with their distances to the roots."""
 

@@ -21,7 +21,7 @@ INLINE_WORK = {"bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7}
 FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), pairs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sums:
     """Sums over distances, per vertex of the graph or per source."""
 

@@ -22,7 +22,7 @@ from torchcent.runtime import _ops
 from torchcent.runtime._codes import Visitor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fold:
     """The folded part of a graph.
 

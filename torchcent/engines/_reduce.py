@@ -25,7 +25,7 @@ from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Core:
     """The part of a graph that is searched, renumbered."""
 
@@ -96,7 +96,7 @@ class Core:
         return self.rim[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """The search that is left to do, and the contributions known without it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import warnings
 import zipfile
@@ -21,9 +20,7 @@ _DTYPES = {
 }  # fmt: skip
 #: All that the pickle of such a file names. PyTorch's own list for weights_only is longer: it
 #: includes calls that allocate memory by a number in the file.
-_NAMED = re.compile(
-    rb"collections OrderedDict|torch\._utils _rebuild_tensor_v2|torch (Long|Int|Double)Storage"
-)
+_NAMED = rb"collections OrderedDict|torch\._utils _rebuild_tensor_v2|torch (Long|Int|Double)Storage"
 _MOST_PICKLED = 2**16  # bytes; names, sizes and a few numbers
 # By the codes of csrc/graph/cpu/valid.cpp.
 _FAULTS = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _VALUES = methodcaller("values")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arrays:
     """The structure of a networkx graph.
 

@@ -10,13 +10,9 @@ from torchcent.io._files import text_lines
 
 BLANKS = " \t"  # the only separators: no other control characters and no Unicode spaces
 INTEGER = re.compile(r"-?[0-9]+")
-_SOURCE = re.compile(
-    r"(source|src|from|tail|start)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(1|a)"
-)
-_TARGET = re.compile(
-    r"(target|dst|dest|to|head|end)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(2|b)"
-)
-_WEIGHT = re.compile(r"weights?|w|values?|cost|length|distance|strength|score|count")
+_SOURCE = r"(source|src|from|tail|start)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(1|a)"
+_TARGET = r"(target|dst|dest|to|head|end)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(2|b)"
+_WEIGHT = r"weights?|w|values?|cost|length|distance|strength|score|count"
 _BLANK = re.compile(rb"[ \t]*([#%][^\n]*)?")
 
 
@@ -158,8 +154,8 @@ def _first_rows(path: str, body: bytes) -> list[str]:
     return text_lines(path, b"\n".join(rows))
 
 
-def _find(names: list[str], kind: re.Pattern[str], taken: tuple[int, ...] = ()) -> int | None:
-    return next((k for k, x in enumerate(names) if kind.fullmatch(x) and k not in taken), None)
+def _find(names: list[str], kind: str, taken: tuple[int, ...] = ()) -> int | None:
+    return next((k for k, x in enumerate(names) if re.fullmatch(kind, x) and k not in taken), None)
 
 
 def _is_header(fields: list[str], names: list[str], below: list[str]) -> bool:

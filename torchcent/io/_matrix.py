@@ -12,11 +12,10 @@ from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._tokens import IrregularText, number_rows
 
-_HEADER = re.compile(
+_HEADER = (
     rb"%%?MatrixMarket[ \t]+matrix[ \t]+(coordinate|array)[ \t]+"
     rb"(pattern|integer|unsigned-integer|real|double|complex)[ \t]+"
-    rb"(general|symmetric|skew-symmetric|hermitian)[ \t]*",
-    re.I,
+    rb"(general|symmetric|skew-symmetric|hermitian)[ \t]*"
 )
 
 
@@ -35,7 +34,7 @@ def read_mtx(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
         raise ValueError(
             f"{path}:1: no '%%MatrixMarket' header; a plain edge list reads with format='edges'"
         )
-    header = _HEADER.fullmatch(head)
+    header = re.fullmatch(_HEADER, head, re.I)
     if header is None:
         shown = text_lines(path, head)[0][:90]
         raise ValueError(

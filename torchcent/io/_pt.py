@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 import zipfile
 from typing import Any
@@ -19,7 +18,7 @@ from torchcent.runtime import _pickled
 #: Globals that the pickle of a .pt may name. PyTorch's own list for weights_only is longer: it
 #: includes calls that allocate memory by a number in the file (bytearray, Tensor) and other
 #: layouts.
-_NAMED = re.compile(
+_NAMED = (
     rb"collections OrderedDict|torch\._utils _rebuild_(tensor_v2|tensor_v3|parameter)|"
     rb"torch (Size|device|\w+Storage|u?int\d+|float\d+|double|bool|bfloat16)|"
     rb"torch\.storage UntypedStorage"

@@ -15,15 +15,16 @@ import torch
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-# Messages of PyTorch, C++, NumPy and the dynamic linker when an allocation fails.
-_RAN_OUT = re.compile(
+# Messages of PyTorch, C++, NumPy and the dynamic linker when an allocation fails. These patterns
+# are compiled when a call fails, not at import.
+_RAN_OUT = (
     r"DefaultCPUAllocator|bad_alloc|out of memory|[Uu]nable to allocate"
     r"|aten::(new_)?empty.*API call failed"  # tensors allocated by our compiled code
     r"|failed to map segment|[Cc]annot allocate memory"  # libraries that are loaded when needed
 )
-_TRIED = re.compile(r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate (\S+ \wiB) for")
-_GPU = re.compile(r"\bGPU (\d+)")
-_OF_HOST = re.compile(r"DefaultCPUAllocator|bad_alloc|[Uu]nable to allocate")
+_TRIED = r"[Tt]ried to allocate ([0-9.]+ (?:bytes|[KMG]iB))|allocate (\S+ \wiB) for"
+_GPU = r"\bGPU (\d+)"
+_OF_HOST = r"DefaultCPUAllocator|bad_alloc|[Uu]nable to allocate"
 
 # Smaller builds are not checked against the free memory, because the query takes longer: up to a
 # millisecond on CUDA.
@@ -49,7 +50,7 @@ def refuse(what: str, needed: int, limit: int, memory: int | None) -> MemoryErro
 
 def ran_out(text: str) -> bool:
     """Whether the text is that of a failed allocation."""
-    return _RAN_OUT.search(text) is not None
+    return re.search(_RAN_OUT, text) is not None
 
 
 def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -69,7 +70,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
                 raise
             if text == "" and not isinstance(error, MemoryError):
                 raise
-            tried = _TRIED.search(text)
+            tried = re.search(_TRIED, text)
             size = next(filter(None, tried.groups())) if tried else "memory"
             device = _device_that_ran_out(text)
             where = "the host" if device.type == "cpu" else device
@@ -84,9 +85,9 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
 
 def _device_that_ran_out(text: str) -> torch.device:
     """The device that ran out: PyTorch names the GPU, errors of CUDA mean the current one."""
-    if found := _GPU.search(text):
+    if found := re.search(_GPU, text):
         return torch.device("cuda", int(found[1]))
-    on_host = not torch.cuda.is_initialized() or not text or _OF_HOST.search(text)
+    on_host = not torch.cuda.is_initialized() or not text or re.search(_OF_HOST, text)
     return torch.device("cpu") if on_host else torch.device("cuda", torch.cuda.current_device())
 
 

@@ -3,6 +3,7 @@
 import functools
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,8 @@ def _fake_codes(like: Tensor) -> Tensor:
 
 
 if available:
-    for _name, _fake in {
+    _registered = torch.library.Library("torchcent", "FRAGMENT")  # for as long as it is kept
+    _fakes: dict[str, Callable[..., Any]] = {
         "codes": _fake_codes,
         "vertex_ids": _fake_vertex_ids,
         "csr": _fake_csr,
@@ -216,5 +218,6 @@ if available:
         "weighted_sample_paths": _fake_numbers,
         "closure": _fake_in_place,
         "mcl_iterate": _fake_mcl_iterate,
-    }.items():
-        torch.library.register_fake(f"torchcent::{_name}")(_fake)
+    }
+    for _name, _fake in _fakes.items():
+        torch.library.register_fake(f"torchcent::{_name}", _fake, lib=_registered)

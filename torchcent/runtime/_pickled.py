@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-_GLOBAL = re.compile(rb"c([\w.]+)\n([\w.]+)\n")  # the opcode GLOBAL: module, name
+_GLOBAL = rb"c([\w.]+)\n([\w.]+)\n"  # the opcode GLOBAL: module, name
 
 
-def unexpected(content: bytes, accepted: re.Pattern[bytes]) -> str | None:
+def unexpected(content: bytes, accepted: bytes) -> str | None:
     """The first global of a pickle that is not accepted; the pattern matches ``module name``."""
-    for module, name in _GLOBAL.findall(content):
-        if not accepted.fullmatch(module + b" " + name):
+    for module, name in re.findall(_GLOBAL, content):
+        if not re.fullmatch(accepted, module + b" " + name):
             return f"{module.decode()}.{name.decode()}"
     return None
