@@ -33,6 +33,8 @@ PLACES = {
     "exact_for_nothing": "approx._cost.EXACT_SECONDS",
     # Slots that preparation on a device looks at together.
     "device_window": "graph._device._WINDOW",
+    # Slots from which several threads of the CPU share a search.
+    "shared_slots": "engines._costs.SHARED_SLOTS",
     # Text that is taken at a time.
     "text_chunk": "io._tokens.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.

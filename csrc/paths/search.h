@@ -20,6 +20,7 @@ struct PathProblem {
   bool through;                  // whether h is nonzero anywhere
   bool plain;                    // b = 1 and h = 0 everywhere
   const int64_t* cancel;         // polled; nonzero: stop
+  int64_t team = 1;              // threads for each search (paths/cpu/team_queue.h)
 };
 
 struct PathBatch {

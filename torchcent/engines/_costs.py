@@ -17,6 +17,8 @@ from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 from torchcent.runtime._codes import WIDE_BITS_FROM as WIDE_FROM
 
+# Slots of a graph from which several threads on one search are faster than one.
+SHARED_SLOTS = 2**22
 # Bytes per vertex for distances: sums, eccentricities and pairs by distance, of graph and core.
 _SUMS = 2 * (4 * 8 + 4 + 8)
 
@@ -94,10 +96,12 @@ class Engine:
     Attributes:
         order: the order of the core that suits it (_reduce.core).
         single: whether it runs one search at a time; `BATCH` is then the number of sources per sum.
+        shares: whether threads that outnumber the sources share searches of large graphs.
     """
 
     order: ClassVar[str] = "degree"
     single: ClassVar[bool] = False
+    shares: ClassVar[bool] = False
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -124,9 +128,11 @@ class Engine:
         lanes = self.lanes(job)
         batches = -(-job.sources // self._batch(job, lanes))
         each = self.per_thread(job) + 2 * 8 * job.own
-        threads = max(1, min(torch.get_num_threads(), batches))
-        threads = max(1, min(threads, (limit - fixed) // max(each, 1)))
-        return Cost(fixed + threads * each, limit - fixed, lanes, self._batch(job, lanes), threads)
+        workers = max(1, min(torch.get_num_threads(), batches))
+        workers = max(1, min(workers, (limit - fixed) // max(each, 1)))
+        shared = self.shares and job.core.num_slots >= SHARED_SLOTS
+        threads = torch.get_num_threads() if shared and workers == batches else workers
+        return Cost(fixed + workers * each, limit - fixed, lanes, self._batch(job, lanes), threads)
 
     def _batch(self, job: Job, lanes: int) -> int:
         if not self.single:
@@ -144,7 +150,7 @@ class Lanes(Engine):
 
 
 class Queue(Engine):
-    order, single = "bandwidth", True
+    order, single, shares = "bandwidth", True, True
 
     def per_thread(self, job: Job) -> int:
         core = job.core

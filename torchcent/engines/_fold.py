@@ -93,9 +93,8 @@ class Fold:
         endpoints: bool,
     ) -> Tensor:
         (a, b), (hanging_a, hanging_b) = weights, hanging
-        known = torch.zeros_like(a)
         if not graph.is_symmetric or not (self.order.numel() or endpoints):
-            return known
+            return torch.zeros_like(a)
         product = torch.zeros_like(a)  # sum of A_i B_i over the branches attached to a vertex
         leaf = self.order
         branch = hanging_a.index_select(0, leaf) * hanging_b.index_select(0, leaf)
@@ -104,8 +103,8 @@ class Fold:
             return (hanging_a - a) * (hanging_b - b) - product
         total_a, total_b = _in_component(graph, a), _in_component(graph, b)
         # All pairs without v as an end, minus those within one branch and those left to the search.
-        known = (total_a - a) * (total_b - b) - product
-        known -= (total_a - hanging_a) * (total_b - hanging_b)
+        known = (total_a - a).mul_(total_b - b).sub_(product)
+        known.sub_((total_a - hanging_a).mul_(total_b - hanging_b))
         if endpoints:
             known += a * (total_b - b) + b * (total_a - a)
         return known
@@ -138,9 +137,12 @@ def _in_component(graph: Graph, weight: Tensor) -> Tensor:
 
 def _totals(graph: Graph, weight: Tensor) -> Tensor:
     label = graph.components
-    inside = label == graph._largest_component
+    if not weight.is_cuda:
+        total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
+        return total.index_select(0, label)
     # To add all weights of the largest to one number would be slow on CUDA. Here it is summed on
     # its own, while its vertices add zeros to numbers of their own.
+    inside = label == graph._largest_component
     vertex = torch.arange(graph.num_nodes, device=graph.device)
     total = weight.new_zeros(graph.num_nodes)
     total.index_add_(0, torch.where(inside, vertex, label), weight.masked_fill(inside, 0))

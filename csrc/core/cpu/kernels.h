@@ -5,6 +5,7 @@
 #include "core/cpu/wide.h"
 #include "paths/cpu/lanes.h"
 #include "paths/cpu/queue.h"
+#include "paths/cpu/team_queue.h"
 #include "distances/cpu/bits.h"
 #include "distances/cpu/measures.h"
 #include "weighted/cpu/dijkstra.h"
@@ -18,6 +19,7 @@ namespace torchcent::TORCHCENT_ISA {
 template <class Visitor>
 std::unique_ptr<Search> make(const PathProblem& problem, Engine engine, Rung rung) {
   if (rung == Rung::wide) return std::make_unique<QueueSearch<Wide, Visitor>>(problem);
+  if (engine == Engine::queue && problem.team > 1) return std::make_unique<TeamSearch<Visitor>>(problem);
   if (engine == Engine::queue) return std::make_unique<QueueSearch<double, Visitor>>(problem);
   if (rung == Rung::float64) return std::make_unique<LaneSearch<double, Visitor>>(problem);
   return std::make_unique<LaneSearch<float, Visitor>>(problem);

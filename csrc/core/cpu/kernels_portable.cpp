@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "core/cpu/team.h"
 #include "distances/cpu/distance_search.h"
 #include "mcl/mcl_step.h"
 #include "paths/search.h"

@@ -30,8 +30,10 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t, int64_t, int64_t,
                        int64_t) {
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  const PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
-  return run_batches(sources, weights, scores, control, batch_size(Engine{engine}, sources.numel()), rung, threads,
+  PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
+  const int64_t size = batch_size(Engine{engine}, sources.numel());
+  if (size == 1) problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, sources.numel()));
+  return run_batches(sources, weights, scores, control, size, rung, threads,
                      [&](Rung r) { return make_search(problem, Measure{measure}, Engine{engine}, r); });
 }
 
