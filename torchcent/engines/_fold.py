@@ -115,14 +115,29 @@ class Fold:
         known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
         if self.order.numel() == 0:
             return known
-        row = _csr.rows(graph.rowptr)
-        up = torch.nonzero(self.parent[row] == graph.col).flatten()  # slots leaf -> parent
-        leaf = row[up]
+        leaf, up, down = self._tree_slots(graph)
         inside_a, inside_b = hanging[0][leaf], hanging[1][leaf]
         total_a, total_b = (_in_component(graph, weight)[leaf] for weight in weights)
         known[up] = inside_a * (total_b - inside_b)
-        known[graph.reverse_slot[up]] = (total_a - inside_a) * inside_b
+        known[down] = (total_a - inside_a) * inside_b
         return known
+
+    def _tree_slots(self, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
+        """The folded vertices, their slots to their parents and those back; kept."""
+        kept = vars(self)
+        if "tree_slots" not in kept:
+            if _ops.has_kernel("slots", graph.device):
+                leaf = self.order
+                ends = torch.stack([leaf, self.parent[leaf]]).int()
+                up, down = (
+                    _csr.slots(arc, graph.rowptr, graph.col) for arc in (ends, ends.flip(0))
+                )
+            else:
+                row = _csr.rows(graph.rowptr)
+                up = torch.nonzero(self.parent.index_select(0, row) == graph.col).flatten()
+                leaf, down = row[up], graph.reverse_slot[up]
+            kept["tree_slots"] = leaf, up, down
+        return cast(tuple[Tensor, Tensor, Tensor], kept["tree_slots"])
 
 
 def _in_component(graph: Graph, weight: Tensor) -> Tensor:

@@ -216,10 +216,10 @@ def edge_betweenness(
         dtype, (engine, strategy, warp_size), memory, progress,
     )  # fmt: skip
     of_slot = _path_sums.scores(graph, request)
-    scores = of_slot.new_zeros(graph.slot.numel())
-    real = graph.slot >= 0
-    scores[real] = of_slot[graph.slot[real]]
-    return scores.to(request.dtype)
+    slot = graph.slot
+    if of_slot.numel() == 0:
+        return of_slot.new_zeros(slot.numel(), dtype=request.dtype)
+    return of_slot[slot].masked_fill_(slot < 0, 0).to(request.dtype)  # self-loops have slot -1
 
 
 def request_of(
