@@ -33,6 +33,9 @@ PLACES = {
     "exact_for_nothing": "approx._cost.EXACT_SECONDS",
     # Slots that preparation on a device looks at together.
     "device_window": "graph._device._WINDOW",
+    # Sources x slots and sources from which blocks are looked for.
+    "blocks_work": "engines._blocks.LEAST_WORK",
+    "blocks_sources": "engines._blocks.MANY_SOURCES",
     # Slots from which several threads of the CPU share a search.
     "shared_slots": "engines._costs.SHARED_SLOTS",
     # Text that is taken at a time.

@@ -28,6 +28,10 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("bandwidth_order(Tensor rowptr, Tensor col, Tensor colptr, Tensor row) -> Tensor");
   m.def("fold(Tensor rowptr, Tensor col, bool recursive) -> (Tensor order, Tensor parent)");
   m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
+  m.def("blocks(Tensor rowptr, Tensor col) -> (Tensor order, Tensor block, Tensor top)");
+  m.def(
+      "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "
+      "(Tensor ptr, Tensor vertex, Tensor rowptr, Tensor col, Tensor slot)");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
   // Distances, computed by the bits engine (distances/cpu/measures.h). sums are [n, 4] or [sources, 4]: d, 1/d,

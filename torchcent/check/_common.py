@@ -47,6 +47,8 @@ WEIGHTED_STRATEGIES: dict[str, int] = {
     "locked": Strategy.LOCKED,
     **{f"{name}+locked": code + Strategy.LOCKED for name, code in _UNLOCKED.items()},
 }
+#: exact reductions before the search (engines/_fold.py, engines/_blocks.py)
+REDUCTIONS = ("fold", "blocks")
 WARP_SIZES = (4, 8, 16, 32)
 DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
 MAX_NODES = 2**31 - 1
@@ -117,6 +119,19 @@ def no_weight(edge_weight: object, measure: str) -> None:
         raise NotImplementedError(
             f"{measure} does not take edge_weight, which does not matter to it; leave it out"
         )
+
+
+def reductions(value: object) -> frozenset[str] | None:
+    """The names of the reductions to apply; None for "auto"."""
+    if isinstance(value, str):
+        name = choice(value, "reduce", ("auto", "none", *REDUCTIONS))
+        return {"auto": None, "none": frozenset[str]()}.get(name, frozenset((name,)))
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        raise TypeError(
+            f"reduce must be 'auto', 'none', or a list of {', '.join(REDUCTIONS)}; "
+            f"got {type(value).__name__}"
+        )
+    return frozenset(choice(name, "reduce", REDUCTIONS) for name in value)
 
 
 def strategy(

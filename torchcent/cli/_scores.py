@@ -58,6 +58,7 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
         "--tie-tolerance", type=float, default=0.0, metavar="T",
         help="with weights: relative tolerance within which paths count as shortest (0)",
     )  # fmt: skip
+    _reduce_option(parser)
     _pivot_options(parser)
     parser.add_argument(
         "--approx", type=_accuracy, metavar="EPS[,DELTA]",
@@ -67,6 +68,18 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
         "--time-limit", type=float, metavar="SECONDS",
         help="with --approx: return the best estimates after this time",
     )  # fmt: skip
+
+
+def _reduce_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--reduce", type=_reductions, default="auto", metavar="HOW",
+        help="exact reductions before the search: auto (those that pay), none, or some of "
+        "fold,blocks",
+    )  # fmt: skip
+
+
+def _reductions(text: str) -> str | list[str]:
+    return text if text in ("auto", "none") else text.split(",")
 
 
 def _accuracy(text: str) -> tuple[float, float]:
@@ -84,6 +97,7 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
         "--edges": args.edges, "--stress": args.stress, "--endpoints": args.endpoints,
         "--raw": args.normalized is False, "--sources": args.sources is not None,
         "--tie-tolerance": args.tie_tolerance != 0, "--engine": args.engine != "auto",
+        "--reduce": args.reduce != "auto",
     }  # fmt: skip
     for option, given in refused.items():
         if given:
@@ -101,6 +115,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
     options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
+    options["reduce"] = args.reduce
     if args.normalized is not None:
         options["normalized"] = args.normalized
     if args.edges:
@@ -162,6 +177,7 @@ def _percolation_options(parser: argparse.ArgumentParser) -> None:
         "--states", metavar="FILE", required=True,
         help="one vertex and its state, a number >= 0, per line; other vertices have 0",
     )  # fmt: skip
+    _reduce_option(parser)
 
 
 def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
@@ -181,7 +197,8 @@ def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
         if name not in vertex:
             raise ValueError(f"{args.states}:{number}: {name!r} is no vertex of {args.graph}")
         states[vertex[name]] = state
-    return "percolation", torchcent.percolation(graph, states=states, **_arguments(args))
+    score = torchcent.percolation(graph, states=states, reduce=args.reduce, **_arguments(args))
+    return "percolation", score
 
 
 MEASURES = {

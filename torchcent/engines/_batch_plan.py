@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.engines import _plan, _room, _tiny
+from torchcent.engines import _blocks, _plan, _room, _tiny
+from torchcent.engines._blocks import Blocks
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._plan import Plan, weights_in_words
 from torchcent.engines._request import Request
@@ -21,7 +23,9 @@ def explained(graph: Graph, request: Request) -> Plan:
     """The plan of one graph, or the combined plan of all graphs of a batch."""
 
     def of_one(one: Graph, own: Tensor | None) -> Plan:
-        return _plan.plan(one, request._replace(sources=own))[0]
+        asked = request._replace(sources=own)
+        blocks = _blocks.chosen(one, asked)
+        return _plan.plan(one, asked)[0] if blocks is None else _of_blocks(one, blocks, asked)
 
     measure, pivots, memory = request.measure, request.sources, request.memory
     small, large = _tiny.split(graph, request.engine)
@@ -61,6 +65,22 @@ def explained(graph: Graph, request: Request) -> Plan:
         _room.limit(graph, memory), weights_in_words(graph, request.tie_tolerance),
         ", ".join(f"{count:,} by {name}" for name, count in engines.items())
         if graph.ptr is not None else "",
+    )  # fmt: skip
+
+
+def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:
+    """The plan of a graph that is searched by blocks."""
+    left, _ = blocks.reduce(graph, request)
+    assert left.sources is not None
+    sources = torch.nonzero(left.sources).flatten()
+    searched = blocks.searched(request.engine)
+    made = explained(searched, left._replace(sources=sources))
+    held = graph.nbytes + blocks.nbytes
+    return replace(
+        made, num_nodes=graph.num_nodes, num_slots=graph.num_slots, sources=sources.numel(),
+        core_nodes=searched.num_nodes, core_slots=searched.num_slots, graphs="",
+        memory=made.memory + held, memory_limit=made.memory_limit + held, blocks=blocks.in_words,
+        weights=weights_in_words(graph),
     )  # fmt: skip
 
 

@@ -114,6 +114,8 @@ def folding(graph: Graph, measure: Measure, request: Request, num_sources: int |
     if measure.family == "distances":
         whole = num_sources is None and request.cutoff is None
         return measure.folds if whole and not graph.is_weighted else "no"
+    if request.reduce is not None and "fold" not in request.reduce:
+        return "no"
     if graph.is_weighted and (request.tie_tolerance > 0 or not graph.scale.exact):
         return "no"
     return measure.folds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 from torch import Tensor
 
@@ -31,14 +32,15 @@ def explain(
     engine: str = "auto",
     strategy: str = "auto",
     warp_size: int = 32,
+    reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
 ) -> Plan:
     """Reports how a measure would run: engine and reason, lanes, threads, memory, device.
 
     `measure` is the name of any measure that searches from all vertices or from pivots. For a
     batch, the plan covers all its graphs, and `graphs` lists how many use which engine. `strategy`,
-    `warp_size` and `tie_tolerance` are for measures that count paths only. The function raises the
-    errors that the measure itself would raise before it starts.
+    `warp_size`, `reduce` and `tie_tolerance` are for measures that count paths only. The function
+    raises the errors that the measure itself would raise before it starts.
 
     Deprecated since 0.2: the measure as the second positional argument, which is now `edge_weight`,
     as in all other functions. A str is still accepted there as the measure, with a warning.
@@ -71,7 +73,7 @@ def explain(
     pivots = check.sources(sources, graph, None)
     request = Request(
         measure, engine, code, pivots, tie_tolerance=check_weights.tie_tolerance(tie_tolerance),
-        memory=check.byte_budget(memory),
+        memory=check.byte_budget(memory), reduce=check.reductions(reduce),
     )  # fmt: skip
 
     return _batch_plan.explained(graph, request)

@@ -42,7 +42,7 @@ class Fold:
             return Fold(parent[:0], parent)
         return Fold(*_ops.ops.fold(graph.rowptr, graph.col, rounds == "all"))
 
-    def _hanging(self, graph: Graph, weight: Tensor) -> Tensor:
+    def hanging(self, graph: Graph, weight: Tensor) -> Tensor:
         """The sum of the weights folded onto each vertex; kept if every vertex counts once."""
         if weight is not graph._ones:
             found: Tensor = _ops.ops.tree_sum(self.order, self.parent, weight)
@@ -72,7 +72,7 @@ class Fold:
         a, b = pairs.source, pairs.target
         hanging_a, hanging_b = a, b
         if self.order.numel():
-            hanging_a, hanging_b = self._hanging(graph, a), self._hanging(graph, b)
+            hanging_a, hanging_b = self.hanging(graph, a), self.hanging(graph, b)
         own, through = pairs.own, pairs.through
         counts = MEASURES[measure].visitor == Visitor.STRESS
         if counts:
@@ -101,7 +101,7 @@ class Fold:
         product.index_add_(0, self.parent.index_select(0, leaf), branch)
         if counts:
             return (hanging_a - a) * (hanging_b - b) - product
-        total_a, total_b = _in_component(graph, a), _in_component(graph, b)
+        total_a, total_b = in_component(graph, a), in_component(graph, b)
         # All pairs without v as an end, minus those within one branch and those left to the search.
         known = (total_a - a).mul_(total_b - b).sub_(product)
         known.sub_((total_a - hanging_a).mul_(total_b - hanging_b))
@@ -117,7 +117,7 @@ class Fold:
             return known
         leaf, up, down = self._tree_slots(graph)
         inside_a, inside_b = hanging[0][leaf], hanging[1][leaf]
-        total_a, total_b = (_in_component(graph, weight)[leaf] for weight in weights)
+        total_a, total_b = (in_component(graph, weight)[leaf] for weight in weights)
         known[up] = inside_a * (total_b - inside_b)
         known[down] = (total_a - inside_a) * inside_b
         return known
@@ -140,7 +140,7 @@ class Fold:
         return cast(tuple[Tensor, Tensor, Tensor], kept["tree_slots"])
 
 
-def _in_component(graph: Graph, weight: Tensor) -> Tensor:
+def in_component(graph: Graph, weight: Tensor) -> Tensor:
     """The total weight of the component of each vertex; kept if every vertex counts once."""
     if weight is not graph._ones:
         return _totals(graph, weight)

@@ -41,6 +41,7 @@ class Plan:
     memory_limit: int
     weights: str = ""  # arithmetic of weighted distances
     graphs: str = ""  # of a batch: number of graphs per engine
+    blocks: str = ""  # the blocks that are searched one by one
 
     @property
     def launch(self) -> _codes.Launch:
@@ -58,7 +59,8 @@ class Plan:
             "graph": f"{self.num_nodes:,} vertices, {self.num_slots:,} slots",
             "graphs": self.graphs,
             "weights": self.weights,
-            "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots after folding",
+            "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots "
+            + (f"in {self.blocks}" if self.blocks else "after folding"),
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
             "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
         }

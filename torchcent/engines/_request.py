@@ -24,6 +24,7 @@ class Request(NamedTuple):
         memory: bytes that are allowed; None for half of the free memory.
         dtype: of the result.
         cutoff: of distances: pairs farther apart count for nothing; None: all count.
+        reduce: the reductions to apply (`check.REDUCTIONS`); None for those that pay.
     """
 
     measure: str
@@ -38,6 +39,7 @@ class Request(NamedTuple):
     progress: bool | None = None
     dtype: torch.dtype = torch.float64
     cutoff: float | None = None
+    reduce: frozenset[str] | None = None
 
     @property
     def num_sources(self) -> int | None:

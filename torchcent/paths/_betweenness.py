@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -32,6 +34,7 @@ def betweenness(
     engine: str = "auto",
     strategy: str = "auto",
     warp_size: int = 32,
+    reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
@@ -81,6 +84,10 @@ def betweenness(
             alone takes as many threads per vertex as suit the mean degree. All strategies give the
             same result; the argument is for comparing them.
         warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
+        reduce: exact reductions before the search, for those who compare: "auto" (those that pay),
+            "none", or a list of "fold" (vertices of degree 1 are removed, in rounds) and "blocks"
+            (biconnected components are searched one by one). They are for undirected graphs, by
+            hops, or by weights whose sums are exact; elsewhere they are left out.
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
@@ -113,7 +120,7 @@ def betweenness(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce,
     )  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)
 
@@ -136,6 +143,7 @@ def stress(
     engine: str = "auto",
     strategy: str = "auto",
     warp_size: int = 32,
+    reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
@@ -162,7 +170,7 @@ def stress(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce,
     )  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)
 
@@ -185,6 +193,7 @@ def edge_betweenness(
     engine: str = "auto",
     strategy: str = "auto",
     warp_size: int = 32,
+    reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
@@ -213,7 +222,7 @@ def edge_betweenness(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce,
     )  # fmt: skip
     of_slot = _path_sums.scores(graph, request)
     slot = graph.slot
@@ -226,7 +235,7 @@ def request_of(
     graph: Graph, measure: str, normalized: bool, endpoints: bool, sources: int | Tensor | None,
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
     dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
-    progress: bool | None,
+    progress: bool | None, reduce: str | Sequence[str] = "auto",
 ) -> Request:  # fmt: skip
     """The validated arguments."""
     check.flag(normalized, "normalized")
@@ -239,5 +248,5 @@ def request_of(
         check.flag(progress, "progress")
     return Request(
         measure, engine, strategy, pivots, ends, endpoints, normalized, float(tie_tolerance),
-        check.byte_budget(memory), progress, result,
+        check.byte_budget(memory), progress, result, reduce=check.reductions(reduce),
     )  # fmt: skip

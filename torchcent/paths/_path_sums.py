@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.engines import _driver, _plan, _reduce, _resolution, _tiny
+from torchcent.engines import _blocks, _driver, _plan, _reduce, _resolution, _tiny
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
 from torchcent.engines._scale import of_request
@@ -73,6 +73,11 @@ def _none(ends: Tensor | None) -> bool:
 
 
 def _of_one(graph: Graph, request: Request) -> Tensor:
+    blocks = _blocks.chosen(graph, request)
+    if blocks is not None:
+        left, known = blocks.reduce(graph, request)
+        found = sums(blocks.searched(request.engine), left)
+        return blocks.add(known, found, MEASURES[request.measure].per_slot)
     plan, core = _plan.plan(graph, request)
     if graph.is_weighted:
         _resolution.check(graph)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -28,6 +30,7 @@ def percolation(
     engine: str = "auto",
     strategy: str = "auto",
     warp_size: int = 32,
+    reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
 ) -> Tensor:
@@ -69,6 +72,6 @@ def percolation(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
-        (engine, strategy, warp_size), memory, progress,
+        (engine, strategy, warp_size), memory, progress, reduce,
     )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)

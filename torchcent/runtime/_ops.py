@@ -144,6 +144,22 @@ def _fake_fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, ..
     return _sized(rowptr, _unknown_size()), _sized(rowptr, rowptr.numel() - 1)
 
 
+def _fake_blocks(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
+    n = rowptr.numel() - 1
+    return _sized(rowptr, _unknown_size()), _sized(rowptr, n), _sized(rowptr, _unknown_size())
+
+
+def _fake_block_union(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
+    size, slots = _unknown_size(), _unknown_size()
+    return (
+        _sized(rowptr, _unknown_size()),
+        _sized(rowptr, size),
+        _sized(rowptr, size + 1),
+        _sized(rowptr, slots, torch.int32),
+        _sized(rowptr, slots),
+    )
+
+
 def _fake_tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
     return torch.empty_like(values)
 
@@ -202,6 +218,8 @@ if available:
         "induced": _fake_induced,
         "fold": _fake_fold,
         "tree_sum": _fake_tree_sum,
+        "blocks": _fake_blocks,
+        "block_union": _fake_block_union,
         "depths": _fake_depths,
         "clusters": _fake_per_vertex,
         "distance_sums": _fake_in_place,

@@ -1,0 +1,241 @@
+"""Blocks: the decomposition, and scores from blocks that are searched one by one."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from commands import refused, run
+from hypothesis import given
+from hypothesis import strategies as st
+from tuning import Tuning
+
+import torchcent
+from torchcent import Graph, generate
+from torchcent.engines import _blocks
+from torchcent.engines._request import Request
+from torchcent.runtime import _ops
+
+pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled kernels")
+F64 = torch.float64
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> nx.Graph:
+    """Cliques, cycles, paths and random graphs that share vertices, and some that do not."""
+    chance = random.Random(draw(st.integers(0, 2**32)))
+    made = nx.Graph()
+    for _ in range(draw(st.integers(0, 8))):
+        size = chance.randint(1, 9)
+        kind = chance.choice([nx.complete_graph, nx.path_graph, nx.star_graph, "cycle", "random"])
+        if kind == "cycle":
+            part = nx.cycle_graph(max(size, 3))
+        elif kind == "random":
+            part = nx.gnp_random_graph(size, 0.5, seed=chance.randrange(2**32))
+        else:
+            part = kind(size)
+        begin = made.number_of_nodes()
+        made.add_edges_from((u + begin, v + begin) for u, v in part.edges)
+        made.add_nodes_from(v + begin for v in part)
+        if begin and chance.random() < 0.8:
+            old, new = chance.randrange(begin), begin + chance.randrange(len(part))
+            if chance.random() < 0.5:
+                made.add_edge(old, new)
+            else:
+                made = nx.contracted_nodes(made, old, new, self_loops=False, copy=False)
+                made = nx.convert_node_labels_to_integers(made)
+    shuffled = list(made)
+    chance.shuffle(shuffled)
+    found = nx.Graph()
+    found.add_nodes_from(range(len(shuffled)))
+    found.add_edges_from((shuffled[u], shuffled[v]) for u, v in made.edges)
+    return found
+
+
+def graph_of(network: nx.Graph, weighted: bool = False) -> Graph:
+    edges = torch.tensor(list(network.edges), dtype=torch.int64).reshape(-1, 2).T
+    weight = None
+    if weighted:
+        for u, v in network.edges:
+            network[u][v]["weight"] = (u * 7 + v * 7 + u * v) % 4 + 1
+        weight = torch.tensor([float(w) for *_, w in network.edges(data="weight")])
+    return Graph.from_edge_index(
+        edges, num_nodes=network.number_of_nodes(), directed=False, edge_weight=weight
+    )
+
+
+@given(networks())
+def test_decomposition(network: nx.Graph) -> None:
+    graph = graph_of(network)
+    blocks = _blocks.Blocks.of(graph)
+    members: list[set[int]] = [{top} for top in blocks.top.tolist()]
+    for vertex, number in enumerate(blocks.block.tolist()):
+        if number >= 0:
+            members[number].add(vertex)
+    known = sorted(map(sorted, nx.biconnected_components(network)))
+    assert sorted(map(sorted, members)) == known
+    assert blocks.size.tolist() == [len(x) for x in members]
+    roots = [v for v, number in enumerate(blocks.block.tolist()) if number < 0]
+    assert len(roots) == nx.number_connected_components(network)
+    # The union: each block of three and more vertices is the subgraph that they induce.
+    large = [x for x in members if len(x) > 2]
+    assert blocks.union.num_graphs == len(large)
+    row = torch.repeat_interleave(torch.arange(blocks.union.num_nodes), blocks.union.degree)
+    ends = torch.stack([blocks.vertex[row], blocks.vertex[blocks.union.col.long()]])
+    assert torch.equal(graph.to_edge_index()[:, blocks.slot], ends)
+    bounds = blocks.union.ptr.tolist()
+    for number, (begin, end) in enumerate(zip(bounds, bounds[1:], strict=False)):
+        inside = blocks.vertex[begin:end].tolist()
+        assert inside == sorted(large[number])
+        found = {(u, v) for (u, v), r in zip(ends.T.tolist(), row.tolist(), strict=True)
+                 if begin <= r < end}  # fmt: skip
+        assert found == set(network.subgraph(inside).to_directed().edges)
+
+
+def some(n: int, chance: random.Random) -> torch.Tensor | None:
+    if n == 0 or chance.random() < 0.4:
+        return None
+    return torch.tensor(chance.sample(range(n), chance.randint(1, n)))
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("weighted", [False, True], ids=["hops", "weights"])
+@pytest.mark.parametrize("engine", ["auto", "lanes", "queue", "tensor"])
+@given(network=networks(), seed=st.integers(0, 2**32))
+def test_same_as_without(engine: str, weighted: bool, network: nx.Graph, seed: int) -> None:
+    graph, chance = graph_of(network, weighted), random.Random(seed)
+    n = graph.num_nodes
+    engine = {"lanes": "relax", "queue": "dijkstra"}.get(engine, engine) if weighted else engine
+    options: dict[str, Any] = {"sources": some(n, chance), "targets": some(n, chance)}
+    near = {"rtol": 1e-4 if engine in ("lanes", "relax", "auto") else 1e-9, "atol": 1e-7}
+    for measure in (torchcent.betweenness, torchcent.edge_betweenness):
+        if measure is torchcent.betweenness:
+            options["endpoints"] = chance.random() < 0.5
+        else:
+            del options["endpoints"]
+        plain = measure(graph, **options, engine="tensor", reduce="none", dtype=F64)
+        for reduce in ("blocks", ["fold", "blocks"]):
+            found = measure(graph, **options, engine=engine, reduce=reduce, dtype=F64)
+            torch.testing.assert_close(found, plain, **near, equal_nan=True)
+    states = torch.tensor([chance.choice([0.0, 0.25, 1.0, 3.5]) for _ in range(n)])
+    plain = torchcent.percolation(graph, states=states, engine="tensor", reduce="none", dtype=F64)
+    found = torchcent.percolation(graph, states=states, engine=engine, reduce="blocks", dtype=F64)
+    torch.testing.assert_close(found, plain, **near)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["hops", "weights"])
+@given(network=networks())
+def test_networkx(weighted: bool, network: nx.Graph) -> None:
+    graph, key = graph_of(network, weighted), "weight" if weighted else None
+    found = torchcent.betweenness(graph, reduce="blocks", dtype=F64)
+    known = nx.betweenness_centrality(network, weight=key)
+    assert found.tolist() == pytest.approx([known[v] for v in range(len(network))], abs=1e-6)
+    scores = torchcent.edge_betweenness(graph, reduce="blocks", dtype=F64)
+    of_edges = nx.edge_betweenness_centrality(network, weight=key)
+    assert scores.tolist() == pytest.approx([of_edges[e] for e in network.edges], abs=1e-6)
+
+
+def hairy() -> torch.Tensor:
+    """A core with blocks of several sizes at its vertices, and trees."""
+    parts, begin = [generate.ba(700, 4, seed=1)], 700
+    for size in [3, 4, 30, 600, *range(5, 60)]:
+        part = generate.ba(size, 2, seed=size) if size > 4 else nx_clique(size)
+        parts.append(torch.where(part == 0, size % 700, part + begin - 1))
+        begin += size - 1
+    leaves = torch.arange(begin, begin + 3000)
+    return torch.cat([*parts, torch.stack([leaves % begin, leaves])], dim=1)
+
+
+def nx_clique(size: int) -> torch.Tensor:
+    return torch.combinations(torch.arange(size)).T
+
+
+def test_auto_takes_blocks_that_pay(tuning: Tuning) -> None:
+    graph = Graph.from_edge_index(hairy(), directed=False)
+    request = Request("betweenness")
+    assert _blocks.chosen(graph, request) is None  # too little work
+    tuning(blocks_work=0, blocks_sources=0)
+    assert _blocks.chosen(graph, request) is not None
+    plan = torchcent.explain(graph)
+    assert "blocks of up to 700 vertices" in str(plan) and "bridges" in str(plan)
+    assert plan.core_nodes < graph.num_nodes and plan.num_nodes == graph.num_nodes
+    known = torchcent.betweenness(graph, reduce="fold", dtype=F64)
+    torch.testing.assert_close(torchcent.betweenness(graph, dtype=F64), known, rtol=1e-5, atol=1e-9)
+    assert "blocks" not in str(torchcent.explain(graph, reduce="fold"))
+    one = Graph.from_edge_index(generate.ba(3000, 4, seed=1), directed=False)
+    assert _blocks.chosen(one, request) is None  # one block: nothing is saved
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_bits_do_not_depend_on_threads(threads: int) -> None:
+    graph, before = Graph.from_edge_index(hairy(), directed=False), torch.get_num_threads()
+    known = torchcent.betweenness(graph, reduce="blocks", dtype=F64)
+    try:
+        torch.set_num_threads(threads)
+        again = Graph.from_edge_index(hairy(), directed=False)
+        assert torch.equal(torchcent.betweenness(again, reduce="blocks", dtype=F64), known)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_where_they_are_not_defined_they_are_left_out() -> None:
+    edges = hairy()
+    directed = Graph.from_edge_index(edges)
+    rounded = Graph.from_edge_index(edges, directed=False, edge_weight=torch.rand(edges.shape[1]))
+    tolerant = {"tie_tolerance": 1e-9}
+    for graph, options in ((directed, {}), (rounded, {}), (rounded, tolerant)):
+        some = torch.arange(0, graph.num_nodes, 50)
+        found = torchcent.betweenness(graph, sources=some, reduce="blocks", **options)
+        assert torch.equal(found, torchcent.betweenness(graph, sources=some, reduce="none",
+                                                        **options))  # fmt: skip
+    graph = Graph.from_edge_index(edges, directed=False)
+    some = torch.arange(0, graph.num_nodes, 50)
+    stress = [torchcent.stress(graph, sources=some, reduce=x) for x in ("blocks", "none")]
+    assert torch.equal(*stress)
+
+
+def test_counts_beyond_float64_inside_a_block() -> None:
+    width, count = 4, 530  # 4^528 = 2^1056 shortest paths from end to end
+    pairs = torch.cartesian_prod(torch.arange(width), torch.arange(width)).T
+    layers = [pairs + k * width + torch.tensor([[0], [width]]) for k in range(count - 1)]
+    tail = torch.tensor([[0, width * count], [width * count, width * count + 1]])
+    graph = Graph.from_edge_index(torch.cat([*layers, tail], dim=1), directed=False)
+    sources = torch.tensor([1, width * count + 1, width * count - 1])
+    options: dict[str, Any] = {"sources": sources, "dtype": F64, "normalized": False}
+    known = torchcent.betweenness(graph, reduce="none", **options)
+    for engine in ("auto", "queue"):
+        found = torchcent.betweenness(graph, reduce="blocks", engine=engine, **options)
+        torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-6)
+
+
+def test_memory_is_that_of_the_plan() -> None:
+    graph = Graph.from_edge_index(hairy(), directed=False)
+    needed = torchcent.explain(graph, reduce="blocks").memory
+    torchcent.betweenness(graph, reduce="blocks", memory=needed)
+    with pytest.raises(MemoryError, match="memory="):
+        torchcent.betweenness(graph, reduce="blocks", memory=graph.nbytes + 1000)
+
+
+@pytest.mark.parametrize("value", ["twin", 3, None, ["fold", "leaves"], [1]])
+def test_bad_names(value: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"reduce must be .*fold, blocks"):
+        torchcent.betweenness(torch.tensor([[0], [1]]), reduce=value)
+
+
+def test_command(capsys: Any, tmp_path: Path) -> None:
+    path = tmp_path / "graph.csv"
+    path.write_text("".join(f"{u},{v}\n" for u, v in hairy().T.tolist()))
+    scores = []
+    for how in ("auto", "none", "blocks", "fold,blocks"):
+        out = tmp_path / f"{how}.npy"
+        code, *_ = run(
+            capsys, "betweenness", path, "--reduce", how, "-o", out, "--quiet", "--undirected"
+        )
+        assert code == 0
+        scores.append(torch.from_numpy(np.load(out)))
+    for other in scores[1:]:
+        torch.testing.assert_close(other, scores[0], rtol=1e-5, atol=1e-9)
+    assert "reduce must be" in refused(capsys, "betweenness", path, "--reduce", "twin")

@@ -1,0 +1,238 @@
+"""Blocks (biconnected components), each of which is searched as a graph of its own.
+
+Shortest paths between vertices of a block stay inside it, and paths between blocks pass through cut
+vertices. Let A_X(v), B_X(v) be the sums of the weights of v and of all that hangs on it outside of
+the block X, and A, B the totals of the component. Then
+
+    C(v) = sum over the blocks X of v of C_X(v)
+           + (A - a_v) (B - b_v) - sum over the blocks X of v of (A - A_X(v)) (B - B_X(v)),
+
+where C_X counts the pairs of X with the weights A_X and B_X (Puzis et al. 2015; BADIOS: Sariyuce et
+al. 2013). An edge lies in one block; a bridge from u to v gets A_X(u) B_X(v) without a search. The
+blocks of two vertices are bridges, so that nothing is left to be folded (_fold.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.engines import _room
+from torchcent.engines._fold import Fold, in_component
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._request import Request, weights
+from torchcent.graph import Graph, _csr
+from torchcent.runtime import _ops
+
+# Blocks are searched if that takes at most this share of the work, counted in sources x slots.
+_SHARE = 0.85
+# Work and sources from which the decomposition is tried. It takes as long as ten single searches,
+# or a few hundred in lanes; graphs with many leaves tend to have many blocks.
+LEAST_WORK, MANY_SOURCES = 1e8, 2**14
+
+
+class _Sums(NamedTuple):
+    """Sums of weights for a decomposition."""
+
+    below: Tensor  # [n]: of a vertex and of all that hangs on it, seen from its block
+    inside: Tensor  # [blocks]: of all vertices but the top, with what hangs on them
+    total: Tensor  # [n]: of the component of a vertex
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The blocks of a symmetric graph.
+
+    The edges from a vertex towards the root of its component belong to one block; its top is the
+    vertex of a block that is closest to the root (csrc/graph/cpu/blocks.cpp).
+
+    Attributes:
+        tree: each vertex hangs on the top of its block, roots on none.
+        block: [n]; that block, -1 for roots.
+        top: [blocks].
+        size: [blocks]; number of vertices.
+        union: the blocks of three and more vertices, as graphs of a batch.
+        vertex: [union.num_nodes]; the vertex of the graph that each one is a copy of.
+        slot: [union.num_slots]; the slot of the graph.
+        number: [union.num_nodes]; the block of each one.
+    """
+
+    tree: Fold
+    block: Tensor
+    top: Tensor
+    size: Tensor
+    union: Graph
+    vertex: Tensor
+    slot: Tensor
+    number: Tensor
+
+    @staticmethod
+    def of(graph: Graph) -> Blocks:
+        """Those of a graph, kept with it."""
+        kept = graph.__dict__
+        if "_blocks" not in kept:
+            kept["_blocks"] = _decompose(graph)
+        found: Blocks = kept["_blocks"]
+        return found
+
+    @property
+    def in_words(self) -> str:
+        """For `explain`."""
+        assert self.union.ptr is not None
+        size = self.union.ptr.diff()
+        largest = int(size.max()) if size.numel() else 0
+        bridges = int((self.size == 2).sum())
+        return (
+            f"{size.numel():,} blocks of up to {largest:,} vertices; {bridges:,} bridges are known"
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Memory besides the graph, with that of the separate graphs of the union."""
+        own = (self.tree.order, self.tree.parent, self.block, self.top, self.size, self.vertex)
+        held = sum(part.numel() * part.itemsize for part in (*own, self.slot, self.number))
+        return held + 2 * self.union.nbytes
+
+    def work(self, sources: int | None) -> float:
+        """Sources x slots, for searches from all vertices or from so many."""
+        assert self.union.ptr is not None
+        size, slots = self.union.ptr.diff(), self.union.rowptr[self.union.ptr].diff()
+        starts = size if sources is None else size.clamp(max=sources)
+        return float((starts.double() * slots.double()).sum())
+
+    def searched(self, engine: str) -> Graph:
+        """What is searched: small blocks together and the others one by one, or the union as one
+        graph by the engine that was asked for."""
+        if engine in ("auto", "tiny"):
+            return self.union
+        kept = vars(self)
+        if "whole" not in kept:
+            union = self.union
+            kept["whole"] = Graph(
+                union.rowptr, union.col, union.slot, False, union.weight, _trusted=True
+            )
+        whole: Graph = kept["whole"]
+        return whole
+
+    def reduce(self, graph: Graph, request: Request) -> tuple[Request, Tensor]:
+        """The request for :meth:`searched`, and what is counted in closed form."""
+        a, b = weights(graph, request.sources), weights(graph, request.targets)
+        of_a, of_b = self._sums(graph, a), self._sums(graph, b)
+        memory = request.memory
+        left = request._replace(
+            sources=self._of_copies(of_a), targets=self._of_copies(of_b), endpoints=False,
+            reduce=frozenset(),
+            memory=None if memory is None else max(memory - graph.nbytes - self.nbytes, 0),
+        )  # fmt: skip
+        if MEASURES[request.measure].per_slot:
+            return left, self._known_of_slots(graph, of_a, of_b)
+        product = torch.zeros_like(a).index_add_(0, self.top, of_a.inside * of_b.inside)
+        known = (of_a.total - a).mul_(of_b.total - b).sub_(product)
+        known.sub_((of_a.total - of_a.below).mul_(of_b.total - of_b.below))
+        if request.endpoints:
+            known += a * (of_b.total - b) + b * (of_a.total - a)
+        return left, known
+
+    def add(self, known: Tensor, found: Tensor, per_slot: bool) -> Tensor:
+        """Adds the scores of the union to those that are known."""
+        return known.index_add_(0, self.slot if per_slot else self.vertex, found)
+
+    def _sums(self, graph: Graph, weight: Tensor) -> _Sums:
+        below = self.tree.hanging(graph, weight)
+        member = torch.nonzero(self.block >= 0).flatten()
+        inside = below.new_zeros(self.top.numel())
+        inside.index_add_(0, self.block.index_select(0, member), below.index_select(0, member))
+        return _Sums(below, inside, in_component(graph, weight))
+
+    def _of_copies(self, of: _Sums) -> Tensor:
+        """A_X(v) for each vertex v of each block X of the union."""
+        is_top = self.block.index_select(0, self.vertex) != self.number
+        above = of.total.index_select(0, self.vertex) - of.inside.index_select(0, self.number)
+        return torch.where(is_top, above.clamp_(min=0), of.below.index_select(0, self.vertex))
+
+    def _known_of_slots(self, graph: Graph, of_a: _Sums, of_b: _Sums) -> Tensor:
+        known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+        lower, up, down = self._bridges(graph)
+        a, b, total_a, total_b = (
+            x.index_select(0, lower) for x in (of_a.below, of_b.below, of_a.total, of_b.total)
+        )
+        known[up] = a * (total_b - b)
+        known[down] = (total_a - a) * b
+        return known
+
+    def _bridges(self, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
+        """The lower ends of the bridges, and their slots up and down."""
+        of_lower = self.block.clamp(min=0)
+        is_lower = (self.block >= 0) & (self.size.index_select(0, of_lower) == 2)
+        lower = torch.nonzero(is_lower).flatten()
+        ends = torch.stack([lower, self.tree.parent.index_select(0, lower)])
+        up, down = (_csr.slots(x.int(), graph.rowptr, graph.col) for x in (ends, ends.flip(0)))
+        return lower, up, down
+
+
+def _decompose(graph: Graph) -> Blocks:
+    rowptr, col, device = graph.rowptr.cpu(), graph.col.cpu(), graph.device
+    order, block, top = _ops.ops.blocks(rowptr, col)
+    ptr, vertex, *arcs, slot = _ops.ops.block_union(
+        rowptr, col, block, top, 3, torch.get_num_threads()
+    )
+    member = block >= 0
+    size = torch.bincount(block[member], minlength=top.numel()) + 1
+    parent = torch.full_like(block, -1)
+    parent[member] = top[block[member]]
+    number = torch.repeat_interleave(torch.nonzero(size > 2).flatten(), ptr.diff())
+    order, parent, block, top, size, vertex, slot, number, ptr, *arcs = (
+        x.to(device) for x in (order, parent, block, top, size, vertex, slot, number, ptr, *arcs)
+    )
+    weight = None if graph.weight is None else graph.weight.index_select(0, slot)
+    columns = torch.arange(slot.numel(), device=device)
+    union = Graph(arcs[0], arcs[1], columns, False, weight, ptr, _trusted=True)
+    return Blocks(Fold(order, parent), block, top, size, union, vertex, slot, number)
+
+
+def chosen(graph: Graph, request: Request) -> Blocks | None:
+    """The blocks of a graph, if they are to be searched one by one."""
+    measure, asked = MEASURES[request.measure], request.reduce
+    possible = (
+        (asked is None or "blocks" in asked)
+        and measure.folds == "all"
+        and graph.is_symmetric
+        and graph.num_slots > 0
+        and _ops.available
+        and (not graph.is_weighted or (request.tie_tolerance == 0 and graph.scale.exact))
+    )
+    if not possible:
+        return None
+    if asked is not None:
+        return Blocks.of(graph)
+    sources = request.num_sources
+    if (
+        (sources is not None and sources < MANY_SOURCES // 64)
+        or request.engine != "auto"
+        or graph.device.type != "cpu"
+    ):
+        return None
+    leaves = Fold.of(graph, "all").order.numel()
+    slots = graph.num_slots - 2 * leaves
+    starts = int((graph.degree > 0).sum()) - leaves
+    starts = starts if sources is None else min(sources, starts)
+    work = float(slots) * starts
+    if (
+        work < LEAST_WORK
+        or max(starts, 8 * leaves) < MANY_SOURCES
+        or _room.limit(graph, request.memory) < 8 * _bytes(graph)
+    ):
+        return None
+    blocks = Blocks.of(graph)
+    return blocks if blocks.work(sources) <= _SHARE * work else None
+
+
+def _bytes(graph: Graph) -> int:
+    """Memory for the graph, the decomposition and the separate graphs, at most.
+
+    With eight times as much, a search of blocks has room where one of the graph has it.
+    """
+    return graph.nbytes + 100 * graph.num_nodes + (32 + 16 * graph.is_weighted) * graph.num_slots
