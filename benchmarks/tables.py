@@ -25,6 +25,7 @@ import gpu_report
 import loader
 import preparation
 import public_call
+import reductions
 from report import ONE_THREAD, markdown, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +34,7 @@ FILES = {
     "measured": "cpu.json",
     "public": "public_call.json",
     "preparation": "preparation.json",
+    "reductions": "reductions.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
     "loader": "loader.json",
@@ -52,6 +54,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return public_call.table(result)
     if kind == "preparation":
         return preparation.table(result)
+    if kind == "reductions":
+        return reductions.table(result)
     if kind == "h200":
         return gpu_report.table(result, wanted)
     if kind == "loader":

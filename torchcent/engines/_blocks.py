@@ -174,22 +174,18 @@ class Blocks:
 
 
 def _decompose(graph: Graph) -> Blocks:
-    rowptr, col, device = graph.rowptr.cpu(), graph.col.cpu(), graph.device
-    order, block, top = _ops.ops.blocks(rowptr, col)
-    ptr, vertex, *arcs, slot = _ops.ops.block_union(
-        rowptr, col, block, top, 3, torch.get_num_threads()
+    order, block, top = _ops.ops.blocks(graph.rowptr, graph.col)
+    ptr, vertex, rowptr, col, slot = _ops.ops.block_union(
+        graph.rowptr, graph.col, block, top, 3, torch.get_num_threads()
     )
     member = block >= 0
     size = torch.bincount(block[member], minlength=top.numel()) + 1
     parent = torch.full_like(block, -1)
     parent[member] = top[block[member]]
     number = torch.repeat_interleave(torch.nonzero(size > 2).flatten(), ptr.diff())
-    order, parent, block, top, size, vertex, slot, number, ptr, *arcs = (
-        x.to(device) for x in (order, parent, block, top, size, vertex, slot, number, ptr, *arcs)
-    )
     weight = None if graph.weight is None else graph.weight.index_select(0, slot)
-    columns = torch.arange(slot.numel(), device=device)
-    union = Graph(arcs[0], arcs[1], columns, False, weight, ptr, _trusted=True)
+    columns = torch.arange(slot.numel(), device=graph.device)
+    union = Graph(rowptr, col, columns, False, weight, ptr, _trusted=True)
     return Blocks(Fold(order, parent), block, top, size, union, vertex, slot, number)
 
 
@@ -201,7 +197,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
         and measure.folds == "all"
         and graph.is_symmetric
         and graph.num_slots > 0
-        and _ops.available
+        and _ops.has_kernel("blocks", graph.device)
         and (not graph.is_weighted or (request.tie_tolerance == 0 and graph.scale.exact))
     )
     if not possible:
@@ -209,11 +205,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     if asked is not None:
         return Blocks.of(graph)
     sources = request.num_sources
-    if (
-        (sources is not None and sources < MANY_SOURCES // 64)
-        or request.engine != "auto"
-        or graph.device.type != "cpu"
-    ):
+    if (sources is not None and sources < MANY_SOURCES // 64) or request.engine != "auto":
         return None
     leaves = Fold.of(graph, "all").order.numel()
     slots = graph.num_slots - 2 * leaves
@@ -222,7 +214,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     work = float(slots) * starts
     if (
         work < LEAST_WORK
-        or max(starts, 8 * leaves) < MANY_SOURCES
+        or max(starts, 4 * leaves) < MANY_SOURCES
         or _room.limit(graph, request.memory) < 8 * _bytes(graph)
     ):
         return None

@@ -1,0 +1,94 @@
+"""What exact reductions save: exact betweenness of whole graphs, from edges to scores.
+
+    python benchmarks/reductions.py       # about ten minutes -> results/reductions.json
+
+Every run builds the graph. Without a reduction beyond folding, and as `reduce="auto"` decides, in
+turns: five times, once where a run takes longer than a minute. Scores are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from graphs import find
+from machine import conditions
+from report import markdown
+
+import torchcent
+from torchcent import Graph
+
+RESULT = Path(__file__).parent / "results" / "reductions.json"
+THREADS, TURNS, LONG = 2, 5, 60.0
+GRAPHS = (
+    "rec-amazon", "PGPgiantcompo", "web-NotreDame", "email-Enron", "ca-CondMat-lcc", "astro-ph",
+    "oregon1", "power", "facebook_combined", "4elt", "wing", "soc-Epinions1-und",
+)  # fmt: skip
+#: also with whole weights of 1 to 9
+WEIGHTED = ("rec-amazon", "PGPgiantcompo", "ca-CondMat-lcc")
+
+
+def measure(name: str, weighted: bool) -> dict[str, Any]:
+    edges, n = find([name])[0].edges()
+    index = torch.from_numpy(np.ascontiguousarray(edges))
+    weight = None
+    if weighted:
+        chance = torch.Generator().manual_seed(1)
+        weight = torch.randint(1, 10, (index.shape[1],), generator=chance).double()
+    options: dict[str, Any] = {"num_nodes": n, "directed": False, "progress": False}
+    seconds: dict[str, list[float]] = {"fold": [], "auto": []}
+    scores: dict[str, torch.Tensor] = {}
+    for _ in range(TURNS):
+        for how, runs in seconds.items():
+            begin = time.perf_counter()
+            scores[how] = torchcent.betweenness(
+                index, weight, reduce=how, dtype=torch.float64, **options
+            )
+            runs.append(time.perf_counter() - begin)
+        if seconds["fold"][0] > LONG:
+            break
+    torch.testing.assert_close(scores["auto"], scores["fold"], rtol=1e-4, atol=1e-9)
+    graph = Graph.from_edge_index(index, num_nodes=n, directed=False, edge_weight=weight)
+    plan = torchcent.explain(graph)
+    row = {
+        "name": name + (", whole weights" if weighted else ""), "num_nodes": n,
+        "num_slots": graph.num_slots, "searched_nodes": plan.core_nodes,
+        "searched_slots": plan.core_slots, "blocks": plan.blocks, "seconds": seconds,
+    }  # fmt: skip
+    print(row["name"], {how: round(statistics.median(x), 3) for how, x in seconds.items()},
+          plan.blocks, flush=True)  # fmt: skip
+    return row
+
+
+def table(result: dict[str, Any]) -> str:
+    head = ["graph", "vertices", "slots", "folded, s", "auto, s", "x", "searched"]
+    lines = [head]
+    for row in result["graphs"]:
+        fold, auto = (statistics.median(row["seconds"][how]) for how in ("fold", "auto"))
+        lines.append(
+            [row["name"], f"{row['num_nodes']:,}", f"{row['num_slots']:,}", f"{fold:.3g}"]
+            + [f"{auto:.3g}", f"{fold / auto:.2f}", row["blocks"] or "the folded graph"]
+        )
+    return markdown(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--graphs", nargs="+", default=GRAPHS)
+    names = parser.parse_args().graphs
+    torch.set_num_threads(THREADS)
+    rows = [measure(name, False) for name in names]
+    rows += [measure(name, True) for name in names if name in WEIGHTED]
+    result = {**conditions(), "threads": THREADS, "graphs": rows}
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    print(table(result))
+
+
+if __name__ == "__main__":
+    main()
