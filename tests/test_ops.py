@@ -120,6 +120,10 @@ def samples() -> dict[str, list[tuple]]:
         "breadth_first": [(rowptr, col, colptr, row), (both_ptr, both, both_ptr, both)],
         "bandwidth_order": [(rowptr, col, colptr, row), (both_ptr, both, both_ptr, both)],
         "fold": [(both_ptr, both, True), (both_ptr, both, False)],
+        "blocks": [(both_ptr, both)],
+        "block_union": [
+            (both_ptr, both, *ops.blocks(both_ptr, both)[1:], least, 2) for least in (2, 3, 99)
+        ],
         "tree_sum": [(order, parent, torch.ones(15, dtype=F64))],
         "depths": [(rowptr, col, 3)],
         "search_summary": [
