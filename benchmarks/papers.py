@@ -24,6 +24,7 @@ from typing import Any
 import torch
 from graphs import MissingGraph, find
 from machine import conditions
+from report import markdown
 
 import torchcent
 from torchcent import Graph, generate
@@ -158,6 +159,28 @@ def measured(row: Row, given: argparse.Namespace) -> dict[str, Any] | None:
     where = f"{row.paper}, {row.table}: {row.workload}, {row.measure}"
     print(f"{where:<72} {found['seconds']:.4f} s (first {first:.4f}){beside}", flush=True)
     return found
+
+
+def table(result: dict[str, Any], paper: str) -> str:
+    """The rows of a paper: its time, and ours on each device, on a new Graph in brackets."""
+    kinds = {"cuda": "H200, s (on a new Graph)", "cpu": "CPU, s (on a new Graph)"}
+    measured = [kind for kind in kinds if kind in result]
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for kind in measured:
+        for row in result[kind]["rows"]:
+            if row["paper"] == paper:
+                key = (row["table"], row["workload"], row["measure"], f"{row['sources'] or 'all'}")
+                rows.setdefault(key, {})[kind] = row
+    head = ["table", "workload", "measure", "sources", f"{MACHINES[paper]}, s"]
+    lines = [[*head, *(kinds[kind] for kind in measured)]]
+    for (number, workload, measure, sources), of in rows.items():
+        theirs = next(iter(of.values()))["paper_seconds"]
+        ours = (of.get(kind) for kind in measured)
+        lines.append(
+            [number, workload, f"`{measure}`", sources, "" if theirs is None else f"{theirs:g}"]
+            + ["" if x is None else f"{x['seconds']:.3g} ({x['first']:.3g})" for x in ours]
+        )
+    return markdown(lines)
 
 
 def main() -> None:

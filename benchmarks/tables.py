@@ -23,6 +23,7 @@ import approximation
 import distance_report
 import gpu_report
 import loader
+import papers
 import preparation
 import public_call
 import reductions
@@ -41,6 +42,7 @@ FILES = {
     "mcl": "mcl.json",
     "approximation": "approximation.json",
     "h200": "h200.json",
+    "papers": "papers.json",
 }
 MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PEERS = {"networkit": "x NetworKit (2 threads)", "igraph": "x igraph (1 thread)"}
@@ -54,6 +56,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return public_call.table(result)
     if kind == "preparation":
         return preparation.table(result)
+    if kind == "papers":
+        return papers.table(result, wanted)
     if kind == "reductions":
         return reductions.table(result)
     if kind == "h200":
