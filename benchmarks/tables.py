@@ -6,7 +6,8 @@ A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins
 cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
 one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
 `<!-- loader: all -->` that of loader.json, `<!-- approximation: all -->` that of
-approximation.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends
+approximation.json, `<!-- reductions: all -->` that of reductions.json, `<!-- papers: PAPER -->` one
+of papers.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends
 it. Tables of a result that is not there stay as they are.
 """
 

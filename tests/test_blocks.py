@@ -142,14 +142,14 @@ def hairy() -> torch.Tensor:
     """A core with blocks of several sizes at its vertices, and trees."""
     parts, begin = [generate.ba(700, 4, seed=1)], 700
     for size in [3, 4, 30, 600, *range(5, 60)]:
-        part = generate.ba(size, 2, seed=size) if size > 4 else nx_clique(size)
+        part = generate.ba(size, 2, seed=size) if size > 4 else clique(size)
         parts.append(torch.where(part == 0, size % 700, part + begin - 1))
         begin += size - 1
     leaves = torch.arange(begin, begin + 3000)
     return torch.cat([*parts, torch.stack([leaves % begin, leaves])], dim=1)
 
 
-def nx_clique(size: int) -> torch.Tensor:
+def clique(size: int) -> torch.Tensor:
     return torch.combinations(torch.arange(size)).T
 
 
