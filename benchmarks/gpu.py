@@ -58,6 +58,7 @@ SUITES = [
     "test_percolation",
     "test_weighted_ends",
     "test_reductions",
+    "test_search_weights",
     "test_cutoff",
     "test_overflow",
     "test_bits",

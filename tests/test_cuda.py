@@ -14,7 +14,6 @@ import torchcent
 from torchcent import generate
 from torchcent.engines import _choice, _room
 from torchcent.engines._measures import MEASURES
-from torchcent.graph import _device
 from torchcent.runtime import _ops
 
 if not (_ops.cuda and torch.cuda.is_available()):
@@ -331,34 +330,11 @@ def test_nothing_to_build():
             assert graph.components.tolist() == list(range(n)) and graph.is_symmetric
 
 
-@pytest.mark.parametrize("window", [1, 64, 2**21])
-@pytest.mark.parametrize("name", ["isolated", "hubs", "random"])
-def test_windows_change_no_bit(name, window, tuning):
-    n, arcs = CSR[name]
-    graph = torchcent.Graph.from_edge_index(edge_index(arcs).cuda(), n, directed=False)
-
-    def prepared():
-        yield from _device.fold(graph.rowptr, graph.col, True)
-
-    expected = list(prepared())
-    tuning(device_window=window)
-    for ours, theirs in zip(prepared(), expected, strict=True):
-        assert torch.equal(ours, theirs)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_preparation_equals_that_of_the_cpu(seed):
     n, arcs = 200, random_graph(200, 190, seed)
     graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed=False)
     device = graph.to("cuda")
-    _, parent = _ops.ops.fold(graph.rowptr, graph.col, True)
-    order, found = (part.cpu() for part in _device.fold(device.rowptr, device.col, True))
-    assert order.numel() == int((parent >= 0).sum())  # which of two leaves stays is free
-    values = torch.arange(n, dtype=torch.float64)
-    torch.testing.assert_close(
-        _ops.ops.tree_sum(order.cuda(), found.cuda(), values.cuda()).cpu(),
-        _ops.ops.tree_sum(order, found, values),
-    )
     labels = torch.stack([device.components.cpu(), graph.components])
     assert torch.unique(labels, dim=1).shape[1] == int(graph.components.max()) + 1
     assert torch.equal(

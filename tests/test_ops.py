@@ -36,6 +36,7 @@ def samples() -> dict[str, list[tuple]]:
     colptr, row, _ = ops.transpose(rowptr, col)
     both_ptr, both = ops.csr(columns.int(), 15, True)
     order, parent = ops.fold(both_ptr, both, True)
+    ones, one = torch.ones(15, dtype=F64), torch.ones((), dtype=F64).expand(15)
     none = columns[:, :0]
     down, below = ops.csr(torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32), 4, False)
     closed = (down, below, torch.tensor([1, 2, 1, 5]), torch.tensor([-8]), 1, 3)
@@ -117,14 +118,27 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "reverse_slots": [(both_ptr, both), (both_ptr, both, 2)],
         "components": [(rowptr, col, False), (both_ptr, both, True, 2)],
-        "breadth_first": [(rowptr, col, colptr, row), (both_ptr, both, both_ptr, both)],
+        "breadth_first": [
+            (rowptr, col, colptr, row),
+            (both_ptr, both, both_ptr, both, ops.depths(both_ptr, both, 0)),
+        ],
         "bandwidth_order": [(rowptr, col, colptr, row), (both_ptr, both, both_ptr, both)],
         "fold": [(both_ptr, both, True), (both_ptr, both, False)],
         "blocks": [(both_ptr, both)],
         "block_union": [
             (both_ptr, both, *ops.blocks(both_ptr, both)[1:], least, 2) for least in (2, 3, 99)
         ],
-        "tree_sum": [(order, parent, torch.ones(15, dtype=F64))],
+        "tree_sum": [(order, parent, ones), (order, parent, one)],
+        "component_totals": [(ops.components(both_ptr, both, True), ones, 2)],
+        "folded_pairs": [
+            (order, parent, one, ones, ones, ones, ones, ones, counts, not counts, 2)
+            for counts in (False, True)
+        ],
+        "id_faults": [(torch.tensor([3, 1, 3]), 15)],
+        "search_weights": [
+            (both_ptr, torch.arange(15), order, ones, one, ones, ones, 2)
+            for order in (None, torch.arange(15).flip(0))
+        ],
         "depths": [(rowptr, col, 3)],
         "search_summary": [
             (rowptr, col, sources, torch.zeros(4, dtype=torch.int64), 2)

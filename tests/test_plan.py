@@ -82,7 +82,10 @@ MANY = 2**24
 @pytest.mark.parametrize(
     ("slots", "sources", "width"),
     [
-        (MANY, 1, 32),
+        (MANY, 1, 8),
+        (1000, 5, 8),
+        (MANY, 8, 8),
+        (MANY, 9, 32),
         (MANY, 32, 32),
         (MANY, 33, 64),
         (1000, 5000, 32),  # batches of 64 would leave the device nearly idle
@@ -99,7 +102,7 @@ def test_lanes_follow_slots_and_sources(slots, sources, width):
 def test_lanes_follow_memory_only_where_one_batch_does_not_fit():
     for most in _room.WIDTHS:
         assert _room.width(MANY, 5000, lambda width, most=most: width <= most) == most
-    assert _room.width(MANY, 5000, lambda _: False) == 32  # refused by the plan
+    assert _room.width(MANY, 5000, lambda _: False) == 8  # refused by the plan
 
 
 @pytest.mark.parametrize("sources", [0, 1, 4095, 4096, 4097, 36863, 36864, 36865, 10**6])

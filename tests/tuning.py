@@ -32,7 +32,6 @@ PLACES = {
     # Seconds of exact scores that are taken for nothing.
     "exact_for_nothing": "approx._cost.EXACT_SECONDS",
     # Slots that preparation on a device looks at together.
-    "device_window": "graph._device._WINDOW",
     # Sources x slots and sources from which blocks are looked for.
     "blocks_work": "engines._blocks.LEAST_WORK",
     "blocks_sources": "engines._blocks.MANY_SOURCES",

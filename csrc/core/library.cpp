@@ -24,10 +24,21 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "induced(Tensor rowptr, Tensor col, Tensor kept, bool slots=True, int threads=1) -> "
       "(Tensor rowptr, Tensor col, Tensor slot)");
   m.def("components(Tensor rowptr, Tensor col, bool symmetric, int threads=1) -> Tensor");
-  m.def("breadth_first(Tensor rowptr, Tensor col, Tensor colptr, Tensor row) -> Tensor");
+  // depth: the hops from vertex 0, if they are known.
+  m.def("breadth_first(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor? depth=None) -> Tensor");
   m.def("bandwidth_order(Tensor rowptr, Tensor col, Tensor colptr, Tensor row) -> Tensor");
   m.def("fold(Tensor rowptr, Tensor col, bool recursive) -> (Tensor order, Tensor parent)");
+  // Weights per vertex are float64 of any stride, so that one number may stand for all.
   m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
+  m.def("component_totals(Tensor label, Tensor values, int threads=1) -> Tensor");
+  m.def(
+      "folded_pairs(Tensor order, Tensor parent, Tensor a, Tensor b, Tensor hanging_a, Tensor hanging_b, "
+      "Tensor total_a, Tensor total_b, bool counts, bool endpoints, int threads=1) -> Tensor");
+  // id_faults is int64 [3] on the host: the smallest and the largest id, and the number of repetitions.
+  m.def("id_faults(Tensor ids, int num_nodes) -> Tensor");
+  m.def(
+      "search_weights(Tensor rowptr, Tensor vertex, Tensor? sequence, Tensor source, Tensor own, Tensor target, "
+      "Tensor through, int threads=1) -> (Tensor start, Tensor source, Tensor own, Tensor target, Tensor through)");
   m.def("blocks(Tensor rowptr, Tensor col) -> (Tensor order, Tensor block, Tensor top)");
   m.def(
       "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "

@@ -257,10 +257,7 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
     if value.numel() == 0:
         raise ValueError(f"{name} must not be empty; pass None for all vertices")
     ids = value.to(device=graph.device, dtype=torch.int64, copy=True)  # a private copy
-    # One sort and one copy to the host; PyTorch's unique waits for the device several times.
-    ordered = torch.sort(ids).values
-    repeated = (ordered[1:] == ordered[:-1]).any()
-    low, high, repeats = torch.stack([ordered[0], ordered[-1], repeated.long()]).tolist()
+    low, high, repeats = _id_faults(ids, graph.num_nodes)
     if low < 0 or high >= graph.num_nodes:
         raise ValueError(
             f"{name} contains vertex {low if low < 0 else high}, but ids must be in "
@@ -270,6 +267,14 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
         ordered, count = torch.unique(ids, return_counts=True)
         raise ValueError(f"{name} contains vertex {int(ordered[count.argmax()])} more than once")
     return ids
+
+
+def _id_faults(ids: Tensor, num_nodes: int) -> list[int]:
+    """The smallest and the largest id, and whether any is repeated."""
+    if _ops.has_kernel("id_faults", ids.device):
+        found: list[int] = _ops.ops.id_faults(ids, num_nodes).tolist()
+        return found
+    return [int(ids.min()), int(ids.max()), ids.numel() - torch.unique(ids).numel()]
 
 
 def per_vertex(value: object, name: str, graph: Graph) -> Tensor:

@@ -209,7 +209,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
         return None
     leaves = Fold.of(graph, "all").order.numel()
     slots = graph.num_slots - 2 * leaves
-    starts = int((graph.degree > 0).sum()) - leaves
+    starts = _with_arcs(graph) - leaves
     starts = starts if sources is None else min(sources, starts)
     work = float(slots) * starts
     if (
@@ -220,6 +220,14 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
         return None
     blocks = Blocks.of(graph)
     return blocks if blocks.work(sources) <= _SHARE * work else None
+
+
+def _with_arcs(graph: Graph) -> int:
+    """The number of vertices with arcs, kept with the graph."""
+    kept = graph.__dict__
+    if "_num_with_arcs" not in kept:
+        kept["_num_with_arcs"] = int((graph.degree > 0).sum())
+    return int(kept["_num_with_arcs"])
 
 
 def _bytes(graph: Graph) -> int:

@@ -36,11 +36,15 @@ class Fold:
 
     @staticmethod
     def of(graph: Graph, rounds: str) -> Fold:
-        """Folds in "all" rounds, "one" round, or "no" round."""
-        parent = torch.full((graph.num_nodes,), -1, device=graph.device)
-        if rounds == "no" or not graph.is_symmetric:
-            return Fold(parent[:0], parent)
-        return Fold(*_ops.ops.fold(graph.rowptr, graph.col, rounds == "all"))
+        """Folds in "all" rounds, "one" round, or "no" round; kept with the graph."""
+        kept = graph.__dict__.setdefault("_folds", {})
+        if rounds not in kept:
+            if rounds == "no" or not graph.is_symmetric:
+                parent = torch.full((graph.num_nodes,), -1, device=graph.device)
+                kept[rounds] = Fold(parent[:0], parent)
+            else:
+                kept[rounds] = Fold(*_ops.ops.fold(graph.rowptr, graph.col, rounds == "all"))
+        return cast(Fold, kept[rounds])
 
     def hanging(self, graph: Graph, weight: Tensor) -> Tensor:
         """The sum of the weights folded onto each vertex; kept if every vertex counts once."""
@@ -49,7 +53,7 @@ class Fold:
             return found
         kept = vars(self)
         if "sizes" not in kept:
-            kept["sizes"] = _ops.ops.tree_sum(self.order, self.parent, weight.contiguous())
+            kept["sizes"] = _ops.ops.tree_sum(self.order, self.parent, weight)
         return cast(Tensor, kept["sizes"])
 
     def arcs_left(self, arcs: Tensor) -> Tensor:
@@ -92,22 +96,17 @@ class Fold:
         hanging: tuple[Tensor, Tensor],
         endpoints: bool,
     ) -> Tensor:
-        (a, b), (hanging_a, hanging_b) = weights, hanging
+        a, b = weights
         if not graph.is_symmetric or not (self.order.numel() or endpoints):
-            return torch.zeros_like(a)
-        product = torch.zeros_like(a)  # sum of A_i B_i over the branches attached to a vertex
-        leaf = self.order
-        branch = hanging_a.index_select(0, leaf) * hanging_b.index_select(0, leaf)
-        product.index_add_(0, self.parent.index_select(0, leaf), branch)
-        if counts:
-            return (hanging_a - a) * (hanging_b - b) - product
-        total_a, total_b = in_component(graph, a), in_component(graph, b)
-        # All pairs without v as an end, minus those within one branch and those left to the search.
-        known = (total_a - a).mul_(total_b - b).sub_(product)
-        known.sub_((total_a - hanging_a).mul_(total_b - hanging_b))
-        if endpoints:
-            known += a * (total_b - b) + b * (total_a - a)
-        return known
+            return torch.zeros_like(a, memory_format=torch.contiguous_format)
+        totals = in_component(graph, a), in_component(graph, b)
+        if _ops.has_kernel("folded_pairs", graph.device):
+            found: Tensor = _ops.ops.folded_pairs(
+                self.order, self.parent, a, b, *hanging, *totals, counts, endpoints,
+                torch.get_num_threads(),
+            )  # fmt: skip
+            return found
+        return a * (totals[1] - b) + b * (totals[0] - a)  # nothing is folded here
 
     def _of_slots(
         self, graph: Graph, weights: tuple[Tensor, Tensor], hanging: tuple[Tensor, Tensor]
@@ -152,14 +151,8 @@ def in_component(graph: Graph, weight: Tensor) -> Tensor:
 
 def _totals(graph: Graph, weight: Tensor) -> Tensor:
     label = graph.components
-    if not weight.is_cuda:
-        total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
-        return total.index_select(0, label)
-    # To add all weights of the largest to one number would be slow on CUDA. Here it is summed on
-    # its own, while its vertices add zeros to numbers of their own.
-    inside = label == graph._largest_component
-    vertex = torch.arange(graph.num_nodes, device=graph.device)
-    total = weight.new_zeros(graph.num_nodes)
-    total.index_add_(0, torch.where(inside, vertex, label), weight.masked_fill(inside, 0))
-    most = weight.masked_fill(~inside, 0).sum()
-    return torch.where(inside, most, total.index_select(0, label))
+    if _ops.has_kernel("component_totals", graph.device):
+        found: Tensor = _ops.ops.component_totals(label, weight, torch.get_num_threads())
+        return found
+    total = weight.new_zeros(graph.num_nodes).index_add_(0, label, weight)
+    return total.index_select(0, label)

@@ -14,11 +14,14 @@ def depth(rowptr: Tensor, col: Tensor) -> int:
     return rim(rowptr, col)[0]
 
 
-def rim(rowptr: Tensor, col: Tensor) -> tuple[int, Tensor]:
-    """The same, and int32 [n]: the hops from that vertex, which is at the rim of the graph."""
+def rim(rowptr: Tensor, col: Tensor, from_hub: Tensor | None = None) -> tuple[int, Tensor]:
+    """The same, and int32 [n]: the hops from that vertex, which is at the rim of the graph.
+
+    `from_hub`: the hops from the hub, if they are known.
+    """
     if rowptr.numel() < 2:
         return 0, rowptr.new_empty(0, dtype=torch.int32)
-    first = hops(rowptr, col, int(rowptr.diff().argmax()))
+    first = hops(rowptr, col, int(rowptr.diff().argmax())) if from_hub is None else from_hub
     second = hops(rowptr, col, int(first.argmax()))
     return max(int(first.max()), int(second.max())), second
 

@@ -68,7 +68,10 @@ class Core:
             return self.balls
         if self.order != "degree":
             return torch.arange(self.num_nodes, device=self.rowptr.device)
-        found: Tensor = _ops.ops.breadth_first(self.rowptr, self.col, self.colptr, self.row)
+        found: Tensor = _ops.ops.breadth_first(
+            self.rowptr, self.col, self.colptr, self.row, self.from_hub
+        )
+        vars(self).pop("from_hub", None)
         return found
 
     @cached_property
@@ -87,9 +90,17 @@ class Core:
         return total
 
     @cached_property
+    def from_hub(self) -> Tensor | None:
+        """int32 [n]: the hops from vertex 0, if this is the hub and a search of its own on CUDA."""
+        symmetric = self.colptr is self.rowptr
+        if self.order != "degree" or not symmetric or not self.num_nodes or not self.col.is_cuda:
+            return None
+        return _hops.hops(self.rowptr, self.col, 0)
+
+    @cached_property
     def rim(self) -> tuple[int, Tensor]:
         """See :func:`_hops.rim`."""
-        return _hops.rim(self.rowptr, self.col)
+        return _hops.rim(self.rowptr, self.col, self.from_hub)
 
     @property
     def depth(self) -> int:
@@ -271,8 +282,7 @@ def problem(
     if MEASURES[measure].per_slot:
         core = with_slots(graph, core)
     a, b = weights(graph, sources), weights(graph, targets)
-    zero = torch.zeros_like(a)
-    pairs = Pairs(a, b, zero, zero)
+    pairs = Pairs(a, b, graph._zeros, graph._zeros)
     if endpoints and not graph.is_symmetric:  # else in closed form, by the chain
         pairs = pairs._replace(own=a, through=b)
     known: Tensor | None = None
@@ -280,22 +290,25 @@ def problem(
         pairs, more = link.reduce(graph, measure, pairs, endpoints)
         known = more if known is None else known.add_(more)
     assert known is not None
-    # index_select, not brackets, which wake PyTorch's threads even for a few thousand entries;
-    # these then spin for 5 ms and compete with ours.
-    start = (pairs.source.index_select(0, core.vertex) > 0) & (core.rowptr.diff() > 0)
-    if int(start.sum()) > BATCH["lanes"]:  # one batch has no order
-        start = core.sequence.masked_select(start.index_select(0, core.sequence))
+    # One batch has no order, so that the sequence need not be made for it.
+    most = core.num_nodes if sources is None else sources.numel()
+    sequence = core.sequence if min(most, core.num_nodes) > BATCH["lanes"] else None
+    if _ops.has_kernel("search_weights", graph.device):
+        start, *of_search = _ops.ops.search_weights(
+            core.rowptr, core.vertex, sequence, pairs.source, pairs.own, pairs.target,
+            pairs.through, torch.get_num_threads(),
+        )  # fmt: skip
     else:
-        start = torch.nonzero(start).flatten()
-    vertex = core.vertex.index_select(0, start)
-    return Problem(
-        measure,
-        core,
-        start,
-        pairs.source.index_select(0, vertex),
-        pairs.own.index_select(0, vertex),
-        pairs.target.index_select(0, core.vertex),
-        pairs.through.index_select(0, core.vertex),
-        tie_tolerance,
-        known,
-    )
+        start, *of_search = _search_weights(core, pairs)
+    a, c, b, h = of_search
+    return Problem(measure, core, start, a, c, b, h, tie_tolerance, known)
+
+
+def _search_weights(core: Core, pairs: Pairs) -> tuple[Tensor, ...]:
+    """The operator search_weights, where it is not compiled; the order of sources is "given"."""
+    start = torch.nonzero((pairs.source[core.vertex] > 0) & (core.rowptr.diff() > 0)).flatten()
+    first = core.vertex[start]
+    return (
+        start, pairs.source[first], pairs.own[first], pairs.target[core.vertex],
+        pairs.through[core.vertex],
+    )  # fmt: skip

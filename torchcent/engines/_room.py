@@ -19,7 +19,7 @@ from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 # Lanes of the lanes and relax engines on the CPU (on CUDA: WIDTHS, RELAX_LANES)
 LANES = BATCH["lanes"]
 
-WIDTHS = (32, 64, 128)  # lanes of a batch on CUDA
+WIDTHS = (8, 32, 64, 128)  # lanes of a batch on CUDA
 # Total slots of all batches from which 64 and 128 lanes keep a large device busy, and number of
 # sources from which 128 lanes pay off (measured: docs/performance-cuda.md).
 FULL_SLOTS, WIDE_SLOTS, WIDE_SOURCES = 2**18, 3 * 2**20, 256
@@ -89,12 +89,11 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> 
     (_reduce.Problem), `own` sums and the result, of `scores` bytes.
     """
     vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes]
-    vectors += [8] if "_ones" not in vars(graph) else []
+    vectors += [8 for name in ("_ones", "_zeros") if name not in vars(graph)]
     if core.fold.order.numel():  # what _fold.py keeps
         known = {*vars(graph), *vars(core.fold)}
         per_vertex = ("components", "_component_sizes", "sizes")
         vectors += [8 * graph.num_nodes for name in per_vertex if name not in known]
-        vectors += [8] if "_largest_component" not in known else []
     return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 
@@ -147,13 +146,14 @@ def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
     if it does not suffice for one batch.
     """
     lanes = 64
-    if sources <= 32 or -(-sources // 64) * slots < FULL_SLOTS:
+    if sources <= 8:
+        lanes = 8
+    elif sources <= 32 or -(-sources // 64) * slots < FULL_SLOTS:
         lanes = 32
     elif sources >= WIDE_SOURCES and -(-sources // 128) * slots >= WIDE_SLOTS:
         lanes = 128
-    while lanes > WIDTHS[0] and not fits(lanes):
-        lanes //= 2
-    return lanes
+    narrower = [each for each in reversed(WIDTHS) if each <= lanes]
+    return next(filter(fits, narrower), narrower[-1])
 
 
 def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, int, int]:

@@ -50,26 +50,35 @@ def scale(
     the pairs that begin there, so K - 1 replaces K for it unless endpoints count. Subset scores are
     not extrapolated. A graph without pivots keeps its zeros.
     """
-    single = graph.ptr is None
-    ends = _number(graph.num_nodes) if single else _batch.sizes(graph).double()
+    extrapolated = pivots is not None and not subset
+    own = pivots if extrapolated and not (endpoints or edges) else None
+    if graph.ptr is None:
+        size = graph.num_nodes - (not (endpoints or edges))
+        used = pivots.numel() if pivots is not None and extrapolated else size
+        factor, at_pivot = (
+            1.0 if size < 2 or used == 0 else _factor(size, k, normalized, graph.directed)
+            for k in (used, used - 1)
+        )
+        if own is None:
+            return scores.mul_(factor)
+        of_pivots = scores.index_select(0, own).mul_(at_pivot)
+        return scores.mul_(factor).index_copy_(0, own, of_pivots)
+    ends = _batch.sizes(graph).double()
     if not (endpoints or edges):
         ends = ends - 1
     count = ends
-    if pivots is not None and not subset:
-        if single:
-            count = _number(pivots.numel())
-        else:
-            of_graph = _batch.of_graph(graph, pivots)
-            count = torch.bincount(of_graph, minlength=graph.num_graphs).double()
+    if pivots is not None and extrapolated:
+        of_graph = _batch.of_graph(graph, pivots)
+        count = torch.bincount(of_graph, minlength=graph.num_graphs).double()
     few = (ends < 2) | (count == 0)
-    factor = _factor(ends, count, normalized, graph.directed).masked_fill_(few, 1)
-    if pivots is None or subset or endpoints or edges:
-        return scores.mul_(_spread(graph, factor, edges))
-    at_pivot = _factor(ends, count - 1, normalized, graph.directed).masked_fill_(few, 1)
-    own = scores[pivots] * (at_pivot if single else at_pivot[of_graph])
-    scores.mul_(_spread(graph, factor, edges))
-    scores[pivots] = own
-    return scores
+    factors, at_pivots = (
+        _factors(ends, k, normalized, graph.directed).masked_fill_(few, 1)
+        for k in (count, count - 1)
+    )
+    if own is None:
+        return scores.mul_(_spread(graph, factors, edges))
+    of_pivots = scores.index_select(0, own).mul_(at_pivots[of_graph])
+    return scores.mul_(_spread(graph, factors, edges)).index_copy_(0, own, of_pivots)
 
 
 @_memory.reported
@@ -119,22 +128,23 @@ def from_pivots(sums: Tensor, graph: Graph, pivots: Tensor) -> Tensor:
     return torch.where(known, sums, sums * factor)
 
 
-def _number(value: int) -> Tensor:
-    """A float64 on the host, where a dozen operators on it take no time."""
-    return torch.tensor(value, dtype=torch.float64, device="cpu")
+def _factor(ends: int, sources: int, normalized: bool, directed: bool) -> float:
+    if sources == 0:
+        return math.nan  # a single pivot has no own estimate
+    return 1 / (sources * (ends - 1)) if normalized else ends / (sources * (1 if directed else 2))
 
 
-def _factor(ends: Tensor, sources: Tensor, normalized: bool, directed: bool) -> Tensor:
+def _factors(ends: Tensor, sources: Tensor, normalized: bool, directed: bool) -> Tensor:
+    """The same, per graph of a batch."""
     raw = ends / (sources * (1 if directed else 2))
     factor = 1 / (sources * (ends - 1)) if normalized else raw
-    return factor.masked_fill_(sources == 0, math.nan)  # a single pivot has no own estimate
+    return factor.masked_fill_(sources == 0, math.nan)
 
 
 def _spread(graph: Graph, factor: Tensor, edges: bool) -> Tensor:
     """The factor of its graph for each vertex, or each slot."""
-    if graph.ptr is None:
-        return factor
     if not edges:
         return _batch.per_vertex(graph, factor)
+    assert graph.ptr is not None
     slots = graph.rowptr[graph.ptr].diff()
     return torch.repeat_interleave(factor, slots, output_size=graph.num_slots)

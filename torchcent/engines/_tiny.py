@@ -68,7 +68,7 @@ def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
         return np.empty(0, np.int64), list(everything)
     if engine == "tiny":
         check.kernel(engine, "tiny", graph.device)
-    elif not _ops.has_kernel("tiny", graph.device):
+    elif not _ops.has_kernel("tiny", graph.device) or graph.ptr is None and graph.num_nodes > AUTO_NODES:
         return np.empty(0, np.int64), list(everything)
     vertex, slot = _batch.bounds(graph)
     size, slots = np.diff(vertex), np.diff(slot)

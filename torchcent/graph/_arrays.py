@@ -13,7 +13,7 @@ from torchcent.runtime import _ops
 
 # What is known of the arcs, whatever their weights.
 _OF_THE_ARCS = (
-    "_mutual", "_transposed", "degree", "degree_order", "components", "_largest_component",
+    "_mutual", "_transposed", "degree", "degree_order", "components",
 )  # fmt: skip
 
 
@@ -230,6 +230,6 @@ class Arrays:
         return torch.ones((), dtype=torch.float64, device=self.device).expand(self.num_nodes)
 
     @cached_property
-    def _largest_component(self) -> Tensor:
-        """int64 []: the label of the largest component."""
-        return _components.largest(self.components)
+    def _zeros(self) -> Tensor:
+        """float64 [n] of stride 0."""
+        return torch.zeros((), dtype=torch.float64, device=self.device).expand(self.num_nodes)

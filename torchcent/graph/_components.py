@@ -24,13 +24,3 @@ def components(rowptr: Tensor, col: Tensor, symmetric: bool) -> Tensor:
     matrix = scipy.sparse.csr_array((ones, col.cpu().numpy(), rowptr.cpu().numpy()), (size, size))
     _, label = scipy.sparse.csgraph.connected_components(matrix, directed=False)
     return torch.from_numpy(label.astype(np.int64)).to(rowptr.device)
-
-
-def largest(label: Tensor) -> Tensor:
-    """int64 []: the label of the component with most vertices; 0 if there are none.
-
-    It is looked for among 1024 vertices, so that it is large wherever one component is.
-    """
-    if label.numel() == 0:
-        return label.new_zeros(())
-    return torch.mode(label[:: -(-label.numel() // 1024)]).values

@@ -160,8 +160,27 @@ def _fake_block_union(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     )
 
 
-def _fake_tree_sum(order: Tensor, parent: Tensor, values: Tensor) -> Tensor:
-    return torch.empty_like(values)
+def _fake_of_parents(order: Tensor, parent: Tensor, *_: object) -> Tensor:
+    return _sized(parent, parent.numel(), torch.float64)
+
+
+def _fake_of_labels(label: Tensor, *_: object) -> Tensor:
+    return _sized(label, label.numel(), torch.float64)
+
+
+def _fake_id_faults(ids: Tensor, num_nodes: int) -> Tensor:
+    return torch.empty(3, dtype=torch.int64, device="cpu")  # on the host, whatever the device
+
+
+def _fake_search_weights(rowptr: Tensor, vertex: Tensor, *_: object) -> tuple[Tensor, ...]:
+    of_sources = (_unknown_size(),)
+    return (
+        _sized(rowptr, of_sources),
+        _sized(rowptr, of_sources, torch.float64),
+        _sized(rowptr, of_sources, torch.float64),
+        _sized(rowptr, vertex.numel(), torch.float64),
+        _sized(rowptr, vertex.numel(), torch.float64),
+    )
 
 
 def _fake_depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
@@ -217,7 +236,11 @@ if available:
         "bandwidth_order": _fake_per_vertex,
         "induced": _fake_induced,
         "fold": _fake_fold,
-        "tree_sum": _fake_tree_sum,
+        "tree_sum": _fake_of_parents,
+        "component_totals": _fake_of_labels,
+        "folded_pairs": _fake_of_parents,
+        "id_faults": _fake_id_faults,
+        "search_weights": _fake_search_weights,
         "blocks": _fake_blocks,
         "block_union": _fake_block_union,
         "depths": _fake_depths,

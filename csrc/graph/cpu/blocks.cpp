@@ -23,8 +23,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-Tensor empty(const Tensor& like, int64_t size, ScalarType type) { return torch::stable::new_empty(like, {size}, type); }
-
 struct Forest {
   std::vector<int32_t> order, number, low, parent;  // order: as they are reached; number: place in it, -1 before
 };

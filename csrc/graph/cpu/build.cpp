@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/cpu/tasks.h"
+#include "core/cpu/view.h"
 
 namespace torchcent {
 
@@ -32,8 +33,6 @@ using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 namespace {
-
-Tensor empty(const Tensor& like, int64_t size, ScalarType type) { return torch::stable::new_empty(like, {size}, type); }
 
 constexpr int64_t kSmall = int64_t{1} << 15;  // columns
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "core/cpu/tasks.h"
@@ -126,7 +127,8 @@ Tensor components(const Tensor& rowptr, const Tensor& col, bool symmetric, int64
 
 // All vertices in breadth-first order from the first vertex, each followed by its successors and then its
 // predecessors; then the unreached ones by number.
-Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row) {
+Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                     std::optional<Tensor>) {
   const Sides graph(rowptr, col, colptr, row);
   const int64_t n = graph.n;
   Tensor result = torch::stable::new_empty(rowptr, {n}, ScalarType::Long);

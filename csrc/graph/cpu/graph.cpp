@@ -1,4 +1,4 @@
-// Symmetry, transposes, induced subgraphs and leaf folding. Arguments are validated in Python (torchcent/check).
+// Symmetry, transposes and induced subgraphs. Arguments are validated in Python (torchcent/check).
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
@@ -20,8 +20,6 @@ using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 namespace {
-
-Tensor empty(const Tensor& like, int64_t size, ScalarType type) { return torch::stable::new_empty(like, {size}, type); }
 
 // The i-th of `parts` ranges of rows, with about as many slots each.
 std::pair<int64_t, int64_t> rows_of(const int64_t* ptr, int64_t n, int64_t i, int64_t parts) {
@@ -179,58 +177,11 @@ std::tuple<Tensor, Tensor, Tensor> induced(const Tensor& rowptr, const Tensor& c
   return {new_rowptr, new_col, slot};
 }
 
-// Removes vertices of degree 1 of a symmetric graph, once or until none is left. order: the removed vertices, each
-// before its parent; parent [n]: the neighbour it was folded onto, -1 for the remaining ones.
-std::tuple<Tensor, Tensor> fold(const Tensor& rowptr, const Tensor& col, bool recursive) {
-  const int64_t n = rowptr.numel() - 1;
-  const int64_t* ptr = rowptr.const_data_ptr<int64_t>();
-  const int32_t* head = col.const_data_ptr<int32_t>();
-  Tensor parent = empty(rowptr, n, ScalarType::Long);
-  int64_t* const hangs_on = parent.mutable_data_ptr<int64_t>();
-  std::vector<int64_t> degree(n), removed;
-  for (int64_t v = 0; v < n; ++v) {
-    hangs_on[v] = -1;
-    degree[v] = ptr[v + 1] - ptr[v];
-    if (degree[v] == 1) removed.push_back(v);
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < removed.size(); ++i) {
-    const int64_t v = removed[i];
-    if (degree[v] != 1) continue;  // its only neighbour was folded onto it
-    int64_t s = ptr[v];
-    while (hangs_on[head[s]] >= 0) ++s;
-    const int64_t u = head[s];
-    hangs_on[v] = u;
-    degree[v] = 0;
-    removed[kept++] = v;
-    if (--degree[u] == 1 && recursive) removed.push_back(u);
-  }
-  Tensor order = empty(rowptr, static_cast<int64_t>(kept), ScalarType::Long);
-  int64_t* const target = order.mutable_data_ptr<int64_t>();
-  for (size_t i = 0; i < kept; ++i) target[i] = removed[i];
-  return {order, parent};
-}
-
-// Sums of values over the vertices folded onto each vertex, including itself.
-Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values) {
-  const int64_t n = parent.numel();
-  const int64_t* vertex = order.const_data_ptr<int64_t>();
-  const int64_t* hangs_on = parent.const_data_ptr<int64_t>();
-  const double* value = values.const_data_ptr<double>();
-  Tensor result = empty(values, n, ScalarType::Double);
-  double* const sum = result.mutable_data_ptr<double>();
-  for (int64_t v = 0; v < n; ++v) sum[v] = value[v];
-  for (int64_t i = 0; i < order.numel(); ++i) sum[hangs_on[vertex[i]]] += sum[vertex[i]];
-  return result;
-}
-
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("symmetric", TORCH_BOX(&symmetric));
   m.impl("transpose", TORCH_BOX(&transpose));
   m.impl("reverse_slots", TORCH_BOX(&reverse_slots));
   m.impl("induced", TORCH_BOX(&induced));
-  m.impl("fold", TORCH_BOX(&fold));
-  m.impl("tree_sum", TORCH_BOX(&tree_sum));
 }
 
 }  // namespace torchcent

@@ -4,6 +4,7 @@
 // a launch takes longer than a level. All blocks search large levels, with one launch for each.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "graph/cuda/arcs.cuh"
@@ -148,8 +149,8 @@ __global__ void __launch_bounds__(kManyBlocks) large_level(Search s) {
   *s.level = {end, tail, tail, next, 0};
 }
 
-// Fills `depth` with the hops from the source, -1 where it does not lead; returns the number of levels.
-int32_t search(const Arcs& out, int64_t n, int64_t source, int32_t* depth, Scratch& scratch, int32_t device) {
+// Fills `depth` with the hops from the source, -1 where it does not lead.
+void search(const Arcs& out, int64_t n, int64_t source, int32_t* depth, Scratch& scratch, int32_t device) {
   const cudaStream_t stream = current_stream(device);
   const Search found = {out, depth, scratch.array<int32_t>(n), scratch.array<Level>(1)};
   check(cudaMemsetAsync(depth, 0xff, n * sizeof(int32_t), stream), "memset");
@@ -166,13 +167,17 @@ int32_t search(const Arcs& out, int64_t n, int64_t source, int32_t* depth, Scrat
     check(cudaMemcpyAsync(&level, found.level, sizeof level, cudaMemcpyDeviceToHost, stream), "copy");
     check(cudaStreamSynchronize(stream), "depths");
   }
-  return level.depth;
 }
 
 // ---- breadth-first order ---------------------------------------------------------------------------------
 
 __global__ void number(int64_t n, int32_t* vertex) {
   if (thread() < n) vertex[thread()] = static_cast<int32_t>(thread());
+}
+
+// Vertex 0 is on level 0, so that there is a level at least.
+__global__ void count_levels(const uint32_t* depth, int64_t n, int32_t* levels) {
+  *levels = static_cast<int32_t>(depth[lower_bound(depth, 0, n, UINT32_MAX) - 1]) + 1;
 }
 
 __global__ void level_bounds(const uint32_t* depth, int64_t n, int32_t levels, int64_t* bound) {
@@ -216,7 +221,8 @@ Tensor depths(const Tensor& rowptr, const Tensor& col, int64_t source) {
 
 // All vertices in breadth-first order from vertex 0, those of a level by their first neighbour and by id; at the end
 // those that it does not reach, by id.
-Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row) {
+Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
+                     std::optional<Tensor> depth) {
   const int32_t device = rowptr.get_device_index();
   same_device("breadth_first", device, {&col, &colptr, &row});
   const torch::stable::accelerator::DeviceGuard guard(device);
@@ -230,10 +236,17 @@ Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colp
   int32_t* const listed = scratch.array<int32_t>(n);  // by level, then by id
   int32_t* const order = scratch.array<int32_t>(n);
   auto* const rank = scratch.array<uint32_t>(n);
-  const int64_t before = scratch.mark();
   // Vertices that are not reached have the largest key.
-  const int32_t levels = search(arcs(rowptr, col), n, 0, reinterpret_cast<int32_t*>(key), scratch, device);
-  scratch.release(before);
+  if (depth) {
+    same_device("breadth_first", device, {&*depth});
+    check(cudaMemcpyAsync(key, depth->const_data_ptr<int32_t>(), n * sizeof(uint32_t), cudaMemcpyDeviceToDevice,
+                          stream),
+          "copy");
+  } else {
+    const int64_t before = scratch.mark();
+    search(arcs(rowptr, col), n, 0, reinterpret_cast<int32_t*>(key), scratch, device);
+    scratch.release(before);
+  }
   size_t size = 0;
   const auto sort = [&](void* workspace, int64_t begin, int64_t count, int32_t* from, int32_t* to, int bits) {
     check(cub::DeviceRadixSort::SortPairs(workspace, size, key + begin, sorted + begin, from + begin, to + begin, count,
@@ -245,6 +258,12 @@ Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colp
   number<<<blocks(n), kBlock, 0, stream>>>(n, order);
   check_launch("number");
   sort(workspace, 0, n, order, listed, 32);
+  int32_t levels = 0;
+  int32_t* const deepest = scratch.array<int32_t>(1);
+  count_levels<<<1, 1, 0, stream>>>(sorted, n, deepest);
+  check_launch("count_levels");
+  check(cudaMemcpyAsync(&levels, deepest, sizeof levels, cudaMemcpyDeviceToHost, stream), "copy");
+  check(cudaStreamSynchronize(stream), "count_levels");
   std::vector<int64_t> bound(levels + 1);
   int64_t* const ends = scratch.array<int64_t>(levels + 1);
   level_bounds<<<blocks(levels + 1), kBlock, 0, stream>>>(sorted, n, levels, ends);

@@ -58,14 +58,6 @@ __global__ void unpack(Arcs graph, const int64_t* kept, int64_t count, int bits,
   key[i] = lower_bound(graph.col, graph.rowptr[tail], graph.rowptr[tail + 1], static_cast<int32_t>(head));
 }
 
-// Adds the value of a folded vertex to all vertices that it hangs from.
-__global__ void climb(const int64_t* order, int64_t count, const int64_t* parent, const double* value, double* total) {
-  if (thread() >= count) return;
-  const int64_t v = order[thread()];
-  if (value[v] == 0) return;
-  for (int64_t onto = parent[v]; onto >= 0; onto = parent[onto]) atomicAdd(total + onto, value[v]);
-}
-
 // CSR of `size` rows from sorted arcs, and the original slots.
 std::tuple<Tensor, Tensor, Tensor> rows(Arcs graph, const int64_t* kept, Tensor key, int64_t size, int bits,
                                         cudaStream_t stream) {
@@ -135,29 +127,9 @@ std::tuple<Tensor, Tensor, Tensor> transpose(const Tensor& rowptr, const Tensor&
   return rows(graph, nullptr, sorted(std::move(key), bits, stream), n, bits, stream);
 }
 
-// Sums of values over the vertices folded onto each vertex, itself included. On the device trees are at most as high as
-// there are rounds of folding (torchcent/graph/_device.py).
-Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values) {
-  const int32_t device = values.get_device_index();
-  same_device("tree_sum", device, {&order, &parent});
-  const torch::stable::accelerator::DeviceGuard guard(device);
-  const cudaStream_t stream = current_stream(device);
-  const int64_t n = values.numel(), count = order.numel();
-  Tensor result = torch::stable::new_empty(values, {n}, ScalarType::Double);
-  const double* const value = values.const_data_ptr<double>();
-  double* const total = result.mutable_data_ptr<double>();
-  if (n > 0) check(cudaMemcpyAsync(total, value, n * sizeof(double), cudaMemcpyDeviceToDevice, stream), "copy");
-  if (count == 0) return result;
-  climb<<<blocks(count), kBlock, 0, stream>>>(order.const_data_ptr<int64_t>(), count, parent.const_data_ptr<int64_t>(),
-                                              value, total);
-  check_launch("climb");
-  return result;
-}
-
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {
   m.impl("induced", TORCH_BOX(&induced));
   m.impl("transpose", TORCH_BOX(&transpose));
-  m.impl("tree_sum", TORCH_BOX(&tree_sum));
 }
 
 }  // namespace torchcent::cuda

@@ -1,4 +1,4 @@
-// The lanes engine on CUDA: 32, 64 or 128 sources (float) or 32 (double) side by side as on the CPU
+// The lanes engine on CUDA: 8, 32, 64 or 128 sources (float) or 32 (double) side by side as on the CPU
 // (paths/cpu/lanes.h), with several concurrent batches, so that the short levels of one batch overlap with those of the
 // others.
 //
@@ -204,6 +204,7 @@ Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const 
 template <class Visitor, class... Rest>
 Ranges run_floats(int lanes, const Rest&... rest) {
   switch (lanes) {
+    case 8: return run_ranges<Lanes<float, 8>, Visitor>(rest...);
     case 32: return run_ranges<Lanes<float, 32>, Visitor>(rest...);
     case 128: return run_ranges<Lanes<float, 128>, Visitor>(rest...);
     default: return run_ranges<Lanes<float, 64>, Visitor>(rest...);

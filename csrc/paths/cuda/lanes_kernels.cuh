@@ -30,7 +30,9 @@ struct Wave {
   int* arrived;  // number of finished chunks of the vertex; always 0 between launches
 
   __device__ T* row(int batch, int64_t v) const { return rows + (batch * n + v) * Row::lanes; }
-  __device__ Mask full(int batch) const { return first_lanes<Mask>(sources - int64_t{batch} * Row::lanes); }
+  __device__ Mask full(int batch) const {
+    return first_lanes<Mask>(min(int64_t{Row::lanes}, sources - int64_t{batch} * Row::lanes));
+  }
 };
 
 // Levels 0 and 1: a block per source. All path counts are 1, so that threads may write in any order.
@@ -67,7 +69,8 @@ __device__ bool last_of_hub(const Wave<Row>& wave, int batch, const Chunk& chunk
                             typename Row::Mask& got) {
   const int64_t base = batch * wave.chunks;
   const int lane = lane_id();
-  if (lane < kHalf) store<Row>(wave.partial + (base + id) * Row::lanes + first_lane<Row>(), sum);
+  if (lane < kHalf && has_part<Row>())
+    store<Row>(wave.partial + (base + id) * Row::lanes + first_lane<Row>(), sum);
   if (lane == 0) wave.partial_got[base + id] = got;
   __threadfence();
   __syncwarp();
@@ -79,7 +82,7 @@ __device__ bool last_of_hub(const Wave<Row>& wave, int batch, const Chunk& chunk
   double total[Row::width] = {};
   got = {};
   for (int c = lane / kHalf; c < chunk.count; c += 2) {
-    const Part<Row> part = load<Row>(wave.partial + (base + chunk.first + c) * Row::lanes + first_lane<Row>());
+    const Part<Row> part = load_part<Row>(wave.partial + (base + chunk.first + c) * Row::lanes);
     got |= load_mask(wave.partial_got + base + chunk.first + c);
 #pragma unroll
     for (int k = 0; k < Row::width; ++k) total[k] += part.lane[k];
@@ -221,7 +224,7 @@ struct BackwardLevel {
     return v;
   }
   __device__ Part<Row> row(int batch, const Vertex<Row>& v) const {
-    return load<Row>(wave.row(batch, v.id) + first_lane<Row>());
+    return load_part<Row>(wave.row(batch, v.id));
   }
   __device__ auto per_slot(int batch, Mask mask, const Part<Row>& sigma, int64_t first_slot) const {
     if constexpr (Visitor::edges) {

@@ -1,4 +1,4 @@
-// Masks with one bit per lane of a batch, in one integer, or two for 128 lanes.
+// Masks with one bit per lane of a batch, in one integer (a byte for up to 8 lanes), or two for 128 lanes.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,8 +22,11 @@ struct alignas(16) Mask128 {
 };
 
 template <int lanes>
-using MaskOf = std::conditional_t<lanes == 32, unsigned, std::conditional_t<lanes == 64, unsigned long long, Mask128>>;
+using MaskOf = std::conditional_t<
+    lanes <= 8, uint8_t,
+    std::conditional_t<lanes == 32, unsigned, std::conditional_t<lanes == 64, unsigned long long, Mask128>>>;
 
+__device__ inline bool any(uint8_t mask) { return mask != 0; }
 __device__ inline bool any(unsigned mask) { return mask != 0; }
 __device__ inline bool any(unsigned long long mask) { return mask != 0; }
 __device__ inline bool any(Mask128 mask) { return (mask.low | mask.high) != 0; }
@@ -39,19 +42,27 @@ __device__ Mask first_lanes(int64_t count) {
 // Sets a bit atomically.
 template <class Mask>
 __device__ void set_lane(Mask* mask, int lane) {
+  if constexpr (sizeof(Mask) < sizeof(unsigned)) {  // in the word that holds it
+    const auto at = reinterpret_cast<uintptr_t>(mask), place = at % sizeof(unsigned);
+    atomicOr(reinterpret_cast<unsigned*>(at - place), 1u << (8 * place + lane));
+    return;
+  }
   atomicOr(reinterpret_cast<unsigned*>(mask) + lane / 32, 1u << lane % 32);
 }
 
 template <class Mask>
 __device__ Mask shuffle(Mask mask, int thread) {
   if constexpr (sizeof(Mask) == 16) return {__shfl_sync(kAll, mask.low, thread), __shfl_sync(kAll, mask.high, thread)};
+  else if constexpr (sizeof(Mask) < sizeof(unsigned))
+    return static_cast<Mask>(__shfl_sync(kAll, unsigned{mask}, thread));
   else return __shfl_sync(kAll, mask, thread);
 }
 
 // The union of the masks of these threads of a warp.
 template <class Mask>
 __device__ Mask any_of(unsigned threads, Mask mask) {
-  unsigned words[sizeof(Mask) / 4];
+  if constexpr (sizeof(Mask) < sizeof(unsigned)) return static_cast<Mask>(__reduce_or_sync(threads, unsigned{mask}));
+  unsigned words[(sizeof(Mask) + 3) / 4] = {};
   memcpy(words, &mask, sizeof mask);
 #pragma unroll
   for (unsigned& word : words) word = __reduce_or_sync(threads, word);

@@ -19,7 +19,7 @@ struct Lanes {
   using T = Number;
   using Mask = MaskOf<count>;
   static constexpr int lanes = count;
-  static constexpr int width = count / kHalf;
+  static constexpr int width = count < 2 * kHalf ? 2 : count / kHalf;  // of few lanes, most threads hold none
   static constexpr int piece = width * sizeof(T) > 16 ? 16 / sizeof(T) : width;
   static constexpr unsigned all = (1u << width) - 1;
   static constexpr int in_flight = width > 4 ? 2 : 4;  // rows that a half-warp loads before it adds the first
@@ -64,6 +64,17 @@ __device__ inline int lane_id() { return threadIdx.x & 31; }
 template <class Row>
 __device__ int first_lane() {
   return (threadIdx.x & (kHalf - 1)) * Row::piece;
+}
+
+// Whether this thread has a part of a row: with few lanes, most have none.
+template <class Row>
+__device__ bool has_part() {
+  return Row::lanes >= Row::width * kHalf || first_lane<Row>() < Row::lanes;
+}
+
+template <class Row>
+__device__ Part<Row> load_part(const typename Row::T* row) {
+  return has_part<Row>() ? load<Row>(row + first_lane<Row>()) : Part<Row>{};
 }
 
 // The bits of this thread's lanes.

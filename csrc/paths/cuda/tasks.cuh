@@ -141,7 +141,7 @@ __device__ unsigned touched(const int32_t* __restrict__ col, const Vertex<Row>* 
 #pragma unroll
     for (int k = 0; k < ahead; ++k) u[k] = at[min(i + k * team, v.size - 1)];  // repeating the last one avoids a branch
 #pragma unroll
-    for (int k = 0; k < ahead; ++k) hit |= any(front[u[k]] & v.mask);
+    for (int k = 0; k < ahead; ++k) hit |= any(static_cast<typename Row::Mask>(front[u[k]] & v.mask));
   }
   const unsigned hits = __ballot_sync(kAll, hit);
   if constexpr (team == 1) return hits;

@@ -1,0 +1,104 @@
+// Folding of leaves: the trees attached to a graph, and the pairs that they determine.
+
+#include <torch/csrc/stable/library.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "core/cpu/tasks.h"
+#include "core/cpu/view.h"
+#include "graph/folded_pairs.h"
+
+namespace torchcent {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+// Removes vertices of degree 1 of a symmetric graph, once or until none is left. order: the removed vertices, each
+// before its parent; parent [n]: the neighbour it was folded onto, -1 for the remaining ones.
+std::tuple<Tensor, Tensor> fold(const Tensor& rowptr, const Tensor& col, bool recursive) {
+  const int64_t n = rowptr.numel() - 1;
+  const int64_t* ptr = rowptr.const_data_ptr<int64_t>();
+  const int32_t* head = col.const_data_ptr<int32_t>();
+  Tensor parent = empty(rowptr, n, ScalarType::Long);
+  int64_t* const hangs_on = parent.mutable_data_ptr<int64_t>();
+  std::vector<int64_t> degree(n), removed;
+  for (int64_t v = 0; v < n; ++v) {
+    hangs_on[v] = -1;
+    degree[v] = ptr[v + 1] - ptr[v];
+    if (degree[v] == 1) removed.push_back(v);
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < removed.size(); ++i) {
+    const int64_t v = removed[i];
+    if (degree[v] != 1) continue;  // its only neighbour was folded onto it
+    int64_t s = ptr[v];
+    while (hangs_on[head[s]] >= 0) ++s;
+    const int64_t u = head[s];
+    hangs_on[v] = u;
+    degree[v] = 0;
+    removed[kept++] = v;
+    if (--degree[u] == 1 && recursive) removed.push_back(u);
+  }
+  Tensor order = empty(rowptr, static_cast<int64_t>(kept), ScalarType::Long);
+  int64_t* const target = order.mutable_data_ptr<int64_t>();
+  for (size_t i = 0; i < kept; ++i) target[i] = removed[i];
+  return {order, parent};
+}
+
+// Sums of values over the vertices folded onto each vertex, including itself.
+Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values) {
+  const int64_t n = parent.numel();
+  const int64_t* const vertex = order.const_data_ptr<int64_t>();
+  const int64_t* const hangs_on = parent.const_data_ptr<int64_t>();
+  const Column value = column(values);
+  Tensor result = empty(parent, n, ScalarType::Double);
+  double* const sum = result.mutable_data_ptr<double>();
+  for (int64_t v = 0; v < n; ++v) sum[v] = value[v];
+  for (int64_t i = 0; i < order.numel(); ++i) sum[hangs_on[vertex[i]]] += sum[vertex[i]];
+  return result;
+}
+
+// The sum of the values of the component of each vertex.
+Tensor component_totals(const Tensor& label, const Tensor& values, int64_t threads) {
+  const int64_t n = label.numel();
+  const int64_t* const of = label.const_data_ptr<int64_t>();
+  const Column value = column(values);
+  std::vector<double> sum(n, 0);
+  for (int64_t v = 0; v < n; ++v) sum[of[v]] += value[v];
+  Tensor result = empty(label, n, ScalarType::Double);
+  double* const total = result.mutable_data_ptr<double>();
+  each_range(threads_for(n, threads), n, [&](int64_t begin, int64_t end) {
+    for (int64_t v = begin; v < end; ++v) total[v] = sum[of[v]];
+  });
+  return result;
+}
+
+// See graph/folded_pairs.h; per vertex.
+Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, const Tensor& b,
+                    const Tensor& hanging_a, const Tensor& hanging_b, const Tensor& total_a, const Tensor& total_b,
+                    bool counts, bool endpoints, int64_t threads) {
+  const int64_t n = parent.numel(), count = order.numel();
+  const int64_t* const leaf = order.const_data_ptr<int64_t>();
+  const int64_t* const onto = parent.const_data_ptr<int64_t>();
+  const FoldedPairs pairs = {column(a),       column(b),       column(hanging_a), column(hanging_b),
+                             column(total_a), column(total_b), counts,            endpoints};
+  Tensor result = empty(parent, n, ScalarType::Double);
+  double* const known = result.mutable_data_ptr<double>();
+  std::fill(known, known + n, 0);
+  for (int64_t i = 0; i < count; ++i) known[onto[leaf[i]]] += pairs.hanging_a[leaf[i]] * pairs.hanging_b[leaf[i]];
+  each_range(threads_for(n, threads), n, [&](int64_t begin, int64_t end) {
+    for (int64_t v = begin; v < end; ++v) known[v] = pairs(v, known[v]);
+  });
+  return result;
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
+  m.impl("fold", TORCH_BOX(&fold));
+  m.impl("tree_sum", TORCH_BOX(&tree_sum));
+  m.impl("component_totals", TORCH_BOX(&component_totals));
+  m.impl("folded_pairs", TORCH_BOX(&folded_pairs));
+}
+
+}  // namespace torchcent

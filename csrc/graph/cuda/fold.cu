@@ -1,0 +1,259 @@
+// Folding of leaves on the device: the trees attached to a graph, and the pairs that they determine.
+
+#include <torch/csrc/stable/library.h>
+
+#include <tuple>
+
+#include "graph/cuda/arcs.cuh"
+#include "graph/folded_pairs.h"
+
+namespace torchcent::cuda {
+
+namespace {
+
+// Rounds after which the rest of a long, thin tree is left to the search: each takes two launches, however little it
+// folds.
+constexpr int kMostRounds = 128;
+constexpr int kRounds = 4;  // enqueued before the host looks again
+
+// The leaves of a round are candidates begin to end; those of the next one are end to tail. `folded` vertices are in
+// order.
+struct Round {
+  int32_t begin, end, tail, folded;
+  unsigned blocks_done;
+};
+
+struct Folding {
+  Arcs graph;
+  int32_t* degree;     // arcs to vertices that are left
+  int32_t* candidate;  // vertices whose degree has become 1
+  int32_t* onto;       // per candidate: its neighbour if it is folded in this round, else -1
+  int32_t* order;      // folded vertices, each before its parent
+  int64_t* parent;     // [n]
+  Round* round;
+};
+
+__global__ void first_leaves(Folding f, int64_t n) {
+  const int64_t v = thread();
+  const bool inside = v < n;
+  const int64_t degree = inside ? f.graph.rowptr[v + 1] - f.graph.rowptr[v] : 0;
+  if (inside) {
+    f.degree[v] = static_cast<int32_t>(degree);
+    f.parent[v] = -1;
+  }
+  const unsigned votes = __ballot_sync(0xffffffffu, degree == 1);
+  if (votes == 0) return;
+  const int lane = threadIdx.x & 31;
+  int place = lane == 0 ? atomicAdd(&f.round->tail, __popc(votes)) : 0;
+  place = __shfl_sync(0xffffffffu, place, 0) + __popc(votes & ((1u << lane) - 1));
+  if (degree == 1) f.candidate[place] = static_cast<int32_t>(v);
+}
+
+__global__ void next_round(Folding f) { *f.round = {f.round->end, f.round->tail, f.round->tail, f.round->folded, 0}; }
+
+// Finds the neighbour that each leaf has left, with a warp per leaf. Of two adjacent leaves the larger stays.
+__global__ void find_parents(Folding f) {
+  const int lane = threadIdx.x & 31;
+  const int64_t step = int64_t{gridDim.x} * blockDim.x / 32;
+  for (int64_t i = f.round->begin + thread() / 32; i < f.round->end; i += step) {
+    const int32_t leaf = f.candidate[i];
+    int32_t found = -1;
+    if (f.degree[leaf] == 1) {
+      const int64_t end = f.graph.rowptr[leaf + 1];
+      for (int64_t slot = f.graph.rowptr[leaf]; slot < end && found < 0; slot += 32) {
+        const int32_t u = slot + lane < end ? f.graph.col[slot + lane] : -1;
+        const unsigned left = __ballot_sync(0xffffffffu, u >= 0 && f.parent[u] < 0);
+        if (left != 0) found = __shfl_sync(0xffffffffu, u, __ffs(left) - 1);
+      }
+      if (f.degree[found] == 1 && found < leaf) found = -1;
+    }
+    if (lane == 0) f.onto[i] = found;
+  }
+}
+
+// Folds them; the last block goes on to the next round.
+__global__ void fold_leaves(Folding f) {
+  const int64_t step = int64_t{gridDim.x} * blockDim.x;
+  const int32_t begin = f.round->begin, end = f.round->end;
+  for (int64_t i = begin + thread(); i < end; i += step) {
+    const int32_t u = f.onto[i];
+    if (u < 0) continue;
+    const int32_t leaf = f.candidate[i];
+    f.parent[leaf] = u;
+    f.degree[leaf] = 0;
+    f.order[atomicAdd(&f.round->folded, 1)] = leaf;
+    if (atomicSub(f.degree + u, 1) == 2) f.candidate[atomicAdd(&f.round->tail, 1)] = u;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(&f.round->blocks_done, 1u) != gridDim.x - 1) return;
+  const int32_t tail = atomicAdd(&f.round->tail, 0);
+  f.round->begin = end, f.round->end = tail, f.round->blocks_done = 0;
+}
+
+__global__ void widen(const int32_t* vertex, int64_t count, int64_t* result) {
+  if (thread() < count) result[thread()] = vertex[thread()];
+}
+
+__global__ void copy_values(Column value, int64_t n, double* total) {
+  if (thread() < n) total[thread()] = value[thread()];
+}
+
+// Adds the value of a folded vertex to all vertices that it hangs from.
+__global__ void climb(const int64_t* order, int64_t count, const int64_t* parent, Column value, double* total) {
+  if (thread() >= count) return;
+  const int64_t v = order[thread()];
+  if (value[v] == 0) return;
+  for (int64_t onto = parent[v]; onto >= 0; onto = parent[onto]) atomicAdd(total + onto, value[v]);
+}
+
+// Sums per label. Most vertices have the same one, so that each block adds up those of the label that its first thread
+// begins with.
+__global__ void add_by_label(const int64_t* label, int64_t n, Column value, double* sum) {
+  __shared__ double of_warp[kBlock / 32];
+  const int64_t step = int64_t{gridDim.x} * blockDim.x, first = int64_t{blockIdx.x} * blockDim.x;
+  const int64_t common = first < n ? label[first] : -1;
+  double mine = 0;
+  for (int64_t v = thread(); v < n; v += step) {
+    if (label[v] == common) mine += value[v];
+    else if (value[v] != 0) atomicAdd(sum + label[v], value[v]);
+  }
+  for (int distance = 16; distance > 0; distance /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, distance);
+  if ((threadIdx.x & 31) == 0) of_warp[threadIdx.x / 32] = mine;
+  __syncthreads();
+  if (threadIdx.x != 0 || common < 0) return;
+  for (int warp = 1; warp < kBlock / 32; ++warp) mine += of_warp[warp];
+  atomicAdd(sum + common, mine);
+}
+
+__global__ void total_of_label(const int64_t* label, int64_t n, const double* sum, double* total) {
+  if (thread() < n) total[thread()] = sum[label[thread()]];
+}
+
+__global__ void add_branches(const int64_t* order, int64_t count, const int64_t* parent, FoldedPairs pairs,
+                             double* product) {
+  if (thread() >= count) return;
+  const int64_t v = order[thread()];
+  atomicAdd(product + parent[v], pairs.hanging_a[v] * pairs.hanging_b[v]);
+}
+
+__global__ void count_pairs(FoldedPairs pairs, int64_t n, double* known) {
+  if (thread() < n) known[thread()] = pairs(thread(), known[thread()]);
+}
+
+Tensor numbers(const Tensor& like, int64_t size) { return torch::stable::new_empty(like, {size}, ScalarType::Double); }
+
+}  // namespace
+
+// Removes vertices of degree 1 of a symmetric graph, once or in rounds. order: the removed vertices, each before its
+// parent; parent [n]: the neighbour that each was folded onto, -1 for the others.
+std::tuple<Tensor, Tensor> fold(const Tensor& rowptr, const Tensor& col, bool recursive) {
+  const int32_t device = rowptr.get_device_index();
+  same_device("fold", device, {&col});
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  const cudaStream_t stream = current_stream(device);
+  const int64_t n = rowptr.numel() - 1;
+  Tensor parent = words(rowptr, n);
+  if (n == 0) return {words(rowptr, 0), parent};
+  TensorScratch scratch(rowptr);
+  int32_t* const arrays = scratch.array<int32_t>(4 * n);
+  const Folding f = {arcs(rowptr, col), arrays,         arrays + n, arrays + 2 * n, arrays + 3 * n,
+                     parent.mutable_data_ptr<int64_t>(), scratch.array<Round>(1)};
+  Round round = {};
+  const auto look = [&] {
+    check(cudaMemcpyAsync(&round, f.round, sizeof round, cudaMemcpyDeviceToHost, stream), "copy");
+    check(cudaStreamSynchronize(stream), "fold");
+  };
+  check(cudaMemsetAsync(f.round, 0, sizeof round, stream), "memset");
+  first_leaves<<<blocks(n), kBlock, 0, stream>>>(f, n);
+  next_round<<<1, 1, 0, stream>>>(f);
+  check_launch("first_leaves");
+  look();
+  const unsigned grid = 8 * multiprocessors(device);
+  const int most = recursive ? kMostRounds : 1;
+  for (int done = 0; done < most && round.begin < round.end; look())
+    for (const int until = std::min(done + kRounds, most); done < until; ++done) {
+      find_parents<<<grid, kBlock, 0, stream>>>(f);
+      fold_leaves<<<grid, kBlock, 0, stream>>>(f);
+      check_launch("fold");
+    }
+  Tensor order = words(rowptr, round.folded);
+  if (round.folded > 0) {
+    widen<<<blocks(round.folded), kBlock, 0, stream>>>(f.order, round.folded, order.mutable_data_ptr<int64_t>());
+    check_launch("widen");
+  }
+  return {order, parent};
+}
+
+// Sums of values over the vertices folded onto each vertex, itself included. Trees are at most as high as there are
+// rounds.
+Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values) {
+  const int32_t device = values.get_device_index();
+  same_device("tree_sum", device, {&order, &parent});
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  const cudaStream_t stream = current_stream(device);
+  const int64_t n = values.numel(), count = order.numel();
+  Tensor result = numbers(parent, n);
+  if (n == 0) return result;
+  const Column value = column(values);
+  double* const total = result.mutable_data_ptr<double>();
+  copy_values<<<blocks(n), kBlock, 0, stream>>>(value, n, total);
+  if (count > 0)
+    climb<<<blocks(count), kBlock, 0, stream>>>(order.const_data_ptr<int64_t>(), count,
+                                                parent.const_data_ptr<int64_t>(), value, total);
+  check_launch("tree_sum");
+  return result;
+}
+
+// The sum of the values of the component of each vertex.
+Tensor component_totals(const Tensor& label, const Tensor& values, int64_t) {
+  const int32_t device = label.get_device_index();
+  same_device("component_totals", device, {&values});
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  const cudaStream_t stream = current_stream(device);
+  const int64_t n = label.numel();
+  Tensor result = numbers(label, n);
+  if (n == 0) return result;
+  TensorScratch scratch(label);
+  double* const sum = scratch.array<double>(n);
+  const int64_t* const of = label.const_data_ptr<int64_t>();
+  check(cudaMemsetAsync(sum, 0, n * sizeof(double), stream), "memset");
+  const unsigned grid = std::min(blocks(n), 8u * multiprocessors(device));
+  add_by_label<<<grid, kBlock, 0, stream>>>(of, n, column(values), sum);
+  total_of_label<<<blocks(n), kBlock, 0, stream>>>(of, n, sum, result.mutable_data_ptr<double>());
+  check_launch("component_totals");
+  return result;
+}
+
+// See graph/folded_pairs.h; per vertex.
+Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, const Tensor& b,
+                    const Tensor& hanging_a, const Tensor& hanging_b, const Tensor& total_a, const Tensor& total_b,
+                    bool counts, bool endpoints, int64_t) {
+  const int32_t device = parent.get_device_index();
+  same_device("folded_pairs", device, {&order, &a, &b, &hanging_a, &hanging_b, &total_a, &total_b});
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  const cudaStream_t stream = current_stream(device);
+  const int64_t n = parent.numel(), count = order.numel();
+  Tensor result = numbers(parent, n);
+  if (n == 0) return result;
+  const FoldedPairs pairs = {column(a),       column(b),       column(hanging_a), column(hanging_b),
+                             column(total_a), column(total_b), counts,            endpoints};
+  double* const known = result.mutable_data_ptr<double>();
+  check(cudaMemsetAsync(known, 0, n * sizeof(double), stream), "memset");
+  if (count > 0)
+    add_branches<<<blocks(count), kBlock, 0, stream>>>(order.const_data_ptr<int64_t>(), count,
+                                                       parent.const_data_ptr<int64_t>(), pairs, known);
+  count_pairs<<<blocks(n), kBlock, 0, stream>>>(pairs, n, known);
+  check_launch("folded_pairs");
+  return result;
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {
+  m.impl("fold", TORCH_BOX(&fold));
+  m.impl("tree_sum", TORCH_BOX(&tree_sum));
+  m.impl("component_totals", TORCH_BOX(&component_totals));
+  m.impl("folded_pairs", TORCH_BOX(&folded_pairs));
+}
+
+}  // namespace torchcent::cuda
