@@ -64,11 +64,12 @@ def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
         ValueError: engine="tiny", and a graph is too large or there are no kernels.
     """
     everything = range(graph.num_graphs)
+    too_large = graph.ptr is None and graph.num_nodes > AUTO_NODES  # whatever its slots
     if engine not in ("auto", "tiny"):
         return np.empty(0, np.int64), list(everything)
     if engine == "tiny":
         check.kernel(engine, "tiny", graph.device)
-    elif not _ops.has_kernel("tiny", graph.device) or graph.ptr is None and graph.num_nodes > AUTO_NODES:
+    elif too_large or not _ops.has_kernel("tiny", graph.device):
         return np.empty(0, np.int64), list(everything)
     vertex, slot = _batch.bounds(graph)
     size, slots = np.diff(vertex), np.diff(slot)
