@@ -5,8 +5,9 @@
 
 namespace torchcent {
 
-// The contribution to v: all pairs without v as an end, minus those within one branch (`product`, the sum of A_i B_i over
-// the branches at v) and those left to the search. If every path counts (stress), only pairs of different branches.
+// The contribution to v: all pairs without v as an end, minus those within one branch (`product`, the sum of A_i B_i
+// over the branches at v) and those left to the search. If every path counts (stress), only pairs of different
+// branches.
 struct FoldedPairs {
   Column a, b, hanging_a, hanging_b, total_a, total_b;
   bool counts, endpoints;

@@ -82,8 +82,8 @@ Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, 
   const int64_t n = parent.numel(), count = order.numel();
   const int64_t* const leaf = order.const_data_ptr<int64_t>();
   const int64_t* const onto = parent.const_data_ptr<int64_t>();
-  const FoldedPairs pairs = {column(a),       column(b),       column(hanging_a), column(hanging_b),
-                             column(total_a), column(total_b), counts,            endpoints};
+  const FoldedPairs pairs = {column(a),       column(b), column(hanging_a), column(hanging_b), column(total_a),
+                             column(total_b), counts,    endpoints};
   Tensor result = empty(parent, n, ScalarType::Double);
   double* const known = result.mutable_data_ptr<double>();
   std::fill(known, known + n, 0);

@@ -1,4 +1,5 @@
-// What a search needs of its vertices: whether ids are valid, where it starts, and the weights in the order of the core.
+// What a search needs of its vertices: whether ids are valid, where it starts, and the weights in the order of the
+// core.
 
 #include <torch/csrc/stable/library.h>
 
@@ -37,9 +38,10 @@ Tensor id_faults(const Tensor& ids, int64_t num_nodes) {
 // The vertices of a core from which paths begin and that have arcs, in the order of `sequence` if more than one batch
 // of them is left, else by number; the weights of `source` and `own` for each of these, and of `target` and `through`
 // for each vertex of the core. `vertex` is the vertex of the graph that each one stands for.
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> search_weights(
-    const Tensor& rowptr, const Tensor& vertex, std::optional<Tensor> sequence, const Tensor& source, const Tensor& own,
-    const Tensor& target, const Tensor& through, int64_t threads) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> search_weights(const Tensor& rowptr, const Tensor& vertex,
+                                                                  std::optional<Tensor> sequence, const Tensor& source,
+                                                                  const Tensor& own, const Tensor& target,
+                                                                  const Tensor& through, int64_t threads) {
   const int64_t n = vertex.numel();
   const int64_t* const ptr = rowptr.const_data_ptr<int64_t>();
   const int64_t* const of = vertex.const_data_ptr<int64_t>();

@@ -239,9 +239,9 @@ Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colp
   // Vertices that are not reached have the largest key.
   if (depth) {
     same_device("breadth_first", device, {&*depth});
-    check(cudaMemcpyAsync(key, depth->const_data_ptr<int32_t>(), n * sizeof(uint32_t), cudaMemcpyDeviceToDevice,
-                          stream),
-          "copy");
+    check(
+        cudaMemcpyAsync(key, depth->const_data_ptr<int32_t>(), n * sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream),
+        "copy");
   } else {
     const int64_t before = scratch.mark();
     search(arcs(rowptr, col), n, 0, reinterpret_cast<int32_t*>(key), scratch, device);

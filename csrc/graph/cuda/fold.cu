@@ -158,8 +158,9 @@ std::tuple<Tensor, Tensor> fold(const Tensor& rowptr, const Tensor& col, bool re
   if (n == 0) return {words(rowptr, 0), parent};
   TensorScratch scratch(rowptr);
   int32_t* const arrays = scratch.array<int32_t>(4 * n);
-  const Folding f = {arcs(rowptr, col), arrays,         arrays + n, arrays + 2 * n, arrays + 3 * n,
-                     parent.mutable_data_ptr<int64_t>(), scratch.array<Round>(1)};
+  const Folding f = {arcs(rowptr, col),      arrays,         arrays + n,
+                     arrays + 2 * n,         arrays + 3 * n, parent.mutable_data_ptr<int64_t>(),
+                     scratch.array<Round>(1)};
   Round round = {};
   const auto look = [&] {
     check(cudaMemcpyAsync(&round, f.round, sizeof round, cudaMemcpyDeviceToHost, stream), "copy");
@@ -237,8 +238,8 @@ Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, 
   const int64_t n = parent.numel(), count = order.numel();
   Tensor result = numbers(parent, n);
   if (n == 0) return result;
-  const FoldedPairs pairs = {column(a),       column(b),       column(hanging_a), column(hanging_b),
-                             column(total_a), column(total_b), counts,            endpoints};
+  const FoldedPairs pairs = {column(a),       column(b), column(hanging_a), column(hanging_b), column(total_a),
+                             column(total_b), counts,    endpoints};
   double* const known = result.mutable_data_ptr<double>();
   check(cudaMemsetAsync(known, 0, n * sizeof(double), stream), "memset");
   if (count > 0)

@@ -82,9 +82,10 @@ Tensor id_faults(const Tensor& ids, int64_t num_nodes) {
 }
 
 // Synchronises with the device, because the number of sources must be known.
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> search_weights(
-    const Tensor& rowptr, const Tensor& vertex, std::optional<Tensor> sequence, const Tensor& source, const Tensor& own,
-    const Tensor& target, const Tensor& through, int64_t) {
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> search_weights(const Tensor& rowptr, const Tensor& vertex,
+                                                                  std::optional<Tensor> sequence, const Tensor& source,
+                                                                  const Tensor& own, const Tensor& target,
+                                                                  const Tensor& through, int64_t) {
   const int32_t device = rowptr.get_device_index();
   same_device("search_weights", device, {&vertex, &source, &own, &target, &through});
   const torch::stable::accelerator::DeviceGuard guard(device);

@@ -69,8 +69,7 @@ __device__ bool last_of_hub(const Wave<Row>& wave, int batch, const Chunk& chunk
                             typename Row::Mask& got) {
   const int64_t base = batch * wave.chunks;
   const int lane = lane_id();
-  if (lane < kHalf && has_part<Row>())
-    store<Row>(wave.partial + (base + id) * Row::lanes + first_lane<Row>(), sum);
+  if (lane < kHalf && has_part<Row>()) store<Row>(wave.partial + (base + id) * Row::lanes + first_lane<Row>(), sum);
   if (lane == 0) wave.partial_got[base + id] = got;
   __threadfence();
   __syncwarp();
@@ -223,9 +222,7 @@ struct BackwardLevel {
     v.through = static_cast<T>(through_weight[id]);
     return v;
   }
-  __device__ Part<Row> row(int batch, const Vertex<Row>& v) const {
-    return load_part<Row>(wave.row(batch, v.id));
-  }
+  __device__ Part<Row> row(int batch, const Vertex<Row>& v) const { return load_part<Row>(wave.row(batch, v.id)); }
   __device__ auto per_slot(int batch, Mask mask, const Part<Row>& sigma, int64_t first_slot) const {
     if constexpr (Visitor::edges) {
       EdgeScores<Row> edges = {{}, wave.scores + batch * wave.scored + first_slot};
