@@ -125,6 +125,7 @@ def samples() -> dict[str, list[tuple]]:
         "bandwidth_order": [(rowptr, col, colptr, row), (both_ptr, both, both_ptr, both)],
         "fold": [(both_ptr, both, True), (both_ptr, both, False)],
         "blocks": [(both_ptr, both)],
+        "twins": [(both_ptr, both, parent), (both_ptr, both, parent, torch.arange(15) % 2, 2)],
         "block_union": [
             (both_ptr, both, *ops.blocks(both_ptr, both)[1:], least, 2) for least in (2, 3, 99)
         ],

@@ -33,6 +33,8 @@ PLACES = {
     "exact_for_nothing": "approx._cost.EXACT_SECONDS",
     # Slots that preparation on a device looks at together.
     # Sources x slots and sources from which blocks are looked for.
+    "twins_sources": "engines._choice.MANY_SOURCES",
+    "twins_sources_on_cuda": "engines._choice.MANY_SOURCES_ON_CUDA",
     "blocks_work": "engines._blocks.LEAST_WORK",
     "blocks_sources": "engines._blocks.MANY_SOURCES",
     # Slots from which several threads of the CPU share a search.

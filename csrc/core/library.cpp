@@ -39,6 +39,10 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "search_weights(Tensor rowptr, Tensor vertex, Tensor? sequence, Tensor source, Tensor own, Tensor target, "
       "Tensor through, int threads=1) -> (Tensor start, Tensor source, Tensor own, Tensor target, Tensor through)");
+  // twin: the smallest vertex with the same neighbours, besides each other, and the same label. parent: that of fold;
+  // folded vertices do not count. left: the neighbours that are their own twins, of those that are.
+  m.def(
+      "twins(Tensor rowptr, Tensor col, Tensor parent, Tensor? label=None, int threads=1) -> (Tensor twin, Tensor left)");
   m.def("blocks(Tensor rowptr, Tensor col) -> (Tensor order, Tensor block, Tensor top)");
   m.def(
       "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "
@@ -68,12 +72,13 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "search_order(Tensor rowptr, Tensor col, Tensor sources, int limit, Tensor(a!) order, Tensor(b!) depth, "
       "Tensor(c!) control, int threads) -> ()");
   // Path counting: adds the contributions of the sources to the scores. Returns the rung of the overflow ladder that
-  // was needed. Of the weighted engines, only dijkstra supports Measure::linear.
+  // was needed. copies: float64 [n], the number of twins that each vertex stands for (paths/betweenness.h). Of the
+  // weighted engines, only dijkstra supports Measure::linear.
   m.def(
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
-      "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> Tensor");
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None) -> Tensor");
   // The same with weights: int32 or float64, finite and > 0, aligned with col and row. engine is a WeightedEngine
   // (weighted/weighted_search.h). sums are [sources, 3]: d, 1/d, 1 over the vertices at a distance > 0; farthest is the
   // largest d. out is [sources, n] with the type of the weights; unreached vertices are -1 or inf.

@@ -5,6 +5,11 @@
 // A visitor with by_depth weights a path by the depths at its ends: the weight of a target at depth d (its distance
 // from the source) is multiplied by target_factor(d), and the score of a vertex by score_factor(d). Only these visitors
 // need depths.
+//
+// A vertex may stand for several twins, which have the same neighbours (torchcent/engines/_twins.py). Traversals then
+// multiply by their number twice: the path count of a vertex that is not a source, once it is complete, and the value
+// that it passes up. With sigma' = c sigma, c (b / sigma' + sum) is b / sigma + c sum, and sigma' sum is c times the
+// dependency of each twin.
 #pragma once
 
 #ifdef __CUDACC__

@@ -13,14 +13,15 @@ namespace torchcent {
 enum class Status { done, overflow, cancelled };
 
 struct PathProblem {
-  Csr out;                       // successors
-  Csr in;                        // predecessors
-  const double* target_weight;   // b [n]
-  const double* through_weight;  // h [n]
-  bool through;                  // whether h is nonzero anywhere
-  bool plain;                    // b = 1 and h = 0 everywhere
-  const int64_t* cancel;         // polled; nonzero: stop
-  int64_t team = 1;              // threads for each search (paths/cpu/team_queue.h)
+  Csr out;                         // successors
+  Csr in;                          // predecessors
+  const double* target_weight;     // b [n]
+  const double* through_weight;    // h [n]
+  bool through;                    // whether h is nonzero anywhere
+  bool plain;                      // b = 1 and h = 0 everywhere
+  const int64_t* cancel;           // polled; nonzero: stop
+  int64_t team = 1;                // threads for each search (paths/cpu/team_queue.h)
+  const double* copies = nullptr;  // [n] vertices that each one stands for (twins); null: one
 };
 
 struct PathBatch {

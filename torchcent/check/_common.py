@@ -48,7 +48,7 @@ WEIGHTED_STRATEGIES: dict[str, int] = {
     **{f"{name}+locked": code + Strategy.LOCKED for name, code in _UNLOCKED.items()},
 }
 #: exact reductions before the search (engines/_fold.py, engines/_blocks.py)
-REDUCTIONS = ("fold", "blocks")
+REDUCTIONS = ("fold", "blocks", "twins")
 WARP_SIZES = (4, 8, 16, 32)
 DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
 MAX_NODES = 2**31 - 1

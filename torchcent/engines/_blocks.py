@@ -124,7 +124,7 @@ class Blocks:
         memory = request.memory
         left = request._replace(
             sources=self._of_copies(of_a), targets=self._of_copies(of_b), endpoints=False,
-            reduce=frozenset(),
+            blocked=True,
             memory=None if memory is None else max(memory - graph.nbytes - self.nbytes, 0),
         )  # fmt: skip
         if MEASURES[request.measure].per_slot:
@@ -191,9 +191,9 @@ def _decompose(graph: Graph) -> Blocks:
 
 def chosen(graph: Graph, request: Request) -> Blocks | None:
     """The blocks of a graph, if they are to be searched one by one."""
-    measure, asked = MEASURES[request.measure], request.reduce
+    measure = MEASURES[request.measure]
     possible = (
-        (asked is None or "blocks" in asked)
+        request.may("blocks")
         and measure.folds == "all"
         and graph.is_symmetric
         and graph.num_slots > 0
@@ -202,7 +202,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     )
     if not possible:
         return None
-    if asked is not None:
+    if request.reduce is not None:
         return Blocks.of(graph)
     sources = request.num_sources
     if (sources is not None and sources < MANY_SOURCES // 64) or request.engine != "auto":

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 
+import torch
+
 from torchcent.check import _common as check
 from torchcent.engines import _reduce, _room
 from torchcent.engines._costs import ENGINES
+from torchcent.engines._fold import Fold
 from torchcent.engines._measures import Measure
-from torchcent.engines._request import Request
+from torchcent.engines._request import Request, weights
 from torchcent.engines._room import LANES
+from torchcent.engines._twins import Twins
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import WIDE_BITS as WIDE
+from torchcent.runtime._codes import Visitor
 
 # The engine with many lanes and the one with a single search at a time, by hops and by weights.
 _PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
@@ -29,6 +34,10 @@ DENSE, NEARLY_ALL = 5, 0.75
 # is 1.5 to 6 times faster at ratios of 6 and more (meshes, roads). At 2.6 and less (social and web
 # graphs) the order from the hub is faster, by a factor of up to 2.5.
 NEIGHBOURS_PER_LOG = 4
+# Sources from which twins are looked for: it takes as long as 30 to 100 searches in lanes on the
+# CPU, where it is done for CUDA, too. They are merged if the search is left with at most this share
+# of the work, counted in sources x slots.
+MANY_SOURCES, MANY_SOURCES_ON_CUDA, _TWINS_SHARE = 2**12, 2**17, 0.92
 #: operators that search, by hops and by weights
 OPERATORS = {
     "paths": ("path_dependency", "weighted_dependency"),
@@ -48,6 +57,7 @@ class Preparation:
         self, graph: Graph, measure: Measure, memory: int | None, num_sources: int | None
     ) -> None:
         self.graph, self.peak = graph, 0
+        self.twins: Twins | None = None  # see `merging`
         self.limit = _room.limit(graph, memory)
         self._measure, self._memory = measure.name, memory
         several = num_sources is None or num_sources > LANES
@@ -56,8 +66,9 @@ class Preparation:
     def core(self, order: str, fold: str, ball: int = 0) -> _reduce.Core:
         if self.graph.device.type == "cuda":
             self._take(_reduce.bytes_to_transpose(self.graph))
-            self._take(_reduce.bytes_to_reduce(self.graph, order, fold, self._in_order))
-        return _reduce.core(self.graph, order, fold, ball)
+            cache = _reduce.cores(self.graph, self.twins)
+            self._take(_reduce.bytes_to_reduce(self.graph, cache, order, fold, self._in_order))
+        return _reduce.core(self.graph, order, fold, ball, self.twins)
 
     def refuse(self, what: str, needed: int) -> MemoryError:
         return _memory.refuse(what, needed, self.limit, self._memory)
@@ -114,11 +125,45 @@ def folding(graph: Graph, measure: Measure, request: Request, num_sources: int |
     if measure.family == "distances":
         whole = num_sources is None and request.cutoff is None
         return measure.folds if whole and not graph.is_weighted else "no"
-    if request.reduce is not None and "fold" not in request.reduce:
+    if not request.may("fold"):
         return "no"
     if graph.is_weighted and (request.tie_tolerance > 0 or not graph.scale.exact):
         return "no"
     return measure.folds
+
+
+def merging(
+    graph: Graph, measure: Measure, request: Request, fold: str, num_sources: int | None
+) -> Twins | None:
+    """The twins that are searched once, if there are some and it pays."""
+    possible = (
+        request.may("twins")
+        and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS)
+        and graph.is_symmetric
+        and not graph.is_weighted
+        and request.engine in ("auto", "lanes", "queue")
+        and _ops.has_kernel("path_dependency", graph.device)
+    )
+    if not possible:
+        return None
+    starts = graph.num_nodes if num_sources is None else num_sources
+    least = MANY_SOURCES_ON_CUDA if graph.device.type == "cuda" else MANY_SOURCES
+    if request.reduce is None and (starts < least or request.engine != "auto"):
+        return None
+    folded = Fold.of(graph, fold)
+    label = None
+    if measure.per_slot:
+        ends = (weights(graph, x) for x in (request.sources, request.targets))
+        label = Twins.label([folded.hanging(graph, x) for x in ends])
+    twins = Twins.of(graph, folded, label)
+    if request.reduce is not None:
+        return twins if twins.merged else None
+    vertices, slots = twins.work
+    leaves = folded.order.numel()
+    searched = max(int(torch.count_nonzero(graph.degree)) - leaves, 1)
+    work = searched if num_sources is None else min(searched, num_sources)
+    pays = min(vertices, work) * slots <= _TWINS_SHARE * work * (graph.num_slots - 2 * leaves)
+    return twins if pays else None
 
 
 def too_deep_for_lanes(core: _reduce.Core) -> bool:

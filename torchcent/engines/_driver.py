@@ -54,9 +54,7 @@ def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
             _run_tensor(problem, plan.lanes, searched, bar)
         elif problem.sources.numel():
             _run_compiled(problem, plan, searched, bar, quick)
-    place = core.slot if edges else core.vertex
-    assert place is not None  # see _reduce.with_slots
-    return problem.known.index_add_(0, place, searched)
+    return problem.total(searched)
 
 
 def _is_quick(problem: Problem, plan: Plan) -> bool:
@@ -116,7 +114,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         if core.weight is None:
             return int(
                 _ops.ops.path_dependency(
-                    core.rowptr, core.col, core.colptr, core.row, *counted, *launch
+                    core.rowptr, core.col, core.colptr, core.row, *counted, *launch, core.copies
                 )
             )
         return int(

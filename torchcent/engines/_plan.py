@@ -42,6 +42,7 @@ class Plan:
     weights: str = ""  # arithmetic of weighted distances
     graphs: str = ""  # of a batch: number of graphs per engine
     blocks: str = ""  # the blocks that are searched one by one
+    merged: int = 0  # twins that others stand for
 
     @property
     def launch(self) -> _codes.Launch:
@@ -60,7 +61,8 @@ class Plan:
             "graphs": self.graphs,
             "weights": self.weights,
             "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots "
-            + (f"in {self.blocks}" if self.blocks else "after folding"),
+            + (f"in {self.blocks}" if self.blocks else "after folding")
+            + (f" and merging {self.merged:,} twins" if self.merged else ""),
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
             "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
         }
@@ -82,6 +84,7 @@ def plan(
     asked = request.num_sources if num_sources is None else num_sources
     cores = _choice.Preparation(graph, measure, request.memory, asked)
     fold = _choice.folding(graph, measure, request, asked)
+    cores.twins = _choice.merging(graph, measure, request, fold, asked)
     engine, reason, core = _choice.choose(cores, measure, fold, request.engine, asked)
     if measure.per_slot:
         core = _reduce.with_slots(graph, core)
@@ -94,7 +97,7 @@ def plan(
         measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots,
         core.num_nodes, core.num_slots, sources, cost.lanes, -(-sources // cost.batch),
         cost.threads, cost.flight, request.strategy, cost.workspace, needed, cores.limit,
-        weights_in_words(graph, tie_tolerance),
+        weights_in_words(graph, tie_tolerance), merged=0 if core.twins is None else core.twins.merged,
     )  # fmt: skip
     return made, core
 

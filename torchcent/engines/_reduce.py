@@ -1,7 +1,7 @@
 """Exact reductions before the search, as a chain.
 
 Each link takes the pairs of vertices that count and leaves fewer of them; the others are counted in
-closed form. Folding (_fold.py) is the only link so far. Finally, isolated vertices are removed, and
+closed form. The links are folding (_fold.py) and the merging of twins (_twins.py). Finally, isolated vertices are removed, and
 the rest is renumbered in an order that suits the engine.
 """
 
@@ -20,6 +20,7 @@ from torchcent.engines._fold import Fold
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
+from torchcent.engines._twins import Twins
 from torchcent.graph import Graph, _csr, _device, _weights
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS
@@ -55,6 +56,17 @@ class Core:
         first = self.chain[0]
         assert isinstance(first, Fold)
         return first
+
+    @property
+    def twins(self) -> Twins | None:
+        """The second link, if there is one."""
+        last = self.chain[-1]
+        return last if isinstance(last, Twins) else None
+
+    @cached_property
+    def copies(self) -> Tensor | None:
+        """float64 [n]: the number of twins that each core vertex stands for."""
+        return None if self.twins is None else self.twins.copies.index_select(0, self.vertex)
 
     @cached_property
     def sequence(self) -> Tensor:
@@ -120,27 +132,47 @@ class Problem:
     through_weight: Tensor  # h, per core vertex
     tie_tolerance: float  # relative, of weighted distances
     known: Tensor  # counted in closed form by the chain, per vertex or slot of the graph
+    graph: Graph
+
+    def total(self, searched: Tensor) -> Tensor:
+        """What is known and what was found, per core vertex or slot."""
+        edges = MEASURES[self.measure].per_slot
+        place = self.core.slot if edges else self.core.vertex
+        assert place is not None  # see with_slots
+        if self.core.twins is None:
+            return self.known.index_add_(0, place, searched)
+        found = torch.zeros_like(self.known).index_add_(0, place, searched)
+        return self.known.add_(self.core.twins.spread(self.graph, found, edges))
 
 
-def core(graph: Graph, order: str, fold: str, ball: int = 0) -> Core:
-    """The core in "degree", "bandwidth" or "given" order, folded in "all", "one" or "no" rounds.
+Cores = dict[tuple[str, str, int], Core]
+
+
+def cores(graph: Graph, twins: Twins | None) -> Cores:
+    """The cores that are kept, with the graph or with its twins."""
+    kept: Cores = vars(graph if twins is None else twins).setdefault("_cores", {})
+    return kept
+
+
+def core(graph: Graph, order: str, fold: str, ball: int = 0, twins: Twins | None = None) -> Core:
+    """The core in "degree", "bandwidth" or "given" order, folded in "all", "one" or "no" rounds,
+    with its twins merged if they are given.
 
     With `ball`, sources are ordered in balls of that many neighbours, for engines that search from
     a batch of them at a time (on the CPU; elsewhere they follow the runs of neighbours). Cores are
     cached with the graph, so that the next measure starts at once.
     """
-    cache = graph.__dict__.setdefault("_cores", {})
+    cache = cores(graph, twins)
     if (order, fold, ball) not in cache:
         if ball:
-            found = core(graph, order, fold)
+            found = core(graph, order, fold, 0, twins)
             if found.rowptr.device.type == "cpu":
                 balls = _ops.ops.clusters(found.rowptr, found.col, ball)
                 found = dataclasses.replace(found, balls=balls)
             cache[order, fold, ball] = found
         else:
-            cache[order, fold, ball] = _core(graph, order, fold)
-    kept: Core = cache[order, fold, ball]
-    return kept
+            cache[order, fold, ball] = _core(graph, order, fold, twins)
+    return cache[order, fold, ball]
 
 
 def bytes_to_transpose(graph: Graph) -> int:
@@ -150,20 +182,19 @@ def bytes_to_transpose(graph: Graph) -> int:
     return graph.nbytes + _device.bytes_to_transpose(graph.num_nodes, graph.num_slots)
 
 
-def bytes_to_reduce(graph: Graph, order: str, fold: str, in_order: bool) -> int:
+def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order: bool) -> int:
     """Peak memory for building a core on CUDA, including the graph and its cached cores.
 
     It is 0 if the core is cached, with the order of sources if they are to be in order. The
     estimate assumes that nothing folds, because the effect of folding is not known in advance.
     """
-    cache = graph.__dict__.get("_cores", {})
     known = cache.get((order, fold, 0))
     if known is not None and not (in_order and order == "degree" and "sequence" not in vars(known)):
         return 0
     own = {id(graph.rowptr), id(graph.col), *map(id, graph.transpose)}
     held = {
         id(part): part.numel() * part.element_size()
-        for part in tensors_of(cache)
+        for part in tensors_of({name: graph.__dict__.get(name) for name in ("_cores", "_twins")})
         if id(part) not in own
     }
     if known is not None:
@@ -174,14 +205,17 @@ def bytes_to_reduce(graph: Graph, order: str, fold: str, in_order: bool) -> int:
     return graph.nbytes + sum(held.values()) + sorting + weights
 
 
-_HOLDERS = (Core, Fold, Graph)
+_HOLDERS = (Core, Fold, Twins, Graph)
 
 
 def tensors_of(value: object) -> Iterator[Tensor]:
     """The tensors that a graph or its cores hold."""
-    waiting = [value]
+    waiting, seen = [value], set()
     while waiting:
         value = waiting.pop()
+        if id(value) in seen:  # twins and their cores refer to each other
+            continue
+        seen.add(id(value))
         if isinstance(value, Tensor):
             yield value
         elif isinstance(value, _HOLDERS):
@@ -202,7 +236,7 @@ def bytes_for_components(graph: Graph, core: Core) -> int:
     return _device.bytes_for_components(graph.num_nodes)
 
 
-def _core(graph: Graph, order: str, fold: str) -> Core:
+def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     n = graph.num_nodes
     if order == "given":
         everything = torch.arange(n, device=graph.device)
@@ -212,14 +246,17 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
             graph.rowptr, graph.col, colptr, row, everything, slots, order,
             (Fold.of(graph, "no"),), *graph.scaled_weights,
         )  # fmt: skip
-    chain = (Fold.of(graph, fold),)
+    chain: tuple[Reduction, ...] = (Fold.of(graph, fold),)
+    if twins is not None:
+        chain = (*chain, twins)
     arcs = graph.degree if graph.is_symmetric else graph.degree + graph.transpose[0].diff()
     for link in chain:
         arcs = link.arcs_left(arcs)
     kept = torch.argsort(arcs, descending=True, stable=True)[: int((arcs > 0).sum())]
     rim = None
     if order == "bandwidth":
-        place, rim = _bandwidth_order(graph, fold, kept)
+        known = cores(graph, twins).get(("degree", fold, 0))  # of the same vertices
+        place, rim = _bandwidth_order(graph, known, kept)
         kept = kept[place]
     rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, kept, slots=graph.is_weighted)
     colptr, row, back = rowptr, col, None
@@ -228,8 +265,8 @@ def _core(graph: Graph, order: str, fold: str) -> Core:
     if not graph.is_symmetric:
         colptr, row, back = _csr.transpose(rowptr, col)
     back_weight = weight if weight is None or back is None else weight[back]
-    known = slot if slot.numel() == col.numel() else None
-    made = Core(rowptr, col, colptr, row, kept, known, order, chain, weight, back_weight)
+    origin = slot if slot.numel() == col.numel() else None
+    made = Core(rowptr, col, colptr, row, kept, origin, order, chain, weight, back_weight)
     if rim is not None:
         vars(made)["rim"] = rim
     return made
@@ -244,14 +281,13 @@ def with_slots(graph: Graph, core: Core) -> Core:
 
 
 def _bandwidth_order(
-    graph: Graph, fold: str, kept: Tensor
+    graph: Graph, known: Core | None, kept: Tensor
 ) -> tuple[Tensor, tuple[int, Tensor] | None]:
     """The kept vertices in an order that keeps neighbours together, for graphs of many levels.
 
     On the CPU it is that of Cuthill and McKee, reversed. On CUDA it needs the rim, which is
     returned as that of the vertices in this order.
     """
-    known = graph.__dict__["_cores"].get(("degree", fold, 0))  # of the same vertices
     if known is not None:
         rowptr, col, colptr, row = known.rowptr, known.col, known.colptr, known.row
     else:
@@ -301,7 +337,7 @@ def problem(
     else:
         start, *of_search = _search_weights(core, pairs)
     a, c, b, h = of_search
-    return Problem(measure, core, start, a, c, b, h, tie_tolerance, known)
+    return Problem(measure, core, start, a, c, b, h, tie_tolerance, known, graph)
 
 
 def _search_weights(core: Core, pairs: Pairs) -> tuple[Tensor, ...]:

@@ -24,7 +24,9 @@ class Request(NamedTuple):
         memory: bytes that are allowed; None for half of the free memory.
         dtype: of the result.
         cutoff: of distances: pairs farther apart count for nothing; None: all count.
-        reduce: the reductions to apply (`check.REDUCTIONS`); None for those that pay.
+        reduce: the reductions to apply (`check.REDUCTIONS`); None for all that pay.
+        blocked: whether this is the search of blocks of a larger graph (_blocks.py), to which no
+            further reductions but twins apply.
     """
 
     measure: str
@@ -40,6 +42,13 @@ class Request(NamedTuple):
     dtype: torch.dtype = torch.float64
     cutoff: float | None = None
     reduce: frozenset[str] | None = None
+    blocked: bool = False
+
+    def may(self, reduction: str) -> bool:
+        """Returns whether a reduction is allowed."""
+        if self.blocked and reduction != "twins":
+            return False
+        return self.reduce is None or reduction in self.reduce
 
     @property
     def num_sources(self) -> int | None:

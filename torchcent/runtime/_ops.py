@@ -144,6 +144,11 @@ def _fake_fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, ..
     return _sized(rowptr, _unknown_size()), _sized(rowptr, rowptr.numel() - 1)
 
 
+def _fake_twins(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
+    n = rowptr.numel() - 1
+    return _sized(rowptr, n), _sized(rowptr, n)
+
+
 def _fake_blocks(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
     n = rowptr.numel() - 1
     return _sized(rowptr, _unknown_size()), _sized(rowptr, n), _sized(rowptr, _unknown_size())
@@ -242,6 +247,7 @@ if available:
         "id_faults": _fake_id_faults,
         "search_weights": _fake_search_weights,
         "blocks": _fake_blocks,
+        "twins": _fake_twins,
         "block_union": _fake_block_union,
         "depths": _fake_depths,
         "clusters": _fake_per_vertex,

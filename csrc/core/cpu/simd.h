@@ -103,6 +103,9 @@ struct Row {
     for (int k = 0; k < registers; ++k) sum += masked(part[k] * load(p, k), submask(mask, k));
     return total(sum);
   }
+  void operator*=(T factor) {
+    for (int k = 0; k < registers; ++k) part[k] *= every_lane(factor);
+  }
   void operator*=(const Row& other) {
     for (int k = 0; k < registers; ++k) part[k] *= other.part[k];
   }

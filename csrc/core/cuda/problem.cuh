@@ -26,6 +26,7 @@ struct Graph {
   Arcs in;                       // predecessors; the same pointers as out in a symmetric graph
   const double* target_weight;   // b [n]
   const double* through_weight;  // h [n]
+  const double* copies;          // twins that each vertex stands for [n]; null: one
 
   bool symmetric() const { return out.col == in.col; }
 };

@@ -92,6 +92,7 @@ class LaneSearch final : public Search {
       for (int64_t i = begin; i < end; ++i) front_[entry_[i]] = 0;
       for (int64_t i = end; i < entries_; ++i) {
         const int32_t v = entry_[i];
+        if (problem_.copies != nullptr && problem_.copies[v] != 1) multiply(v, next_[v]);
         entry_mask_[i] = front_[v] = next_[v];
         seen_[v] |= next_[v];
         next_[v] = 0;
@@ -103,6 +104,14 @@ class LaneSearch final : public Search {
       if (entries_ == end) return Status::done;
       level_[++levels_] = entries_;
     }
+  }
+
+  // Counts the paths to all twins that v stands for.
+  void multiply(int64_t v, uint64_t lanes) {
+    T* const row = sigma_.data() + v * kLanes;
+    Row<T> paths = Row<T>::masked_load(row, lanes);
+    paths *= static_cast<T>(problem_.copies[v]);
+    paths.masked_store(row, lanes);
   }
 
   // Pushing costs a row per arc of the frontier; pulling costs a mask per arc of the unfinished vertices.
@@ -277,7 +286,8 @@ class LaneSearch final : public Search {
       const double sigma = row[l];
       if (!(sigma <= kLimit)) return false;
       score += weight[l] * Visitor::template score<double>(sigma, sum, through);
-      row[l] = static_cast<T>(Visitor::template passed_up<double>(target, sigma, sum));
+      const double copies = problem_.copies == nullptr ? 1 : problem_.copies[v];
+      row[l] = static_cast<T>(copies * Visitor::template passed_up<double>(target, sigma, sum));
     }
     scores[v] += score;
     return score <= double(kLimit);

@@ -26,12 +26,13 @@ inline bool all_equal(const double* values, int64_t count, double value) {
   return true;
 }
 
-inline PathProblem path_problem(const Csr& out, const Csr& in, const PathWeights& weights, const int64_t* cancel) {
+inline PathProblem path_problem(const Csr& out, const Csr& in, const PathWeights& weights, const int64_t* cancel,
+                                const double* copies = nullptr) {
   const double* const target = weights.target.const_data_ptr<double>();
   const double* const through = weights.through.const_data_ptr<double>();
   const bool passed = !all_equal(through, out.num_nodes, 0);
-  const bool plain = !passed && all_equal(target, out.num_nodes, 1);
-  return {out, in, target, through, passed, plain, cancel};
+  const bool plain = copies == nullptr && !passed && all_equal(target, out.num_nodes, 1);
+  return {out, in, target, through, passed, plain, cancel, 1, copies};
 }
 
 // Batches of `size` sources that share a private sum. The size is fixed, so that results do not depend on the number of

@@ -2,6 +2,8 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <optional>
+
 #include "paths/cpu/path_batches.h"
 
 namespace torchcent {
@@ -28,11 +30,12 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t, int64_t, int64_t,
-                       int64_t) {
+                       int64_t, std::optional<Tensor> copies) {
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
+  PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
+                                     copies ? copies->const_data_ptr<double>() : nullptr);
   const int64_t size = batch_size(Engine{engine}, sources.numel());
-  if (size == 1) problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, sources.numel()));
+  if (size == 1 && !copies) problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, sources.numel()));
   return run_batches(sources, weights, scores, control, size, rung, threads,
                      [&](Rung r) { return make_search(problem, Measure{measure}, Engine{engine}, r); });
 }

@@ -97,13 +97,26 @@ class QueueSearch final : public Search {
     Count* const sigma = sigma_.data();
     sigma[0] = Count(1.0);
     for (int32_t p = 1; p < reached; ++p) sigma[p] = Count(0.0);
-    for (int64_t i = 0; i < arcs; ++i) sigma[arc[i].head] += sigma[arc[i].tail];
+    if (problem_.copies == nullptr) {
+      for (int64_t i = 0; i < arcs; ++i) sigma[arc[i].head] += sigma[arc[i].tail];
+    } else {
+      count_copies();
+    }
     if constexpr (__is_same(Count, double)) {
       double largest = 0;
       for (int32_t p = 0; p < reached; ++p) largest = sigma[p] > largest ? sigma[p] : largest;
       return largest < kLargestCount;
     }
     return true;
+  }
+
+  // The same where vertices stand for several twins: their paths are counted when a level is complete.
+  void count_copies() {
+    for (int32_t level = 0; level + 1 < levels_; ++level) {
+      for (int64_t i = level_arc_[level]; i < level_arc_[level + 1]; ++i) sigma_[arc_[i].head] += sigma_[arc_[i].tail];
+      for (int32_t p = level_[level + 1]; p < level_[level + 2]; ++p)
+        sigma_[p] = sigma_[p] * Count(problem_.copies[queue_[p]]);
+    }
   }
 
   // Processes levels from the deepest up: the value that each vertex passes up, its score, and the sums of the level
@@ -143,6 +156,7 @@ class QueueSearch final : public Search {
         }
         const Count target(Plain ? share : share * problem_.target_weight[v]);
         sum[p] = Visitor::template passed_up<Count>(target, sigma[p], sum[p]);
+        if (!Plain && problem_.copies != nullptr) sum[p] = sum[p] * Count(problem_.copies[v]);
         if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
           largest = sum[p] > largest ? sum[p] : largest;
       }

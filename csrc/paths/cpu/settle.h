@@ -41,6 +41,7 @@ inline bool settle(const PathProblem& problem, int64_t v, uint64_t lanes, bool i
   Row<T> passed_up;
   for (int k = 0; k < Row<T>::registers; ++k)
     passed_up.part[k] = Visitor::passed_up(Row<T>::every_lane(target), sigma.part[k], sum.part[k]);
+  if (problem.copies != nullptr) passed_up *= static_cast<T>(problem.copies[v]);
   passed_up.masked_store(row, lanes);
   if constexpr (Visitor::edges) return true;
   const double score = Row<T>::total(total);

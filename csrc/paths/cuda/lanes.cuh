@@ -26,6 +26,7 @@ class LaneWaves {
   LaneWaves(const Graph& graph, const Tasks& in, const Tasks& out, const Run& run, int64_t batches)
       : graph_(graph), in_(in), out_(out), run_(run) {
     wave_.n = graph.n;
+    wave_.copies = graph.copies;
     wave_.scored = Visitor::edges ? graph.m : graph.n;
     wave_.chunks = std::max(in.chunks, out.chunks);
     const int64_t fixed = batch_bytes(graph, wave_.chunks), level = graph.n * sizeof(Mask);
@@ -122,12 +123,14 @@ class LaneWaves {
 
   void pull(int level) {
     const dim3 grid(blocks(in_.warps(), kWarps), wave_.batches);
-    if (level == 2)
-      forward<Row, true><<<grid, 32 * kWarps, 0, run_.stream>>>(
+    if (level == 2) {
+      auto* const first = wave_.copies == nullptr ? forward<Row, true, true> : forward<Row, true, false>;
+      first<<<grid, 32 * kWarps, 0, run_.stream>>>(
           in_, ForwardLevel<Row, true>{wave_, level_[0], level_[1], level_[2], level});
-    else
-      forward<Row, false><<<grid, 32 * kWarps, 0, run_.stream>>>(
+    } else {
+      forward<Row, false, false><<<grid, 32 * kWarps, 0, run_.stream>>>(
           in_, ForwardLevel<Row, false>{wave_, nullptr, level_[level - 1], level_[level], level});
+    }
     check_launch("forward");
   }
 

@@ -12,8 +12,9 @@ struct Wave {
   using T = typename Row::T;
   using Mask = typename Row::Mask;
   int64_t n;
-  int64_t scored;   // scores per batch: n, or the slots
-  int64_t sources;  // in all batches
+  int64_t scored;        // scores per batch: n, or the slots
+  int64_t sources;       // in all batches
+  const double* copies;  // [n] twins that each vertex stands for; null: one
   int batches;
   T* rows;         // [n][lanes] sigma, then rho or lambda
   Mask* seen;      // [n] lanes that have reached the vertex
@@ -30,6 +31,7 @@ struct Wave {
   int* arrived;  // number of finished chunks of the vertex; always 0 between launches
 
   __device__ T* row(int batch, int64_t v) const { return rows + (batch * n + v) * Row::lanes; }
+  __device__ double copies_of(int64_t v) const { return copies == nullptr ? 1 : copies[v]; }
   __device__ Mask full(int batch) const {
     return first_lanes<Mask>(min(int64_t{Row::lanes}, sources - int64_t{batch} * Row::lanes));
   }
@@ -59,7 +61,7 @@ __global__ void seed(Arcs out, Sources all, Wave<Row> wave, typename Row::Mask* 
   for (int64_t slot = out.rowptr[s] + threadIdx.x; slot < out.rowptr[s + 1]; slot += blockDim.x) {
     const int64_t v = out.col[slot];
     set_lane(level1 + base + v, lane);
-    wave.row(batch, v)[lane] = 1;
+    wave.row(batch, v)[lane] = static_cast<T>(wave.copies_of(v));
   }
 }
 
@@ -115,7 +117,7 @@ struct ForwardLevel {
     if (First) wave.seen[batch * wave.n + v] = ~need;
   }
   // Called by one half-warp.
-  __device__ void write(int batch, int64_t v, Mask need, Mask got, const Part<Row>& sum) const {
+  __device__ void write(int batch, int64_t v, Mask need, Mask got, Part<Row> sum) const {
     if (first_lane<Row>() == 0) {
       const int64_t i = batch * wave.n + v;
       next[i] = got;
@@ -123,6 +125,11 @@ struct ForwardLevel {
       if (any(got)) wave.reached[level * wave.batches + batch] = 1;
     }
     const unsigned bits = own_bits<Row>(got);
+    if (wave.copies != nullptr && bits != 0) {
+      const T copies = static_cast<T>(wave.copies[v]);
+#pragma unroll
+      for (int k = 0; k < Row::width; ++k) sum.lane[k] *= copies;
+    }
     T* const row = wave.row(batch, v) + first_lane<Row>();
     if (bits == Row::all) return store<Row>(row, sum);
 #pragma unroll
@@ -131,7 +138,8 @@ struct ForwardLevel {
   }
 };
 
-template <class Row, bool First>
+// Unit: the path counts of the first level are 1, because no vertex stands for several.
+template <class Row, bool First, bool Unit>
 __global__ void __launch_bounds__(32 * kWarps, kBlocks) forward(Tasks tasks, ForwardLevel<Row, First> at) {
   using Mask = typename Row::Mask;
   __shared__ Hit<Row> all_hits[kWarps][32 * kScan];
@@ -157,7 +165,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks) forward(Tasks tasks, For
     const int64_t begin = in.rowptr[v] + int64_t{tasks.slots_per_chunk} * chunk.index,
                   end = min(in.rowptr[v + 1], begin + tasks.slots_per_chunk);
     Part<Row> sum = {};
-    Mask got = any_of(kAll, gather<Row, First>(in.col, begin, end, front, need, rows, hits, sum, NoEdges()));
+    Mask got = any_of(kAll, gather<Row, Unit>(in.col, begin, end, front, need, rows, hits, sum, NoEdges()));
     if (last_of_hub(wave, batch, chunk, id, sum, got) && lane < kHalf) at.write(batch, v, need, got, sum);
     return;
   }
@@ -181,8 +189,8 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks) forward(Tasks tasks, For
     for (; open != 0; open &= open - 1) {
       const Vertex<Row>& v = vertices[__ffs(open) - 1];
       Part<Row> sum = {};
-      const Mask got = any_of(
-          kAll, gather<Row, First>(in.col, v.begin, v.begin + v.size, front, v.mask, rows, hits, sum, NoEdges()));
+      const Mask got =
+          any_of(kAll, gather<Row, Unit>(in.col, v.begin, v.begin + v.size, front, v.mask, rows, hits, sum, NoEdges()));
       if (lane < kHalf) at.write(batch, v.id, v.mask, got, sum);
     }
     return;
@@ -192,8 +200,8 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks) forward(Tasks tasks, For
     const unsigned left = open >> half & 0xffffu;
     const Vertex<Row>& v = vertices[half + (left != 0 ? __ffs(left) - 1 : 0)];
     Part<Row> sum = {};
-    const Mask got = any_of(0xffffu << half, gather_short<Row, First>(in.col, v.begin, left != 0 ? v.size : 0, front,
-                                                                      v.mask, rows, hits, sum, NoEdges()));
+    const Mask got = any_of(0xffffu << half, gather_short<Row, Unit>(in.col, v.begin, left != 0 ? v.size : 0, front,
+                                                                     v.mask, rows, hits, sum, NoEdges()));
     if (left != 0) at.write(batch, v.id, v.mask, got, sum);
     open = without_first_of_halves(open);
   }
@@ -250,6 +258,11 @@ struct BackwardLevel {
       const T share = level == 0 ? sum.lane[k] : Visitor::score(sigma.lane[k], sum.lane[k], v.through);
       total += weight[Row::offset(k)] * share;
       sigma.lane[k] = Visitor::passed_up(v.target, sigma.lane[k], sum.lane[k]);
+    }
+    if (wave.copies != nullptr && bits != 0) {
+      const T copies = static_cast<T>(wave.copies[v.id]);
+#pragma unroll
+      for (int k = 0; k < Row::width; ++k) sigma.lane[k] *= copies;
     }
     if (level != 0 && bits != 0) store<Row>(wave.row(batch, v.id) + first_lane<Row>(), sigma);
 #pragma unroll

@@ -2,6 +2,8 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <optional>
+
 #include "paths/cuda/lanes.cuh"
 #include "paths/cuda/queue.cuh"
 #include "core/cuda/scratch.cuh"
@@ -25,10 +27,11 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t flight, int64_t lanes,
-                       int64_t strategy, int64_t blocks) {
+                       int64_t strategy, int64_t blocks, std::optional<Tensor> copies) {
   const int32_t device = rowptr.get_device_index();
   same_device("path_dependency", device,
               {&col, &colptr, &row, &sources, &source_weight, &own_weight, &target_weight, &through_weight, &scores});
+  if (copies) same_device("path_dependency", device, {&*copies});
   const torch::stable::accelerator::DeviceGuard guard(device);
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const highest = result.mutable_data_ptr<int64_t>();
@@ -38,7 +41,8 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
                        {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
                        target_weight.const_data_ptr<double>(),
-                       through_weight.const_data_ptr<double>()};
+                       through_weight.const_data_ptr<double>(),
+                       copies ? copies->const_data_ptr<double>() : nullptr};
   const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
                        own_weight.const_data_ptr<double>()};
   if (graph.n == 0 || all.count == 0) return result;

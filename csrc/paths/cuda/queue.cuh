@@ -59,6 +59,7 @@ class QueueRun {
     problem_.row = graph.in.col;
     problem_.target_weight = graph.target_weight;
     problem_.through_weight = graph.through_weight;
+    problem_.copies = graph.copies;
     problem_.vertex = sources.vertex;
     problem_.weight = sources.weight;
     problem_.own = sources.own;

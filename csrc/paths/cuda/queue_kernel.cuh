@@ -37,6 +37,7 @@ struct QueueProblem {
   const int4* rows;  // the first slots of every vertex
   uint32_t packed;   // number of packed slots: 0, or 4 per lane of a vertex
   const double *target_weight, *through_weight;
+  const double* copies;  // twins that each vertex stands for; null: one
   // Sources: `chosen` holds indices into the other arrays.
   const int32_t* chosen;
   int count;
@@ -100,6 +101,7 @@ class BlockSearch {
         for (int other = width / 2; other > 0; other /= 2) below |= __shfl_xor_sync(~0u, below, other);
         if (valid && lane == 0) {
           below_[p] = below;
+          if (p_.copies != nullptr) sum = sum * Count(p_.copies[v]);
           sum = p == 0 ? Count(1.0) : stored(sum);
           sigma_[p] = sum;
           if constexpr (__is_same(Count, double)) {
@@ -157,7 +159,8 @@ class BlockSearch {
         double target = targets ? p_.target_weight[v] : 1.0;
         if constexpr (Visitor::by_depth) target *= l > 0 ? Visitor::target_factor(l) : 1;
         const Count b(target);
-        const Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
+        Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
+        if (p_.copies != nullptr) passed = stored(passed * Count(p_.copies[v]));
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[p] = passed;
         map_.leave(v, p - begin);

@@ -1,0 +1,228 @@
+"""Twins: what makes them, and scores from searches of one vertex per class."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import oracles
+import pytest
+import torch
+from engines import assert_scores
+from graphs import DEVICE, Arcs, edge_index, random_graph
+from hypothesis import given
+from hypothesis import strategies as st
+from tuning import Tuning
+
+import torchcent
+from torchcent import Graph, generate
+from torchcent.engines._fold import Fold
+from torchcent.engines._twins import Twins
+from torchcent.runtime import _ops
+
+pytestmark = pytest.mark.skipif(
+    not _ops.has_kernel("path_dependency", DEVICE), reason="needs the compiled kernels"
+)
+F64 = torch.float64
+REDUCE = (["twins"], ["fold", "twins"], ["blocks", "twins"], ["fold", "blocks", "twins"])
+
+
+def twins_grown(chance: random.Random, n: int, edges: set[tuple[int, int]], more: int) -> tuple:
+    """Copies of vertices with their neighbours, adjacent or not; leaves; numbered at random."""
+    near: list[set[int]] = [set() for _ in range(n)]
+    for u, v in edges:
+        near[u].add(v)
+        near[v].add(u)
+    for _ in range(more):
+        old, new = chance.randrange(len(near)), len(near)
+        kind = chance.choice(["first", "second", "first", "second", "leaf"])
+        around = {old} if kind == "leaf" else near[old] | ({old} if kind == "second" else set())
+        near.append(set(around))
+        for u in around:
+            near[u].add(new)
+    label = list(range(len(near)))
+    chance.shuffle(label)
+    return len(near), [
+        (label[u], label[v]) for u, around in enumerate(near) for v in around if u < v
+    ]
+
+
+@st.composite
+def families(draw: st.DrawFn, most: int = 6) -> tuple[int, Arcs]:
+    chance = random.Random(draw(st.integers(0, 2**32)))
+    n = draw(st.integers(1, most))
+    edges = {(u, v) for u in range(n) for v in range(u) if chance.random() < 0.5}
+    return twins_grown(chance, n, edges, draw(st.integers(0, most)))
+
+
+def undirected(n: int, arcs: Arcs) -> Graph:
+    return Graph.from_edge_index(edge_index(arcs).to(DEVICE), n, directed=False)
+
+
+@given(family=families(), labelled=st.booleans(), folded=st.booleans())
+def test_classes(family: tuple[int, Arcs], labelled: bool, folded: bool) -> None:
+    n, arcs = family
+    graph = undirected(n, arcs)
+    fold = Fold.of(graph, "all" if folded else "no")
+    label = torch.arange(n, device=DEVICE) % 2 if labelled else None
+    found = Twins.of(graph, fold, label)
+    gone = {v for v, parent in enumerate(fold.parent.tolist()) if parent >= 0}
+    near = [{u for arc in arcs for u in arc if v in arc} - {v} - gone for v in range(n)]
+
+    def alike(u: int, v: int) -> bool:
+        if u in gone or v in gone or not near[u] or not near[v] or (labelled and (u - v) % 2):
+            return u == v
+        return near[u] - {v} == near[v] - {u}
+
+    assert found.twin.tolist() == [min(u for u in range(n) if alike(u, v)) for v in range(n)]
+    assert found.copies.tolist() == [sum(alike(u, v) for u in range(n)) for v in range(n)]
+    stands = {v for v in range(n) if v not in gone and int(found.twin[v]) == v}
+    assert found.left.tolist() == [len(near[v] & stands) if v in stands else 0 for v in range(n)]
+
+
+def some(n: int, chance: random.Random) -> list[int] | None:
+    return None if chance.random() < 0.4 else chance.sample(range(n), chance.randint(1, n))
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("engine", ["lanes", "queue"])
+@given(family=families(), seed=st.integers(0, 2**32))
+def test_definition(engine: str, family: tuple[int, Arcs], seed: int) -> None:
+    (n, arcs), chance = family, random.Random(seed)
+    graph = undirected(n, arcs)
+    ends = {"sources": some(n, chance), "targets": some(n, chance)}
+    given_ends = {k: None if x is None else torch.tensor(x) for k, x in ends.items()}
+    for name in ("betweenness", "edge_betweenness"):
+        options: dict[str, Any] = {"normalized": chance.random() < 0.5}
+        if name == "betweenness":
+            options["endpoints"] = chance.random() < 0.5
+        expected = getattr(oracles, name)(n, arcs, directed=False, **options, **ends)
+        for reduce in REDUCE:
+            found = getattr(torchcent, name)(
+                graph, engine=engine, reduce=reduce, dtype=F64, **options, **given_ends
+            )
+            assert_scores(found.cpu(), expected, engine)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("engine", ["lanes", "queue"])
+@given(family=families(), seed=st.integers(0, 2**32))
+def test_percolation(engine: str, family: tuple[int, Arcs], seed: int) -> None:
+    """Weights of sources that differ among twins."""
+    (n, arcs), chance = family, random.Random(seed)
+    states = torch.tensor([chance.choice([0.0, 0.25, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
+    graph, known = undirected(n, arcs), None
+    for reduce in ("none", *REDUCE):
+        found = torchcent.percolation(graph, states=states, engine=engine, reduce=reduce, dtype=F64)
+        known = found if known is None else known
+        near = {"rtol": 1e-5 if engine == "lanes" else 1e-9, "atol": 1e-12}
+        torch.testing.assert_close(found, known, **near)
+
+
+@given(family=families())
+def test_another_twin_changes_what_it_must(family: tuple[int, Arcs]) -> None:
+    """A copy of a vertex has its score; scores of vertices that no path of theirs passes stay."""
+    n, arcs = family
+    old = n // 2
+    around = [u for arc in arcs for u in arc if old in arc and u != old]
+    graph = undirected(n + 1, [*arcs, *((u, n) for u in around)])
+    found = torchcent.betweenness(graph, engine="queue", reduce="twins", dtype=F64)
+    assert found[old] == found[n]
+
+
+def large(seed: int = 1) -> Graph:
+    """Hubs with hundreds of twins of either kind, in chunks and several batches, and leaves."""
+    chance = random.Random(seed)
+    edges = {(max(a), min(a)) for a in random_graph(150, 600, seed) if a[0] != a[1]}
+    n, arcs = twins_grown(chance, 150, edges, 250)
+    hub = [(u, n) for u in range(n)] + [(u, n + 1) for u in range(n) if u % 3]
+    return undirected(n + 402, [*hub, *arcs, *((n + 2 + i, n + i % 2) for i in range(400))])
+
+
+@pytest.mark.parametrize("engine", ["lanes", "queue"])
+@pytest.mark.parametrize("name", ["betweenness", "edge_betweenness"])
+def test_large(name: str, engine: str) -> None:
+    graph, measure = large(), getattr(torchcent, name)
+    known = measure(graph, engine="tensor", reduce="none", dtype=F64)
+    for reduce in REDUCE:
+        found = measure(graph, engine=engine, reduce=reduce, dtype=F64)
+        torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9 * float(known.max()))
+        assert torch.equal(found, measure(graph, engine=engine, reduce=reduce, dtype=F64))
+    pivots = torch.arange(0, graph.num_nodes, 7)
+    known = measure(graph, sources=pivots, engine="tensor", reduce="none", dtype=F64)
+    found = measure(graph, sources=pivots, engine=engine, reduce="twins", dtype=F64)
+    torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9 * float(known.max()))
+
+
+@pytest.mark.parametrize("engine", ["lanes", "queue"])
+@pytest.mark.parametrize("layers", [30, 120, 700])  # float32, float64, pairs
+def test_counts_grow_by_twins_alone(layers: int, engine: str) -> None:
+    """Of layers of three twins, a path remains; its path counts are 3^layers."""
+    arcs = [
+        (3 * k + i, 3 * k + 3 + j) for k in range(layers - 1) for i in range(3) for j in range(3)
+    ]
+    graph = undirected(3 * layers, arcs)
+    assert torchcent.explain(graph, engine=engine, reduce="twins").core_nodes == layers
+    for measure in (torchcent.betweenness, torchcent.edge_betweenness):
+        known = measure(graph, engine="queue", reduce="none", dtype=F64)
+        found = measure(graph, engine=engine, reduce="twins", dtype=F64)
+        torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9)
+
+
+def test_auto_takes_twins_that_pay(tuning: Tuning) -> None:
+    graph = large()
+    assert torchcent.explain(graph, engine="lanes").merged == 0  # too few sources
+    tuning(twins_sources=0, twins_sources_on_cuda=0)
+    plan = torchcent.explain(large())
+    assert plan.engine == "lanes" and plan.merged > 50 and "merging" in str(plan)
+    assert plan.core_nodes < graph.num_nodes - plan.merged and plan.num_nodes == graph.num_nodes
+    assert torchcent.explain(large(), reduce="fold").merged == 0
+    known = torchcent.betweenness(graph, reduce="none", dtype=F64)
+    torch.testing.assert_close(torchcent.betweenness(large(), dtype=F64), known, rtol=1e-5, atol=0)
+    without = Graph.from_edge_index(generate.ba(3000, 4, seed=1).to(DEVICE), directed=False)
+    assert torchcent.explain(without).merged == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_bits_do_not_depend_on_threads(threads: int) -> None:
+    known, before = torchcent.betweenness(large(), reduce="twins", dtype=F64), (
+        torch.get_num_threads()
+    )  # fmt: skip
+    try:
+        torch.set_num_threads(threads)
+        assert torch.equal(torchcent.betweenness(large(), reduce="twins", dtype=F64), known)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_where_they_are_not_defined_they_are_left_out() -> None:
+    graph = large()
+    arcs = graph.to_edge_index()
+    directed = Graph.from_edge_index(arcs[:, arcs[0] % 5 > 0], graph.num_nodes)
+    weight = torch.ones(arcs.shape[1], device=DEVICE)
+    weighted = Graph.from_edge_index(arcs, graph.num_nodes, False, weight)
+    some = torch.arange(0, graph.num_nodes, 9)
+    for other in (directed, weighted):
+        assert torchcent.explain(other, reduce="twins").merged == 0
+        found = torchcent.betweenness(other, sources=some, reduce="twins")
+        assert torch.equal(found, torchcent.betweenness(other, sources=some, reduce="none"))
+    stress = [torchcent.stress(graph, sources=some, reduce=x) for x in ("twins", "none")]
+    assert torch.equal(*stress)
+
+
+def test_memory_is_that_of_the_plan() -> None:
+    graph = large()
+    needed = torchcent.explain(graph, engine="lanes", reduce="twins").memory
+    torchcent.betweenness(graph, engine="lanes", reduce="twins", memory=needed)
+    with pytest.raises(MemoryError, match="memory="):
+        torchcent.betweenness(graph, engine="lanes", reduce="twins", memory=graph.nbytes)
+
+
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="the operator is for the host")
+def test_sums_that_are_made_equal_end_soon() -> None:
+    """Many vertices whose neighbours differ, as one more label would tell: none are merged."""
+    n = 2000
+    graph = undirected(n, [(v, (v + 1) % n) for v in range(n)])
+    parent = torch.full((n,), -1)
+    twin, left = _ops.ops.twins(graph.rowptr, graph.col, parent, torch.arange(n), 2)
+    assert twin.tolist() == list(range(n)) and left.tolist() == [2] * n
