@@ -154,7 +154,7 @@ def merging(
     label = None
     if measure.per_slot:
         ends = (weights(graph, x) for x in (request.sources, request.targets))
-        label = Twins.label([folded.hanging(graph, x) for x in ends])
+        label = Twins.label_of([folded.hanging(graph, x) for x in ends])
     twins = Twins.of(graph, folded, label)
     if request.reduce is not None:
         return twins if twins.merged else None

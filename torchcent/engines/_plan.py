@@ -97,7 +97,8 @@ def plan(
         measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots,
         core.num_nodes, core.num_slots, sources, cost.lanes, -(-sources // cost.batch),
         cost.threads, cost.flight, request.strategy, cost.workspace, needed, cores.limit,
-        weights_in_words(graph, tie_tolerance), merged=0 if core.twins is None else core.twins.merged,
+        weights_in_words(graph, tie_tolerance),
+        merged=0 if core.twins is None else core.twins.merged,
     )  # fmt: skip
     return made, core
 

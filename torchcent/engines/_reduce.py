@@ -1,8 +1,8 @@
 """Exact reductions before the search, as a chain.
 
 Each link takes the pairs of vertices that count and leaves fewer of them; the others are counted in
-closed form. The links are folding (_fold.py) and the merging of twins (_twins.py). Finally, isolated vertices are removed, and
-the rest is renumbered in an order that suits the engine.
+closed form. The links are folding (_fold.py) and the merging of twins (_twins.py). Finally,
+isolated vertices are removed, and the rest is renumbered in an order that suits the engine.
 """
 
 from __future__ import annotations

@@ -66,10 +66,11 @@ class Twins:
         return cast(Twins, kept[label is None])
 
     @staticmethod
-    def label(numbers: Sequence[Tensor]) -> Tensor:
+    def label_of(numbers: Sequence[Tensor]) -> Tensor:
         """int64 [n]: equal for vertices for which all of these numbers are equal."""
         rows = torch.stack([x.contiguous() for x in numbers], 1)
-        return torch.unique(rows, dim=0, return_inverse=True)[1]
+        label: Tensor = torch.unique(rows, dim=0, return_inverse=True)[1]
+        return label
 
     @cached_property
     def work(self) -> tuple[int, int]:
