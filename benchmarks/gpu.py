@@ -59,6 +59,8 @@ SUITES = [
     "test_weighted_ends",
     "test_reductions",
     "test_search_weights",
+    "test_blocks",
+    "test_twins",
     "test_cutoff",
     "test_overflow",
     "test_bits",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from commands import refused, run
+from graphs import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
 from tuning import Tuning
@@ -64,7 +65,7 @@ def graph_of(network: nx.Graph, weighted: bool = False) -> Graph:
         weight = torch.tensor([float(w) for *_, w in network.edges(data="weight")])
     return Graph.from_edge_index(
         edges, num_nodes=network.number_of_nodes(), directed=False, edge_weight=weight
-    )
+    ).to(DEVICE)
 
 
 @given(networks())
@@ -83,7 +84,9 @@ def test_decomposition(network: nx.Graph) -> None:
     # The union: each block of three and more vertices is the subgraph that they induce.
     large = [x for x in members if len(x) > 2]
     assert blocks.union.num_graphs == len(large)
-    row = torch.repeat_interleave(torch.arange(blocks.union.num_nodes), blocks.union.degree)
+    row = torch.repeat_interleave(
+        torch.arange(blocks.union.num_nodes, device=DEVICE), blocks.union.degree
+    )
     ends = torch.stack([blocks.vertex[row], blocks.vertex[blocks.union.col.long()]])
     assert torch.equal(graph.to_edge_index()[:, blocks.slot], ends)
     bounds = blocks.union.ptr.tolist()
@@ -120,7 +123,7 @@ def test_same_as_without(engine: str, weighted: bool, network: nx.Graph, seed: i
         for reduce in ("blocks", ["fold", "blocks"]):
             found = measure(graph, **options, engine=engine, reduce=reduce, dtype=F64)
             torch.testing.assert_close(found, plain, **near, equal_nan=True)
-    states = torch.tensor([chance.choice([0.0, 0.25, 1.0, 3.5]) for _ in range(n)])
+    states = torch.tensor([chance.choice([0.0, 0.25, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
     plain = torchcent.percolation(graph, states=states, engine="tensor", reduce="none", dtype=F64)
     found = torchcent.percolation(graph, states=states, engine=engine, reduce="blocks", dtype=F64)
     torch.testing.assert_close(found, plain, **near)
@@ -154,10 +157,10 @@ def clique(size: int) -> torch.Tensor:
 
 
 def test_auto_takes_blocks_that_pay(tuning: Tuning) -> None:
-    graph = Graph.from_edge_index(hairy(), directed=False)
+    graph = Graph.from_edge_index(hairy().to(DEVICE), directed=False)
     request = Request("betweenness")
     assert _blocks.chosen(graph, request) is None  # too little work
-    tuning(blocks_work=0, blocks_sources=0)
+    tuning(blocks_work=0, blocks_sources=0, blocks_sources_on_cuda=0)
     assert _blocks.chosen(graph, request) is not None
     plan = torchcent.explain(graph)
     assert "blocks of up to 700 vertices" in str(plan) and "bridges" in str(plan)
@@ -165,26 +168,31 @@ def test_auto_takes_blocks_that_pay(tuning: Tuning) -> None:
     known = torchcent.betweenness(graph, reduce="fold", dtype=F64)
     torch.testing.assert_close(torchcent.betweenness(graph, dtype=F64), known, rtol=1e-5, atol=1e-9)
     assert "blocks" not in str(torchcent.explain(graph, reduce="fold"))
-    one = Graph.from_edge_index(generate.ba(3000, 4, seed=1), directed=False)
+    one = Graph.from_edge_index(generate.ba(3000, 4, seed=1).to(DEVICE), directed=False)
     assert _blocks.chosen(one, request) is None  # one block: nothing is saved
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_bits_do_not_depend_on_threads(threads: int) -> None:
-    graph, before = Graph.from_edge_index(hairy(), directed=False), torch.get_num_threads()
+    graph, before = (
+        Graph.from_edge_index(hairy().to(DEVICE), directed=False),
+        torch.get_num_threads(),
+    )
     known = torchcent.betweenness(graph, reduce="blocks", dtype=F64)
     try:
         torch.set_num_threads(threads)
-        again = Graph.from_edge_index(hairy(), directed=False)
+        again = Graph.from_edge_index(hairy().to(DEVICE), directed=False)
         assert torch.equal(torchcent.betweenness(again, reduce="blocks", dtype=F64), known)
     finally:
         torch.set_num_threads(before)
 
 
 def test_where_they_are_not_defined_they_are_left_out() -> None:
-    edges = hairy()
+    edges = hairy().to(DEVICE)
     directed = Graph.from_edge_index(edges)
-    rounded = Graph.from_edge_index(edges, directed=False, edge_weight=torch.rand(edges.shape[1]))
+    rounded = Graph.from_edge_index(
+        edges, directed=False, edge_weight=torch.rand(edges.shape[1], device=DEVICE)
+    )
     tolerant = {"tie_tolerance": 1e-9}
     for graph, options in ((directed, {}), (rounded, {}), (rounded, tolerant)):
         some = torch.arange(0, graph.num_nodes, 50)
@@ -202,7 +210,7 @@ def test_counts_beyond_float64_inside_a_block() -> None:
     pairs = torch.cartesian_prod(torch.arange(width), torch.arange(width)).T
     layers = [pairs + k * width + torch.tensor([[0], [width]]) for k in range(count - 1)]
     tail = torch.tensor([[0, width * count], [width * count, width * count + 1]])
-    graph = Graph.from_edge_index(torch.cat([*layers, tail], dim=1), directed=False)
+    graph = Graph.from_edge_index(torch.cat([*layers, tail], dim=1).to(DEVICE), directed=False)
     sources = torch.tensor([1, width * count + 1, width * count - 1])
     options: dict[str, Any] = {"sources": sources, "dtype": F64, "normalized": False}
     known = torchcent.betweenness(graph, reduce="none", **options)
@@ -212,7 +220,7 @@ def test_counts_beyond_float64_inside_a_block() -> None:
 
 
 def test_memory_is_that_of_the_plan() -> None:
-    graph = Graph.from_edge_index(hairy(), directed=False)
+    graph = Graph.from_edge_index(hairy().to(DEVICE), directed=False)
     needed = torchcent.explain(graph, reduce="blocks").memory
     torchcent.betweenness(graph, reduce="blocks", memory=needed)
     with pytest.raises(MemoryError, match="memory="):

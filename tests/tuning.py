@@ -37,6 +37,7 @@ PLACES = {
     "twins_sources_on_cuda": "engines._choice.MANY_SOURCES_ON_CUDA",
     "blocks_work": "engines._blocks.LEAST_WORK",
     "blocks_sources": "engines._blocks.MANY_SOURCES",
+    "blocks_sources_on_cuda": "engines._blocks.MANY_SOURCES_ON_CUDA",
     # Slots from which several threads of the CPU share a search.
     "shared_slots": "engines._costs.SHARED_SLOTS",
     # Text that is taken at a time.

@@ -15,7 +15,7 @@ blocks of two vertices are bridges, so that nothing is left to be folded (_fold.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -30,8 +30,9 @@ from torchcent.runtime import _ops
 # Blocks are searched if that takes at most this share of the work, counted in sources x slots.
 _SHARE = 0.85
 # Work and sources from which the decomposition is tried. It takes as long as ten single searches,
-# or a few hundred in lanes; graphs with many leaves tend to have many blocks.
-LEAST_WORK, MANY_SOURCES = 1e8, 2**14
+# or a few hundred in lanes; graphs with many leaves tend to have many blocks. On CUDA it takes as
+# long as ten thousand: it is made on the host.
+LEAST_WORK, MANY_SOURCES, MANY_SOURCES_ON_CUDA = 1e8, 2**14, 2**17
 
 
 class _Sums(NamedTuple):
@@ -50,7 +51,8 @@ class Blocks:
     vertex of a block that is closest to the root (csrc/graph/cpu/blocks.cpp).
 
     Attributes:
-        tree: each vertex hangs on the top of its block, roots on none.
+        tree: each vertex hangs on the top of its block, roots on none. On the host, where sums over
+            high trees are quick.
         block: [n]; that block, -1 for roots.
         top: [blocks].
         size: [blocks]; number of vertices.
@@ -141,11 +143,23 @@ class Blocks:
         return known.index_add_(0, self.slot if per_slot else self.vertex, found)
 
     def _sums(self, graph: Graph, weight: Tensor) -> _Sums:
-        below = self.tree.hanging(graph, weight)
+        below = self._hanging(graph, weight)
         member = torch.nonzero(self.block >= 0).flatten()
         inside = below.new_zeros(self.top.numel())
         inside.index_add_(0, self.block.index_select(0, member), below.index_select(0, member))
         return _Sums(below, inside, in_component(graph, weight))
+
+    def _hanging(self, graph: Graph, weight: Tensor) -> Tensor:
+        if graph.device.type == "cpu":
+            return self.tree.hanging(graph, weight)
+        kept, ones = vars(self), weight is graph._ones
+        if ones and "sizes" in kept:
+            return cast(Tensor, kept["sizes"])
+        found: Tensor = _ops.ops.tree_sum(self.tree.order, self.tree.parent, weight.cpu())
+        found = found.to(graph.device)
+        if ones:
+            kept["sizes"] = found
+        return found
 
     def _of_copies(self, of: _Sums) -> Tensor:
         """A_X(v) for each vertex v of each block X of the union."""
@@ -168,25 +182,26 @@ class Blocks:
         of_lower = self.block.clamp(min=0)
         is_lower = (self.block >= 0) & (self.size.index_select(0, of_lower) == 2)
         lower = torch.nonzero(is_lower).flatten()
-        ends = torch.stack([lower, self.tree.parent.index_select(0, lower)])
+        ends = torch.stack([lower, self.top.index_select(0, of_lower.index_select(0, lower))])
         up, down = (_csr.slots(x.int(), graph.rowptr, graph.col) for x in (ends, ends.flip(0)))
         return lower, up, down
 
 
 def _decompose(graph: Graph) -> Blocks:
-    order, block, top = _ops.ops.blocks(graph.rowptr, graph.col)
-    ptr, vertex, rowptr, col, slot = _ops.ops.block_union(
-        graph.rowptr, graph.col, block, top, 3, torch.get_num_threads()
-    )
+    on_host = graph.rowptr.cpu(), graph.col.cpu()
+    order, block, top = _ops.ops.blocks(*on_host)
+    union = _ops.ops.block_union(*on_host, block, top, 3, torch.get_num_threads())
     member = block >= 0
     size = torch.bincount(block[member], minlength=top.numel()) + 1
     parent = torch.full_like(block, -1)
     parent[member] = top[block[member]]
+    block, top, size = (x.to(graph.device) for x in (block, top, size))
+    ptr, vertex, rowptr, col, slot = (x.to(graph.device) for x in union)
     number = torch.repeat_interleave(torch.nonzero(size > 2).flatten(), ptr.diff())
     weight = None if graph.weight is None else graph.weight.index_select(0, slot)
     columns = torch.arange(slot.numel(), device=graph.device)
-    union = Graph(rowptr, col, columns, False, weight, ptr, _trusted=True)
-    return Blocks(Fold(order, parent), block, top, size, union, vertex, slot, number)
+    made = Graph(rowptr, col, columns, False, weight, ptr, _trusted=True)
+    return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number)
 
 
 def chosen(graph: Graph, request: Request) -> Blocks | None:
@@ -197,7 +212,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
         and measure.folds == "all"
         and graph.is_symmetric
         and graph.num_slots > 0
-        and _ops.has_kernel("blocks", graph.device)
+        and _ops.has_kernel("path_dependency", graph.device)
         and (not graph.is_weighted or (request.tie_tolerance == 0 and graph.scale.exact))
     )
     if not possible:
@@ -205,7 +220,8 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     if request.reduce is not None:
         return Blocks.of(graph)
     sources = request.num_sources
-    if (sources is not None and sources < MANY_SOURCES // 64) or request.engine != "auto":
+    least = MANY_SOURCES_ON_CUDA if graph.device.type == "cuda" else MANY_SOURCES
+    if (sources is not None and sources < least // 64) or request.engine != "auto":
         return None
     leaves = Fold.of(graph, "all").order.numel()
     slots = graph.num_slots - 2 * leaves
@@ -214,7 +230,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     work = float(slots) * starts
     if (
         work < LEAST_WORK
-        or max(starts, 4 * leaves) < MANY_SOURCES
+        or max(starts, 4 * leaves) < least
         or _room.limit(graph, request.memory) < 8 * _bytes(graph)
     ):
         return None
