@@ -23,6 +23,7 @@ from torch import Tensor
 from torchcent.engines import _room
 from torchcent.engines._fold import Fold, in_component
 from torchcent.engines._measures import MEASURES
+from torchcent.engines._problem import add_at
 from torchcent.engines._request import Request, weights
 from torchcent.graph import Graph, _csr
 from torchcent.runtime import _ops
@@ -131,7 +132,8 @@ class Blocks:
         )  # fmt: skip
         if MEASURES[request.measure].per_slot:
             return left, self._known_of_slots(graph, of_a, of_b)
-        product = torch.zeros_like(a).index_add_(0, self.top, of_a.inside * of_b.inside)
+        product = torch.zeros_like(of_a.below)
+        add_at(product, self.top, of_a.inside * of_b.inside)
         known = (of_a.total - a).mul_(of_b.total - b).sub_(product)
         known.sub_((of_a.total - of_a.below).mul_(of_b.total - of_b.below))
         if request.endpoints:
@@ -140,13 +142,13 @@ class Blocks:
 
     def add(self, known: Tensor, found: Tensor, per_slot: bool) -> Tensor:
         """Adds the scores of the union to those that are known."""
-        return known.index_add_(0, self.slot if per_slot else self.vertex, found)
+        return add_at(known, self.slot if per_slot else self.vertex, found)
 
     def _sums(self, graph: Graph, weight: Tensor) -> _Sums:
         below = self._hanging(graph, weight)
         member = torch.nonzero(self.block >= 0).flatten()
         inside = below.new_zeros(self.top.numel())
-        inside.index_add_(0, self.block.index_select(0, member), below.index_select(0, member))
+        add_at(inside, self.block.index_select(0, member), below.index_select(0, member))
         return _Sums(below, inside, in_component(graph, weight))
 
     def _hanging(self, graph: Graph, weight: Tensor) -> Tensor:

@@ -28,6 +28,16 @@ class Pairs(NamedTuple):
     through: Tensor
 
 
+def add_at(total: Tensor, place: Tensor, values: Tensor) -> Tensor:
+    """Adds values to the entries at these places, which may repeat, in an order that is fixed.
+
+    On CUDA index_add_ adds in any order; index_put_ sorts the places.
+    """
+    if total.is_cuda:
+        return total.index_put_((place,), values, accumulate=True)
+    return total.index_add_(0, place, values)
+
+
 class Reduction(Protocol):
     """A link of the chain (_reduce.py): derived from a graph, it leaves less of it to search."""
 

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from torchcent.engines._fold import Fold
 from torchcent.engines._measures import MEASURES
-from torchcent.engines._problem import Pairs
+from torchcent.engines._problem import Pairs, add_at
 from torchcent.graph import Graph, _csr
 from torchcent.runtime import _ops
 
@@ -109,15 +109,15 @@ class Twins:
             own_a, own_b = a.index_select(0, row), b.index_select(0, row)
             up = own_a * (of_b.index_select(0, row) - own_b) * share
             down = own_b * (of_a.index_select(0, row) - own_a) * share
-            known.index_add_(0, slot[first], up[first])
-            known.index_add_(0, graph.reverse_slot.index_select(0, slot[first]), down[first])
+            add_at(known, slot[first], up[first])
+            add_at(known, graph.reverse_slot.index_select(0, slot[first]), down[first])
             among = (own_a * b.index_select(0, other))[adjacent]
-            known.index_add_(0, slot[adjacent], among)
+            add_at(known, slot[adjacent], among)
         else:
             known = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
             stands = first & (self.twin.index_select(0, row) == row)  # once for the class
             lost = (of_a * of_b - inside).index_select(0, row) * share
-            known.index_add_(0, other[stands], lost[stands])
+            add_at(known, other[stands], lost[stands])
         return Pairs(of_a, of_b, pairs.own, pairs.through), known
 
     def spread(self, graph: Graph, found: Tensor, per_slot: bool) -> Tensor:
@@ -132,7 +132,7 @@ class Twins:
 
     def _inside(self, values: Tensor) -> Tensor:
         """The sum over the class of each vertex."""
-        total = torch.zeros_like(self.copies).index_add_(0, self.twin, values.contiguous())
+        total = add_at(torch.zeros_like(self.copies), self.twin, values.contiguous())
         return total.index_select(0, self.twin)
 
     def _slots_of(self, graph: Graph, chosen: Tensor) -> tuple[Tensor, Tensor]:

@@ -249,6 +249,7 @@ struct BackwardLevel {
   __device__ void retire(int batch, const Vertex<Row>& v, Part<Row> sigma, const Part<Row>& sum, bool writer) const {
     const unsigned bits = writer ? own_bits<Row>(v.mask) : 0;
     const T* const weight = (level == 0 ? wave.own : wave.weight) + batch * Row::lanes + first_lane<Row>();
+    const T copies = static_cast<T>(wave.copies_of(v.id));
     T total = 0;
     bool fits = true;
 #pragma unroll
@@ -257,12 +258,7 @@ struct BackwardLevel {
       fits &= sigma.lane[k] <= Row::limit;
       const T share = level == 0 ? sum.lane[k] : Visitor::score(sigma.lane[k], sum.lane[k], v.through);
       total += weight[Row::offset(k)] * share;
-      sigma.lane[k] = Visitor::passed_up(v.target, sigma.lane[k], sum.lane[k]);
-    }
-    if (wave.copies != nullptr && bits != 0) {
-      const T copies = static_cast<T>(wave.copies[v.id]);
-#pragma unroll
-      for (int k = 0; k < Row::width; ++k) sigma.lane[k] *= copies;
+      sigma.lane[k] = copies * Visitor::passed_up(v.target, sigma.lane[k], sum.lane[k]);
     }
     if (level != 0 && bits != 0) store<Row>(wave.row(batch, v.id) + first_lane<Row>(), sigma);
 #pragma unroll
