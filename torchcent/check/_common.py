@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -49,6 +50,8 @@ WEIGHTED_STRATEGIES: dict[str, int] = {
 }
 #: exact reductions before the search (engines/_fold.py, engines/_blocks.py)
 REDUCTIONS = ("fold", "blocks", "twins")
+# Vertices from which a permutation of all takes longer than a few draws.
+_MANY = 2**16
 WARP_SIZES = (4, 8, 16, 32)
 DISTANCE_DTYPES = (torch.int8, torch.int16, torch.int32)
 MAX_NODES = 2**31 - 1
@@ -325,16 +328,31 @@ def sources(value: object, graph: Graph, generator: torch.Generator | None) -> T
             raise ValueError(
                 f"sources={shortened(value)} pivots cannot be drawn; accepted are 1 and more"
             )
-        where = generator.device if generator is not None else torch.device("cpu")
-        drawn = torch.randperm(graph.num_nodes, generator=generator, device=where).to(graph.device)
-        if graph.batch is None or graph.ptr is None:
-            drawn = drawn[:value]
-        else:  # the first ones of each graph
+        single = graph.ptr is None
+        drawn = distinct(graph.num_nodes, value if single else graph.num_nodes, generator)
+        drawn = drawn.to(graph.device)
+        if graph.batch is not None and graph.ptr is not None:  # the first ones of each graph
             drawn = drawn[torch.argsort(graph.batch[drawn], stable=True)]
             place = torch.arange(graph.num_nodes, device=graph.device)
             drawn = drawn[place - graph.ptr[graph.batch] < value]
         return None if drawn.numel() == graph.num_nodes else drawn
     return vertices(value, "sources", graph)
+
+
+def distinct(n: int, k: int, generator: torch.Generator | None) -> Tensor:
+    """int64 [k]: random numbers below n without repetitions, in random order.
+
+    Few of many are drawn one after the other, which takes O(k); of these, repetitions are left out.
+    """
+    where = generator.device if generator is not None else torch.device("cpu")
+    if n < _MANY or k > n // 16:
+        return torch.randperm(n, generator=generator, device=where)[:k]
+    found = np.empty(0, np.int64)
+    while len(found) < k:
+        drawn = torch.randint(n, (k,), generator=generator, device=where).cpu().numpy()
+        found = np.concatenate([found, drawn])
+        found = found[np.sort(np.unique(found, return_index=True)[1])]
+    return torch.from_numpy(found[:k])
 
 
 def positive(value: object, name: str) -> int | None:
