@@ -40,9 +40,11 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "search_weights(Tensor rowptr, Tensor vertex, Tensor? sequence, Tensor source, Tensor own, Tensor target, "
       "Tensor through, int threads=1) -> (Tensor start, Tensor source, Tensor own, Tensor target, Tensor through)");
   // twin: the smallest vertex with the same neighbours, besides each other, and the same label. parent: that of fold;
-  // folded vertices do not count. left: the neighbours that are their own twins, of those that are.
+  // folded vertices do not count. left: of these smallest ones, how many of the others they have as neighbours. around,
+  // among, [2, count]: a vertex with twins and its slot to a neighbour of twins that are not adjacent, or to a twin.
   m.def(
-      "twins(Tensor rowptr, Tensor col, Tensor parent, Tensor? label=None, int threads=1) -> (Tensor twin, Tensor left)");
+      "twins(Tensor rowptr, Tensor col, Tensor parent, Tensor? label=None, int threads=1) -> "
+      "(Tensor twin, Tensor left, Tensor around, Tensor among)");
   m.def("blocks(Tensor rowptr, Tensor col) -> (Tensor order, Tensor block, Tensor top)");
   m.def(
       "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "

@@ -29,7 +29,7 @@ from torchcent.graph import Graph, _csr
 from torchcent.runtime import _ops
 
 # Blocks are searched if that takes at most this share of the work, counted in sources x slots.
-_SHARE = 0.85
+_SHARE = 0.9
 # Work and sources from which the decomposition is tried. It takes as long as ten single searches,
 # or a few hundred in lanes; graphs with many leaves tend to have many blocks. On CUDA it takes as
 # long as ten thousand: it is made on the host.

@@ -60,11 +60,12 @@ class Fold:
         """[n]: the number of arcs that each vertex has left."""
         if self.order.numel() == 0:
             return arcs
+        # index_select and index_fill_, not brackets: those wake PyTorch's threads even for a few
+        # thousand entries, which then spin for 5 ms and compete with ours.
         left = arcs.clone()
-        onto = self.parent[self.order]
+        onto = self.parent.index_select(0, self.order)
         left.index_add_(0, onto, torch.ones_like(self.order), alpha=-1)
-        left[self.order] = 0
-        return left
+        return left.index_fill_(0, self.order, 0)
 
     def reduce(
         self, graph: Graph, measure: str, pairs: Pairs, endpoints: bool

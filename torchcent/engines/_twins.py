@@ -39,12 +39,16 @@ class Twins:
         left: [n]; for these, the number of neighbours that stand for classes; else 0.
         copies: float64 [n]; the number of vertices in the class of each.
         fold: what was folded before.
+        around: [2, count]; the vertices that have twins of the first kind, with their slots.
+        among: [2, count]; vertices that have twins of the second kind, with the slots to them.
         label: [n]; equal for all vertices of a class; None: any vertices.
     """
 
     twin: Tensor
     left: Tensor
     copies: Tensor
+    around: Tensor
+    among: Tensor
     fold: Fold
     label: Tensor | None
 
@@ -60,9 +64,11 @@ class Twins:
             return known
         arrays = (graph.rowptr, graph.col, fold.parent, label)
         on_host = (None if x is None else x.cpu() for x in arrays)
-        twin, left = (x.to(graph.device) for x in _ops.ops.twins(*on_host, torch.get_num_threads()))
+        found = _ops.ops.twins(*on_host, torch.get_num_threads())
+        twin, left, around, among = (x.to(graph.device) for x in found)
         size = torch.bincount(twin, minlength=graph.num_nodes).double()
-        kept[label is None] = Twins(twin, left, size.index_select(0, twin), fold, label)
+        copies = size.index_select(0, twin)
+        kept[label is None] = Twins(twin, left, copies, around, among, fold, label)
         return cast(Twins, kept[label is None])
 
     @staticmethod
@@ -92,32 +98,26 @@ class Twins:
     ) -> tuple[Pairs, Tensor]:
         """The pairs left to be searched, and the contribution of those within classes."""
         a, b = pairs.source, pairs.target
-        inside = self._inside(a * b)
         of_a, of_b = self._inside(a), self._inside(b)
-        several = self.copies > 1
-        row, slot = self._slots_of(graph, several)
-        other = graph.col.index_select(0, slot).long()
-        adjacent = self.twin.index_select(0, row) == self.twin.index_select(0, other)
-        # A class is of the first kind if no slot leads to it. Folded neighbours are no ends here.
-        real = self.fold.parent.index_select(0, other) < 0
-        second = torch.zeros_like(several).index_fill_(0, row[adjacent], True)
-        degree = torch.zeros_like(a).index_add_(0, row, real.double())
-        share = 1 / degree.index_select(0, row)
-        first = real & ~second.index_select(0, row)
+        known: Tensor
         if MEASURES[measure].per_slot:
             known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-            own_a, own_b = a.index_select(0, row), b.index_select(0, row)
-            up = own_a * (of_b.index_select(0, row) - own_b) * share
-            down = own_b * (of_a.index_select(0, row) - own_a) * share
-            add_at(known, slot[first], up[first])
-            add_at(known, graph.reverse_slot.index_select(0, slot[first]), down[first])
-            among = (own_a * b.index_select(0, other))[adjacent]
-            add_at(known, slot[adjacent], among)
+            row, slot = self.around
+            own_a, own_b = (x.index_select(0, row) for x in (a, b))
+            all_a, all_b = (x.index_select(0, row) for x in (of_a, of_b))
+            share = self._shares
+            add_at(known, slot, own_a * (all_b - own_b) * share)
+            back = graph.reverse_slot.index_select(0, slot)
+            add_at(known, back, own_b * (all_a - own_a) * share)
+            row, slot = self.among
+            other = graph.col.index_select(0, slot)
+            add_at(known, slot, a.index_select(0, row) * b.index_select(0, other))
         else:
             known = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-            stands = first & (self.twin.index_select(0, row) == row)  # once for the class
-            lost = (of_a * of_b - inside).index_select(0, row) * share
-            add_at(known, other[stands], lost[stands])
+            row, slot = self.around
+            lost = (of_a * of_b - self._inside(a * b)) / self.copies  # by each of the class
+            other = graph.col.index_select(0, slot).long()
+            add_at(known, other, lost.index_select(0, row) * self._shares)
         return Pairs(of_a, of_b, pairs.own, pairs.through), known
 
     def spread(self, graph: Graph, found: Tensor, per_slot: bool) -> Tensor:
@@ -135,14 +135,15 @@ class Twins:
         total = add_at(torch.zeros_like(self.copies), self.twin, values.contiguous())
         return total.index_select(0, self.twin)
 
-    def _slots_of(self, graph: Graph, chosen: Tensor) -> tuple[Tensor, Tensor]:
-        """The slots of the chosen vertices, with their rows."""
-        vertex = torch.nonzero(chosen).flatten()
-        degree = graph.degree.index_select(0, vertex)
-        row = torch.repeat_interleave(vertex, degree)
-        first = torch.repeat_interleave(degree.cumsum(0) - degree, degree)
-        inside = torch.arange(row.numel(), device=graph.device) - first
-        return row, graph.rowptr.index_select(0, row) + inside
+    @cached_property
+    def _shares(self) -> Tensor:
+        """For each of `around`, 1 / the number of neighbours of the vertex."""
+        row = self.around[0]
+        degree = torch.zeros_like(self.copies)
+        degree.index_add_(
+            0, row, torch.ones((), dtype=degree.dtype, device=row.device).expand_as(row)
+        )
+        return 1 / degree.index_select(0, row)
 
     def _of_rows(self, graph: Graph, values: Tensor) -> Tensor:
         return torch.repeat_interleave(values, graph.degree, output_size=graph.num_slots)
@@ -156,11 +157,11 @@ class Twins:
             end = self.twin.index_select(0, graph.col)
             left = self.fold.parent < 0
             usual = (row != end) & left.index_select(0, row) & left.index_select(0, graph.col)
-            kept["standing"] = torch.full_like(row, -1)
-            arcs = torch.stack([row[usual], end[usual]]).int()
-            kept["standing"][usual] = _csr.slots(arcs, graph.rowptr, graph.col)
-        found: Tensor = kept["standing"]
-        return found
+            place = torch.nonzero(usual).flatten()
+            arcs = torch.stack([x.index_select(0, place) for x in (row, end)]).int()
+            found = _csr.slots(arcs, graph.rowptr, graph.col)
+            kept["standing"] = torch.full_like(row, -1).index_copy_(0, place, found)
+        return cast(Tensor, kept["standing"])
 
 
 def _equal(one: Tensor | None, other: Tensor | None) -> bool:

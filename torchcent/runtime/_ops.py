@@ -146,7 +146,8 @@ def _fake_fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, ..
 
 def _fake_twins(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     n = rowptr.numel() - 1
-    return _sized(rowptr, n), _sized(rowptr, n)
+    lists = (_sized(rowptr, (2, _unknown_size())) for _ in range(2))
+    return _sized(rowptr, n), _sized(rowptr, n), *lists
 
 
 def _fake_blocks(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:

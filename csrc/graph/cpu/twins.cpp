@@ -75,12 +75,39 @@ void join(Keys& keys, const Rest& rest, int64_t* twin) {
   }
 }
 
+using Slots = std::vector<std::pair<int64_t, int64_t>>;  // vertex, slot
+
+// The slots of vertices with twins: those to the neighbours of twins that are not adjacent, and those to twins.
+std::pair<Slots, Slots> slots_of_twins(const Rest& rest, const int64_t* twin) {
+  const Csr& graph = rest.graph;
+  std::vector<char> several(graph.num_nodes, 0), adjacent(graph.num_nodes, 0);
+  Slots around, among;
+  for (int64_t v = 0; v < graph.num_nodes; ++v)
+    if (twin[v] != v) several[v] = several[twin[v]] = 1;
+  for (int64_t v = 0; v < graph.num_nodes; ++v)
+    for (int64_t slot = graph.rowptr[v]; several[v] && slot < graph.rowptr[v + 1]; ++slot)
+      if (twin[graph.col[slot]] == twin[v]) among.emplace_back(v, slot), adjacent[v] = 1;
+  for (int64_t v = 0; v < graph.num_nodes; ++v)
+    for (int64_t slot = graph.rowptr[v]; several[v] && !adjacent[v] && slot < graph.rowptr[v + 1]; ++slot)
+      if (rest.has(graph.col[slot])) around.emplace_back(v, slot);
+  return {around, among};
+}
+
+// [2, count]: the vertices, and the slots.
+Tensor as_tensor(const Tensor& like, const Slots& slots) {
+  const auto count = static_cast<int64_t>(slots.size());
+  Tensor result = torch::stable::new_empty(like, {2, count}, ScalarType::Long);
+  int64_t* const to = result.mutable_data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i) to[i] = slots[i].first, to[count + i] = slots[i].second;
+  return result;
+}
+
 }  // namespace
 
 // No vertex has twins of both kinds, adjacent and not adjacent ones: with u and w not adjacent and v adjacent to u, v
 // is a neighbour of w, and hence w one of u.
-std::tuple<Tensor, Tensor> twins(const Tensor& rowptr, const Tensor& col, const Tensor& parent,
-                                 std::optional<Tensor> label, int64_t threads) {
+std::tuple<Tensor, Tensor, Tensor, Tensor> twins(const Tensor& rowptr, const Tensor& col, const Tensor& parent,
+                                                 std::optional<Tensor> label, int64_t threads) {
   const Rest rest = {view(rowptr, col), parent.const_data_ptr<int64_t>(),
                      label ? label->const_data_ptr<int64_t>() : nullptr};
   const Csr& graph = rest.graph;
@@ -115,7 +142,8 @@ std::tuple<Tensor, Tensor> twins(const Tensor& rowptr, const Tensor& col, const 
         left[v] += rest.has(graph.col[slot]) && twin[graph.col[slot]] == graph.col[slot];
     }
   });
-  return {found, neighbours};
+  const auto [around, among] = slots_of_twins(rest, twin);
+  return {found, neighbours, as_tensor(rowptr, around), as_tensor(rowptr, among)};
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("twins", TORCH_BOX(&twins)); }
