@@ -31,8 +31,8 @@ from torchcent.runtime import _ops
 # Blocks are searched if that takes at most this share of the work, counted in sources x slots.
 _SHARE = 0.9
 # Work and sources from which the decomposition is tried. It takes as long as ten single searches,
-# or a few hundred in lanes; graphs with many leaves tend to have many blocks. On CUDA it takes as
-# long as ten thousand: it is made on the host.
+# or a few hundred in lanes; on CUDA, where the host makes it, as long as 20,000 in lanes. Graphs
+# with many leaves tend to have many blocks; half as many sources suffice there, or leaves.
 LEAST_WORK, MANY_SOURCES, MANY_SOURCES_ON_CUDA = 1e8, 2**14, 2**17
 
 
@@ -222,8 +222,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     if request.reduce is not None:
         return Blocks.of(graph)
     sources = request.num_sources
-    least = MANY_SOURCES_ON_CUDA if graph.device.type == "cuda" else MANY_SOURCES
-    if (sources is not None and sources < least // 64) or request.engine != "auto":
+    if request.engine != "auto" or (sources is not None and sources < MANY_SOURCES // 64):
         return None
     leaves = Fold.of(graph, "all").order.numel()
     slots = graph.num_slots - 2 * leaves
@@ -232,12 +231,22 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     work = float(slots) * starts
     if (
         work < LEAST_WORK
-        or max(starts, 4 * leaves) < least
+        or not _is_tried(graph, starts, slots, leaves)
         or _room.limit(graph, request.memory) < 8 * _bytes(graph)
     ):
         return None
     blocks = Blocks.of(graph)
     return blocks if blocks.work(sources) <= _SHARE * work else None
+
+
+def _is_tried(graph: Graph, starts: int, slots: int, leaves: int) -> bool:
+    """Returns whether a decomposition in vain would cost little."""
+    leafy = 16 * leaves >= graph.num_nodes
+    if graph.device.type != "cuda":
+        return max(starts * (1 + leafy), 4 * leaves) >= MANY_SOURCES
+    # Thin graphs are deep, as a rule, and a search takes longer there.
+    thin = slots <= 4 * starts
+    return leafy and starts * (8 if thin else 1) >= MANY_SOURCES_ON_CUDA
 
 
 def _with_arcs(graph: Graph) -> int:
