@@ -65,6 +65,7 @@ def explained(graph: Graph, request: Request) -> Plan:
         _room.limit(graph, memory), weights_in_words(graph, request.tie_tolerance),
         ", ".join(f"{count:,} by {name}" for name, count in engines.items())
         if graph.ptr is not None else "",
+        merged=sum(made.merged for made in plans),
     )  # fmt: skip
 
 
