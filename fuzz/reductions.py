@@ -1,0 +1,133 @@
+"""Random graphs full of twins, blocks and trees: every reduction against the definition.
+
+    python fuzz/reductions.py --graphs 10000 --seed 1
+    TORCHCENT_TEST_DEVICE=cuda python fuzz/reductions.py
+
+Scores are compared with those of tests/oracles.py, which enumerate pairs in fractions: betweenness
+with and without endpoints, edge betweenness, for random sources and targets, on each engine that
+has reductions and with each combination of them. The first faults are printed with their graphs;
+the status is 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
+
+import oracles  # noqa: E402
+from graphs import DEVICE, Arcs, edge_index  # noqa: E402
+
+import torchcent  # noqa: E402
+from torchcent.check._common import REDUCTIONS  # noqa: E402
+
+PRECISION = {"lanes": 1e-5, "queue": 1e-9, "auto": 1e-9}
+COMBINATIONS = [
+    list(some) for size in range(1, len(REDUCTIONS) + 1)
+    for some in itertools.combinations(REDUCTIONS, size)
+]  # fmt: skip
+SHOWN = 3
+
+
+def graph(chance: random.Random) -> tuple[int, Arcs]:
+    """Pieces that share vertices, and some that do not; twins of either kind; leaves and paths."""
+    near: list[set[int]] = [set()]
+
+    def join(u: int, v: int) -> None:
+        if u != v:
+            near[u].add(v)
+            near[v].add(u)
+
+    def more() -> int:
+        near.append(set())
+        return len(near) - 1
+
+    for _ in range(chance.randint(1, 9)):
+        old = chance.randrange(len(near))
+        kind = chance.choice(
+            ["first", "second", "leaf", "path", "cycle", "clique", "edge", "other"]
+        )
+        if kind in ("first", "second"):
+            new = more()
+            for u in [*near[old]]:
+                join(u, new)
+            if kind == "second":
+                join(old, new)
+        elif kind == "edge":
+            join(old, chance.randrange(len(near)))
+        elif kind == "other":
+            more()
+        else:
+            size = 1 if kind == "leaf" else chance.randint(2, 5)
+            added = [more() for _ in range(size)]
+            ends = itertools.combinations([old, *added], 2)
+            if kind != "clique":
+                ends = itertools.pairwise([old, *added] + ([old] if kind == "cycle" else []))
+            for u, v in ends:
+                join(u, v)
+    label = [*range(len(near))]
+    chance.shuffle(label)
+    return len(near), [(label[u], label[v]) for u, some in enumerate(near) for v in some if u < v]
+
+
+def close(found: torch.Tensor, expected: list[Any], precision: float) -> bool:
+    known = torch.tensor([float(x) for x in expected], dtype=torch.float64)
+    floor = 1e-12 * float(known[known.isfinite()].abs().max()) if known.isfinite().any() else 0.0
+    return torch.allclose(found.cpu(), known, precision, floor, equal_nan=True)
+
+
+def faults(seed: int) -> tuple[int, list[str]]:
+    """The number of comparisons, and those that failed."""
+    chance = random.Random(seed)
+    n, arcs = graph(chance)
+    made = torchcent.Graph.from_edge_index(edge_index(arcs).to(DEVICE), n, directed=False)
+    ends: dict[str, list[int] | None] = {
+        name: None if chance.random() < 0.4 else chance.sample(range(n), chance.randint(1, n))
+        for name in ("sources", "targets")
+    }
+    given = {k: None if x is None else torch.tensor(x) for k, x in ends.items()}
+    failed, count = [], 0
+    for name in ("betweenness", "edge_betweenness"):
+        options: dict[str, Any] = {"normalized": chance.random() < 0.5}
+        if name == "betweenness":
+            options["endpoints"] = chance.random() < 0.5
+        expected = getattr(oracles, name)(n, arcs, directed=False, **options, **ends)
+        for reduce, (engine, precision) in itertools.product(COMBINATIONS, PRECISION.items()):
+            found = getattr(torchcent, name)(
+                made, engine=engine, reduce=reduce, dtype=torch.float64, **options, **given
+            )
+            count += 1
+            if not close(found, expected, precision):
+                failed.append(f"seed {seed}: {name} {engine} {reduce} {options} {ends} {n} {arcs}")
+    return count, failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--graphs", type=int, default=1000)
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of the first graph; the next ones follow"
+    )
+    asked = parser.parse_args()
+    begin, count, failed = time.monotonic(), 0, []
+    for seed in range(asked.seed, asked.seed + asked.graphs):
+        compared, wrong = faults(seed)
+        count += compared
+        failed += wrong
+    print(*failed[:SHOWN], sep="\n")
+    seconds = time.monotonic() - begin
+    print(f"{asked.graphs} graphs, {count} comparisons, {len(failed)} faults, {seconds:.0f} s")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
