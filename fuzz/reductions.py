@@ -1,12 +1,13 @@
-"""Random graphs full of twins, blocks and trees: every reduction against the definition.
+"""Random graphs full of twins, blocks, chains and trees: every reduction against the definition.
 
     python fuzz/reductions.py --graphs 10000 --seed 1
     TORCHCENT_TEST_DEVICE=cuda python fuzz/reductions.py
 
-Scores are compared with those of tests/oracles.py, which enumerate pairs in fractions: betweenness
-with and without endpoints, edge betweenness, for random sources and targets, on each engine that
-has reductions and with each combination of them. The first faults are printed with their graphs;
-the status is 1 if there are any.
+Scores are compared with those of tests/oracles.py and, with weights, tests/path_oracles.py, which
+enumerate pairs in fractions: betweenness with and without endpoints, edge betweenness, for random
+sources and targets, on each engine that has reductions and with each combination of them; chains
+by searches from each source or by sweeps for several, at random. The first faults are printed with their
+graphs; the status is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -25,12 +26,18 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 
 import oracles  # noqa: E402
+import path_oracles  # noqa: E402
 from graphs import DEVICE, Arcs, edge_index  # noqa: E402
 
 import torchcent  # noqa: E402
 from torchcent.check._common import REDUCTIONS  # noqa: E402
+from torchcent.engines import _chains  # noqa: E402
 
-PRECISION = {"lanes": 1e-5, "queue": 1e-9, "auto": 1e-9}
+#: by hops and by weights
+PRECISION = {
+    False: {"lanes": 1e-5, "queue": 1e-9, "auto": 1e-9},
+    True: {"relax": 1e-5, "dijkstra": 1e-9, "auto": 1e-9},
+}
 COMBINATIONS = [
     list(some) for size in range(1, len(REDUCTIONS) + 1)
     for some in itertools.combinations(REDUCTIONS, size)
@@ -54,7 +61,7 @@ def graph(chance: random.Random) -> tuple[int, Arcs]:
     for _ in range(chance.randint(1, 9)):
         old = chance.randrange(len(near))
         kind = chance.choice(
-            ["first", "second", "leaf", "path", "cycle", "clique", "edge", "other"]
+            ["first", "second", "leaf", "path", "cycle", "clique", "edge", "other", "chain"]
         )
         if kind in ("first", "second"):
             new = more()
@@ -71,7 +78,8 @@ def graph(chance: random.Random) -> tuple[int, Arcs]:
             added = [more() for _ in range(size)]
             ends = itertools.combinations([old, *added], 2)
             if kind != "clique":
-                ends = itertools.pairwise([old, *added] + ([old] if kind == "cycle" else []))
+                last = {"cycle": [old], "chain": [chance.randrange(len(near))]}.get(kind, [])
+                ends = itertools.pairwise([old, *added, *last])
             for u, v in ends:
                 join(u, v)
     label = [*range(len(near))]
@@ -89,7 +97,25 @@ def faults(seed: int) -> tuple[int, list[str]]:
     """The number of comparisons, and those that failed."""
     chance = random.Random(seed)
     n, arcs = graph(chance)
-    made = torchcent.Graph.from_edge_index(edge_index(arcs).to(DEVICE), n, directed=False)
+    _chains._MOST_AT, _chains._TOGETHER = chance.choice([-1, 32]), {False: 0.0, True: 0.0}
+    lengths = range(1, chance.randint(2, 5))
+    weights = [chance.choice(lengths) for _ in arcs]
+    count, failed = 0, []
+    for given in (None, weights):
+        compared, wrong = compare(f"seed {seed}", chance, n, arcs, given)
+        count += compared
+        failed += wrong
+    return count, failed
+
+
+def compare(
+    seed: str, chance: random.Random, n: int, arcs: Arcs, weights: list[int] | None
+) -> tuple[int, list[str]]:
+    weighted = weights is not None
+    edge_weight = torch.tensor(weights, dtype=torch.float64, device=DEVICE) if weighted else None
+    made = torchcent.Graph.from_edge_index(
+        edge_index(arcs).to(DEVICE), n, directed=False, edge_weight=edge_weight
+    )
     ends: dict[str, list[int] | None] = {
         name: None if chance.random() < 0.4 else chance.sample(range(n), chance.randint(1, n))
         for name in ("sources", "targets")
@@ -100,14 +126,22 @@ def faults(seed: int) -> tuple[int, list[str]]:
         options: dict[str, Any] = {"normalized": chance.random() < 0.5}
         if name == "betweenness":
             options["endpoints"] = chance.random() < 0.5
-        expected = getattr(oracles, name)(n, arcs, directed=False, **options, **ends)
-        for reduce, (engine, precision) in itertools.product(COMBINATIONS, PRECISION.items()):
+        if weights is None:
+            expected = getattr(oracles, name)(n, arcs, directed=False, **options, **ends)
+        else:
+            expected = path_oracles.scores(
+                name, n, arcs, weights, directed=False, **options, **ends
+            )
+        engines = PRECISION[weighted].items()
+        for reduce, (engine, precision) in itertools.product(COMBINATIONS, engines):
             found = getattr(torchcent, name)(
                 made, engine=engine, reduce=reduce, dtype=torch.float64, **options, **given
             )
             count += 1
             if not close(found, expected, precision):
-                failed.append(f"seed {seed}: {name} {engine} {reduce} {options} {ends} {n} {arcs}")
+                failed.append(
+                    f"{seed}: {name} {engine} {reduce} {options} {ends} {n} {arcs} {weights}"
+                )
     return count, failed
 
 

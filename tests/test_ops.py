@@ -126,6 +126,10 @@ def samples() -> dict[str, list[tuple]]:
         "fold": [(both_ptr, both, True), (both_ptr, both, False)],
         "blocks": [(both_ptr, both)],
         "twins": [(both_ptr, both, parent), (both_ptr, both, parent, torch.arange(15) % 2, 2)],
+        "chains": [
+            (both_ptr, both, None, 4),
+            (both_ptr, both, torch.ones(both.numel(), dtype=F64), 1),
+        ],
         "block_union": [
             (both_ptr, both, *ops.blocks(both_ptr, both)[1:], least, 2) for least in (2, 3, 99)
         ],
@@ -179,6 +183,16 @@ def samples() -> dict[str, list[tuple]]:
             )
         ],
         "path_dependency": counted,
+        "chain_dependency": [
+            (
+                *ops.chains(both_ptr, both, None, 4)[:8],
+                *(slots, torch.arange(15), ones, ones),
+                *(torch.zeros(15 if slots is None else both.numel(), dtype=F64),),
+                *(torch.zeros(4, dtype=torch.int64), True, together, 4, 1, 2),
+            )
+            for slots in (None, ops.chains(both_ptr, both, None, 4)[8])
+            for together in (False, True)
+        ],
         **weighted,
         "tiny": [
             (

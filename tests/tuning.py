@@ -35,6 +35,10 @@ PLACES = {
     # Sources x slots and sources from which blocks are looked for.
     "twins_sources": "engines._choice.MANY_SOURCES",
     "twins_sources_on_cuda": "engines._choice.MANY_SOURCES_ON_CUDA",
+    # Chains: kept vertices per batch, chains at one of them, and the time of sweeps.
+    "chains_ball": "engines._chains._BALL",
+    "chains_at": "engines._chains._MOST_AT",
+    "chains_together": "engines._chains._TOGETHER",
     "blocks_work": "engines._blocks.LEAST_WORK",
     "blocks_sources": "engines._blocks.MANY_SOURCES",
     "blocks_sources_on_cuda": "engines._blocks.MANY_SOURCES_ON_CUDA",

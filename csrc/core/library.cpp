@@ -49,6 +49,11 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "
       "(Tensor ptr, Tensor vertex, Tensor rowptr, Tensor col, Tensor slot)");
+  // Of the contraction of chains, kept and inner are vertices, ends are kept ones by their numbers, and along are the
+  // distances from x_0 (chains/chains.h). slots, [2, inner + chains], are those of each step, forwards and backwards.
+  m.def(
+      "chains(Tensor rowptr, Tensor col, Tensor? weight, int ball) -> (Tensor kept, Tensor first, Tensor inner, "
+      "Tensor ends, Tensor along, Tensor rowptr, Tensor head, Tensor arc, Tensor slots)");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
   // Distances, computed by the bits engine (distances/cpu/measures.h). sums are [n, 4] or [sources, 4]: d, 1/d,
@@ -89,6 +94,12 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance, "
       "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> Tensor");
+  // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
+  // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.
+  m.def(
+      "chain_dependency(Tensor kept, Tensor first, Tensor inner, Tensor ends, Tensor along, Tensor rowptr, "
+      "Tensor head, Tensor arc, Tensor? slots, Tensor sources, Tensor source_weight, Tensor target_weight, "
+      "Tensor(a!) scores, Tensor(b!) control, bool by_hops, bool together, int ball, int rung, int threads) -> Tensor");
   m.def(
       "weighted_source_sums(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, int engine, int threads, "

@@ -49,7 +49,7 @@ WEIGHTED_STRATEGIES: dict[str, int] = {
     **{f"{name}+locked": code + Strategy.LOCKED for name, code in _UNLOCKED.items()},
 }
 #: exact reductions before the search (engines/_fold.py, engines/_blocks.py)
-REDUCTIONS = ("fold", "blocks", "twins")
+REDUCTIONS = ("fold", "blocks", "twins", "chains")
 # Vertices from which a permutation of all takes longer than a few draws.
 _MANY = 2**16
 WARP_SIZES = (4, 8, 16, 32)

@@ -74,7 +74,7 @@ def _reduce_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reduce", type=_reductions, default="auto", metavar="HOW",
         help="exact reductions before the search: auto (those that pay), none, or some of "
-        "fold,blocks,twins",
+        "fold,blocks,twins,chains",
     )  # fmt: skip
 
 

@@ -66,6 +66,7 @@ def explained(graph: Graph, request: Request) -> Plan:
         ", ".join(f"{count:,} by {name}" for name, count in engines.items())
         if graph.ptr is not None else "",
         merged=sum(made.merged for made in plans),
+        contracted=sum(made.contracted for made in plans),
     )  # fmt: skip
 
 

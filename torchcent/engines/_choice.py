@@ -7,7 +7,7 @@ import math
 import torch
 
 from torchcent.check import _common as check
-from torchcent.engines import _reduce, _room
+from torchcent.engines import _chains, _reduce, _room
 from torchcent.engines._costs import ENGINES
 from torchcent.engines._fold import Fold
 from torchcent.engines._measures import Measure
@@ -83,14 +83,16 @@ Choice = tuple[str, str, _reduce.Core]
 
 
 def choose(
-    cores: Preparation, measure: Measure, fold: str, engine: str, num_sources: int | None
+    cores: Preparation, measure: Measure, fold: str, request: Request, num_sources: int | None
 ) -> Choice:
     """The engine, the reason, and the core in the order that suits it; None means all sources.
+
+    Where chains are contracted, it is "chains" (_chains.py).
 
     Raises:
         ValueError: the requested engine has no kernels for the device.
     """
-    graph = cores.graph
+    graph, engine = cores.graph, request.engine
     operator = OPERATORS[measure.family][graph.is_weighted]
     if engine not in ("auto", "tensor"):
         check.kernel(engine, operator, graph.device)
@@ -109,10 +111,44 @@ def choose(
     elif engine == "auto":
         engine, reason = _faster(graph, cores.core("degree", fold), num_sources)
     # Few searches do not repay an order that is better for them.
+    contracted = _contracted(cores, measure, fold, request, num_sources, engine)
+    if contracted is not None:
+        return "chains", "", contracted
     core = cores.core("degree" if few else ENGINES[engine].order, fold)
     if engine == "lanes" and graph.device.type == "cpu" and too_deep_for_lanes(core):
         core = cores.core("bandwidth", fold, LANES)
     return engine, reason, core
+
+
+def _contracted(
+    cores: Preparation,
+    measure: Measure,
+    fold: str,
+    request: Request,
+    num_sources: int | None,
+    engine: str,
+) -> _reduce.Core | None:
+    """The core, if its chains are to be contracted instead of a search by this engine."""
+    graph = cores.graph
+    possible = (
+        request.may("chains")
+        and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS)
+        and graph.is_symmetric
+        and request.engine in ("auto", "queue", "dijkstra")
+        and cores.twins is None
+        and (not graph.is_weighted or (request.tie_tolerance == 0 and graph.scale.exact))
+        and _ops.has_kernel("chain_dependency", graph.device)
+    )
+    usual = request.reduce is None
+    if not possible or (
+        usual and (request.engine != "auto" or engine not in ("queue", "dijkstra"))
+    ):
+        return None
+    core = cores.core("degree", fold)
+    if not usual:
+        return core if bool((core.rowptr.diff() == 2).any()) else None
+    sources = core.searched if num_sources is None else min(num_sources, core.searched)
+    return core if sources >= FEW_SOURCES and _chains.pays(core, sources) else None
 
 
 def folding(graph: Graph, measure: Measure, request: Request, num_sources: int | None) -> str:

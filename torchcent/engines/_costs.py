@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 import torch
 
 from torchcent.engines import _reduce, _room, _tensor
+from torchcent.engines._chains import Chains
 from torchcent.engines._measures import Measure
 from torchcent.engines._reduce import Core
 from torchcent.engines._room import LANES
@@ -24,12 +25,17 @@ _SUMS = 2 * (4 * 8 + 4 + 8)
 
 
 class Job(NamedTuple):
-    """A search to plan: a number of sources of a core, for a measure."""
+    """A search to plan: a number of sources of a core, for a measure.
+
+    Attributes:
+        together: whether sources inside chains share sweeps; `sources` are then the sweeps.
+    """
 
     graph: Graph
     core: Core
     measure: Measure
     sources: int
+    together: bool = False
 
     @property
     def counts_paths(self) -> bool:
@@ -194,6 +200,21 @@ def _weighted(job: Job, node: int, slot: int, counts: int) -> int:
     return job.core.num_nodes * node + job.core.num_slots * slot
 
 
+class Contracted(Engine):
+    """Searches of a core with contracted chains."""
+
+    single = True
+
+    def cost(self, job: Job, limit: int) -> Cost:
+        chains = Chains.of(job.core)
+        size = chains.ball if job.together else min(max(job.sources // 64, 1), 256)
+        batches = -(-job.sources // size)
+        fixed = job.fixed() + 2 * chains.nbytes + 8 * chains.sums
+        each = chains.bytes_per_thread(job.together) + 2 * 8 * chains.sums
+        workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))
+        return Cost(fixed + workers * each, limit - fixed, 1, size, workers)
+
+
 class Bits(Engine):
     def lanes(self, job: Job) -> int:
         return WIDE if job.sources >= WIDE_FROM else NARROW
@@ -241,6 +262,7 @@ ENGINES: dict[str, Engine] = {
     "queue": Queue("queue"),
     "relax": Relax("relax"),
     "dijkstra": Dijkstra("dijkstra"),
+    "chains": Contracted("chains"),
     "bits": Bits("bits"),
     "tensor": OnTensors("tensor"),
 }

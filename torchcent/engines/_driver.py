@@ -11,6 +11,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.engines import _tensor
+from torchcent.engines._chains import Chains
 from torchcent.engines._choice import too_deep_for_lanes
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._plan import Plan
@@ -49,9 +50,12 @@ def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
     )
     quick = _is_quick(problem, plan)
     name = "betweenness" if problem.measure == "linear" else problem.measure
-    with progress_bar(problem.sources.numel(), name, progress, quick) as bar:
+    total = plan.sources if plan.together else problem.sources.numel()
+    with progress_bar(total, name, progress, quick) as bar:
         if plan.engine == "tensor":
             _run_tensor(problem, plan.lanes, searched, bar)
+        elif plan.engine == "chains":
+            _run_chains(problem, plan, searched, bar, quick)
         elif problem.sources.numel():
             _run_compiled(problem, plan, searched, bar, quick)
     return problem.total(searched)
@@ -59,6 +63,8 @@ def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
 
 def _is_quick(problem: Problem, plan: Plan) -> bool:
     work = problem.sources.numel() * problem.core.num_slots
+    if plan.engine == "chains":
+        work = plan.sources * plan.core_slots
     if plan.device.type != "cuda" or plan.engine == "tensor":
         return work < _INLINE_WORK
     # Not for a requested traversal that does not suit the graph: it may take minutes.
@@ -87,6 +93,27 @@ def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None
             problem.tie_tolerance,
         )
         bar.update(problem.sources[part].numel())
+
+
+def _run_chains(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
+    chains = Chains.of(problem.core)
+    weight = torch.zeros_like(problem.target_weight)
+    weight.index_copy_(0, problem.sources, problem.source_weight)
+    control = _codes.control(plan.workspace)
+    edges = MEASURES[problem.measure].per_slot
+
+    def work() -> None:
+        _ops.ops.chain_dependency(
+            chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
+            chains.head, chains.arc, chains.slots if edges else None, problem.sources, weight,
+            problem.target_weight, scores, control, chains.by_hops, plan.together, chains.ball,
+            Rung.FLOAT64, plan.threads,
+        )  # fmt: skip
+
+    if quick:
+        work()
+    else:
+        watched(work, control, bar)
 
 
 def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:

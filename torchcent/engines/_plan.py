@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from torchcent.engines import _choice, _reduce
+from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
@@ -43,6 +44,8 @@ class Plan:
     graphs: str = ""  # of a batch: number of graphs per engine
     blocks: str = ""  # the blocks that are searched one by one
     merged: int = 0  # twins that others stand for
+    contracted: int = 0  # vertices inside chains
+    together: bool = False  # one sweep for all sources inside the chains at a vertex
 
     @property
     def launch(self) -> _codes.Launch:
@@ -62,7 +65,8 @@ class Plan:
             "weights": self.weights,
             "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots "
             + (f"in {self.blocks}" if self.blocks else "after folding")
-            + (f" and merging {self.merged:,} twins" if self.merged else ""),
+            + (f" and merging {self.merged:,} twins" if self.merged else "")
+            + (f"; {self.contracted:,} others are inside chains" if self.contracted else ""),
             "sources": f"{self.sources:,} in {self.batches:,} batches, {self.lanes} lanes each",
             "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
         }
@@ -85,20 +89,29 @@ def plan(
     cores = _choice.Preparation(graph, measure, request.memory, asked)
     fold = _choice.folding(graph, measure, request, asked)
     cores.twins = _choice.merging(graph, measure, request, fold, asked)
-    engine, reason, core = _choice.choose(cores, measure, fold, request.engine, asked)
+    engine, reason, core = _choice.choose(cores, measure, fold, request, asked)
     if measure.per_slot:
         core = _reduce.with_slots(graph, core)
     sources = core.searched if asked is None else min(asked, core.searched)
-    cost = ENGINES[engine].cost(Job(graph, core, measure, sources), cores.limit)
+    chains, together = None, False
+    searched = core.num_nodes, core.num_slots
+    if engine == "chains":
+        chains = Chains.of(core)
+        searched = chains.kept.numel(), chains.head.numel()
+        together = chains.together(sources)
+        sources = chains.kept.numel() if together else sources
+        reason = chains.in_words(together)
+    cost = ENGINES[engine].cost(Job(graph, core, measure, sources, together), cores.limit)
     needed = max(cost.memory, cores.peak)
     if needed > cores.limit or cost.lanes < 1:
         raise cores.refuse(f"{measure.name} with engine={engine!r}, one batch at a time,", needed)
     made = Plan(
         measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots,
-        core.num_nodes, core.num_slots, sources, cost.lanes, -(-sources // cost.batch),
+        *searched, sources, cost.lanes, -(-sources // cost.batch),
         cost.threads, cost.flight, request.strategy, cost.workspace, needed, cores.limit,
         weights_in_words(graph, tie_tolerance),
         merged=0 if core.twins is None else core.twins.merged,
+        contracted=0 if chains is None else chains.inner.numel(), together=together,
     )  # fmt: skip
     return made, core
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from torchcent.engines import _hops
+from torchcent.engines._chains import Chains
 from torchcent.engines._fold import Fold
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._problem import Pairs, Reduction
@@ -205,7 +206,7 @@ def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order:
     return graph.nbytes + sum(held.values()) + sorting + weights
 
 
-_HOLDERS = (Core, Fold, Twins, Graph)
+_HOLDERS = (Core, Fold, Twins, Chains, Graph)
 
 
 def tensors_of(value: object) -> Iterator[Tensor]:

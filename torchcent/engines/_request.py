@@ -26,7 +26,7 @@ class Request(NamedTuple):
         cutoff: of distances: pairs farther apart count for nothing; None: all count.
         reduce: the reductions to apply (`check.REDUCTIONS`); None for all that pay.
         blocked: whether this is the search of blocks of a larger graph (_blocks.py), to which no
-            further reductions but twins apply.
+            further reductions but twins and chains apply.
     """
 
     measure: str
@@ -46,7 +46,7 @@ class Request(NamedTuple):
 
     def may(self, reduction: str) -> bool:
         """Returns whether a reduction is allowed."""
-        if self.blocked and reduction != "twins":
+        if self.blocked and reduction not in ("twins", "chains"):
             return False
         return self.reduce is None or reduction in self.reduce
 

@@ -16,6 +16,7 @@ from torchcent.check import _common as check
 from torchcent.engines import _choice, _hops, _reduce, _room, _weighted_rows
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._measures import MEASURES
+from torchcent.engines._request import Request
 from torchcent.engines._tensor import _rows
 from torchcent.graph import Graph
 from torchcent.pairs import _npy
@@ -42,7 +43,7 @@ def engine_for(asked: str, graph: Graph, sources: int, memory: int | None) -> st
     """bits if it is compiled for the device, else tensor; with weights, the one that suits them."""
     if graph.is_weighted:
         cores = _choice.Preparation(graph, MEASURE, memory, sources)
-        return _choice.choose(cores, MEASURE, "no", asked, sources)[0]
+        return _choice.choose(cores, MEASURE, "no", Request(MEASURE.name, asked), sources)[0]
     if asked not in ("auto", "tensor"):
         check.kernel(asked, "distances", graph.device)
     compiled = _ops.has_kernel("distances", graph.device)

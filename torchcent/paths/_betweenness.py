@@ -86,8 +86,9 @@ def betweenness(
         warp_size: 4, 8, 16 or 32 threads per vertex for "warp_centric".
         reduce: exact reductions before the search, for those who compare: "auto" (those that pay),
             "none", or a list of "fold" (vertices of degree 1 are removed, in rounds), "blocks"
-            (biconnected components are searched one by one) and "twins" (vertices with the same
-            neighbours are searched once). They are for undirected graphs, by hops, the first two
+            (biconnected components are searched one by one), "twins" (vertices with the same
+            neighbours are searched once) and "chains" (paths over vertices of degree 2 are searched
+            as one edge, on the CPU). They are for undirected graphs, by hops, and all but "twins"
             also by weights whose sums are exact; elsewhere they are left out.
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,

@@ -150,6 +150,24 @@ def _fake_twins(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     return _sized(rowptr, n), _sized(rowptr, n), *lists
 
 
+def _fake_chains(
+    rowptr: Tensor, col: Tensor, weight: Tensor | None, ball: int
+) -> tuple[Tensor, ...]:
+    kept, chains, inner, arcs = (_unknown_size() for _ in range(4))
+    whole = weight is None or weight.dtype == torch.int32
+    return (
+        _sized(rowptr, kept),
+        _sized(rowptr, chains + 1),
+        _sized(rowptr, inner),
+        _sized(rowptr, 2 * chains, torch.int32),
+        _sized(rowptr, inner + chains, torch.int32 if whole else torch.float64),
+        _sized(rowptr, kept + 1),
+        _sized(rowptr, arcs, torch.int32),
+        _sized(rowptr, arcs),
+        _sized(rowptr, 2 * (inner + chains)),
+    )
+
+
 def _fake_blocks(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
     n = rowptr.numel() - 1
     return _sized(rowptr, _unknown_size()), _sized(rowptr, n), _sized(rowptr, _unknown_size())
@@ -249,6 +267,7 @@ if available:
         "search_weights": _fake_search_weights,
         "blocks": _fake_blocks,
         "twins": _fake_twins,
+        "chains": _fake_chains,
         "block_union": _fake_block_union,
         "depths": _fake_depths,
         "clusters": _fake_per_vertex,
@@ -258,6 +277,7 @@ if available:
         "search_summary": _fake_search_summary,
         "search_order": _fake_in_place,
         "path_dependency": _fake_flag,
+        "chain_dependency": _fake_flag,
         "weighted_dependency": _fake_flag,
         "weighted_source_sums": _fake_in_place,
         "weighted_distances": _fake_in_place,

@@ -10,6 +10,8 @@
 #include "distances/cpu/measures.h"
 #include "weighted/cpu/dijkstra.h"
 #include "weighted/cpu/relax_search.h"
+#include "chains/cpu/chain_ends.h"
+#include "chains/cpu/chain_sources.h"
 #include "mcl/cpu/flow_kernel.h"
 #include "tiny/cpu/tiny_lanes.h"
 #include "tiny/cpu/tiny_weights.h"
@@ -93,6 +95,23 @@ std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<int32_t>
 }
 std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<double>& problem, WeightedEngine engine) {
   return make(problem, engine);
+}
+
+template <class T>
+std::unique_ptr<Search> make_chains(const ChainProblem<T>& problem, Rung rung) {
+  if (problem.together) {
+    if (rung == Rung::wide) return std::make_unique<ChainEnds<T, Wide>>(problem);
+    return std::make_unique<ChainEnds<T, double>>(problem);
+  }
+  if (rung == Rung::wide) return std::make_unique<ChainSources<T, Wide>>(problem);
+  return std::make_unique<ChainSources<T, double>>(problem);
+}
+
+std::unique_ptr<Search> make_search(const ChainProblem<int32_t>& problem, Rung rung) {
+  return make_chains(problem, rung);
+}
+std::unique_ptr<Search> make_search(const ChainProblem<double>& problem, Rung rung) {
+  return make_chains(problem, rung);
 }
 
 std::unique_ptr<TinySearch> make_tiny(const TinyProblem& problem) {

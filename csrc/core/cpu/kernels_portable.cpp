@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "chains/chains.h"
 #include "core/cpu/team.h"
 #include "distances/cpu/distance_search.h"
 #include "mcl/mcl_step.h"

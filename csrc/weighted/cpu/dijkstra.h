@@ -28,6 +28,14 @@ struct Unreached<double> {
   static constexpr double value = __builtin_inf();
 };
 
+// Where a search starts: at one or two vertices, at a distance from a source that need not be among the vertices.
+template <class T>
+struct Start {
+  int32_t vertex[2];
+  T distance[2];
+  int count;
+};
+
 template <class T>
 class Dijkstra {
  public:
@@ -49,7 +57,11 @@ class Dijkstra {
   // Computes distances and the order of settled vertices. Arcs and Slots: record candidates for arcs(). Returns false
   // if cancelled.
   template <bool Arcs, bool Slots>
-  [[gnu::noinline]] bool search(int32_t source) {
+  bool search(int32_t source) {
+    return search<Arcs, Slots>(Start<T>{{source, source}, {T(0), T(0)}, 1});
+  }
+  template <bool Arcs, bool Slots>
+  [[gnu::noinline]] bool search(const Start<T>& start) {
     const int64_t* const ptr = problem_.out.ptr;
     const int32_t* const vertex = problem_.out.vertex;
     const T* const weight = problem_.out.weight;
@@ -87,8 +99,12 @@ class Dijkstra {
       }
     };
     queue_.restart();
-    distance[source] = T(0);
-    queue_.push(T(0), source);
+    for (int i = 0; i < start.count; ++i) {
+      const int32_t source = start.vertex[i];
+      if (!(start.distance[i] < distance[source])) continue;
+      distance[source] = start.distance[i];
+      queue_.push(start.distance[i], source);
+    }
     const auto fetch = [&](int32_t u) {
       __builtin_prefetch(vertex + ptr[u]);
       __builtin_prefetch(weight + ptr[u]);
@@ -141,6 +157,7 @@ class Dijkstra {
   int32_t reached() const { return reached_; }
   int32_t vertex(int32_t place) const { return settled_[place]; }
   const T* distances() const { return distance_.data(); }
+  const int32_t* places() const { return place_.data(); }
 
  private:
   struct Candidate {

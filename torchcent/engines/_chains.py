@@ -1,0 +1,158 @@
+"""Chains, the paths over vertices of degree 2, each of which is searched as one edge.
+
+A search on the contracted graph gives distances and path counts of the kept vertices. A vertex
+inside a chain is reached by its ends, whichever is nearer, so that each search counts all targets
+inside a chain at once. Sources inside a chain begin at its two ends. If nearly all vertices are
+sources, one sweep per kept vertex serves all sources inside the chains that end there. All this is
+exact; docs/chains.md has the algebra and csrc/chains the searches.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from torchcent.runtime import _ops
+
+if TYPE_CHECKING:
+    from torchcent.engines._reduce import Core
+
+# Kept vertices whose sweeps share a sum, and for which distances from the others at their chains
+# are kept: at most this many, and as many as fit into so many bytes.
+_BALL, _ROWS = 128, 2**28
+# Chains with sources at one vertex up to which one sweep for all of them pays.
+_MOST_AT = 32
+# Time per vertex, slot and chain of the contracted graph, in that per vertex and slot of a search
+# of the whole graph, by hops and by weights: of a search for one source, and of a sweep for all
+# sources inside the chains at a vertex (luxembourg_osm, tn-sydney and power: docs/performance.md).
+_ALONE, _TOGETHER = {False: 2.8, True: 1.25}, {False: 5.0, True: 2.0}
+# Chains are contracted if that takes at most this share of the time.
+_SHARE = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """A core with its chains contracted: the result of the operator chains.
+
+    Attributes:
+        kept: core vertices, in an order of balls of neighbours.
+        first: [chains + 1]; of the inner vertices. Chains with inner vertices come first.
+        inner: core vertices, in the order along their chains.
+        ends: int32 [2 chains]; numbers of kept vertices.
+        along: [inner + chains]; the distances along each chain, int32 or float64.
+        rowptr, head, arc: the contracted graph; an arc is 2 * chain, and 1 more backwards.
+        slots: [2 (inner + chains)]; core slots of the steps along each chain, forwards and back.
+        ball: kept vertices per batch of sweeps.
+        by_hops: whether every step counts 1.
+    """
+
+    kept: Tensor
+    first: Tensor
+    inner: Tensor
+    ends: Tensor
+    along: Tensor
+    rowptr: Tensor
+    head: Tensor
+    arc: Tensor
+    slots: Tensor
+    ball: int
+    by_hops: bool
+
+    @staticmethod
+    def of(core: Core) -> Chains:
+        """Those of a core, kept with it."""
+        cache = vars(core)
+        if "_chains" not in cache:
+            least = _row_bytes(*_counts(core))
+            ball = max(1, min(_BALL, _ROWS // (2 * least)))
+            found = _ops.ops.chains(core.rowptr, core.col, core.weight, ball)
+            cache["_chains"] = Chains(*found, ball, core.weight is None)
+        made: Chains = cache["_chains"]
+        return made
+
+    @cached_property
+    def with_inner(self) -> int:
+        return int(torch.count_nonzero(self.first.diff()))
+
+    @cached_property
+    def most_at(self) -> int:
+        """The largest number of chains with inner vertices at a kept one."""
+        ends = self.ends[: 2 * self.with_inner]
+        return int(torch.bincount(ends).max()) if ends.numel() else 0
+
+    @cached_property
+    def most_rows(self) -> int:
+        """Kept vertices from which a batch of sweeps needs distances, at most."""
+        ends = self.ends[: 2 * self.with_inner].view(-1, 2).long()
+        root = torch.cat([ends[:, 0], ends[:, 1]]) // self.ball
+        other = torch.cat([ends[:, 1], ends[:, 0]])
+        outside = root != other // self.ball
+        needed = torch.unique(root[outside] * self.kept.numel() + other[outside])
+        if not needed.numel():
+            return self.ball
+        return self.ball + int(torch.bincount(needed // self.kept.numel()).max())
+
+    @property
+    def nbytes(self) -> int:
+        return sum(x.numel() * x.itemsize for x in vars(self).values() if isinstance(x, Tensor))
+
+    @property
+    def sums(self) -> int:
+        """Entries of a sum of a batch (ChainLayout in chains.h)."""
+        places = self.inner.numel() + 2 * self.with_inner
+        return self.kept.numel() + 2 * (self.first.numel() - 1) + 10 * places
+
+    def times(self, sources: int) -> tuple[float, float]:
+        """Of a search per source, and of sweeps for all sources, as `_ALONE` counts it."""
+        kept, weighted = self.kept.numel(), not self.by_hops
+        size = kept + self.head.numel() + self.with_inner
+        few = self.most_at <= _MOST_AT
+        return (
+            _ALONE[weighted] * sources * size,
+            _TOGETHER[weighted] * kept * size if few else math.inf,
+        )
+
+    def together(self, sources: int) -> bool:
+        """Whether one sweep serves all sources inside the chains at a vertex."""
+        alone, together = self.times(sources)
+        return together < alone
+
+    def bytes_per_thread(self, together: bool) -> int:
+        kept, slots, width = self.kept.numel(), self.head.numel(), self.along.itemsize
+        search = kept * (width + 8 + 48) + slots * (2 * width + 48)
+        if not together:
+            return search
+        rows = self.most_rows * _row_bytes(kept, slots, self.with_inner)
+        return search + rows + kept * (84 + 16 * self.most_at)
+
+    def in_words(self, together: bool) -> str:
+        share = self.inner.numel() / max(self.inner.numel() + self.kept.numel(), 1)
+        how = f"a sweep for each of the {self.kept.numel():,} others" if together else "contracted"
+        return f"{share:.0%} of the vertices are inside of {self.with_inner:,} chains: {how}"
+
+
+def _counts(core: Core) -> tuple[int, int, int]:
+    """Kept vertices, slots and chains with inner vertices: bounds, without contraction."""
+    inner = int(torch.count_nonzero(core.rowptr.diff() == 2))
+    slots = core.num_slots - 2 * inner
+    return max(core.num_nodes - inner, 1), slots, min(inner, slots // 2 + 1)
+
+
+def _row_bytes(kept: int, slots: int, chains: int) -> int:
+    """Distances, path counts on the last rung of the ladder, and arcs of a search."""
+    return kept * (8 + 16) + 4 * chains + 8 * slots
+
+
+def pays(core: Core, sources: int) -> bool:
+    """Whether searches of the contracted core take less time, by counting."""
+    kept, slots, _ = _counts(core)
+    weighted = core.weight is not None
+    most = _SHARE * sources * (core.num_slots + core.num_nodes)
+    # Without the chains, which are not counted before they are contracted:
+    least = min(_ALONE[weighted] * sources, _TOGETHER[weighted] * kept) * (kept + slots)
+    return least <= most and min(Chains.of(core).times(sources)) <= most
