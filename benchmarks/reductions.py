@@ -1,6 +1,6 @@
 """What exact reductions save: exact betweenness of whole graphs, from edges to scores.
 
-    python benchmarks/reductions.py       # about six minutes -> results/reductions.json
+    python benchmarks/reductions.py       # about twelve minutes -> results/reductions.json
 
 Every run builds the graph. Without a reduction beyond folding, and as `reduce="auto"` decides, in
 turns: five times, once where a run takes longer than 20 seconds. Scores are compared.
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from graphs import find
+from graphs import find, lengths
 from machine import conditions
 from report import markdown
 
@@ -28,17 +28,23 @@ RESULT = Path(__file__).parent / "results" / "reductions.json"
 THREADS, TURNS, LONG = 2, 5, 20.0
 GRAPHS = (
     "rec-amazon", "PGPgiantcompo", "web-NotreDame", "email-Enron", "ca-CondMat-lcc", "astro-ph",
-    "oregon1", "as20000102", "power", "facebook_combined", "4elt",
+    "oregon1", "as20000102", "power", "facebook_combined", "4elt", "luxembourg_osm", "tn-sydney",
 )  # fmt: skip
-#: also with whole weights of 1 to 9
-WEIGHTED = ("PGPgiantcompo", "ca-CondMat-lcc")
+#: also with weights, and what they are
+WEIGHTED = {
+    "PGPgiantcompo": "whole weights", "ca-CondMat-lcc": "whole weights", "power": "lengths",
+    "luxembourg_osm": "lengths", "tn-sydney": "lengths",
+}  # fmt: skip
 
 
-def measure(name: str, weighted: bool) -> dict[str, Any]:
+def measure(name: str, weights: str = "") -> dict[str, Any]:
+    """weights: none, "whole weights" of 1 to 9 or "lengths" of 10 to 1,000."""
     edges, n = find([name])[0].edges()
     index = torch.from_numpy(np.ascontiguousarray(edges))
     weight = None
-    if weighted:
+    if weights == "lengths":
+        weight = torch.from_numpy(np.round(1000 * lengths(edges, "uniform")))
+    elif weights:
         chance = torch.Generator().manual_seed(1)
         weight = torch.randint(1, 10, (index.shape[1],), generator=chance).double()
     options: dict[str, Any] = {"num_nodes": n, "directed": False, "progress": False}
@@ -57,19 +63,22 @@ def measure(name: str, weighted: bool) -> dict[str, Any]:
     graph = Graph.from_edge_index(index, num_nodes=n, directed=False, edge_weight=weight)
     plan = torchcent.explain(graph)
     row = {
-        "name": name + (", whole weights" if weighted else ""), "num_nodes": n,
+        "name": name + (f", {weights}" if weights else ""), "num_nodes": n,
         "num_slots": graph.num_slots, "searched_nodes": plan.core_nodes,
         "searched_slots": plan.core_slots, "blocks": plan.blocks, "merged": plan.merged,
-        "seconds": seconds,
+        "contracted": plan.contracted, "together": plan.together, "seconds": seconds,
     }  # fmt: skip
     print(row["name"], {how: round(statistics.median(x), 3) for how, x in seconds.items()},
-          plan.blocks, plan.merged, flush=True)  # fmt: skip
+          plan.blocks, plan.merged, plan.contracted, flush=True)  # fmt: skip
     return row
 
 
 def searched(row: dict[str, Any]) -> str:
     twins = f"{row['merged']:,} twins are merged" if row["merged"] else ""
-    return "; ".join(filter(None, [row["blocks"], twins])) or "the folded graph"
+    how = "in sweeps for several sources" if row["together"] else "one source at a time"
+    chains = f"{row['contracted']:,} vertices are inside of chains, {how}"
+    parts = [row["blocks"], twins, chains if row["contracted"] else ""]
+    return "; ".join(filter(None, parts)) or "the folded graph"
 
 
 def table(result: dict[str, Any]) -> str:
@@ -89,8 +98,8 @@ def main() -> None:
     parser.add_argument("--graphs", nargs="+", default=GRAPHS)
     names = parser.parse_args().graphs
     torch.set_num_threads(THREADS)
-    rows = [measure(name, False) for name in names]
-    rows += [measure(name, True) for name in names if name in WEIGHTED]
+    rows = [measure(name) for name in names]
+    rows += [measure(name, WEIGHTED[name]) for name in names if name in WEIGHTED]
     result = {**conditions(), "threads": THREADS, "graphs": rows}
     RESULT.write_text(json.dumps(result, indent=1) + "\n")
     print(table(result))

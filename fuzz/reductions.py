@@ -6,8 +6,8 @@
 Scores are compared with those of tests/oracles.py and, with weights, tests/path_oracles.py, which
 enumerate pairs in fractions: betweenness with and without endpoints, edge betweenness, for random
 sources and targets, on each engine that has reductions and with each combination of them; chains
-by searches from each source or by sweeps for several, at random. The first faults are printed with their
-graphs; the status is 1 if there are any.
+by searches from each source or by sweeps for several, at random. The first faults are printed with
+their graphs; the status is 1 if there are any.
 """
 
 from __future__ import annotations

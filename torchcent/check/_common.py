@@ -48,7 +48,7 @@ WEIGHTED_STRATEGIES: dict[str, int] = {
     "locked": Strategy.LOCKED,
     **{f"{name}+locked": code + Strategy.LOCKED for name, code in _UNLOCKED.items()},
 }
-#: exact reductions before the search (engines/_fold.py, engines/_blocks.py)
+#: exact reductions before the search (engines/_fold.py, _blocks.py, _twins.py, _chains.py)
 REDUCTIONS = ("fold", "blocks", "twins", "chains")
 # Vertices from which a permutation of all takes longer than a few draws.
 _MANY = 2**16
@@ -273,7 +273,7 @@ def vertices(value: object, name: str, graph: Graph) -> Tensor:
 
 
 def _id_faults(ids: Tensor, num_nodes: int) -> list[int]:
-    """The smallest and the largest id, and whether any is repeated."""
+    """The smallest and the largest id, and how many are repetitions."""
     if _ops.has_kernel("id_faults", ids.device):
         found: list[int] = _ops.ops.id_faults(ids, num_nodes).tolist()
         return found

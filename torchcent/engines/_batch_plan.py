@@ -67,6 +67,7 @@ def explained(graph: Graph, request: Request) -> Plan:
         if graph.ptr is not None else "",
         merged=sum(made.merged for made in plans),
         contracted=sum(made.contracted for made in plans),
+        together=any(made.together for made in plans),
     )  # fmt: skip
 
 

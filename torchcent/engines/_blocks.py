@@ -15,7 +15,7 @@ blocks of two vertices are bridges, so that nothing is left to be folded (_fold.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -145,23 +145,11 @@ class Blocks:
         return add_at(known, self.slot if per_slot else self.vertex, found)
 
     def _sums(self, graph: Graph, weight: Tensor) -> _Sums:
-        below = self._hanging(graph, weight)
+        below = self.tree.hanging(graph, weight)
         member = torch.nonzero(self.block >= 0).flatten()
         inside = below.new_zeros(self.top.numel())
         add_at(inside, self.block.index_select(0, member), below.index_select(0, member))
         return _Sums(below, inside, in_component(graph, weight))
-
-    def _hanging(self, graph: Graph, weight: Tensor) -> Tensor:
-        if graph.device.type == "cpu":
-            return self.tree.hanging(graph, weight)
-        kept, ones = vars(self), weight is graph._ones
-        if ones and "sizes" in kept:
-            return cast(Tensor, kept["sizes"])
-        found: Tensor = _ops.ops.tree_sum(self.tree.order, self.tree.parent, weight.cpu())
-        found = found.to(graph.device)
-        if ones:
-            kept["sizes"] = found
-        return found
 
     def _of_copies(self, of: _Sums) -> Tensor:
         """A_X(v) for each vertex v of each block X of the union."""

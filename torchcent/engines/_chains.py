@@ -70,8 +70,11 @@ class Chains:
         if "_chains" not in cache:
             least = _row_bytes(*_counts(core))
             ball = max(1, min(_BALL, _ROWS // (2 * least)))
-            found = _ops.ops.chains(core.rowptr, core.col, core.weight, ball)
-            cache["_chains"] = Chains(*found, ball, core.weight is None)
+            tensors: list[Tensor] = [*_ops.ops.chains(core.rowptr, core.col, core.weight, ball)]
+            kept, first, inner, ends, along, rowptr, head, arc, slots = tensors
+            cache["_chains"] = Chains(
+                kept, first, inner, ends, along, rowptr, head, arc, slots, ball, core.weight is None
+            )
         made: Chains = cache["_chains"]
         return made
 

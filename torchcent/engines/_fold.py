@@ -47,14 +47,18 @@ class Fold:
         return cast(Fold, kept[rounds])
 
     def hanging(self, graph: Graph, weight: Tensor) -> Tensor:
-        """The sum of the weights folded onto each vertex; kept if every vertex counts once."""
-        if weight is not graph._ones:
-            found: Tensor = _ops.ops.tree_sum(self.order, self.parent, weight)
-            return found
+        """The sum of the weights folded onto each vertex; kept if every vertex counts once.
+
+        It is computed where the tree is (that of blocks is on the host), and lies with the weights.
+        """
         kept = vars(self)
-        if "sizes" not in kept:
-            kept["sizes"] = _ops.ops.tree_sum(self.order, self.parent, weight)
-        return cast(Tensor, kept["sizes"])
+        if weight is graph._ones and "sizes" in kept:
+            return cast(Tensor, kept["sizes"])
+        values = weight.to(self.order.device)
+        found: Tensor = _ops.ops.tree_sum(self.order, self.parent, values).to(weight.device)
+        if weight is graph._ones:
+            kept["sizes"] = found
+        return found
 
     def arcs_left(self, arcs: Tensor) -> Tensor:
         """[n]: the number of arcs that each vertex has left."""
