@@ -5,7 +5,7 @@
 // weight depends on the target. It takes the distances and path counts from p and from the other ends of these chains.
 #pragma once
 
-#include "chains/cpu/chain_paths.h"
+#include "chains/cpu/chain_rows.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -14,18 +14,8 @@ class ChainEnds final : public Search {
  public:
   explicit ChainEnds(const ChainProblem<T>& problem)
       : problem_(problem),
-        dijkstra_(contracted(problem), true, true, false),
-        row_of_(graph_.kept),
-        root_(problem.most_rows),
-        arcs_(problem.most_rows),
-        distance_(problem.most_rows * nodes_),
-        sigma_(problem.most_rows * nodes_),
-        vertex_(nodes_),
-        meeting_(problem.most_rows * chains_),
-        arc_(problem.most_rows * problem.components.most_arcs),
-        slot_(problem.most_rows * problem.components.most_arcs),
-        counted_(nodes_),
-        sum_(nodes_),
+        rows_(problem_),
+        target_(nodes_),
         arriving_(nodes_),
         weight_(nodes_),
         group_(nodes_),
@@ -33,29 +23,18 @@ class ChainEnds final : public Search {
         own_group_(problem.most_at * nodes_),
         least_(chains_),
         most_(chains_),
-        at_(problem.most_at) {
-    for (int64_t v = 0; v < graph_.kept; ++v) row_of_[v] = -1;
-  }
+        at_(problem.most_at) {}
 
   Status run(const PathBatch& batch) override {
     const Status status = sweeps(batch);
-    for (int64_t r = 0; r < rows_; ++r) row_of_[root_[r]] = -1;
-    rows_ = 0;
+    rows_.clear();
     return status;
   }
 
  private:
   using Wide2 = typename Doubled<T>::type;
+  using Row = typename ChainRows<T, Count>::Row;
 
-  // What a search from a kept vertex found. Vertices and chains are counted from the first of their component.
-  struct Row {
-    const T* distance;
-    const Count* sigma;
-    const int32_t* meeting;  // Meeting::packed
-    const DagArc* arc;       // between vertices, in the order of a Dag
-    const int64_t* slot;
-    int64_t arcs;
-  };
   // A chain at the root with sources inside, seen from there.
   struct At {
     int64_t chain;
@@ -68,13 +47,14 @@ class ChainEnds final : public Search {
     for (int64_t lane = 0; lane < batch.count; ++lane) {
       const int64_t root = batch.sources[lane];
       if (problem_.weights.source[root] == 0 && count_at(root) == 0) continue;
-      Status status = ensure(static_cast<int32_t>(root));
-      for (int64_t i = 0; status == Status::done && i < count_at(root); ++i) status = ensure(chain_at(root, i).other);
+      Status status = rows_.ensure(static_cast<int32_t>(root));
+      for (int64_t i = 0; status == Status::done && i < count_at(root); ++i)
+        status = rows_.ensure(chain_at(root, i).other);
       if (status != Status::done) return status;
     }
     const ChainSums<T> sums(graph_, batch.scores);
     for (int64_t lane = 0; lane < batch.count; ++lane) {
-      if (row_of_[batch.sources[lane]] < 0) continue;
+      if (!rows_.has(batch.sources[lane])) continue;
       if (cancelled(problem_.cancel)) return Status::cancelled;
       sweep(static_cast<int32_t>(batch.sources[lane]), sums);
     }
@@ -87,59 +67,6 @@ class ChainEnds final : public Search {
     return {code / 2, code % 2 != 0, graph_.ends[code ^ 1], {}};
   }
 
-  // --- rows
-
-  Status ensure(int32_t root) {
-    if (row_of_[root] >= 0) return Status::done;
-    const int64_t r = rows_++;
-    row_of_[root] = static_cast<int32_t>(r);
-    root_[r] = root;
-    if (!dijkstra_.template search<true, true>(root)) return Status::cancelled;
-    const Dag dag = dijkstra_.template arcs<true>();
-    Count* const counted = counted_.data();
-    for (int32_t p = 1; p < dag.ids; ++p) counted[p] = Count(0.0);
-    counted[0] = Count(1.0);
-    const bool fits = count_paths(dag, counted);
-    if (fits) keep(r, dag);
-    dijkstra_.forget();
-    return fits ? Status::done : Status::overflow;
-  }
-
-  void keep(int64_t r, const Dag& dag) {
-    const int64_t begin = problem_.components.begin[root_[r]];
-    T* const distance = distance_.data() + r * nodes_;
-    Count* const sigma = sigma_.data() + r * nodes_;
-    int32_t* const vertex = vertex_.data();
-    for (int32_t p = 0; p < dag.ids; ++p) {
-      const int64_t v = dag.vertex[p] - begin;
-      vertex[p] = static_cast<int32_t>(v);
-      distance[v] = dijkstra_.distances()[dag.vertex[p]];
-      sigma[v] = counted_[p];
-    }
-    DagArc* const arc = arc_.data() + r * problem_.components.most_arcs;
-    int64_t* const slot = slot_.data() + r * problem_.components.most_arcs;
-    for (int64_t i = 0; i < dag.arcs; ++i) {
-      arc[i] = {vertex[dag.arc[i].tail], vertex[dag.arc[i].head]};
-      slot[i] = dag.slot[i];
-    }
-    arcs_[r] = dag.arcs;
-    int32_t* const code = meeting_.data() + r * chains_;
-    const int64_t first = problem_.components.chains[begin], last = problem_.components.chains[begin + dag.ids];
-    for (int64_t c = first; c < last; ++c) {
-      const ChainRecord<T>& record = problem_.record[c];
-      const T left = distance[record.ends[0] - begin], right = distance[record.ends[1] - begin];
-      code[c - first] = meeting(graph_, c, record, left, right).packed();
-    }
-  }
-
-  Row row(int32_t root) const {
-    const int64_t r = row_of_[root], first = r * problem_.components.most_arcs;
-    return {distance_.data() + r * nodes_, sigma_.data() + r * nodes_, meeting_.data() + r * chains_,
-            arc_.data() + first,           slot_.data() + first,       arcs_[r]};
-  }
-
-  // --- a sweep
-
   void sweep(int32_t root, const ChainSums<T>& sums) {
     begin_ = problem_.components.begin[root];
     nodes_here_ = problem_.components.end[root] - begin_;
@@ -147,11 +74,11 @@ class ChainEnds final : public Search {
     const int64_t last_chain = problem_.components.chains[begin_ + nodes_here_];
     const int32_t own = static_cast<int32_t>(root - begin_);
     root_weight_ = problem_.weights.source[root];
-    here_ = row(root);
+    here_ = rows_.at(root);
     count_ = count_at(root);
     for (int64_t i = 0; i < count_; ++i) {
       at_[i] = chain_at(root, i);
-      at_[i].row = row(at_[i].other);
+      at_[i].row = rows_.at(at_[i].other);
     }
     passing_ = 0;
     const double* const target = problem_.weights.target + begin_;
@@ -411,7 +338,7 @@ class ChainEnds final : public Search {
   void backward(int32_t own, const ChainSums<T>& sums) {
     const Count* const sigma = here_.sigma;
     Count* const arriving = arriving_.data();
-    Count* const target = sum_.data();
+    Count* const target = target_.data();
     double* const score = sums.score + begin_;
     const double* const weight = problem_.weights.target + begin_;
     for (int64_t v = 0; v < nodes_here_; ++v) {
@@ -432,21 +359,8 @@ class ChainEnds final : public Search {
   ChainProblem<T> problem_;
   const ChainGraph<T>& graph_ = problem_.graph;
   const int64_t nodes_ = problem_.components.most_kept, chains_ = problem_.components.most_chains;
-  Dijkstra<T> dijkstra_;
-  // Rows of the batch
-  int64_t rows_ = 0;
-  Buffer<int32_t> row_of_;  // [kept] -1: none
-  Buffer<int32_t> root_;    // [rows]
-  Buffer<int64_t> arcs_;    // [rows]
-  Buffer<T> distance_;
-  Buffer<Count> sigma_;
-  Buffer<int32_t> vertex_;  // by place, of one search
-  Buffer<int32_t> meeting_;
-  Buffer<DagArc> arc_;
-  Buffer<int64_t> slot_;
-  // A sweep
-  Buffer<Count> counted_;         // by place
-  Buffer<Count> sum_;             // b / sigma, times the weight of the sources
+  ChainRows<T, Count> rows_;
+  Buffer<Count> target_;          // b / sigma, times the weight of the sources
   Buffer<Count> arriving_;        // per kept vertex: what its successors and the chains at it pass up
   Buffer<double> weight_;         // of the sources that take the way of the root, per target
   Buffer<double> group_;          // weight of the targets that take the way of a vertex
