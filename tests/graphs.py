@@ -183,6 +183,11 @@ def questions(draw: st.DrawFn) -> tuple[int, Arcs, dict[str, Any]]:
     return n, arcs, options
 
 
+def some_or_all(n: int, chance: random.Random) -> list[int] | None:
+    """Vertices as `sources` and `targets` take them; None: all of them."""
+    return None if chance.random() < 0.4 else chance.sample(range(n), chance.randint(1, n))
+
+
 def between(n: int) -> list[dict[str, list[int]]]:
     """Sources and targets of a graph of at least two vertices: none, few and all of them."""
     return [

@@ -10,7 +10,7 @@ import path_oracles
 import pytest
 import torch
 from engines import assert_scores
-from graphs import DEVICE, edge_index
+from graphs import DEVICE, edge_index, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
 from tuning import Tuning, tuned
@@ -113,10 +113,6 @@ def test_contraction(network: tuple[int, Edges], weighted: bool, ball: int) -> N
     assert all(rowptr[v] == rowptr[v + 1] for v in others)  # only bare cycles keep such a vertex
 
 
-def some(n: int, chance: random.Random) -> list[int] | None:
-    return None if chance.random() < 0.4 else chance.sample(range(n), chance.randint(1, n))
-
-
 @pytest.mark.sweep
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("way", WAYS)
@@ -125,7 +121,7 @@ def test_definition(way: str, weighted: bool, network: tuple[int, Edges], seed: 
     (n, edges), chance = network, random.Random(seed)
     unit = chance.choice([1.0, 0.25, 1e6 + 1]) if weighted else None
     graph, arcs = undirected(n, edges, unit), [(u, v) for u, v, _ in edges]
-    ends = {"sources": some(n, chance), "targets": some(n, chance)}
+    ends = {"sources": some_or_all(n, chance), "targets": some_or_all(n, chance)}
     given_ends = {k: None if x is None else torch.tensor(x) for k, x in ends.items()}
     for name in ("betweenness", "edge_betweenness"):
         options: dict[str, Any] = {"normalized": chance.random() < 0.5}
@@ -290,6 +286,25 @@ def test_where_they_do_not_pay_they_are_left_out(tuning: Tuning) -> None:
     assert not inexact.scale.exact and torchcent.explain(inexact).engine == "dijkstra"
     directed = Graph.from_edge_index(edge_index([(u, v) for u, v, _ in edges]), n, directed=True)
     assert torchcent.explain(directed.to(DEVICE)).engine != "chains"
+
+
+def test_a_chain_as_long_as_float64_holds() -> None:
+    """x_4 and x_11 are nearer to each other around than along the chain, by one unit. Twice their
+    distances need 54 bits."""
+    unit = 2**53 // 15 // 2 * 2
+    way = [0, *range(4, 16), 1]
+    edges = [(u, v, unit) for u, v in zip(way, way[1:], strict=False)]
+    edges += [(0, 1, unit - 1), (0, 2, 1), (1, 3, 1)]
+    graph = undirected(16, edges, 1.0)
+    assert graph.scale.exact and graph.scale.dtype == F64
+    arcs, weights = [(u, v) for u, v, _ in edges], [w for *_, w in edges]
+    expected = path_oracles.scores(
+        "betweenness", 16, arcs, weights, directed=False, normalized=False
+    )
+    found = torchcent.betweenness(
+        graph, engine="dijkstra", reduce="chains", normalized=False, dtype=F64
+    )
+    assert_scores(found.cpu(), expected, "dijkstra")
 
 
 def test_memory(tuning: Tuning) -> None:

@@ -9,7 +9,7 @@ import oracles
 import pytest
 import torch
 from engines import assert_scores
-from graphs import DEVICE, Arcs, edge_index, random_graph
+from graphs import DEVICE, Arcs, edge_index, random_graph, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
 from tuning import Tuning
@@ -80,17 +80,13 @@ def test_classes(family: tuple[int, Arcs], labelled: bool, folded: bool) -> None
     assert found.left.tolist() == [len(near[v] & stands) if v in stands else 0 for v in range(n)]
 
 
-def some(n: int, chance: random.Random) -> list[int] | None:
-    return None if chance.random() < 0.4 else chance.sample(range(n), chance.randint(1, n))
-
-
 @pytest.mark.sweep
 @pytest.mark.parametrize("engine", ["lanes", "queue"])
 @given(family=families(), seed=st.integers(0, 2**32))
 def test_definition(engine: str, family: tuple[int, Arcs], seed: int) -> None:
     (n, arcs), chance = family, random.Random(seed)
     graph = undirected(n, arcs)
-    ends = {"sources": some(n, chance), "targets": some(n, chance)}
+    ends = {"sources": some_or_all(n, chance), "targets": some_or_all(n, chance)}
     given_ends = {k: None if x is None else torch.tensor(x) for k, x in ends.items()}
     for name in ("betweenness", "edge_betweenness"):
         options: dict[str, Any] = {"normalized": chance.random() < 0.5}

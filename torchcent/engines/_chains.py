@@ -31,6 +31,8 @@ _MOST_AT = 32
 # of the whole graph, by hops and by weights: of a search for one source, and of a sweep for all
 # sources inside the chains at a vertex (luxembourg_osm, tn-sydney and power: docs/performance.md).
 _ALONE, _TOGETHER = {False: 2.8, True: 1.25}, {False: 5.0, True: 2.0}
+# Length of a chain up to which float64 tells where paths meet, by twice a distance.
+_LONGEST = 2.0**52
 # Chains are contracted if that takes at most this share of the time.
 _SHARE = 0.9
 
@@ -81,6 +83,12 @@ class Chains:
     @cached_property
     def with_inner(self) -> int:
         return int(torch.count_nonzero(self.first.diff()))
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether the places at which paths meet are found without rounding."""
+        whole = not self.along.is_floating_point() or not self.along.numel()
+        return whole or float(self.along.max()) <= _LONGEST
 
     @cached_property
     def most_at(self) -> int:
@@ -158,4 +166,7 @@ def pays(core: Core, sources: int) -> bool:
     most = _SHARE * sources * (core.num_slots + core.num_nodes)
     # Without the chains, which are not counted before they are contracted:
     least = min(_ALONE[weighted] * sources, _TOGETHER[weighted] * kept) * (kept + slots)
-    return least <= most and min(Chains.of(core).times(sources)) <= most
+    if least > most:
+        return False
+    chains = Chains.of(core)
+    return chains.exact and min(chains.times(sources)) <= most

@@ -110,10 +110,10 @@ def choose(
         reason = f"fewer than {FEW_SOURCES} sources do not fill lanes"
     elif engine == "auto":
         engine, reason = _faster(graph, cores.core("degree", fold), num_sources)
-    # Few searches do not repay an order that is better for them.
     contracted = _contracted(cores, measure, fold, request, num_sources, engine)
     if contracted is not None:
         return "chains", "", contracted
+    # Few searches do not repay an order that is better for them.
     core = cores.core("degree" if few else ENGINES[engine].order, fold)
     if engine == "lanes" and graph.device.type == "cpu" and too_deep_for_lanes(core):
         core = cores.core("bandwidth", fold, LANES)
@@ -146,7 +146,8 @@ def _contracted(
         return None
     core = cores.core("degree", fold)
     if not usual:
-        return core if bool((core.rowptr.diff() == 2).any()) else None
+        inner = bool((core.rowptr.diff() == 2).any())
+        return core if inner and _chains.Chains.of(core).exact else None
     sources = core.searched if num_sources is None else min(num_sources, core.searched)
     return core if sources >= FEW_SOURCES and _chains.pays(core, sources) else None
 

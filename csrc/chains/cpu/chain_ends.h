@@ -32,7 +32,6 @@ class ChainEnds final : public Search {
   }
 
  private:
-  using Wide2 = typename Doubled<T>::type;
   using Row = typename ChainRows<T, Count>::Row;
 
   // A chain at the root with sources inside, seen from there.
@@ -294,12 +293,12 @@ class ChainEnds final : public Search {
     const double* const sum = problem_.weights.sum_target + first + chain;
     MeetSums* const meet = sums.meet(chain);
     BeginSums* const begin = sums.begin(chain);
-    const Wide2 whole = static_cast<Wide2>(graph_.length(chain)) + static_cast<Wide2>(distance);
+    const Doubled<T> whole = static_cast<Doubled<T>>(graph_.length(chain)) + static_cast<Doubled<T>>(distance);
     double out = 0;
     for (int64_t h = 1; h <= k; ++h) {
       const double weight = source[h];
       if (weight == 0) continue;
-      const Wide2 twice = 2 * static_cast<Wide2>(position[h]);
+      const Doubled<T> twice = 2 * static_cast<Doubled<T>>(position[h]);
       // Forwards up to `at.last`, and backwards, around, to the others.
       const Meeting at = meeting(graph_, chain, twice + whole, 0, k + 1);
       const Count once = at.tie ? Count(target[at.last + 1]) / (Count(1.0) + sigma) : Count(0.0);

@@ -8,15 +8,7 @@ namespace torchcent::TORCHCENT_ISA {
 
 // Twice a distance, and differences of distances.
 template <class T>
-struct Doubled;
-template <>
-struct Doubled<int32_t> {
-  using type = int64_t;
-};
-template <>
-struct Doubled<double> {
-  using type = double;
-};
+using Doubled = std::conditional_t<std::is_same_v<T, int32_t>, int64_t, double>;
 
 // Where paths from the two ends of a chain meet: x_j is reached from the left for j <= last, from the right for
 // j > last + tie, and from both if j = last + 1 and tie.
@@ -34,8 +26,7 @@ struct Meeting {
 
 // Of x_j with low < j < high; x_j is nearer to the left if 2 position(j) < sum.
 template <class T>
-inline Meeting meeting(const ChainGraph<T>& graph, int64_t chain, typename Doubled<T>::type sum, int64_t low,
-                       int64_t high) {
+inline Meeting meeting(const ChainGraph<T>& graph, int64_t chain, Doubled<T> sum, int64_t low, int64_t high) {
   if (graph.by_hops) {
     const int64_t twice = static_cast<int64_t>(sum);
     const int64_t last = (twice - 1) >> 1;
@@ -46,18 +37,18 @@ inline Meeting meeting(const ChainGraph<T>& graph, int64_t chain, typename Doubl
   int64_t last = low, size = high - 1 - low;
   while (size > 0) {  // last: the largest j so far that is nearer to the left; of the next `size`, some may be
     const int64_t half = (size + 1) / 2;
-    const bool nearer = 2 * static_cast<typename Doubled<T>::type>(position[last + half]) < sum;
+    const bool nearer = 2 * static_cast<Doubled<T>>(position[last + half]) < sum;
     last = nearer ? last + half : last;
     size = nearer ? size - half : half - 1;
   }
-  return {last, last + 1 < high && 2 * static_cast<typename Doubled<T>::type>(position[last + 1]) == sum};
+  return {last, last + 1 < high && 2 * static_cast<Doubled<T>>(position[last + 1]) == sum};
 }
 
 // Of all inner vertices, from distances of the ends.
 template <class T>
 inline Meeting meeting(const ChainGraph<T>& graph, int64_t chain, const ChainRecord<T>& record, T left, T right) {
-  using Wide2 = typename Doubled<T>::type;
-  const Wide2 sum = static_cast<Wide2>(record.length) + (static_cast<Wide2>(right) - static_cast<Wide2>(left));
+  const Doubled<T> sum =
+      static_cast<Doubled<T>>(record.length) + (static_cast<Doubled<T>>(right) - static_cast<Doubled<T>>(left));
   return meeting(graph, chain, sum, 0, record.count + 1);
 }
 

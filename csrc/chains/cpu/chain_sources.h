@@ -30,8 +30,6 @@ class ChainSources final : public Search {
   }
 
  private:
-  using Wide2 = typename Doubled<T>::type;
-
   Start<T> at_kept(int64_t v) {
     chain_ = -1;
     return {{static_cast<int32_t>(v), static_cast<int32_t>(v)}, {T(0), T(0)}, 1};
@@ -86,9 +84,9 @@ class ChainSources final : public Search {
   void segment(int64_t chain, int64_t low, int64_t high, const End& left, const End& right, double weight,
                const ChainSums<T>& sums) {
     const T* const position = graph_.position(chain);
-    const Wide2 begin = low == 0 ? Wide2(0) : Wide2(position[low]);
-    const Wide2 difference = static_cast<Wide2>(right.distance) - static_cast<Wide2>(left.distance);
-    const Meeting at = meeting(graph_, chain, begin + static_cast<Wide2>(position[high]) + difference, low, high);
+    const Doubled<T> begin = low == 0 ? Doubled<T>(0) : Doubled<T>(position[low]);
+    const Doubled<T> difference = static_cast<Doubled<T>>(right.distance) - static_cast<Doubled<T>>(left.distance);
+    const Meeting at = meeting(graph_, chain, begin + static_cast<Doubled<T>>(position[high]) + difference, low, high);
     const int64_t first = graph_.first[chain];
     const double* const target = problem_.weights.sum_target + first + chain;
     MeetSums* const meet = sums.meet(chain);

@@ -15,13 +15,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-#if defined(__x86_64__)
-#define TORCHCENT_DISPATCH(call) \
-  (simd_in_use() == Simd::avx512 ? avx512::call : simd_in_use() == Simd::avx2 ? avx2::call : portable::call)
-#else
-#define TORCHCENT_DISPATCH(call) portable::call
-#endif
-
 // The contraction as the operator `chains` returns it.
 struct Contraction {
   const Tensor &kept, &first, &inner, &ends, &along, &rowptr, &head, &arc;
@@ -251,10 +244,9 @@ Tensor dependency(const Contraction& contraction, const int64_t* slots, const Te
   if (together) chained.put_together(ball);
   else chained.search_alone(source_weight.numel());
 
-  Tensor from = sources, weight = sources;
   const int64_t count = together ? problem.graph.kept : sources.numel();
-  from = empty(contraction.kept, count, torch::headeronly::ScalarType::Long);
-  weight = empty(contraction.kept, count, torch::headeronly::ScalarType::Double);
+  Tensor from = empty(contraction.kept, count, torch::headeronly::ScalarType::Long);
+  Tensor weight = empty(contraction.kept, count, torch::headeronly::ScalarType::Double);
   int64_t* const source = from.mutable_data_ptr<int64_t>();
   double* const of_source = weight.mutable_data_ptr<double>();
   for (int64_t i = 0; i < count; ++i) {

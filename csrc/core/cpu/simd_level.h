@@ -27,6 +27,14 @@ inline Simd simd_in_use() {
   return level;
 }
 
+// Calls a function of the kernels for the instruction set in use.
+#if defined(__x86_64__)
+#define TORCHCENT_DISPATCH(call) \
+  (simd_in_use() == Simd::avx512 ? avx512::call : simd_in_use() == Simd::avx2 ? avx2::call : portable::call)
+#else
+#define TORCHCENT_DISPATCH(call) portable::call
+#endif
+
 inline bool cancelled(const int64_t* cancel) { return __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0; }
 
 }  // namespace torchcent

@@ -28,14 +28,6 @@ namespace {
 
 constexpr int64_t kBatch = 16;  // columns
 
-std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) {
-#if defined(__x86_64__)
-  if (simd_in_use() == Simd::avx512) return avx512::make_flow_step(problem);
-  if (simd_in_use() == Simd::avx2) return avx2::make_flow_step(problem);
-#endif
-  return portable::make_flow_step(problem);
-}
-
 // Flushes float32 denormals to 0 in this thread during its lifetime: a flow without pruning has many of them, and
 // processors handle them slowly.
 class FlushToZero {
@@ -154,7 +146,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   const auto work = [&] {
     const FlushToZero guard;
     FlowChunks& own = chunks[workers_so_far++];
-    const auto step = make_flow_step(problem);
+    const auto step = TORCHCENT_DISPATCH(make_flow_step(problem));
     for (int64_t b; (b = next++) < batches;) {
       const int64_t first = b * kBatch, count = std::min(kBatch, n - first);
       if (!step->run(order.data() + first, count, own, columns.data())) {

@@ -12,14 +12,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure, Engine engine, Rung rung) {
-#if defined(__x86_64__)
-  if (simd_in_use() == Simd::avx512) return avx512::make_search(problem, measure, engine, rung);
-  if (simd_in_use() == Simd::avx2) return avx2::make_search(problem, measure, engine, rung);
-#endif
-  return portable::make_search(problem, measure, engine, rung);
-}
-
 int64_t batch_size(Engine engine, int64_t sources) {
   return engine == Engine::lanes ? kLaneBatch : sources <= kFewSearches ? 1 : kQueueBatch;
 }
@@ -36,8 +28,9 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                                      copies ? copies->const_data_ptr<double>() : nullptr);
   const int64_t size = batch_size(Engine{engine}, sources.numel());
   if (size == 1 && !copies) problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, sources.numel()));
-  return run_batches(sources, weights, scores, control, size, rung, threads,
-                     [&](Rung r) { return make_search(problem, Measure{measure}, Engine{engine}, r); });
+  return run_batches(sources, weights, scores, control, size, rung, threads, [&](Rung r) {
+    return TORCHCENT_DISPATCH(make_search(problem, Measure{measure}, Engine{engine}, r));
+  });
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("path_dependency", TORCH_BOX(&path_dependency)); }

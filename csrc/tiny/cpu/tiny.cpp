@@ -20,14 +20,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-std::unique_ptr<TinySearch> make(const TinyProblem& problem) {
-#if defined(__x86_64__)
-  if (simd_in_use() == Simd::avx512) return avx512::make_tiny(problem);
-  if (simd_in_use() == Simd::avx2) return avx2::make_tiny(problem);
-#endif
-  return portable::make_tiny(problem);
-}
-
 const double* read(const Tensor& values) { return values.numel() > 0 ? values.const_data_ptr<double>() : nullptr; }
 // The kernels add to the existing values.
 template <class T>
@@ -79,7 +71,7 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
   const int64_t workers = std::max<int64_t>(1, std::min(threads, (count + kRun - 1) / kRun));
   std::atomic<int64_t> next = 0;
   const auto work = [&] {
-    const auto search = make(problem);
+    const auto search = TORCHCENT_DISPATCH(make_tiny(problem));
     for (int64_t begin; (begin = next.fetch_add(kRun)) < count;) {
       const int64_t end = std::min(begin + kRun, count);
       int64_t nodes = 0;

@@ -13,13 +13,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-#if defined(__x86_64__)
-#define TORCHCENT_DISPATCH(call) \
-  (simd_in_use() == Simd::avx512 ? avx512::call : simd_in_use() == Simd::avx2 ? avx2::call : portable::call)
-#else
-#define TORCHCENT_DISPATCH(call) portable::call
-#endif
-
 // Dominated arcs are removed if the number of sources times their share reaches this value. The gain per source is
 // larger with dijkstra, which scans every arc.
 constexpr double kWorthwhile[] = {400, 16};  // relax, dijkstra
