@@ -34,7 +34,7 @@ GRID = undirected(edge_index(grid(40, 40)))
         (undirected(generate.ba(1500, 4)), {"sources": 3}, "queue"),
         (undirected(generate.ba(100, 4)), {}, "tiny"),
         (GRID, {}, "queue"),
-        (undirected(edge_index(path(1500) + [(1499, 0)])), {}, "queue"),
+        (undirected(edge_index(path(1500) + [(1499, 0)])), {}, "chains"),
         (undirected(edge_index(path(100) + [(99, 0)])), {}, "tiny"),
         (MESH, {}, "lanes"),
         (MESH, {"sources": 3500}, "lanes"),

@@ -58,8 +58,8 @@ class Preparation:
     ) -> None:
         self.graph, self.peak = graph, 0
         self.twins: Twins | None = None  # see `merging`
-        self.limit = _room.limit(graph, memory)
         self._measure, self._memory = measure.name, memory
+        self._limit: int | None = None
         several = num_sources is None or num_sources > LANES
         self._in_order = several or measure.family == "distances"
 
@@ -71,10 +71,16 @@ class Preparation:
         return _reduce.core(self.graph, order, fold, ball, self.twins)
 
     def refuse(self, what: str, needed: int) -> MemoryError:
-        return _memory.refuse(what, needed, self.limit, self._memory)
+        return _memory.refuse(what, needed, self.limit(), self._memory)
+
+    def limit(self, held: int | None = None) -> int:
+        """Bytes that may be used; `held` are those of the graph, if they are known."""
+        if self._limit is None:
+            self._limit = _room.limit(self.graph, self._memory, held)
+        return self._limit
 
     def _take(self, needed: int) -> None:
-        if needed > self.limit:
+        if needed and needed > self.limit():
             raise self.refuse(f"the preparation of the graph for {self._measure}", needed)
         self.peak = max(self.peak, needed)
 

@@ -28,6 +28,7 @@ class Job(NamedTuple):
     """A search to plan: a number of sources of a core, for a measure.
 
     Attributes:
+        held: bytes of the graph and everything cached with it (_room.held_bytes).
         together: whether sources inside chains share sweeps; `sources` are then the sweeps.
     """
 
@@ -35,6 +36,7 @@ class Job(NamedTuple):
     core: Core
     measure: Measure
     sources: int
+    held: int
     together: bool = False
 
     @property
@@ -69,10 +71,10 @@ class Job(NamedTuple):
         graph, core = self.graph, self.core
         if not self.counts_paths:
             held = graph.nbytes + _room.core_bytes(core)
-            held = _room.held_bytes(graph) if self.on_cuda else held
+            held = self.held if self.on_cuda else held
             return held + _SUMS * graph.num_nodes
         if self.on_cuda:
-            return _room.run_bytes(graph, core, self.scores, self.own, self.sources)
+            return _room.run_bytes(graph, core, self.scores, self.own, self.sources, self.held)
         return graph.nbytes + self.scores + 8 * self.own + _room.core_bytes(core)
 
 

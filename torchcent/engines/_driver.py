@@ -156,12 +156,12 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
             rung = Rung.WIDE
         for size in calls_on_cuda(plan.engine, total) if on_cuda else [total]:
-            if not control[CANCEL]:
-                rung = call(slice(begin, begin + size), rung)
-                begin += size
+            if begin and control[CANCEL]:
+                break
+            rung = call(slice(begin, begin + size), rung)
+            begin += size
 
-    start = on_device(work, core.rowptr.device)
     if quick:
-        start()
+        work()
     else:
-        watched(start, control, bar)
+        watched(on_device(work, core.rowptr.device), control, bar)

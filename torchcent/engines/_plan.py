@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from torchcent.engines import _choice, _reduce
+from torchcent.engines import _choice, _reduce, _room
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._measures import MEASURES
@@ -101,14 +101,16 @@ def plan(
         together = chains.together(sources)
         sources = chains.kept.numel() if together else sources
         reason = chains.in_words(together)
-    cost = ENGINES[engine].cost(Job(graph, core, measure, sources, together), cores.limit)
+    held = _room.held_bytes(graph)
+    limit = cores.limit(held)
+    cost = ENGINES[engine].cost(Job(graph, core, measure, sources, held, together), limit)
     needed = max(cost.memory, cores.peak)
-    if needed > cores.limit or cost.lanes < 1:
+    if needed > limit or cost.lanes < 1:
         raise cores.refuse(f"{measure.name} with engine={engine!r}, one batch at a time,", needed)
     made = Plan(
         measure.name, engine, reason, graph.device, graph.num_nodes, graph.num_slots,
         *searched, sources, cost.lanes, -(-sources // cost.batch),
-        cost.threads, cost.flight, request.strategy, cost.workspace, needed, cores.limit,
+        cost.threads, cost.flight, request.strategy, cost.workspace, needed, limit,
         weights_in_words(graph, tie_tolerance),
         merged=0 if core.twins is None else core.twins.merged,
         contracted=0 if chains is None else chains.inner.numel(), together=together,

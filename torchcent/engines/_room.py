@@ -73,20 +73,23 @@ def held_bytes(graph: Graph) -> int:
     return allocated(*held.values()) if device.type == "cuda" else sum(held.values())
 
 
-def limit(graph: Graph, memory: int | None) -> int:
+def limit(graph: Graph, memory: int | None, held: int | None = None) -> int:
     """Bytes that a run on a graph may use, including the graph.
 
     This is the requested limit, or half of what would be free without the graph. What an earlier
-    call or `explain` has prepared therefore affects neither side of the comparison.
+    call or `explain` has prepared therefore affects neither side of the comparison. `held` are its
+    :func:`held_bytes`, if they are known.
     """
-    return _memory.budget(memory, graph.device, held_bytes(graph))
+    if memory is not None:
+        return memory
+    return _memory.budget(None, graph.device, held_bytes(graph) if held is None else held)
 
 
-def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> int:
+def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int, held: int) -> int:
     """Bytes on CUDA that a run holds besides the memory of the kernels.
 
-    These are the graph and everything cached with it, weights of vertices and of sources
-    (_reduce.Problem), `own` sums and the result, of `scores` bytes.
+    These are the `held` bytes of the graph and everything cached with it, weights of vertices and
+    of sources (_reduce.Problem), `own` sums and the result, of `scores` bytes.
     """
     vectors = [scores, 8 * own, 8 * core.num_nodes, 8 * core.num_nodes]
     vectors += [8 for name in ("_ones", "_zeros") if name not in vars(graph)]
@@ -94,7 +97,7 @@ def run_bytes(graph: Graph, core: Core, scores: int, own: int, sources: int) -> 
         known = {*vars(graph), *vars(core.fold)}
         per_vertex = ("components", "_component_sizes", "sizes")
         vectors += [8 * graph.num_nodes for name in per_vertex if name not in known]
-    return held_bytes(graph) + allocated(*vectors, *[8 * sources] * 3) + _SLACK
+    return held + allocated(*vectors, *[8 * sources] * 3) + _SLACK
 
 
 def calls_on_cuda(engine: str, sources: int) -> list[int]:

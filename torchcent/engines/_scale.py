@@ -61,8 +61,7 @@ def scale(
         )
         if own is None:
             return scores.mul_(factor)
-        of_pivots = scores.index_select(0, own).mul_(at_pivot)
-        return scores.mul_(factor).index_copy_(0, own, of_pivots)
+        return scores.mul_(torch.full_like(scores, factor).index_fill_(0, own, at_pivot))
     ends = _batch.sizes(graph).double()
     if not (endpoints or edges):
         ends = ends - 1
@@ -77,8 +76,7 @@ def scale(
     )
     if own is None:
         return scores.mul_(_spread(graph, factors, edges))
-    of_pivots = scores.index_select(0, own).mul_(at_pivots[of_graph])
-    return scores.mul_(_spread(graph, factors, edges)).index_copy_(0, own, of_pivots)
+    return scores.mul_(_spread(graph, factors, edges).index_copy_(0, own, at_pivots[of_graph]))
 
 
 @_memory.reported

@@ -146,7 +146,7 @@ def run(
             call()
         else:
             watched(on_device(call, device), control, bar)
-        bar.update(bar.total - bar.n)
+        bar.update(int(size.sum()) - bar.n)
     lost = torch.nonzero(overflow).flatten().tolist() if set(wanted) - {"distances"} else []
     return Found(**found, overflowed=lost)
 

@@ -125,7 +125,7 @@ class Blocks:
                 if self.engine == "tensor":
                     return besides(rows) + 2 * work + own
                 cost = ENGINES[self.engine]
-                job = Job(graph, _reduce.core(graph, "given", "no"), MEASURE, rows)
+                job = Job(graph, _reduce.core(graph, "given", "no"), MEASURE, rows, graph.nbytes)
                 if not host:
                     return besides(rows) + cost.on_cuda(job, 0)[0] + own
                 work = self._threads(rows) * cost.per_thread(job)

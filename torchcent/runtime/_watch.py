@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import signal
 import sys
 import threading
@@ -132,19 +133,25 @@ class _Bar(tqdm):
     monitor_interval = 0  # no monitor thread, which would outlive the run
 
 
+@functools.cache
+def _hidden_bar() -> tqdm:
+    """One for all runs: a quick run should not wait for the making of what is not shown."""
+    return _Bar(disable=True)
+
+
 def progress_bar(
     total: int, title: str, progress: bool | None, quick: bool, unit: str = "sources",
     bar_format: str | None = None,
 ) -> tqdm:  # fmt: skip
     """A progress bar, shown on a terminal after two seconds; `progress` forces or hides it."""
-    hidden = progress is False or (progress is None and (quick or not sys.stderr.isatty()))
+    if progress is False or (progress is None and (quick or not sys.stderr.isatty())):
+        return _hidden_bar()
     return _Bar(
         total=total,
         desc=title,
         unit=f" {unit}",
         unit_scale=False,
         delay=0 if progress else 2,
-        disable=hidden,
         leave=bool(progress),
         dynamic_ncols=True,
         bar_format=bar_format,
