@@ -73,6 +73,9 @@ class Peer:
     def whole_only_for(cls, measure: str) -> bool:
         return cls.whole_only
 
+    def settle(self) -> None:
+        """Prepares what runs from all sources do not need, outside of the time of `prepare`."""
+
     def facts(self, sources: NDArray[np.int64] | None) -> dict[str, Any]:
         """What the record is to tell of a run from these sources."""
         return {}
@@ -105,16 +108,16 @@ class Torchcent(Peer):
         self.run(None)
 
     def prepare(self, edges: Edges, num_nodes: int, weights: Weights = None) -> dict[str, Any]:
-        edge_index = self.torch.from_numpy(np.concatenate([edges, edges[::-1]], axis=1))
-        weight = None if weights is None else self.torch.from_numpy(np.tile(weights, 2))
+        weight = None if weights is None else self.torch.from_numpy(weights)
         self.graph = self.library.Graph.from_edge_index(
-            edge_index, num_nodes, edge_weight=weight, directed=False
+            self.torch.from_numpy(edges), num_nodes, edge_weight=weight, directed=False
         )
         self.num_edges = edges.shape[1]
-        # all that is prepared once, whichever engine the sources ask for
-        for sources in (None, 1):
-            self.library.explain(self.graph, self.measure, sources=sources, engine=self.engine)
+        self.library.explain(self.graph, self.measure, engine=self.engine)
         return {"graph_bytes": self.graph.nbytes}
+
+    def settle(self) -> None:
+        self.library.explain(self.graph, self.measure, sources=1, engine=self.engine)
 
     def facts(self, sources: NDArray[np.int64] | None) -> dict[str, Any]:
         asked = None if sources is None else self.torch.from_numpy(sources)

@@ -24,6 +24,17 @@ def speedup(row: dict[str, Any], peer: str, ours: str = "torchcent") -> float | 
     return statistics.median(a / b for a, b in zip(*each, strict=True))
 
 
+def one_shot(row: dict[str, Any], peer: str) -> float | None:
+    """The same for a run from all sources with the building of the graph before it."""
+    if speedup(row, peer) is None:
+        return None
+    theirs, ours = (
+        r["prepare_seconds"] + r["seconds_per_source"] * row["num_nodes"]
+        for r in (row["contestants"][peer], row["contestants"]["torchcent"])
+    )
+    return float(theirs / ours)
+
+
 def peers_of(result: dict[str, Any]) -> list[str]:
     """Names of the peers with at least one time, in the order of the run."""
     names = {name: None for row in result["graphs"] for name in row["contestants"]}

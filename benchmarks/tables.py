@@ -28,7 +28,7 @@ import papers
 import preparation
 import public_call
 import reductions
-from report import ONE_THREAD, markdown, speedup
+from report import ONE_THREAD, markdown, one_shot, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -92,8 +92,8 @@ def betweenness_table(result: dict[str, Any], wanted: str) -> str:
         cells += [ours["plan"]["engine"], f"{1e3 * ours['seconds_per_source']:.4f}"]
         cells.append("all" if ours["whole"] else f"{ours['sources']:,}")
         for peer in PEERS:
-            times = speedup(row, peer)
-            cells.append("" if times is None else f"{times:.0f}")
+            times, whole = speedup(row, peer), one_shot(row, peer)
+            cells.append("" if times is None else f"{times:.0f} ({whole:.0f})")
         if scaling:
             more = speedup(row, ONE_THREAD)
             cells.append("" if more is None else f"{more:.2f}")

@@ -206,25 +206,24 @@ def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order:
     return graph.nbytes + sum(held.values()) + sorting + weights
 
 
-_HOLDERS = (Core, Fold, Twins, Chains, Graph)
+_HOLDERS = frozenset((Core, Fold, Twins, Chains, Graph))
 
 
 def tensors_of(value: object) -> Iterator[Tensor]:
-    """The tensors that a graph or its cores hold."""
+    """The tensors that a graph or its cores hold; some may come several times."""
     waiting, seen = [value], set()
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen:  # twins and their cores refer to each other
+    for part in waiting:  # which grows; every call asks, so it is quick
+        if isinstance(part, Tensor):
+            yield part
             continue
-        seen.add(id(value))
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, _HOLDERS):
-            waiting.extend(vars(value).values())
-        elif isinstance(value, dict):
-            waiting.extend(value.values())
-        elif isinstance(value, tuple):
-            waiting.extend(value)
+        if type(part) in _HOLDERS:
+            if id(part) not in seen:  # twins and their cores refer to each other
+                seen.add(id(part))
+                waiting.extend(vars(part).values())
+        elif isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, tuple):
+            waiting.extend(part)
 
 
 def bytes_for_components(graph: Graph, core: Core) -> int:
