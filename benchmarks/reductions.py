@@ -1,9 +1,11 @@
 """What exact reductions save: exact betweenness of whole graphs, from edges to scores.
 
-    python benchmarks/reductions.py       # about twelve minutes -> results/reductions.json
+    python benchmarks/reductions.py                 # about twelve minutes
+    python benchmarks/reductions.py --device cuda   # the three largest
 
 Every run builds the graph. Without a reduction beyond folding, and as `reduce="auto"` decides, in
 turns: five times, once where a run takes longer than 20 seconds. Scores are compared.
+results/reductions.json holds both devices.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ GRAPHS = (
     "rec-amazon", "PGPgiantcompo", "web-NotreDame", "email-Enron", "ca-CondMat-lcc", "astro-ph",
     "oregon1", "as20000102", "power", "facebook_combined", "4elt", "luxembourg_osm", "tn-sydney",
 )  # fmt: skip
+LARGEST = ("rec-amazon", "web-NotreDame", "luxembourg_osm")
 #: also with weights, and what they are
 WEIGHTED = {
     "PGPgiantcompo": "whole weights", "ca-CondMat-lcc": "whole weights", "power": "lengths",
@@ -37,25 +40,30 @@ WEIGHTED = {
 }  # fmt: skip
 
 
-def measure(name: str, weights: str = "") -> dict[str, Any]:
+def measure(name: str, device: torch.device, weights: str = "") -> dict[str, Any]:
     """weights: none, "whole weights" of 1 to 9 or "lengths" of 10 to 1,000."""
     edges, n = find([name])[0].edges()
-    index = torch.from_numpy(np.ascontiguousarray(edges))
+    index = torch.from_numpy(np.ascontiguousarray(edges)).to(device)
     weight = None
     if weights == "lengths":
         weight = torch.from_numpy(np.round(1000 * lengths(edges, "uniform")))
     elif weights:
         chance = torch.Generator().manual_seed(1)
         weight = torch.randint(1, 10, (index.shape[1],), generator=chance).double()
+    weight = None if weight is None else weight.to(device)
     options: dict[str, Any] = {"num_nodes": n, "directed": False, "progress": False}
     seconds: dict[str, list[float]] = {"fold": [], "auto": []}
     scores: dict[str, torch.Tensor] = {}
+    if device.type == "cuda":  # loads the kernels
+        torchcent.betweenness(index, weight, sources=1, **options)
     for _ in range(TURNS):
         for how, runs in seconds.items():
+            _finish(device)
             begin = time.perf_counter()
             scores[how] = torchcent.betweenness(
                 index, weight, reduce=how, dtype=torch.float64, **options
             )
+            _finish(device)
             runs.append(time.perf_counter() - begin)
         if seconds["fold"][0] > LONG:
             break
@@ -73,6 +81,11 @@ def measure(name: str, weights: str = "") -> dict[str, Any]:
     return row
 
 
+def _finish(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
 def searched(row: dict[str, Any]) -> str:
     twins = f"{row['merged']:,} twins are merged" if row["merged"] else ""
     how = "in sweeps for several sources" if row["together"] else "one source at a time"
@@ -81,10 +94,10 @@ def searched(row: dict[str, Any]) -> str:
     return "; ".join(filter(None, parts)) or "the folded graph"
 
 
-def table(result: dict[str, Any]) -> str:
+def table(result: dict[str, Any], device: str) -> str:
     head = ["graph", "vertices", "slots", "folded, s", "auto, s", "x", "searched"]
     lines = [head]
-    for row in result["graphs"]:
+    for row in result[device]["graphs"]:
         fold, auto = (statistics.median(row["seconds"][how]) for how in ("fold", "auto"))
         lines.append(
             [row["name"], f"{row['num_nodes']:,}", f"{row['num_slots']:,}", f"{fold:.3g}"]
@@ -95,14 +108,22 @@ def table(result: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--graphs", nargs="+", default=GRAPHS)
-    names = parser.parse_args().graphs
+    parser.add_argument("--graphs", nargs="+")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--output", type=Path, default=RESULT)
+    given = parser.parse_args()
+    device = torch.device(given.device)
+    names = given.graphs or (GRAPHS if device.type == "cpu" else LARGEST)
     torch.set_num_threads(THREADS)
-    rows = [measure(name) for name in names]
-    rows += [measure(name, WEIGHTED[name]) for name in names if name in WEIGHTED]
-    result = {**conditions(), "threads": THREADS, "graphs": rows}
-    RESULT.write_text(json.dumps(result, indent=1) + "\n")
-    print(table(result))
+    rows = [measure(name, device) for name in names]
+    rows += [measure(name, device, WEIGHTED[name]) for name in names if name in WEIGHTED]
+    result: dict[str, Any] = {**conditions(), "threads": THREADS, "graphs": rows}
+    if device.type == "cuda":
+        result["device"] = torch.cuda.get_device_name(device)
+    known = json.loads(given.output.read_text()) if given.output.exists() else {}
+    known[device.type] = result
+    given.output.write_text(json.dumps(known, indent=1) + "\n")
+    print(table(known, device.type))
 
 
 if __name__ == "__main__":

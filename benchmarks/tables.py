@@ -6,9 +6,10 @@ A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins
 cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
 one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
 `<!-- loader: all -->` that of loader.json, `<!-- approximation: all -->` that of
-approximation.json, `<!-- reductions: all -->` that of reductions.json, `<!-- papers: PAPER -->` one
-of papers.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends
-it. Tables of a result that is not there stay as they are.
+approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- oneshot: all -->`
+that of one_shot.json (written by cpu.py), `<!-- papers: PAPER -->` one of papers.json,
+`<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a
+result that is not there stay as they are.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FILES = {
     "measured": "cpu.json",
+    "oneshot": "one_shot.json",
     "public": "public_call.json",
     "preparation": "preparation.json",
     "reductions": "reductions.json",
@@ -53,6 +55,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
     """What a mark asks for, in Markdown; None if that was not measured."""
     if kind in ("measured", "weights"):
         return betweenness_table(result, wanted)
+    if kind == "oneshot":
+        return one_shot_table(result)
     if kind == "public":
         return public_call.table(result)
     if kind == "preparation":
@@ -60,7 +64,7 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
     if kind == "papers":
         return papers.table(result, wanted)
     if kind == "reductions":
-        return reductions.table(result)
+        return reductions.table(result, wanted)
     if kind == "h200":
         return gpu_report.table(result, wanted)
     if kind == "loader":
@@ -92,11 +96,28 @@ def betweenness_table(result: dict[str, Any], wanted: str) -> str:
         cells += [ours["plan"]["engine"], f"{1e3 * ours['seconds_per_source']:.4f}"]
         cells.append("all" if ours["whole"] else f"{ours['sources']:,}")
         for peer in PEERS:
-            times, whole = speedup(row, peer), one_shot(row, peer)
-            cells.append("" if times is None else f"{times:.0f} ({whole:.0f})")
+            times = speedup(row, peer)
+            cells.append("" if times is None else f"{times:.0f}")
         if scaling:
             more = speedup(row, ONE_THREAD)
             cells.append("" if more is None else f"{more:.2f}")
+        lines.append(cells)
+    return markdown(lines)
+
+
+def one_shot_table(result: dict[str, Any]) -> str:
+    """Runs from all sources: building and search, and times faster, with building and without."""
+    head = ["graph", "vertices", "slots", "building, s", "search of all, s"]
+    lines = [[*head, *(f"{name}: prepared, one-shot" for name in PEERS.values())]]
+    for row in result["graphs"]:
+        ours = row["contestants"]["torchcent"]
+        cells = [row["name"], f"{row['num_nodes']:,}", f"{row['num_slots']:,}"]
+        cells.append(f"{ours['prepare_seconds']:.3g}")
+        about = "" if ours["whole"] else "~"
+        cells.append(f"{about}{ours['seconds_per_source'] * row['num_nodes']:.3g}")
+        for peer in PEERS:
+            times, whole = speedup(row, peer), one_shot(row, peer)
+            cells.append("" if times is None else f"{times:.1f}, {whole:.1f}")
         lines.append(cells)
     return markdown(lines)
 
