@@ -198,10 +198,14 @@ def main() -> None:
     under = conditions()
     found = [measured(row, given) for row in rows() if row.paper in given.papers]
     kind = torch.device(given.device).type
-    result = {**under, "threads": given.threads, "rows": [row for row in found if row is not None]}
+    known = json.loads(given.output.read_text()) if given.output.exists() else {}
+    others = [
+        row for row in known.get(kind, {}).get("rows", ()) if row["paper"] not in given.papers
+    ]
+    made = [row for row in found if row is not None]
+    result = {**under, "threads": given.threads, "rows": others + made}
     if kind == "cuda":
         result["device"] = torch.cuda.get_device_name(given.device)
-    known = json.loads(given.output.read_text()) if given.output.exists() else {}
     given.output.write_text(json.dumps(known | {kind: result}, indent=1) + "\n")
 
 

@@ -135,6 +135,9 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "tree_sum": [(order, parent, ones), (order, parent, one)],
         "component_totals": [(ops.components(both_ptr, both, True), ones, 2)],
+        "folded_sums": [
+            (order, parent, ops.components(both_ptr, both, True), each, 2) for each in (ones, one)
+        ],
         "folded_pairs": [
             (order, parent, one, ones, ones, ones, ones, ones, counts, not counts, 2)
             for counts in (False, True)

@@ -8,7 +8,7 @@ from graphs import DEVICE, edge_index, grid, path
 
 import torchcent
 from torchcent import Graph, generate
-from torchcent.engines import _room
+from torchcent.engines import _plan, _room
 from torchcent.runtime import _memory, _ops
 
 pytestmark = pytest.mark.sweep
@@ -154,6 +154,67 @@ def test_explain_and_run_agree_about_memory(measure, weighted, monkeypatch):
             assert told == again == after == alone
             seen.add(bool(told))
     assert seen == {False, True}
+
+
+@pytest.mark.parametrize("engine", ["auto", "tensor"])
+@pytest.mark.parametrize("measure", ["betweenness", "edge_betweenness", "stress", "closeness"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_plan_that_is_kept_is_what_a_new_one_would_be(engine, measure, weighted, monkeypatch):
+    """Whatever memory is free now, was free then, and whatever else was asked in between."""
+    edges = generate.delaunay(1200, seed=2).to(DEVICE)
+    weight = 1.0 + torch.arange(edges.shape[1], device=DEVICE) % 3 if weighted else None
+    graph = Graph.from_edge_index(edges, None, False, weight)
+    free: dict[str, int] = {}
+    monkeypatch.setattr(_memory, "_free", lambda device: free["all"])
+
+    def told(sources) -> str:
+        try:
+            plan = torchcent.explain(graph, measure=measure, engine=engine, sources=sources)
+        except MemoryError as error:
+            return str(error)
+        return repr(plan)
+
+    wanted, threads = {}, torch.get_num_threads()
+    cases = [
+        (size, sources, count)
+        for size in (*(2**power for power in range(16, 40)), 10**7, 10**8)
+        for sources in (None, 1, 300)
+        for count in (1, threads)
+    ]
+    try:
+        with monkeypatch.context() as anew:
+            anew.setattr(_plan, "MOST_KEPT", 0)
+            free["all"] = 2**34
+            for sources in (None, 1, 300):
+                getattr(torchcent, measure)(graph, engine=engine, sources=sources)
+            for case in 2 * cases:  # the first round prepares what the limits depend on
+                free["all"], sources, count = case
+                torch.set_num_threads(count)
+                wanted[case] = told(sources)
+        order = torch.randperm(len(cases), generator=torch.Generator().manual_seed(1)).tolist()
+        for case in (cases[place] for place in order):
+            free["all"], sources, count = case
+            torch.set_num_threads(count)
+            assert told(sources) == wanted[case]
+            assert told(sources) == wanted[case]
+    finally:
+        torch.set_num_threads(threads)
+    assert len(set(wanted.values())) > 3
+
+
+def test_a_plan_that_is_kept_is_not_that_of_other_twins():
+    """Twins have the same weights, so that for edges they depend on sources and targets."""
+    graph = undirected(generate.ba(600, 1, seed=1).to(DEVICE))
+    for sources in (torch.arange(300, device=DEVICE), torch.arange(300, 600, device=DEVICE)):
+        for _ in range(2):
+            scores = [
+                torchcent.edge_betweenness(
+                    graph, sources=sources, targets=sources, engine="queue", reduce=how,
+                    dtype=torch.float64,
+                )
+                for how in ("twins", "none")
+            ]  # fmt: skip
+            torch.testing.assert_close(*scores, rtol=1e-12, atol=0)
 
 
 def test_measure_as_second_argument_is_deprecated():

@@ -94,6 +94,9 @@ def test_folded_pairs(graph, data):
     label = made.components
     hanging = [ops.tree_sum(order, parent, x) for x in (a, b)]
     totals = [ops.component_totals(label, x, 2) for x in (a, b)]
+    for x, hanging_x, total_x in zip((a, b), hanging, totals, strict=True):
+        together = ops.folded_sums(order, parent, label, x, 2)
+        assert torch.equal(together[0], hanging_x) and torch.equal(together[1], total_x)
     of = label.tolist()
     for total, x in zip(totals, (a, b), strict=True):
         assert total.tolist() == [
@@ -145,6 +148,7 @@ def test_weights_that_stand_for_all(graph, data):
     for function in (
         lambda x: ops.tree_sum(order, parent, x),
         lambda x: ops.component_totals(made.components, x, 1),
+        lambda x: torch.cat(ops.folded_sums(order, parent, made.components, x, 1)),
         lambda x: ops.folded_pairs(order, parent, *[x] * 6, False, True, 1),
         lambda x: ops.search_weights(made.rowptr, made.components, None, *[x] * 4, 1)[4],
     ):

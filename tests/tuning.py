@@ -71,5 +71,7 @@ def tuned(patch: pytest.MonkeyPatch) -> Tuning:
             if isinstance(held, dict) and not isinstance(value, dict):
                 value = dict.fromkeys(held, value)
             patch.setattr(f"{module}.{constant}", value)
+        # A plan that a graph keeps is from before.
+        patch.setattr("torchcent.engines._plan.MOST_KEPT", 0)
 
     return change

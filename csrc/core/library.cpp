@@ -31,6 +31,10 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // Weights per vertex are float64 of any stride, so that one number may stand for all.
   m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
   m.def("component_totals(Tensor label, Tensor values, int threads=1) -> Tensor");
+  // Both in one.
+  m.def(
+      "folded_sums(Tensor order, Tensor parent, Tensor label, Tensor values, int threads=1) -> "
+      "(Tensor hanging, Tensor total)");
   m.def(
       "folded_pairs(Tensor order, Tensor parent, Tensor a, Tensor b, Tensor hanging_a, Tensor hanging_b, "
       "Tensor total_a, Tensor total_b, bool counts, bool endpoints, int threads=1) -> Tensor");

@@ -63,11 +63,13 @@ class Preparation:
         several = num_sources is None or num_sources > LANES
         self._in_order = several or measure.family == "distances"
 
-    def core(self, order: str, fold: str, ball: int = 0) -> _reduce.Core:
+    def core(self, order: str, fold: str, ball: int = 0, *, searched: bool = True) -> _reduce.Core:
+        """See _reduce.core; sources of one that is not searched need no order."""
         if self.graph.device.type == "cuda":
             self._take(_reduce.bytes_to_transpose(self.graph))
             cache = _reduce.cores(self.graph, self.twins)
-            self._take(_reduce.bytes_to_reduce(self.graph, cache, order, fold, self._in_order))
+            in_order = self._in_order and searched
+            self._take(_reduce.bytes_to_reduce(self.graph, cache, order, fold, in_order))
         return _reduce.core(self.graph, order, fold, ball, self.twins)
 
     def refuse(self, what: str, needed: int) -> MemoryError:
@@ -115,7 +117,7 @@ def choose(
         engine = _PAIR[graph.is_weighted][1]
         reason = f"fewer than {FEW_SOURCES} sources do not fill lanes"
     elif engine == "auto":
-        engine, reason = _faster(graph, cores.core("degree", fold), num_sources)
+        engine, reason = _faster(graph, cores.core("degree", fold, searched=False), num_sources)
     contracted = _contracted(cores, measure, fold, request, num_sources, engine)
     if contracted is not None:
         return "chains", "", contracted
@@ -150,7 +152,7 @@ def _contracted(
         usual and (request.engine != "auto" or engine not in ("queue", "dijkstra"))
     ):
         return None
-    core = cores.core("degree", fold)
+    core = cores.core("degree", fold, searched=False)
     if not usual:
         inner = bool((core.rowptr.diff() == 2).any())
         return core if inner and _chains.Chains.of(core).exact else None
@@ -235,8 +237,9 @@ def _faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[
 def _bits(cores: Preparation, fold: str, num_sources: int | None) -> Choice:
     if num_sources is not None and num_sources < WIDE:
         return "bits", f"{num_sources:,} sources side by side", cores.core("given", "no")
-    core = cores.core("degree", fold)
-    if core.depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
-        reason = f"depth about {core.depth}: sources by neighbourhood, {WIDE} side by side"
+    core = cores.core("degree", fold, searched=False)
+    depth = core.depth
+    if depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
+        reason = f"depth about {depth}: sources by neighbourhood, {WIDE} side by side"
         return "bits", reason, cores.core("bandwidth", fold, WIDE)
-    return "bits", f"depth about {core.depth}: {WIDE} sources share each arc", core
+    return "bits", f"depth about {depth}: {WIDE} sources share each arc", cores.core("degree", fold)

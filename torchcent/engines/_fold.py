@@ -60,6 +60,16 @@ class Fold:
             kept["sizes"] = found
         return found
 
+    def _sums(self, graph: Graph, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """:meth:`hanging` and :func:`in_component`."""
+        apart = weight is graph._ones or not _ops.has_kernel("folded_sums", graph.device)
+        if apart:  # these are kept
+            return self.hanging(graph, weight), in_component(graph, weight)
+        found: tuple[Tensor, Tensor] = _ops.ops.folded_sums(
+            self.order, self.parent, graph.components, weight, torch.get_num_threads()
+        )
+        return found
+
     def arcs_left(self, arcs: Tensor) -> Tensor:
         """[n]: the number of arcs that each vertex has left."""
         if self.order.numel() == 0:
@@ -80,17 +90,20 @@ class Fold:
         """
         a, b = pairs.source, pairs.target
         hanging_a, hanging_b = a, b
+        totals = None
         if self.order.numel():
-            hanging_a, hanging_b = self.hanging(graph, a), self.hanging(graph, b)
+            (hanging_a, total_a), (hanging_b, total_b) = self._sums(graph, a), self._sums(graph, b)
+            totals = total_a, total_b
         own, through = pairs.own, pairs.through
         counts = MEASURES[measure].visitor == Visitor.STRESS
         if counts:
             # Paths that end in a folded leaf pass through its parent, once per path.
             own, through = own + (hanging_a - a), through + (hanging_b - b)
         if MEASURES[measure].per_slot:
-            known = self._of_slots(graph, (a, b), (hanging_a, hanging_b))
+            known = self._of_slots(graph, (hanging_a, hanging_b), totals)
         else:
-            known = self._of_vertices(graph, counts, (a, b), (hanging_a, hanging_b), endpoints)
+            hanging = hanging_a, hanging_b
+            known = self._of_vertices(graph, counts, (a, b), hanging, totals, endpoints)
         return Pairs(hanging_a, hanging_b, own, through), known
 
     def _of_vertices(
@@ -99,12 +112,13 @@ class Fold:
         counts: bool,
         weights: tuple[Tensor, Tensor],
         hanging: tuple[Tensor, Tensor],
+        totals: tuple[Tensor, Tensor] | None,
         endpoints: bool,
     ) -> Tensor:
         a, b = weights
         if not graph.is_symmetric or not (self.order.numel() or endpoints):
             return torch.zeros_like(a, memory_format=torch.contiguous_format)
-        totals = in_component(graph, a), in_component(graph, b)
+        totals = totals or (in_component(graph, a), in_component(graph, b))
         if _ops.has_kernel("folded_pairs", graph.device):
             found: Tensor = _ops.ops.folded_pairs(
                 self.order, self.parent, a, b, *hanging, *totals, counts, endpoints,
@@ -114,14 +128,17 @@ class Fold:
         return a * (totals[1] - b) + b * (totals[0] - a)  # nothing is folded here
 
     def _of_slots(
-        self, graph: Graph, weights: tuple[Tensor, Tensor], hanging: tuple[Tensor, Tensor]
+        self,
+        graph: Graph,
+        hanging: tuple[Tensor, Tensor],
+        totals: tuple[Tensor, Tensor] | None,
     ) -> Tensor:
         known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-        if self.order.numel() == 0:
+        if totals is None:  # nothing is folded
             return known
         leaf, up, down = self._tree_slots(graph)
         inside_a, inside_b = hanging[0][leaf], hanging[1][leaf]
-        total_a, total_b = (in_component(graph, weight)[leaf] for weight in weights)
+        total_a, total_b = (total[leaf] for total in totals)
         known[up] = inside_a * (total_b - inside_b)
         known[down] = (total_a - inside_a) * inside_b
         return known

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -17,6 +19,10 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.runtime import _codes
 from torchcent.runtime._memory import readable
+
+#: plans that are kept with a graph
+MOST_KEPT = 16
+_UNLIMITED = 2**62
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,29 @@ class Plan:
         return "\n".join(f"{name:<9} {text}" for name, text in rows.items() if text)
 
 
+class _Kept(NamedTuple):
+    """A plan that is kept with its graph, after all that it needs has been prepared.
+
+    It holds for limits of memory between what it needs and `most`: below, fewer batches fit, and
+    beyond, more may.
+    """
+
+    plan: Plan
+    core: _reduce.Core
+    held: int  # bytes of the graph and everything cached with it, at that time
+    most: int
+
+    def under(self, limit: int) -> Plan | None:
+        """The same for another limit, if it holds there."""
+        plan = self.plan
+        if not plan.memory <= limit <= self.most:
+            return None
+        if limit == plan.memory_limit:
+            return plan
+        more = limit - plan.memory_limit
+        return dataclasses.replace(plan, memory_limit=limit, workspace=plan.workspace + more)
+
+
 def plan(
     graph: Graph, request: Request, num_sources: int | None = None
 ) -> tuple[Plan, _reduce.Core]:
@@ -84,8 +113,32 @@ def plan(
         MemoryError: not even one batch at a time fits; the message states the need and the limit.
         ValueError: the engine cannot run on this device.
     """
-    measure, tie_tolerance = MEASURES[request.measure], request.tie_tolerance
     asked = request.num_sources if num_sources is None else num_sources
+    # All that a plan depends on, but for the free memory and, for edges, the vertices that may be
+    # twins, which have the same weights.
+    of_all = request.sources is None and request.targets is None
+    keeps = MOST_KEPT > 0 and (of_all or not MEASURES[request.measure].per_slot)
+    key = (
+        request.measure, request.engine, request.strategy, request.tie_tolerance, request.memory,
+        request.cutoff is None, request.reduce, request.blocked, asked, torch.get_num_threads(),
+    )  # fmt: skip
+    kept: dict[object, _Kept] = vars(graph).setdefault("_plans", {})
+    known = kept.get(key) if keeps else None
+    if known is not None:
+        found = known.under(_room.limit(graph, request.memory, known.held))
+        if found is not None:
+            return found, known.core
+    made, prepared = _made(graph, request, asked)
+    if prepared and keeps:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[key] = made
+    return made.plan, made.core
+
+
+def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, bool]:
+    """A new plan, and whether all that it needs had been prepared before."""
+    measure, tie_tolerance = MEASURES[request.measure], request.tie_tolerance
     cores = _choice.Preparation(graph, measure, request.memory, asked)
     fold = _choice.folding(graph, measure, request, asked)
     cores.twins = _choice.merging(graph, measure, request, fold, asked)
@@ -103,7 +156,8 @@ def plan(
         reason = chains.in_words(together)
     held = _room.held_bytes(graph)
     limit = cores.limit(held)
-    cost = ENGINES[engine].cost(Job(graph, core, measure, sources, held, together), limit)
+    job = Job(graph, core, measure, sources, held, together)
+    cost = ENGINES[engine].cost(job, limit)
     needed = max(cost.memory, cores.peak)
     if needed > limit or cost.lanes < 1:
         raise cores.refuse(f"{measure.name} with engine={engine!r}, one batch at a time,", needed)
@@ -115,7 +169,9 @@ def plan(
         merged=0 if core.twins is None else core.twins.merged,
         contracted=0 if chains is None else chains.inner.numel(), together=together,
     )  # fmt: skip
-    return made, core
+    at_most = ENGINES[engine].cost(job, _UNLIMITED)
+    unlimited = at_most._replace(workspace=cost.workspace) == cost
+    return _Kept(made, core, held, _UNLIMITED if unlimited else limit), cores.peak == 0
 
 
 def weights_in_words(graph: Graph, tie_tolerance: float = 0.0) -> str:

@@ -188,6 +188,10 @@ def _fake_of_parents(order: Tensor, parent: Tensor, *_: object) -> Tensor:
     return _sized(parent, parent.numel(), torch.float64)
 
 
+def _fake_folded_sums(order: Tensor, parent: Tensor, *_: object) -> tuple[Tensor, Tensor]:
+    return _fake_of_parents(order, parent), _fake_of_parents(order, parent)
+
+
 def _fake_of_labels(label: Tensor, *_: object) -> Tensor:
     return _sized(label, label.numel(), torch.float64)
 
@@ -262,6 +266,7 @@ if available:
         "fold": _fake_fold,
         "tree_sum": _fake_of_parents,
         "component_totals": _fake_of_labels,
+        "folded_sums": _fake_folded_sums,
         "folded_pairs": _fake_of_parents,
         "id_faults": _fake_id_faults,
         "search_weights": _fake_search_weights,

@@ -75,6 +75,12 @@ Tensor component_totals(const Tensor& label, const Tensor& values, int64_t threa
   return result;
 }
 
+// The sum over the vertices folded onto each vertex, and that over its component.
+std::tuple<Tensor, Tensor> folded_sums(const Tensor& order, const Tensor& parent, const Tensor& label,
+                                       const Tensor& values, int64_t threads) {
+  return {tree_sum(order, parent, values), component_totals(label, values, threads)};
+}
+
 // See graph/folded_pairs.h; per vertex.
 Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, const Tensor& b,
                     const Tensor& hanging_a, const Tensor& hanging_b, const Tensor& total_a, const Tensor& total_b,
@@ -98,6 +104,7 @@ STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("fold", TORCH_BOX(&fold));
   m.impl("tree_sum", TORCH_BOX(&tree_sum));
   m.impl("component_totals", TORCH_BOX(&component_totals));
+  m.impl("folded_sums", TORCH_BOX(&folded_sums));
   m.impl("folded_pairs", TORCH_BOX(&folded_pairs));
 }
 

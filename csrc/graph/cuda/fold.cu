@@ -109,15 +109,17 @@ __global__ void climb(const int64_t* order, int64_t count, const int64_t* parent
 }
 
 // Sums per label. Most vertices have the same one, so that each block adds up those of the label that its first thread
-// begins with.
-__global__ void add_by_label(const int64_t* label, int64_t n, Column value, double* sum) {
+// begins with. Copies the values, too, if `copy` is given.
+__global__ void add_by_label(const int64_t* label, int64_t n, Column value, double* sum, double* copy) {
   __shared__ double of_warp[kBlock / 32];
   const int64_t step = int64_t{gridDim.x} * blockDim.x, first = int64_t{blockIdx.x} * blockDim.x;
   const int64_t common = first < n ? label[first] : -1;
   double mine = 0;
   for (int64_t v = thread(); v < n; v += step) {
-    if (label[v] == common) mine += value[v];
-    else if (value[v] != 0) atomicAdd(sum + label[v], value[v]);
+    const double own = value[v];
+    if (copy != nullptr) copy[v] = own;
+    if (label[v] == common) mine += own;
+    else if (own != 0) atomicAdd(sum + label[v], own);
   }
   for (int distance = 16; distance > 0; distance /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, distance);
   if ((threadIdx.x & 31) == 0) of_warp[threadIdx.x / 32] = mine;
@@ -143,6 +145,23 @@ __global__ void count_pairs(FoldedPairs pairs, int64_t n, double* known) {
 }
 
 Tensor numbers(const Tensor& like, int64_t size) { return torch::stable::new_empty(like, {size}, ScalarType::Double); }
+
+void enqueue_climb(const Tensor& order, const Tensor& parent, Column value, double* total, cudaStream_t stream) {
+  const int64_t count = order.numel();
+  if (count > 0)
+    climb<<<blocks(count), kBlock, 0, stream>>>(order.const_data_ptr<int64_t>(), count,
+                                                parent.const_data_ptr<int64_t>(), value, total);
+}
+
+// `sum` is for n numbers; see add_by_label for `copy`.
+void enqueue_totals(const Tensor& label, Column value, double* sum, double* copy, double* total, cudaStream_t stream) {
+  const int64_t n = label.numel();
+  const int64_t* const of = label.const_data_ptr<int64_t>();
+  check(cudaMemsetAsync(sum, 0, n * sizeof(double), stream), "memset");
+  const unsigned grid = std::min(blocks(n), 8u * multiprocessors(label.get_device_index()));
+  add_by_label<<<grid, kBlock, 0, stream>>>(of, n, value, sum, copy);
+  total_of_label<<<blocks(n), kBlock, 0, stream>>>(of, n, sum, total);
+}
 
 }  // namespace
 
@@ -194,15 +213,13 @@ Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values)
   same_device("tree_sum", device, {&order, &parent});
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
-  const int64_t n = values.numel(), count = order.numel();
+  const int64_t n = values.numel();
   Tensor result = numbers(parent, n);
   if (n == 0) return result;
   const Column value = column(values);
   double* const total = result.mutable_data_ptr<double>();
   copy_values<<<blocks(n), kBlock, 0, stream>>>(value, n, total);
-  if (count > 0)
-    climb<<<blocks(count), kBlock, 0, stream>>>(order.const_data_ptr<int64_t>(), count,
-                                                parent.const_data_ptr<int64_t>(), value, total);
+  enqueue_climb(order, parent, value, total, stream);
   check_launch("tree_sum");
   return result;
 }
@@ -217,14 +234,28 @@ Tensor component_totals(const Tensor& label, const Tensor& values, int64_t) {
   Tensor result = numbers(label, n);
   if (n == 0) return result;
   TensorScratch scratch(label);
-  double* const sum = scratch.array<double>(n);
-  const int64_t* const of = label.const_data_ptr<int64_t>();
-  check(cudaMemsetAsync(sum, 0, n * sizeof(double), stream), "memset");
-  const unsigned grid = std::min(blocks(n), 8u * multiprocessors(device));
-  add_by_label<<<grid, kBlock, 0, stream>>>(of, n, column(values), sum);
-  total_of_label<<<blocks(n), kBlock, 0, stream>>>(of, n, sum, result.mutable_data_ptr<double>());
+  enqueue_totals(label, column(values), scratch.array<double>(n), nullptr, result.mutable_data_ptr<double>(), stream);
   check_launch("component_totals");
   return result;
+}
+
+// Both of the sums above, with one pass over the values.
+std::tuple<Tensor, Tensor> folded_sums(const Tensor& order, const Tensor& parent, const Tensor& label,
+                                       const Tensor& values, int64_t) {
+  const int32_t device = label.get_device_index();
+  same_device("folded_sums", device, {&order, &parent, &values});
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  const cudaStream_t stream = current_stream(device);
+  const int64_t n = label.numel();
+  Tensor hanging = numbers(label, n), total = numbers(label, n);
+  if (n == 0) return {hanging, total};
+  const Column value = column(values);
+  TensorScratch scratch(label);
+  double* const sum = hanging.mutable_data_ptr<double>();
+  enqueue_totals(label, value, scratch.array<double>(n), sum, total.mutable_data_ptr<double>(), stream);
+  enqueue_climb(order, parent, value, sum, stream);
+  check_launch("folded_sums");
+  return {hanging, total};
 }
 
 // See graph/folded_pairs.h; per vertex.
@@ -254,6 +285,7 @@ STABLE_TORCH_LIBRARY_IMPL(torchcent, CUDA, m) {
   m.impl("fold", TORCH_BOX(&fold));
   m.impl("tree_sum", TORCH_BOX(&tree_sum));
   m.impl("component_totals", TORCH_BOX(&component_totals));
+  m.impl("folded_sums", TORCH_BOX(&folded_sums));
   m.impl("folded_pairs", TORCH_BOX(&folded_pairs));
 }
 

@@ -16,12 +16,19 @@ namespace torchcent::cuda {
 
 namespace {
 
+// What is found of ids. One fill of all bits prepares it, and the vertices not yet seen: unsigned numbers that only
+// fall, and a count from -1 on.
 struct Faults {
-  long long low, high;
+  unsigned long long low, below_high;  // of numbers in the order of the ids; the complement of the highest one
   unsigned long long repeated;
+
+  __host__ __device__ static unsigned long long ordered(int64_t id) {
+    return static_cast<unsigned long long>(id) ^ (1ull << 63);
+  }
+  static int64_t id(unsigned long long place) { return static_cast<int64_t>(place ^ (1ull << 63)); }
 };
 
-__global__ void look_at_ids(const int64_t* ids, int64_t count, int64_t n, unsigned* seen, Faults* faults) {
+__global__ void look_at_ids(const int64_t* ids, int64_t count, int64_t n, unsigned* unseen, Faults* faults) {
   const int64_t id = ids[min(thread(), count - 1)];  // the last one again, where there are none left
   long long low = id, high = id;
   for (int distance = 16; distance > 0; distance /= 2) {
@@ -29,12 +36,12 @@ __global__ void look_at_ids(const int64_t* ids, int64_t count, int64_t n, unsign
     high = max(high, __shfl_xor_sync(0xffffffffu, high, distance));
   }
   if ((threadIdx.x & 31) == 0) {
-    atomicMin(&faults->low, low);
-    atomicMax(&faults->high, high);
+    atomicMin(&faults->low, Faults::ordered(low));
+    atomicMin(&faults->below_high, ~Faults::ordered(high));
   }
   if (thread() >= count || id < 0 || id >= n) return;
   const unsigned bit = 1u << id % 32;
-  if (atomicOr(seen + id / 32, bit) & bit) atomicAdd(&faults->repeated, 1ull);
+  if (!(atomicAnd(unseen + id / 32, ~bit) & bit)) atomicAdd(&faults->repeated, 1ull);
 }
 
 struct Starts {
@@ -62,22 +69,22 @@ Tensor id_faults(const Tensor& ids, int64_t num_nodes) {
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
   const int64_t count = ids.numel(), size = num_nodes / 32 + 1;
-  Faults found = {INT64_MAX, INT64_MIN, 0};
-  if (count == 0) found = {0, -1, 0};
-  else {
-    TensorScratch scratch(ids);
-    auto* const seen = scratch.array<unsigned>(size);
-    auto* const faults = scratch.array<Faults>(1);
-    check(cudaMemsetAsync(seen, 0, size * sizeof(unsigned), stream), "memset");
-    check(cudaMemcpyAsync(faults, &found, sizeof found, cudaMemcpyHostToDevice, stream), "copy");
-    look_at_ids<<<blocks(count), kBlock, 0, stream>>>(ids.const_data_ptr<int64_t>(), count, num_nodes, seen, faults);
-    check_launch("look_at_ids");
-    check(cudaMemcpyAsync(&found, faults, sizeof found, cudaMemcpyDeviceToHost, stream), "copy");
-    check(cudaStreamSynchronize(stream), "id_faults");
-  }
   Tensor result = torch::stable::empty({3}, ScalarType::Long);
   int64_t* const to = result.mutable_data_ptr<int64_t>();
-  to[0] = found.low, to[1] = found.high, to[2] = static_cast<int64_t>(found.repeated);
+  to[0] = 0, to[1] = -1, to[2] = 0;
+  if (count == 0) return result;
+  TensorScratch scratch(ids);
+  const auto bytes = static_cast<int64_t>(sizeof(Faults) + size * sizeof(unsigned));
+  auto* const faults = static_cast<Faults*>(scratch.bytes(bytes));
+  auto* const unseen = reinterpret_cast<unsigned*>(faults + 1);
+  check(cudaMemsetAsync(faults, 0xff, bytes, stream), "memset");
+  look_at_ids<<<blocks(count), kBlock, 0, stream>>>(ids.const_data_ptr<int64_t>(), count, num_nodes, unseen, faults);
+  check_launch("look_at_ids");
+  Faults found;
+  check(cudaMemcpyAsync(&found, faults, sizeof found, cudaMemcpyDeviceToHost, stream), "copy");
+  check(cudaStreamSynchronize(stream), "id_faults");
+  to[0] = Faults::id(found.low), to[1] = Faults::id(~found.below_high);
+  to[2] = static_cast<int64_t>(found.repeated + 1);
   return result;
 }
 
