@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -114,9 +115,7 @@ class Blocks:
         kept = vars(self)
         if "whole" not in kept:
             union = self.union
-            kept["whole"] = Graph(
-                union.rowptr, union.col, union.slot, False, union.weight, _trusted=True
-            )
+            kept["whole"] = Graph(union.rowptr, union.col, None, False, union.weight, _trusted=True)
         whole: Graph = kept["whole"]
         return whole
 
@@ -181,16 +180,19 @@ def _decompose(graph: Graph) -> Blocks:
     on_host = graph.rowptr.cpu(), graph.col.cpu()
     order, block, top = _ops.ops.blocks(*on_host)
     union = _ops.ops.block_union(*on_host, block, top, 3, torch.get_num_threads())
-    member = block >= 0
-    size = torch.bincount(block[member], minlength=top.numel()) + 1
+    # No brackets and no repeat_interleave, which wake PyTorch's threads (see Fold.arcs_left).
+    member = torch.nonzero(block >= 0).flatten()
+    of_member = block.index_select(0, member)
+    size = torch.bincount(of_member, minlength=top.numel()) + 1
     parent = torch.full_like(block, -1)
-    parent[member] = top[block[member]]
-    block, top, size = (x.to(graph.device) for x in (block, top, size))
+    parent.index_copy_(0, member, top.index_select(0, of_member))
+    number = torch.from_numpy(
+        np.repeat(np.flatnonzero(size.numpy() > 2), np.diff(union[0].numpy()))
+    )
+    block, top, size, number = (x.to(graph.device) for x in (block, top, size, number))
     ptr, vertex, rowptr, col, slot = (x.to(graph.device) for x in union)
-    number = torch.repeat_interleave(torch.nonzero(size > 2).flatten(), ptr.diff())
     weight = None if graph.weight is None else graph.weight.index_select(0, slot)
-    columns = torch.arange(slot.numel(), device=graph.device)
-    made = Graph(rowptr, col, columns, False, weight, ptr, _trusted=True)
+    made = Graph(rowptr, col, None, False, weight, ptr, _trusted=True)
     return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number)
 
 

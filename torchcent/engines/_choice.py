@@ -35,7 +35,8 @@ DENSE, NEARLY_ALL = 5, 0.75
 # graphs) the order from the hub is faster, by a factor of up to 2.5.
 NEIGHBOURS_PER_LOG = 4
 # Sources from which twins are looked for: it takes as long as 30 to 100 searches in lanes on the
-# CPU, where it is done for CUDA, too. They are merged if the search is left with at most this share
+# CPU, where it is done for CUDA, too; half as many suffice in blocks, where there tend to be more
+# of them. They are merged if the search is left with at most this share
 # of the work, counted in sources x slots.
 MANY_SOURCES, MANY_SOURCES_ON_CUDA, _TWINS_SHARE = 2**12, 2**17, 0.92
 #: operators that search, by hops and by weights
@@ -193,6 +194,7 @@ def merging(
         return None
     starts = graph.num_nodes if num_sources is None else num_sources
     least = MANY_SOURCES_ON_CUDA if graph.device.type == "cuda" else MANY_SOURCES
+    least //= 1 + request.blocked
     if request.reduce is None and (starts < least or request.engine != "auto"):
         return None
     folded = Fold.of(graph, fold)

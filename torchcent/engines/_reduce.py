@@ -257,14 +257,14 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     if order == "bandwidth":
         known = cores(graph, twins).get(("degree", fold, 0))  # of the same vertices
         place, rim = _bandwidth_order(graph, known, kept)
-        kept = kept[place]
+        kept = kept.index_select(0, place)  # no brackets: see Fold.arcs_left
     rowptr, col, slot = _csr.induced(graph.rowptr, graph.col, kept, slots=graph.is_weighted)
     colptr, row, back = rowptr, col, None
     weight = graph.scaled_weights[0]
-    weight = None if weight is None else weight[slot]
+    weight = None if weight is None else weight.index_select(0, slot)
     if not graph.is_symmetric:
         colptr, row, back = _csr.transpose(rowptr, col)
-    back_weight = weight if weight is None or back is None else weight[back]
+    back_weight = weight if weight is None or back is None else weight.index_select(0, back)
     origin = slot if slot.numel() == col.numel() else None
     made = Core(rowptr, col, colptr, row, kept, origin, order, chain, weight, back_weight)
     if rim is not None:
