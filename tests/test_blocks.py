@@ -64,8 +64,19 @@ def graph_of(network: nx.Graph, weighted: bool = False) -> Graph:
             network[u][v]["weight"] = (u * 7 + v * 7 + u * v) % 4 + 1
         weight = torch.tensor([float(w) for *_, w in network.edges(data="weight")])
     return Graph.from_edge_index(
-        edges, num_nodes=network.number_of_nodes(), directed=False, edge_weight=weight
-    ).to(DEVICE)
+        edges, num_nodes=network.number_of_nodes(), directed=network.is_directed(),
+        edge_weight=weight,
+    ).to(DEVICE)  # fmt: skip
+
+
+def some_ways(network: nx.Graph, chance: random.Random) -> nx.DiGraph:
+    """The edges in one direction, the other or both."""
+    made = nx.DiGraph()
+    made.add_nodes_from(network)
+    for u, v in network.edges:
+        way = chance.randrange(3)
+        made.add_edges_from([(u, v)] * (way != 1) + [(v, u)] * (way != 0))
+    return made
 
 
 @given(networks())
@@ -104,12 +115,64 @@ def some(n: int, chance: random.Random) -> torch.Tensor | None:
     return torch.tensor(chance.sample(range(n), chance.randint(1, n)))
 
 
+@given(networks(), st.integers(0, 2**32))
+def test_decomposition_of_directed_graphs(network: nx.Graph, seed: int) -> None:
+    """Blocks are those of the undirected graph, and each arc lies in one of them."""
+    directed = some_ways(network, random.Random(seed))
+    graph = graph_of(directed)
+    blocks = _blocks.Blocks.of(graph)
+    if graph.is_symmetric:
+        return
+    assert blocks.reach is not None and blocks.union.directed
+    bounds = blocks.union.ptr.tolist()
+    found = sorted(blocks.vertex[u:v].tolist() for u, v in zip(bounds, bounds[1:], strict=False))
+    large = [sorted(x) for x in nx.biconnected_components(network) if len(x) > 2]
+    assert found == sorted(large)
+    row = torch.repeat_interleave(
+        torch.arange(blocks.union.num_nodes, device=DEVICE), blocks.union.degree
+    )
+    ends = torch.stack([blocks.vertex[row], blocks.vertex[blocks.union.col.long()]])
+    assert torch.equal(graph.to_edge_index()[:, blocks.slot], ends)
+    slots = torch.cat([blocks.slot.cpu(), blocks.reach.slot]).sort().values
+    assert torch.equal(slots, torch.arange(graph.num_slots))
+
+
+@given(networks(), st.integers(0, 2**32))
+def test_what_hangs_on_a_vertex(network: nx.Graph, seed: int) -> None:
+    """Weights that reach a vertex, or are reached, outside of a block and inside of it."""
+    chance = random.Random(seed)
+    directed = some_ways(network, chance)
+    graph = graph_of(directed)
+    if graph.is_symmetric:
+        return
+    reach = _blocks.Blocks.of(graph).reach
+    assert reach is not None
+    a, b = (torch.tensor([chance.choice([0.0, 1.0, 2.5]) for _ in network]) for _ in "ab")
+    sums = [x.tolist() for x in reach._sums(a.double(), b.double(), kept=False)]
+    bounds = reach.union.ptr.tolist()
+    both = (nx.ancestors, a), (nx.descendants, b)
+    for begin, end in zip(bounds, bounds[1:], strict=False):
+        members = reach.vertex[begin:end].tolist()
+        outside = directed.copy()
+        outside.remove_edges_from(directed.subgraph(members).edges)
+        for copy, v in enumerate(members, begin):
+            known = [sum(weight[list(of(outside, v))].tolist()) for of, weight in both]
+            assert [x[copy] for x in sums[:2]] == known
+            if any(known):  # another block is there
+                whole = [sum(weight[list(of(directed, v))].tolist()) for of, weight in both]
+                assert [x[copy] + y for x, y in zip(sums[2:], known, strict=True)] == whole
+
+
 @pytest.mark.sweep
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "weights"])
 @pytest.mark.parametrize("engine", ["auto", "lanes", "queue", "tensor"])
 @given(network=networks(), seed=st.integers(0, 2**32))
-def test_same_as_without(engine: str, weighted: bool, network: nx.Graph, seed: int) -> None:
-    graph, chance = graph_of(network, weighted), random.Random(seed)
+def test_same_as_without(
+    engine: str, weighted: bool, directed: bool, network: nx.Graph, seed: int
+) -> None:
+    chance = random.Random(seed)
+    graph = graph_of(some_ways(network, chance) if directed else network, weighted)
     n = graph.num_nodes
     engine = {"lanes": "relax", "queue": "dijkstra"}.get(engine, engine) if weighted else engine
     options: dict[str, Any] = {"sources": some(n, chance), "targets": some(n, chance)}
@@ -129,9 +192,11 @@ def test_same_as_without(engine: str, weighted: bool, network: nx.Graph, seed: i
     torch.testing.assert_close(found, plain, **near)
 
 
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "weights"])
-@given(network=networks())
-def test_networkx(weighted: bool, network: nx.Graph) -> None:
+@given(network=networks(), seed=st.integers(0, 2**32))
+def test_networkx(weighted: bool, directed: bool, network: nx.Graph, seed: int) -> None:
+    network = some_ways(network, random.Random(seed)) if directed else network
     graph, key = graph_of(network, weighted), "weight" if weighted else None
     found = torchcent.betweenness(graph, reduce="blocks", dtype=F64)
     known = nx.betweenness_centrality(network, weight=key)
@@ -189,12 +254,11 @@ def test_bits_do_not_depend_on_threads(threads: int) -> None:
 
 def test_where_they_are_not_defined_they_are_left_out() -> None:
     edges = hairy().to(DEVICE)
-    directed = Graph.from_edge_index(edges)
     rounded = Graph.from_edge_index(
         edges, directed=False, edge_weight=torch.rand(edges.shape[1], device=DEVICE)
     )
     tolerant = {"tie_tolerance": 1e-9}
-    for graph, options in ((directed, {}), (rounded, {}), (rounded, tolerant)):
+    for graph, options in ((rounded, {}), (rounded, tolerant)):
         some = torch.arange(0, graph.num_nodes, 50)
         found = torchcent.betweenness(graph, sources=some, reduce="blocks", **options)
         assert torch.equal(found, torchcent.betweenness(graph, sources=some, reduce="none",

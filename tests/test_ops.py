@@ -84,6 +84,8 @@ def samples() -> dict[str, list[tuple]]:
             for sources in (torch.tensor([0, 3, 5]), torch.arange(150) % 15, none[0])
         ]
 
+    blocks = ops.blocks(both_ptr, both)[1:]
+    union = ops.block_union(both_ptr, both, *blocks, 2)[:4]
     return {
         "simd": [()],
         "codes": [(torch.empty(0, dtype=F64),)],
@@ -130,9 +132,8 @@ def samples() -> dict[str, list[tuple]]:
             (both_ptr, both, None, 4),
             (both_ptr, both, torch.ones(both.numel(), dtype=F64), 1),
         ],
-        "block_union": [
-            (both_ptr, both, *ops.blocks(both_ptr, both)[1:], least, 2) for least in (2, 3, 99)
-        ],
+        "block_union": [(both_ptr, both, *blocks, least, 2) for least in (2, 3, 99)],
+        "block_reach": [(*union, *union[2:], blocks[1], ones, one, 2)],
         "tree_sum": [(order, parent, ones), (order, parent, one)],
         "component_totals": [(ops.components(both_ptr, both, True), ones, 2)],
         "folded_sums": [

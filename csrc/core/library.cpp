@@ -53,6 +53,10 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "
       "(Tensor ptr, Tensor vertex, Tensor rowptr, Tensor col, Tensor slot)");
+  m.def(
+      "block_reach(Tensor ptr, Tensor vertex, Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor top, "
+      "Tensor source, Tensor target, int threads=1) -> (Tensor sources_outside, Tensor targets_outside, "
+      "Tensor sources_inside, Tensor targets_inside)");
   // Of the contraction of chains, kept and inner are vertices, ends are kept ones by their numbers, and along are the
   // distances from x_0 (chains/chains.h). slots, [2, inner + chains], are those of each step, forwards and backwards.
   m.def(

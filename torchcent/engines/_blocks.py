@@ -9,7 +9,8 @@ the block X, and A, B the totals of the component. Then
 
 where C_X counts the pairs of X with the weights A_X and B_X (Puzis et al. 2015; BADIOS: Sariyuce et
 al. 2013). An edge lies in one block; a bridge from u to v gets A_X(u) B_X(v) without a search. The
-blocks of two vertices are bridges, so that nothing is left to be folded (_fold.py).
+blocks of two vertices are bridges, so that nothing is left to be folded (_fold.py). In directed
+graphs, only what is reachable counts (_reach.py).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from torchcent.engines import _room
 from torchcent.engines._fold import Fold, in_component
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._problem import add_at
+from torchcent.engines._reach import Reach
 from torchcent.engines._request import Request, weights
 from torchcent.graph import Graph, _csr
 from torchcent.runtime import _ops
@@ -47,7 +49,7 @@ class _Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The blocks of a symmetric graph.
+    """The blocks of a graph; those of a directed one are those of its undirected counterpart.
 
     The edges from a vertex towards the root of its component belong to one block; its top is the
     vertex of a block that is closest to the root (csrc/graph/cpu/blocks.cpp).
@@ -62,6 +64,7 @@ class Blocks:
         vertex: [union.num_nodes]; the vertex of the graph that each one is a copy of.
         slot: [union.num_slots]; the slot of the graph.
         number: [union.num_nodes]; the block of each one.
+        reach: of directed graphs: what hangs on a vertex (_reach.py).
     """
 
     tree: Fold
@@ -72,6 +75,7 @@ class Blocks:
     vertex: Tensor
     slot: Tensor
     number: Tensor
+    reach: Reach | None
 
     @staticmethod
     def of(graph: Graph) -> Blocks:
@@ -98,13 +102,19 @@ class Blocks:
         """Memory besides the graph, with that of the separate graphs of the union."""
         own = (self.tree.order, self.tree.parent, self.block, self.top, self.size, self.vertex)
         held = sum(part.numel() * part.itemsize for part in (*own, self.slot, self.number))
-        return held + 2 * self.union.nbytes
+        return held + 2 * self.union.nbytes + (0 if self.reach is None else self.reach.nbytes)
 
     def work(self, sources: int | None) -> float:
         """Sources x slots, for searches from all vertices or from so many."""
         assert self.union.ptr is not None
-        size, slots = self.union.ptr.diff(), self.union.rowptr[self.union.ptr].diff()
-        starts = size if sources is None else size.clamp(max=sources)
+        ptr = self.union.ptr
+        starts, slots = ptr.diff(), self.union.rowptr[ptr].diff()
+        if self.reach is not None:
+            has_arcs = self.union.degree > 0
+            before = torch.cat([ptr.new_zeros(1), has_arcs.cumsum(0)])
+            starts = before[ptr].diff()
+        if sources is not None:
+            starts = starts.clamp(max=sources)
         return float((starts.double() * slots.double()).sum())
 
     def searched(self, engine: str) -> Graph:
@@ -115,21 +125,28 @@ class Blocks:
         kept = vars(self)
         if "whole" not in kept:
             union = self.union
-            kept["whole"] = Graph(union.rowptr, union.col, None, False, union.weight, _trusted=True)
+            kept["whole"] = Graph(
+                union.rowptr, union.col, None, union.directed, union.weight, _trusted=True
+            )
         whole: Graph = kept["whole"]
         return whole
 
     def reduce(self, graph: Graph, request: Request) -> tuple[Request, Tensor]:
         """The request for :meth:`searched`, and what is counted in closed form."""
         a, b = weights(graph, request.sources), weights(graph, request.targets)
-        of_a, of_b = self._sums(graph, a), self._sums(graph, b)
-        memory = request.memory
+        memory, per_slot = request.memory, MEASURES[request.measure].per_slot
         left = request._replace(
-            sources=self._of_copies(of_a), targets=self._of_copies(of_b), endpoints=False,
             blocked=True,
             memory=None if memory is None else max(memory - graph.nbytes - self.nbytes, 0),
-        )  # fmt: skip
-        if MEASURES[request.measure].per_slot:
+        )
+        if self.reach is not None:
+            sources, targets, known = self.reach.reduce(graph, a, b, per_slot, request.endpoints)
+            return left._replace(sources=sources, targets=targets), known
+        of_a, of_b = self._sums(graph, a), self._sums(graph, b)
+        left = left._replace(
+            sources=self._of_copies(of_a), targets=self._of_copies(of_b), endpoints=False
+        )
+        if per_slot:
             return left, self._known_of_slots(graph, of_a, of_b)
         product = torch.zeros_like(of_a.below)
         add_at(product, self.top, of_a.inside * of_b.inside)
@@ -178,7 +195,12 @@ class Blocks:
 
 def _decompose(graph: Graph) -> Blocks:
     on_host = graph.rowptr.cpu(), graph.col.cpu()
-    order, block, top = _ops.ops.blocks(*on_host)
+    both_ways = on_host
+    if not graph.is_symmetric:
+        arcs = torch.stack([_csr.rows(on_host[0]).int(), on_host[1]])
+        both_ways = _csr.csr(arcs, graph.num_nodes, symmetric=True)[:2]
+    order, block, top = _ops.ops.blocks(*both_ways)
+    reach = None if graph.is_symmetric else Reach.of(*on_host, block, top)
     union = _ops.ops.block_union(*on_host, block, top, 3, torch.get_num_threads())
     # No brackets and no repeat_interleave, which wake PyTorch's threads (see Fold.arcs_left).
     member = torch.nonzero(block >= 0).flatten()
@@ -192,8 +214,9 @@ def _decompose(graph: Graph) -> Blocks:
     block, top, size, number = (x.to(graph.device) for x in (block, top, size, number))
     ptr, vertex, rowptr, col, slot = (x.to(graph.device) for x in union)
     weight = None if graph.weight is None else graph.weight.index_select(0, slot)
-    made = Graph(rowptr, col, None, False, weight, ptr, _trusted=True)
-    return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number)
+    directed = not graph.is_symmetric
+    made = Graph(rowptr, col, None, directed, weight, ptr, _trusted=True)
+    return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number, reach)
 
 
 def chosen(graph: Graph, request: Request) -> Blocks | None:
@@ -202,7 +225,6 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     possible = (
         request.may("blocks")
         and measure.folds == "all"
-        and graph.is_symmetric
         and graph.num_slots > 0
         and _ops.has_kernel("path_dependency", graph.device)
         and (not graph.is_weighted or (request.tie_tolerance == 0 and graph.scale.exact))
@@ -234,6 +256,8 @@ def _is_tried(graph: Graph, starts: int, slots: int, leaves: int) -> bool:
     leafy = 16 * leaves >= graph.num_nodes
     if graph.device.type != "cuda":
         return max(starts * (1 + leafy), 4 * leaves) >= MANY_SOURCES
+    if not graph.is_symmetric:
+        return False  # what is reachable is found on the host, while the device would wait
     # Thin graphs are deep, as a rule, and a search takes longer there.
     thin = slots <= 4 * starts
     return leafy and starts * (8 if thin else 1) >= MANY_SOURCES_ON_CUDA
@@ -252,4 +276,7 @@ def _bytes(graph: Graph) -> int:
 
     With eight times as much, a search of blocks has room where one of the graph has it.
     """
-    return graph.nbytes + 100 * graph.num_nodes + (32 + 16 * graph.is_weighted) * graph.num_slots
+    per_slot = 32 + 16 * graph.is_weighted
+    if not graph.is_symmetric:  # the arcs in both directions, and those of all blocks
+        return graph.nbytes + 400 * graph.num_nodes + (per_slot + 64) * graph.num_slots
+    return graph.nbytes + 100 * graph.num_nodes + per_slot * graph.num_slots

@@ -184,6 +184,10 @@ def _fake_block_union(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     )
 
 
+def _fake_block_reach(ptr: Tensor, vertex: Tensor, *_: object) -> tuple[Tensor, ...]:
+    return tuple(_sized(vertex, vertex.numel(), torch.float64) for _ in range(4))
+
+
 def _fake_of_parents(order: Tensor, parent: Tensor, *_: object) -> Tensor:
     return _sized(parent, parent.numel(), torch.float64)
 
@@ -274,6 +278,7 @@ if available:
         "twins": _fake_twins,
         "chains": _fake_chains,
         "block_union": _fake_block_union,
+        "block_reach": _fake_block_reach,
         "depths": _fake_depths,
         "clusters": _fake_per_vertex,
         "distance_sums": _fake_in_place,

@@ -1,0 +1,113 @@
+"""Blocks of directed graphs: what hangs on a vertex counts as far as it is reachable.
+
+A path from a block to another passes through the same cut vertices as in an undirected graph. For
+a vertex v of the block X let A_X(v) be the sum of the weights of v and of all outside of X that
+reach v, and R_X(v) that of all others inside of X, with what hangs on them, that reach v; B_X(v)
+and S_X(v) likewise of what v reaches. Then
+
+    A_X(v) = a_v + sum over the other blocks Y of v of R_Y(v),
+    C(v) = sum over the blocks X of v of C_X(v) + S_X(v) (A_X(v) - a_v),
+
+where C_X counts the pairs of X with the weights A_X and B_X. The second term are the pairs of
+different blocks of v. An arc lies in one block; a bridge from u to v gets A_X(u) B_X(v).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor
+
+from torchcent.graph import Graph, _csr
+from torchcent.runtime import _ops
+
+
+class Reduced(NamedTuple):
+    """The weights of the copies that are searched, and what is counted in closed form."""
+
+    sources: Tensor
+    targets: Tensor
+    known: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The blocks of a directed graph, bridges too, as graphs of a batch, on the host.
+
+    Attributes:
+        union: the blocks of two and more vertices.
+        vertex: [union.num_nodes]; the vertex of the graph that each one is a copy of.
+        top: [blocks]; the vertex of each block that is closest to the root of its component.
+        searched: [union.num_nodes]; whether its block has three and more vertices.
+        bridge: slots of the union in blocks of two vertices.
+        slot: [bridge]; the slots of the graph.
+    """
+
+    union: Graph
+    vertex: Tensor
+    top: Tensor
+    searched: Tensor
+    bridge: Tensor
+    slot: Tensor
+
+    @staticmethod
+    def of(rowptr: Tensor, col: Tensor, block: Tensor, top: Tensor) -> Reach:
+        ptr, vertex, begin, head, slot = _ops.ops.block_union(
+            rowptr, col, block, top, 2, torch.get_num_threads()
+        )
+        union = Graph(begin, head, None, True, None, ptr, _trusted=True)
+        searched = torch.repeat_interleave(ptr.diff() > 2, ptr.diff())
+        bridge = torch.nonzero(~searched.index_select(0, union.col.long())).flatten()
+        return Reach(union, vertex, top, searched, bridge, slot.index_select(0, bridge))
+
+    @property
+    def nbytes(self) -> int:
+        own = (self.vertex, self.top, self.searched, self.bridge, self.slot)
+        made = self.union.num_slots * 12 + self.vertex.numel() * (8 + 4 * 8)  # transpose and sums
+        return self.union.nbytes + made + sum(x.numel() * x.itemsize for x in own)
+
+    def _sums(self, a: Tensor, b: Tensor, *, kept: bool) -> tuple[Tensor, ...]:
+        """A_X - a, B_X - b, R_X and S_X of each copy."""
+        cache = vars(self)
+        if kept and "sums" in cache:
+            return cast(tuple[Tensor, ...], cache["sums"])
+        found: tuple[Tensor, ...] = _ops.ops.block_reach(
+            self.union.ptr, self.vertex, self.union.rowptr, self.union.col, *self.union.transpose,
+            self.top, a, b, torch.get_num_threads(),
+        )  # fmt: skip
+        if kept:
+            cache["sums"] = found
+        return found
+
+    def reduce(self, graph: Graph, a: Tensor, b: Tensor, per_slot: bool, ends: bool) -> Reduced:
+        """For the weights of sources and of targets; sums are kept if every vertex counts once.
+
+        `ends`: pairs count for their ends, too.
+        """
+        kept = a is graph._ones and b is graph._ones
+        device = a.device
+        a, b = a.cpu(), b.cpu()
+        a_outside, b_outside, a_inside, b_inside = self._sums(a, b, kept=kept)
+        own_a, own_b = a.index_select(0, self.vertex), b.index_select(0, self.vertex)
+        of_a, of_b = own_a + a_outside, own_b + b_outside
+        if per_slot:
+            known = torch.zeros(graph.num_slots, dtype=torch.float64)
+            row = _csr.rows(self.union.rowptr).index_select(0, self.bridge)
+            col = self.union.col.index_select(0, self.bridge)
+            known[self.slot] = of_a.index_select(0, row) * of_b.index_select(0, col)
+        else:
+            counted = b_inside * a_outside
+            if ends:
+                # The search of a block counts its pairs for an end v with the weights A_X(v) and
+                # B_X(v) instead of a_v and b_v; bridges are not searched.
+                searched = a_outside * b_inside + b_outside * a_inside
+                counted += torch.where(
+                    self.searched, -searched, own_a * b_inside + own_b * a_inside
+                )
+            known = torch.zeros(a.numel(), dtype=torch.float64)
+            known.index_add_(0, self.vertex, counted)
+        return Reduced(
+            of_a[self.searched].to(device), of_b[self.searched].to(device), known.to(device)
+        )
