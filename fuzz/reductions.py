@@ -3,11 +3,12 @@
     python fuzz/reductions.py --graphs 10000 --seed 1
     TORCHCENT_TEST_DEVICE=cuda python fuzz/reductions.py
 
-Scores are compared with those of tests/oracles.py and, with weights, tests/path_oracles.py, which
-enumerate pairs in fractions: betweenness with and without endpoints, edge betweenness, for random
-sources and targets, on each engine that has reductions and with each combination of them; chains
-by searches from each source or by sweeps for several, at random. The first faults are printed with
-their graphs; the status is 1 if there are any.
+Half of the graphs are directed. Scores are compared with those of tests/oracles.py and, with
+weights, tests/path_oracles.py, which enumerate pairs in fractions: betweenness with and without
+endpoints, edge betweenness and stress, for random sources and targets, on each engine that has
+reductions and with each combination of them; chains by searches from each source or by sweeps for
+several, at random. The first faults are printed with their graphs; if there are any, the status
+is 1.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
 import oracles  # noqa: E402
 import path_oracles  # noqa: E402
 from graphs import DEVICE, Arcs, edge_index  # noqa: E402
+from pieces import pieces  # noqa: E402
 
 import torchcent  # noqa: E402
 from torchcent.check._common import REDUCTIONS  # noqa: E402
@@ -45,48 +47,6 @@ COMBINATIONS = [
 SHOWN = 3
 
 
-def graph(chance: random.Random) -> tuple[int, Arcs]:
-    """Pieces that share vertices, and some that do not; twins of either kind; leaves and paths."""
-    near: list[set[int]] = [set()]
-
-    def join(u: int, v: int) -> None:
-        if u != v:
-            near[u].add(v)
-            near[v].add(u)
-
-    def more() -> int:
-        near.append(set())
-        return len(near) - 1
-
-    for _ in range(chance.randint(1, 9)):
-        old = chance.randrange(len(near))
-        kind = chance.choice(
-            ["first", "second", "leaf", "path", "cycle", "clique", "edge", "other", "chain"]
-        )
-        if kind in ("first", "second"):
-            new = more()
-            for u in [*near[old]]:
-                join(u, new)
-            if kind == "second":
-                join(old, new)
-        elif kind == "edge":
-            join(old, chance.randrange(len(near)))
-        elif kind == "other":
-            more()
-        else:
-            size = 1 if kind == "leaf" else chance.randint(2, 5)
-            added = [more() for _ in range(size)]
-            ends = itertools.combinations([old, *added], 2)
-            if kind != "clique":
-                last = {"cycle": [old], "chain": [chance.randrange(len(near))]}.get(kind, [])
-                ends = itertools.pairwise([old, *added, *last])
-            for u, v in ends:
-                join(u, v)
-    label = [*range(len(near))]
-    chance.shuffle(label)
-    return len(near), [(label[u], label[v]) for u, some in enumerate(near) for v in some if u < v]
-
-
 def close(found: torch.Tensor, expected: list[Any], precision: float) -> bool:
     known = torch.tensor([float(x) for x in expected], dtype=torch.float64)
     floor = 1e-12 * float(known[known.isfinite()].abs().max()) if known.isfinite().any() else 0.0
@@ -96,25 +56,29 @@ def close(found: torch.Tensor, expected: list[Any], precision: float) -> bool:
 def faults(seed: int) -> tuple[int, list[str]]:
     """The number of comparisons, and those that failed."""
     chance = random.Random(seed)
-    n, arcs = graph(chance)
+    directed = chance.random() < 0.5
+    n, arcs, weights = pieces(chance, directed)
     _chains._MOST_AT, _chains._TOGETHER = chance.choice([-1, 32]), {False: 0.0, True: 0.0}
-    lengths = range(1, chance.randint(2, 5))
-    weights = [chance.choice(lengths) for _ in arcs]
     count, failed = 0, []
     for given in (None, weights):
-        compared, wrong = compare(f"seed {seed}", chance, n, arcs, given)
+        compared, wrong = compare(f"seed {seed}", chance, n, arcs, given, directed)
         count += compared
         failed += wrong
     return count, failed
 
 
 def compare(
-    seed: str, chance: random.Random, n: int, arcs: Arcs, weights: list[int] | None
+    seed: str,
+    chance: random.Random,
+    n: int,
+    arcs: Arcs,
+    weights: list[int] | None,
+    directed: bool,
 ) -> tuple[int, list[str]]:
     weighted = weights is not None
     edge_weight = torch.tensor(weights, dtype=torch.float64, device=DEVICE) if weighted else None
     made = torchcent.Graph.from_edge_index(
-        edge_index(arcs).to(DEVICE), n, directed=False, edge_weight=edge_weight
+        edge_index(arcs).to(DEVICE), n, directed=directed, edge_weight=edge_weight
     )
     ends: dict[str, list[int] | None] = {
         name: None if chance.random() < 0.4 else chance.sample(range(n), chance.randint(1, n))
@@ -122,15 +86,15 @@ def compare(
     }
     given = {k: None if x is None else torch.tensor(x) for k, x in ends.items()}
     failed, count = [], 0
-    for name in ("betweenness", "edge_betweenness"):
+    for name in ("betweenness", "edge_betweenness", "stress"):
         options: dict[str, Any] = {"normalized": chance.random() < 0.5}
         if name == "betweenness":
             options["endpoints"] = chance.random() < 0.5
         if weights is None:
-            expected = getattr(oracles, name)(n, arcs, directed=False, **options, **ends)
+            expected = getattr(oracles, name)(n, arcs, directed=directed, **options, **ends)
         else:
             expected = path_oracles.scores(
-                name, n, arcs, weights, directed=False, **options, **ends
+                name, n, arcs, weights, directed=directed, **options, **ends
             )
         engines = PRECISION[weighted].items()
         for reduce, (engine, precision) in itertools.product(COMBINATIONS, engines):
@@ -140,7 +104,8 @@ def compare(
             count += 1
             if not close(found, expected, precision):
                 failed.append(
-                    f"{seed}: {name} {engine} {reduce} {options} {ends} {n} {arcs} {weights}"
+                    f"{seed}: {name} {engine} {reduce} {options} {ends} {directed=} {n} {arcs} "
+                    f"{weights}"
                 )
     return count, failed
 

@@ -177,11 +177,11 @@ def test_same_as_without(
     engine = {"lanes": "relax", "queue": "dijkstra"}.get(engine, engine) if weighted else engine
     options: dict[str, Any] = {"sources": some(n, chance), "targets": some(n, chance)}
     near = {"rtol": 1e-4 if engine in ("lanes", "relax", "auto") else 1e-9, "atol": 1e-7}
-    for measure in (torchcent.betweenness, torchcent.edge_betweenness):
+    for measure in (torchcent.betweenness, torchcent.edge_betweenness, torchcent.stress):
         if measure is torchcent.betweenness:
             options["endpoints"] = chance.random() < 0.5
         else:
-            del options["endpoints"]
+            options.pop("endpoints", None)
         plain = measure(graph, **options, engine="tensor", reduce="none", dtype=F64)
         for reduce in ("blocks", ["fold", "blocks"]):
             found = measure(graph, **options, engine=engine, reduce=reduce, dtype=F64)
@@ -263,10 +263,33 @@ def test_where_they_are_not_defined_they_are_left_out() -> None:
         found = torchcent.betweenness(graph, sources=some, reduce="blocks", **options)
         assert torch.equal(found, torchcent.betweenness(graph, sources=some, reduce="none",
                                                         **options))  # fmt: skip
-    graph = Graph.from_edge_index(edges, directed=False)
-    some = torch.arange(0, graph.num_nodes, 50)
-    stress = [torchcent.stress(graph, sources=some, reduce=x) for x in ("blocks", "none")]
-    assert torch.equal(*stress)
+
+
+@pytest.mark.parametrize("diamonds", [50, 60, 1200])
+def test_numbers_of_paths_to_blocks(diamonds: int) -> None:
+    """A chain of diamonds, with 2^k paths to its k-th link: up to 2^53 blocks are searched."""
+    arcs = [
+        (3 * k + a, 3 * k + b) for k in range(diamonds) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))
+    ]
+    graph = Graph.from_edge_index(torch.tensor(arcs).T.to(DEVICE), directed=False)
+    known = torchcent.stress(graph, engine="tensor", reduce="none", dtype=F64)
+    assert bool(known.isinf().any()) == (diamonds > 1024)
+    request = Request("stress", reduce=frozenset(["blocks"]))
+    reduced = _blocks.Blocks.of(graph).reduce(graph, request)
+    assert (reduced is None) == (diamonds > 53)
+    for engine in ("auto", "lanes", "queue"):
+        found = torchcent.stress(graph, engine=engine, reduce="blocks", dtype=F64)
+        torch.testing.assert_close(found, known, rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_stress_of_large_blocks(directed: bool) -> None:
+    """Blocks that several engines search, with many cut vertices."""
+    graph = Graph.from_edge_index(hairy().to(DEVICE), directed=directed)
+    known = torchcent.stress(graph, reduce="none", dtype=F64)
+    for reduce in ("blocks", ["blocks", "twins"]):
+        found = torchcent.stress(graph, reduce=reduce, dtype=F64)
+        torch.testing.assert_close(found, known, rtol=1e-5, atol=1e-9)
 
 
 def test_counts_beyond_float64_inside_a_block() -> None:

@@ -127,7 +127,21 @@ def samples() -> dict[str, list[tuple]]:
         "bandwidth_order": [(rowptr, col, colptr, row), (both_ptr, both, both_ptr, both)],
         "fold": [(both_ptr, both, True), (both_ptr, both, False)],
         "blocks": [(both_ptr, both)],
-        "twins": [(both_ptr, both, parent), (both_ptr, both, parent, torch.arange(15) % 2, 2)],
+        "twins": [
+            (both_ptr, both, None, None, None, None, parent),
+            (
+                both_ptr,
+                both,
+                torch.ones(both.numel(), dtype=F64),
+                None,
+                None,
+                None,
+                parent,
+                torch.arange(15) % 2,
+                2,
+            ),
+            (rowptr, col, None, colptr, row, None, torch.full((15,), -1)),
+        ],
         "chains": [
             (both_ptr, both, None, 4),
             (both_ptr, both, torch.ones(both.numel(), dtype=F64), 1),
@@ -135,6 +149,7 @@ def samples() -> dict[str, list[tuple]]:
         "block_union": [(both_ptr, both, *blocks, least, 2) for least in (2, 3, 99)],
         "block_reach": [(*union, *union[2:], blocks[1], ones, one, 2)],
         "tree_sum": [(order, parent, ones), (order, parent, one)],
+        "tree_paths": [(order, parent, ones, one, up) for up in (True, False)],
         "component_totals": [(ops.components(both_ptr, both, True), ones, 2)],
         "folded_sums": [
             (order, parent, ops.components(both_ptr, both, True), each, 2) for each in (ones, one)

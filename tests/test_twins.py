@@ -6,12 +6,14 @@ import random
 from typing import Any
 
 import oracles
+import path_oracles
 import pytest
 import torch
 from engines import assert_scores
 from graphs import DEVICE, Arcs, edge_index, random_graph, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
+from pieces import pieces
 from tuning import Tuning
 
 import torchcent
@@ -24,6 +26,7 @@ pytestmark = pytest.mark.skipif(
     not _ops.has_kernel("path_dependency", DEVICE), reason="needs the compiled kernels"
 )
 F64 = torch.float64
+TWINNED = ("first", "first", "second", "second", "leaf", "cycle", "clique", "edge")
 REDUCE = (["twins"], ["fold", "twins"], ["blocks", "twins"], ["fold", "blocks", "twins"])
 
 
@@ -56,7 +59,12 @@ def families(draw: st.DrawFn, most: int = 6) -> tuple[int, Arcs]:
 
 
 def undirected(n: int, arcs: Arcs) -> Graph:
-    return Graph.from_edge_index(edge_index(arcs).to(DEVICE), n, directed=False)
+    return graph_of(n, arcs, None, False)
+
+
+def graph_of(n: int, arcs: Arcs, weights: list[int] | None, directed: bool) -> Graph:
+    weight = None if weights is None else torch.tensor(weights, dtype=F64, device=DEVICE)
+    return Graph.from_edge_index(edge_index(arcs).to(DEVICE), n, directed, weight)
 
 
 @given(family=families(), labelled=st.booleans(), folded=st.booleans())
@@ -75,24 +83,69 @@ def test_classes(family: tuple[int, Arcs], labelled: bool, folded: bool) -> None
         return near[u] - {v} == near[v] - {u}
 
     assert found.twin.tolist() == [min(u for u in range(n) if alike(u, v)) for v in range(n)]
-    assert found.copies.tolist() == [sum(alike(u, v) for u in range(n)) for v in range(n)]
+    assert found.size.tolist() == [sum(alike(u, v) for u in range(n)) for v in range(n)]
     stands = {v for v in range(n) if v not in gone and int(found.twin[v]) == v}
     assert found.left.tolist() == [len(near[v] & stands) if v in stands else 0 for v in range(n)]
+    assert torch.equal(found.copies, found.size * (found.copies > 0))
+    assert {v for v, copies in enumerate(found.copies.tolist()) if copies} == stands
+
+
+@given(seed=st.integers(0, 2**32), directed=st.booleans(), weighted=st.booleans())
+def test_classes_by_arcs(seed: int, directed: bool, weighted: bool) -> None:
+    """Equal arcs in both directions; twins that are adjacent are nearest to each other."""
+    n, arcs, weights = pieces(random.Random(seed), directed, kinds=TWINNED)
+    graph = graph_of(n, arcs, weights if weighted else None, directed)
+    found = Twins.of(graph, Fold.of(graph, "no"))
+    length = dict(zip(arcs, weights if weighted else [1] * len(arcs), strict=True))
+    if not directed:
+        length |= {(v, u): x for (u, v), x in length.items()}
+
+    def around(v: int, besides: int) -> set:
+        out = {(u, True, x) for (w, u), x in length.items() if w == v and u != besides}
+        return out | {(u, False, x) for (u, w), x in length.items() if w == v and u != besides}
+
+    def alike(u: int, v: int) -> bool:
+        if u == v or around(u, v) != around(v, u) or length.get((u, v)) != length.get((v, u)):
+            return u == v
+        if (u, v) not in length:
+            return bool(around(u, v))
+        nearest = min((x for *_, x in around(u, v)), default=length[u, v])
+        return not weighted or length[u, v] < 2 * nearest
+
+    assert found.twin.tolist() == [min(u for u in range(n) if alike(u, v)) for v in range(n)]
+    # Every member is counted once, by the first of its class or, on closed walks, the second.
+    assert found.copies.sum() == n
+    classes = [sorted(v for v in range(n) if alike(u, v)) for u in found.twin.unique().tolist()]
+    for members in classes:
+        copies = [found.copies[v].item() for v in members]
+        passed = graph.degree[members[0]] > 0 and graph.transpose[0].diff()[members[0]] > 0
+        apart = len(members) > 1 and (members[0], members[1]) not in length
+        several = apart and passed and not graph.is_symmetric
+        assert (
+            copies[:2] == ([1, len(members) - 1] if several else [len(members), 0])[: len(copies)]
+        )
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("engine", ["lanes", "queue"])
-@given(family=families(), seed=st.integers(0, 2**32))
-def test_definition(engine: str, family: tuple[int, Arcs], seed: int) -> None:
-    (n, arcs), chance = family, random.Random(seed)
-    graph = undirected(n, arcs)
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+@pytest.mark.parametrize("engine", ["lanes", "queue", "relax", "dijkstra"])
+@given(seed=st.integers(0, 2**32))
+def test_definition(engine: str, directed: bool, seed: int) -> None:
+    chance, weighted = random.Random(seed), engine in ("relax", "dijkstra")
+    n, arcs, weights = pieces(chance, directed, kinds=TWINNED)
+    graph = graph_of(n, arcs, weights if weighted else None, directed)
     ends = {"sources": some_or_all(n, chance), "targets": some_or_all(n, chance)}
     given_ends = {k: None if x is None else torch.tensor(x) for k, x in ends.items()}
-    for name in ("betweenness", "edge_betweenness"):
+    for name in ("betweenness", "edge_betweenness", "stress"):
         options: dict[str, Any] = {"normalized": chance.random() < 0.5}
         if name == "betweenness":
             options["endpoints"] = chance.random() < 0.5
-        expected = getattr(oracles, name)(n, arcs, directed=False, **options, **ends)
+        if weighted:
+            expected = path_oracles.scores(
+                name, n, arcs, weights, directed=directed, **options, **ends
+            )
+        else:
+            expected = getattr(oracles, name)(n, arcs, directed=directed, **options, **ends)
         for reduce in REDUCE:
             found = getattr(torchcent, name)(
                 graph, engine=engine, reduce=reduce, dtype=F64, **options, **given_ends
@@ -194,18 +247,17 @@ def test_bits_do_not_depend_on_threads(threads: int) -> None:
 
 
 def test_where_they_are_not_defined_they_are_left_out() -> None:
+    """Sums that are rounded, and ties within a tolerance."""
     graph = large()
-    arcs = graph.to_edge_index()
-    directed = Graph.from_edge_index(arcs[:, arcs[0] % 5 > 0], graph.num_nodes)
-    weight = torch.ones(arcs.shape[1], device=DEVICE)
-    weighted = Graph.from_edge_index(arcs, graph.num_nodes, False, weight)
-    some = torch.arange(0, graph.num_nodes, 9)
-    for other in (directed, weighted):
-        assert torchcent.explain(other, reduce="twins").merged == 0
-        found = torchcent.betweenness(other, sources=some, reduce="twins")
-        assert torch.equal(found, torchcent.betweenness(other, sources=some, reduce="none"))
-    stress = [torchcent.stress(graph, sources=some, reduce=x) for x in ("twins", "none")]
-    assert torch.equal(*stress)
+    arcs, some = graph.to_edge_index(), torch.arange(0, graph.num_nodes, 9)
+    third = torch.full((arcs.shape[1],), 1 / 3, dtype=F64, device=DEVICE)
+    third[::7] = 0.7
+    for weight, tolerance in ((third, 0.0), (torch.ones_like(third), 1e-9)):
+        weighted = Graph.from_edge_index(arcs, graph.num_nodes, edge_weight=weight)
+        options: dict[str, Any] = {"sources": some, "tie_tolerance": tolerance}
+        assert torchcent.explain(weighted, reduce="twins", tie_tolerance=tolerance).merged == 0
+        found = torchcent.betweenness(weighted, reduce="twins", **options)
+        assert torch.equal(found, torchcent.betweenness(weighted, reduce="none", **options))
 
 
 def test_memory_is_that_of_the_plan() -> None:
@@ -222,7 +274,8 @@ def test_labels_keep_twins_apart() -> None:
     n = 2002
     graph = undirected(n, [(hub, v) for hub in (0, 1) for v in range(2, n)])
     parent, label = torch.full((n,), -1), torch.arange(n)
-    twin, left, *_ = _ops.ops.twins(graph.rowptr, graph.col, parent, None, 2)
+    arrays = (graph.rowptr, graph.col, None, None, None, None)
+    twin, _, left, *_ = _ops.ops.twins(*arrays, parent, None, 2)
     assert twin.tolist() == [0, 0, *[2] * 2000] and left.tolist() == [1, 0, 1, *[0] * 1999]
-    twin, left, *_ = _ops.ops.twins(graph.rowptr, graph.col, parent, label, 2)
+    twin, _, left, *_ = _ops.ops.twins(*arrays, parent, label, 2)
     assert twin.tolist() == label.tolist() and left.tolist() == graph.degree.tolist()

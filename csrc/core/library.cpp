@@ -30,6 +30,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("fold(Tensor rowptr, Tensor col, bool recursive) -> (Tensor order, Tensor parent)");
   // Weights per vertex are float64 of any stride, so that one number may stand for all.
   m.def("tree_sum(Tensor order, Tensor parent, Tensor values) -> Tensor");
+  m.def("tree_paths(Tensor order, Tensor parent, Tensor values, Tensor factor, bool up) -> Tensor");
   m.def("component_totals(Tensor label, Tensor values, int threads=1) -> Tensor");
   // Both in one.
   m.def(
@@ -43,12 +44,15 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "search_weights(Tensor rowptr, Tensor vertex, Tensor? sequence, Tensor source, Tensor own, Tensor target, "
       "Tensor through, int threads=1) -> (Tensor start, Tensor source, Tensor own, Tensor target, Tensor through)");
-  // twin: the smallest vertex with the same neighbours, besides each other, and the same label. parent: that of fold;
-  // folded vertices do not count. left: of these smallest ones, how many of the others they have as neighbours. around,
-  // among, [2, count]: a vertex with twins and its slot to a neighbour of twins that are not adjacent, or to a twin.
+  // twin: the smallest vertex with the same arcs, besides those between the two, and the same label. The transpose is
+  // that of a directed graph. parent: that of fold; folded vertices do not count. copies: of a vertex that is searched,
+  // the number of twins that it stands for; in a directed graph the first two twins of a class that are not adjacent
+  // are searched. left: of a vertex that is searched, the number of arcs to others. around, among, [2, count]: a vertex
+  // with twins and its slot to a nearest neighbour of twins that are not adjacent, or to a twin.
   m.def(
-      "twins(Tensor rowptr, Tensor col, Tensor parent, Tensor? label=None, int threads=1) -> "
-      "(Tensor twin, Tensor left, Tensor around, Tensor among)");
+      "twins(Tensor rowptr, Tensor col, Tensor? weight, Tensor? colptr, Tensor? row, Tensor? back_weight, "
+      "Tensor parent, Tensor? label=None, int threads=1) -> "
+      "(Tensor twin, Tensor copies, Tensor left, Tensor around, Tensor among)");
   m.def("blocks(Tensor rowptr, Tensor col) -> (Tensor order, Tensor block, Tensor top)");
   m.def(
       "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "
@@ -101,7 +105,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "weighted_dependency(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance, "
-      "int flight=0, int lanes=0, int strategy=0, int blocks=0) -> Tensor");
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
   // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.
   m.def(

@@ -73,7 +73,10 @@ def explained(graph: Graph, request: Request) -> Plan:
 
 def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:
     """The plan of a graph that is searched by blocks."""
-    left, _ = blocks.reduce(graph, request)
+    # For betweenness, the weights of stress need no search, and are zero for the same vertices.
+    reduced = blocks.reduce(graph, request._replace(measure="betweenness"))
+    assert reduced is not None
+    left = reduced[0]._replace(measure=request.measure)
     assert left.sources is not None
     sources = torch.nonzero(left.sources).flatten()
     searched = blocks.searched(request.engine)

@@ -10,19 +10,20 @@ the block X, and A, B the totals of the component. Then
 where C_X counts the pairs of X with the weights A_X and B_X (Puzis et al. 2015; BADIOS: Sariyuce et
 al. 2013). An edge lies in one block; a bridge from u to v gets A_X(u) B_X(v) without a search. The
 blocks of two vertices are bridges, so that nothing is left to be folded (_fold.py). In directed
-graphs, only what is reachable counts (_reach.py).
+graphs, only what is reachable counts (_reach.py), and stress counts paths (_block_paths.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.engines import _room
+from torchcent.engines import _block_paths, _room
 from torchcent.engines._fold import Fold, in_component
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._problem import add_at
@@ -30,6 +31,7 @@ from torchcent.engines._reach import Reach
 from torchcent.engines._request import Request, weights
 from torchcent.graph import Graph, _csr
 from torchcent.runtime import _ops
+from torchcent.runtime._codes import Visitor
 
 # Blocks are searched if that takes at most this share of the work, counted in sources x slots.
 _SHARE = 0.9
@@ -117,36 +119,64 @@ class Blocks:
             starts = starts.clamp(max=sources)
         return float((starts.double() * slots.double()).sum())
 
+    @cached_property
+    def work_of_paths(self) -> float:
+        """The same for searches from tops and cut vertices (_block_paths.py)."""
+        assert self.union.ptr is not None
+        ptr = self.union.ptr
+        before = torch.cat([ptr.new_zeros(1), (self.is_top | self.is_cut).cumsum(0)])
+        slots = self.union.rowptr[ptr].diff()
+        return float((before[ptr].diff().double() * slots.double()).sum())
+
     def searched(self, engine: str) -> Graph:
         """What is searched: small blocks together and the others one by one, or the union as one
         graph by the engine that was asked for."""
-        if engine in ("auto", "tiny"):
-            return self.union
-        kept = vars(self)
-        if "whole" not in kept:
-            union = self.union
-            kept["whole"] = Graph(
-                union.rowptr, union.col, None, union.directed, union.weight, _trusted=True
-            )
-        whole: Graph = kept["whole"]
-        return whole
+        return self.union if engine in ("auto", "tiny") else self.whole
 
-    def reduce(self, graph: Graph, request: Request) -> tuple[Request, Tensor]:
-        """The request for :meth:`searched`, and what is counted in closed form."""
+    @cached_property
+    def whole(self) -> Graph:
+        """The union as one graph."""
+        union = self.union
+        return Graph(union.rowptr, union.col, None, union.directed, union.weight, _trusted=True)
+
+    @cached_property
+    def is_top(self) -> Tensor:
+        """[union.num_nodes]: whether each one is the top of its block."""
+        return self.block.index_select(0, self.vertex) != self.number
+
+    @cached_property
+    def is_cut(self) -> Tensor:
+        """[union.num_nodes]: whether other blocks hang on each one that is not a top."""
+        is_top = torch.zeros_like(self.block, dtype=torch.bool).index_fill_(0, self.top, True)
+        return is_top.index_select(0, self.vertex) & ~self.is_top
+
+    def reduce(self, graph: Graph, request: Request) -> tuple[Request, Tensor] | None:
+        """The request for :meth:`searched`, and what is counted in closed form.
+
+        None if that takes numbers of paths beyond 2^53 (_block_paths.py).
+        """
         a, b = weights(graph, request.sources), weights(graph, request.targets)
-        memory, per_slot = request.memory, MEASURES[request.measure].per_slot
+        memory, measure = request.memory, MEASURES[request.measure]
         left = request._replace(
             blocked=True,
             memory=None if memory is None else max(memory - graph.nbytes - self.nbytes, 0),
         )
+        if measure.visitor == Visitor.STRESS:
+            found = _block_paths.reduce(self, graph, a, b, left)
+            if found is None:
+                return None
+            sources, targets, known = found
+            return left._replace(sources=sources, targets=targets), known
         if self.reach is not None:
-            sources, targets, known = self.reach.reduce(graph, a, b, per_slot, request.endpoints)
+            sources, targets, known = self.reach.reduce(
+                graph, a, b, measure.per_slot, request.endpoints
+            )
             return left._replace(sources=sources, targets=targets), known
         of_a, of_b = self._sums(graph, a), self._sums(graph, b)
         left = left._replace(
             sources=self._of_copies(of_a), targets=self._of_copies(of_b), endpoints=False
         )
-        if per_slot:
+        if measure.per_slot:
             return left, self._known_of_slots(graph, of_a, of_b)
         product = torch.zeros_like(of_a.below)
         add_at(product, self.top, of_a.inside * of_b.inside)
@@ -169,13 +199,14 @@ class Blocks:
 
     def _of_copies(self, of: _Sums) -> Tensor:
         """A_X(v) for each vertex v of each block X of the union."""
-        is_top = self.block.index_select(0, self.vertex) != self.number
         above = of.total.index_select(0, self.vertex) - of.inside.index_select(0, self.number)
-        return torch.where(is_top, above.clamp_(min=0), of.below.index_select(0, self.vertex))
+        return torch.where(self.is_top, above.clamp_(min=0), of.below.index_select(0, self.vertex))
 
     def _known_of_slots(self, graph: Graph, of_a: _Sums, of_b: _Sums) -> Tensor:
         known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-        lower, up, down = self._bridges(graph)
+        lower = self.lower
+        ends = torch.stack([lower, self.top.index_select(0, self.block.index_select(0, lower))])
+        up, down = (_csr.slots(x.int(), graph.rowptr, graph.col) for x in (ends, ends.flip(0)))
         a, b, total_a, total_b = (
             x.index_select(0, lower) for x in (of_a.below, of_b.below, of_a.total, of_b.total)
         )
@@ -183,14 +214,11 @@ class Blocks:
         known[down] = (total_a - a) * b
         return known
 
-    def _bridges(self, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
-        """The lower ends of the bridges, and their slots up and down."""
-        of_lower = self.block.clamp(min=0)
-        is_lower = (self.block >= 0) & (self.size.index_select(0, of_lower) == 2)
-        lower = torch.nonzero(is_lower).flatten()
-        ends = torch.stack([lower, self.top.index_select(0, of_lower.index_select(0, lower))])
-        up, down = (_csr.slots(x.int(), graph.rowptr, graph.col) for x in (ends, ends.flip(0)))
-        return lower, up, down
+    @cached_property
+    def lower(self) -> Tensor:
+        """The lower ends of the bridges."""
+        is_lower = (self.block >= 0) & (self.size.index_select(0, self.block.clamp(min=0)) == 2)
+        return torch.nonzero(is_lower).flatten()
 
 
 def _decompose(graph: Graph) -> Blocks:
@@ -224,7 +252,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     measure = MEASURES[request.measure]
     possible = (
         request.may("blocks")
-        and measure.folds == "all"
+        and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS, Visitor.STRESS)
         and graph.num_slots > 0
         and _ops.has_kernel("path_dependency", graph.device)
         and (not graph.is_weighted or (request.tie_tolerance == 0 and graph.scale.exact))
@@ -236,7 +264,7 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     sources = request.num_sources
     if request.engine != "auto" or (sources is not None and sources < MANY_SOURCES // 64):
         return None
-    leaves = Fold.of(graph, "all").order.numel()
+    leaves = Fold.of(graph, measure.folds).order.numel()
     slots = graph.num_slots - 2 * leaves
     starts = _with_arcs(graph) - leaves
     starts = starts if sources is None else min(sources, starts)
@@ -248,7 +276,10 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     ):
         return None
     blocks = Blocks.of(graph)
-    return blocks if blocks.work(sources) <= _SHARE * work else None
+    left = blocks.work(sources)
+    if measure.visitor == Visitor.STRESS:
+        left += blocks.work_of_paths * (1 if graph.is_symmetric and sources is None else 2)
+    return blocks if left <= _SHARE * work else None
 
 
 def _is_tried(graph: Graph, starts: int, slots: int, leaves: int) -> bool:

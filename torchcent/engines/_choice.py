@@ -182,13 +182,13 @@ def merging(
     graph: Graph, measure: Measure, request: Request, fold: str, num_sources: int | None
 ) -> Twins | None:
     """The twins that are searched once, if there are some and it pays."""
+    weighted = graph.is_weighted
     possible = (
         request.may("twins")
-        and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS)
-        and graph.is_symmetric
-        and not graph.is_weighted
-        and request.engine in ("auto", "lanes", "queue")
-        and _ops.has_kernel("path_dependency", graph.device)
+        and measure.visitor in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS, Visitor.STRESS)
+        and request.engine in ("auto", *_PAIR[weighted])
+        and (not weighted or (request.tie_tolerance == 0 and graph.scale.exact))
+        and _ops.has_kernel(OPERATORS["paths"][weighted], graph.device)
     )
     if not possible:
         return None
@@ -199,18 +199,25 @@ def merging(
         return None
     folded = Fold.of(graph, fold)
     label = None
-    if measure.per_slot:
-        ends = (weights(graph, x) for x in (request.sources, request.targets))
-        label = Twins.label_of([folded.hanging(graph, x) for x in ends])
+    if by_weights(graph, measure, request):
+        ends = [weights(graph, x) for x in (request.sources, request.targets)]
+        hanging = [folded.hanging(graph, x) for x in ends]
+        label = Twins.label_of(hanging if measure.per_slot else [*ends, *hanging])
     twins = Twins.of(graph, folded, label)
     if request.reduce is not None:
         return twins if twins.merged else None
-    vertices, slots = twins.work
+    vertices, slots = twins.work(graph)
     leaves = folded.order.numel()
     searched = max(int(torch.count_nonzero(graph.degree)) - leaves, 1)
     work = searched if num_sources is None else min(searched, num_sources)
     pays = min(vertices, work) * slots <= _TWINS_SHARE * work * (graph.num_slots - 2 * leaves)
     return twins if pays else None
+
+
+def by_weights(graph: Graph, measure: Measure, request: Request) -> bool:
+    """Returns whether only vertices of equal weights may be twins (_twins.py)."""
+    counts_ends = request.endpoints and not graph.is_symmetric
+    return measure.per_slot or measure.visitor == Visitor.STRESS or counts_ends
 
 
 def too_deep_for_lanes(core: _reduce.Core) -> bool:

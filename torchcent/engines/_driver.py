@@ -147,7 +147,7 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         return int(
             _ops.ops.weighted_dependency(
                 core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight,
-                *counted, launch.threads, problem.tie_tolerance, *launch[1:],
+                *counted, launch.threads, problem.tie_tolerance, *launch[1:], core.copies,
             )
         )  # fmt: skip
 

@@ -114,10 +114,11 @@ def plan(
         ValueError: the engine cannot run on this device.
     """
     asked = request.num_sources if num_sources is None else num_sources
-    # All that a plan depends on, but for the free memory and, for edges, the vertices that may be
-    # twins, which have the same weights.
+    # All that a plan depends on, but for the free memory and the vertices that may be twins, if
+    # these are to have the same weights.
     of_all = request.sources is None and request.targets is None
-    keeps = MOST_KEPT > 0 and (of_all or not MEASURES[request.measure].per_slot)
+    by_weights = _choice.by_weights(graph, MEASURES[request.measure], request)
+    keeps = MOST_KEPT > 0 and (of_all or not by_weights)
     key = (
         request.measure, request.engine, request.strategy, request.tie_tolerance, request.memory,
         request.cutoff is None, request.reduce, request.blocked, asked, torch.get_num_threads(),

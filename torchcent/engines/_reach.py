@@ -81,6 +81,18 @@ class Reach:
             cache["sums"] = found
         return found
 
+    def bridges(self) -> tuple[Tensor, Tensor]:
+        """The lower ends of the arcs that are alone in their blocks, downwards and upwards."""
+        row = _csr.rows(self.union.rowptr).index_select(0, self.bridge)
+        tail, head = (
+            self.vertex.index_select(0, end)
+            for end in (row, self.union.col.index_select(0, self.bridge))
+        )
+        assert self.union.ptr is not None
+        number = _csr.rows(self.union.ptr).index_select(0, row)
+        down = self.top.index_select(0, number) == tail
+        return head[down], tail[~down]
+
     def reduce(self, graph: Graph, a: Tensor, b: Tensor, per_slot: bool, ends: bool) -> Reduced:
         """For the weights of sources and of targets; sums are kept if every vertex counts once.
 

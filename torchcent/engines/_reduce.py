@@ -315,19 +315,32 @@ def problem(
 
     `sources` and `targets` are those of a Request.
     """
-    if MEASURES[measure].per_slot:
-        core = with_slots(graph, core)
     a, b = weights(graph, sources), weights(graph, targets)
     pairs = Pairs(a, b, graph._zeros, graph._zeros)
     if endpoints and not graph.is_symmetric:  # else in closed form, by the chain
         pairs = pairs._replace(own=a, through=b)
+    most = core.num_nodes if sources is None else sources.numel()
+    return of_pairs(graph, core, measure, pairs, most, endpoints, tie_tolerance)
+
+
+def of_pairs(
+    graph: Graph,
+    core: Core,
+    measure: str,
+    pairs: Pairs,
+    most: int,
+    endpoints: bool = False,
+    tie_tolerance: float = 0.0,
+) -> Problem:
+    """The same for any weights of pairs, with at most so many sources."""
+    if MEASURES[measure].per_slot:
+        core = with_slots(graph, core)
     known: Tensor | None = None
     for link in core.chain:
         pairs, more = link.reduce(graph, measure, pairs, endpoints)
         known = more if known is None else known.add_(more)
     assert known is not None
     # One batch has no order, so that the sequence need not be made for it.
-    most = core.num_nodes if sources is None else sources.numel()
     sequence = core.sequence if min(most, core.num_nodes) > BATCH["lanes"] else None
     if _ops.has_kernel("search_weights", graph.device):
         start, *of_search = _ops.ops.search_weights(

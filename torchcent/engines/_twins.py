@@ -1,16 +1,24 @@
-"""Twins: vertices with the same neighbours, which are searched once for all of them.
+"""Twins: vertices with the same arcs, which are searched once for all of them.
 
-Twins are alike by N(u) = N(v) (of the first kind, not adjacent) or N(u) + u = N(v) + v (of the
-second kind, adjacent). Let a class of c twins have the sums A, B of the weights of its members. A
-search on the graph of classes, with A and B as weights, gives what the pairs of different classes
-contribute. It multiplies by c as paths pass through a class (csrc/paths/betweenness.h), and finds c
-times the score of each member. Pairs of one class are counted in closed form: paths between twins
-of the first kind pass through each of their d neighbours with equal shares, so that each neighbour
-gets (A B - sum a_i b_i) / d; twins of the second kind are adjacent. An edge from i to its
-neighbour x has a_i (B - b_i) / d of the former, and an edge from i to its twin j has a_i b_j.
+Twins have the same neighbours, each other aside: of the first kind, they are not adjacent; of the
+second kind, they are, in both directions. With weights, corresponding arcs weigh the same, and
+twins of the second kind are nearer to each other than by any other vertex. Let a class of c twins
+have the sums A, B of the weights of its members. A search on the graph of classes, with A and B as
+weights, gives what the pairs of different classes contribute, since no member lies on a shortest
+path from another one. It multiplies by c as paths pass through a class (csrc/paths/betweenness.h),
+and finds c times the score of each member.
 
-Scores of vertices need no more. Edges of one class have equal scores only if its members have
-equal weights, so that then these belong to what makes twins.
+Pairs of one class are counted in closed form where arcs have no directions. Paths between twins of
+the first kind pass through each of their d nearest neighbours with equal shares, so that each of
+these gets (A B - sum a_i b_i) / d; twins of the second kind are adjacent. An edge from i to its
+nearest neighbour x has a_i (B - b_i) / d of the former, and an edge from i to its twin j has
+a_i b_j. In directed graphs, paths between twins of the first kind are closed walks. There, two
+vertices are left of such a class: the first is the source of A and stands for one member, the
+second for c - 1. With sum a_i b_i / A and the rest of B as their targets, the search from the first
+counts the pairs of the class, too. Stress counts paths instead of shares.
+
+Scores of vertices need no more. Edges of one class have equal scores only if its members have equal
+weights, so that then these belong to what makes twins; so do those of ends, which differ otherwise.
 """
 
 from __future__ import annotations
@@ -28,25 +36,27 @@ from torchcent.engines._measures import MEASURES
 from torchcent.engines._problem import Pairs, add_at
 from torchcent.graph import Graph, _csr
 from torchcent.runtime import _ops
+from torchcent.runtime._codes import Visitor
 
 
 @dataclass(frozen=True, eq=False)
 class Twins:
-    """The twins of a symmetric graph without weights, after folding.
+    """The twins of a graph, after folding.
 
     Attributes:
-        twin: [n]; the smallest of the twins of each vertex, which stands for its class.
-        left: [n]; for these, the number of neighbours that stand for classes; else 0.
-        copies: float64 [n]; the number of vertices in the class of each.
-        fold: what was folded before.
-        around: [2, count]; the vertices that have twins of the first kind, with their slots.
+        twin: [n]; the smallest of the twins of each vertex.
+        copies: float64 [n]; of the vertices that are searched, how many each stands for; else 0.
+        left: [n]; the number of arcs, both ways if directed, between these vertices.
+        around: [2, count]; the vertices that have twins of the first kind, with their slots to the
+            nearest neighbours; none if directed.
         among: [2, count]; vertices that have twins of the second kind, with the slots to them.
+        fold: what was folded before.
         label: [n]; equal for all vertices of a class; None: any vertices.
     """
 
     twin: Tensor
-    left: Tensor
     copies: Tensor
+    left: Tensor
     around: Tensor
     among: Tensor
     fold: Fold
@@ -62,14 +72,15 @@ class Twins:
         known = kept.get(label is None)
         if isinstance(known, Twins) and known.fold is fold and _equal(known.label, label):
             return known
-        arrays = (graph.rowptr, graph.col, fold.parent, label)
+        weight, back = (None if x is None else x.double() for x in graph.scaled_weights)
+        transpose = (None, None, None) if graph.is_symmetric else (*graph.transpose, back)
+        arrays = (graph.rowptr, graph.col, weight, *transpose, fold.parent, label)
         on_host = (None if x is None else x.cpu() for x in arrays)
         found = _ops.ops.twins(*on_host, torch.get_num_threads())
-        twin, left, around, among = (x.to(graph.device) for x in found)
-        size = torch.bincount(twin, minlength=graph.num_nodes).double()
-        copies = size.index_select(0, twin)
-        kept[label is None] = Twins(twin, left, copies, around, among, fold, label)
-        return cast(Twins, kept[label is None])
+        twin, copies, left, around, among = (x.to(graph.device) for x in found)
+        made = Twins(twin, copies, left, around, among, fold, label)
+        kept[label is None] = made
+        return made
 
     @staticmethod
     def label_of(numbers: Sequence[Tensor]) -> Tensor:
@@ -78,16 +89,27 @@ class Twins:
         label: Tensor = torch.unique(rows, dim=0, return_inverse=True)[1]
         return label
 
-    @cached_property
-    def work(self) -> tuple[int, int]:
+    def work(self, graph: Graph) -> tuple[int, int]:
         """Vertices and slots that are left to be searched."""
-        return int(torch.count_nonzero(self.left)), int(self.left.sum())
+        slots = int(self.left.sum()) // (1 if graph.is_symmetric else 2)
+        return int(torch.count_nonzero(self.left)), slots
 
     @cached_property
     def merged(self) -> int:
         """The number of vertices that others stand for."""
+        return int((self.copies - 1).clamp(min=0).sum())
+
+    @cached_property
+    def size(self) -> Tensor:
+        """float64 [n]: the number of twins in the class of each vertex."""
+        count = torch.bincount(self.twin, minlength=self.twin.numel()).double()
+        return count.index_select(0, self.twin)
+
+    @cached_property
+    def second(self) -> Tensor:
+        """The vertices that are searched besides the smallest of their class."""
         vertex = torch.arange(self.twin.numel(), device=self.twin.device)
-        return int(torch.count_nonzero(self.twin != vertex))
+        return torch.nonzero((self.copies > 0) & (self.twin != vertex)).flatten()
 
     def arcs_left(self, arcs: Tensor) -> Tensor:
         """[n]: the number of arcs that each vertex has left."""
@@ -99,36 +121,77 @@ class Twins:
         """The pairs left to be searched, and the contribution of those within classes."""
         a, b = pairs.source, pairs.target
         of_a, of_b = self._inside(a), self._inside(b)
-        known: Tensor
+        counts = MEASURES[measure].visitor == Visitor.STRESS
         if MEASURES[measure].per_slot:
-            known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-            row, slot = self.around
-            own_a, own_b = (x.index_select(0, row) for x in (a, b))
-            all_a, all_b = (x.index_select(0, row) for x in (of_a, of_b))
-            share = self._shares
-            add_at(known, slot, own_a * (all_b - own_b) * share)
-            back = graph.reverse_slot.index_select(0, slot)
-            add_at(known, back, own_b * (all_a - own_a) * share)
-            row, slot = self.among
-            other = graph.col.index_select(0, slot)
-            add_at(known, slot, a.index_select(0, row) * b.index_select(0, other))
+            known = self._known_of_slots(graph, a, b, of_a, of_b)
         else:
             known = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
             row, slot = self.around
-            lost = (of_a * of_b - self._inside(a * b)) / self.copies  # by each of the class
+            passed = (of_a * of_b - self._inside(a * b)) / self.size  # by each of the class
+            share = torch.ones_like(self._shares) if counts else self._shares
             other = graph.col.index_select(0, slot).long()
-            add_at(known, other, lost.index_select(0, row) * self._shares)
-        return Pairs(of_a, of_b, pairs.own, pairs.through), known
+            add_at(known, other, passed.index_select(0, row) * share)
+            self._add_ends(known, counts, pairs, of_a, of_b)
+        source, target = of_a, of_b
+        own, through = self._inside(pairs.own), pairs.through * self.copies
+        if self.second.numel():
+            source = of_a.index_fill(0, self.second, 0)
+            first = self.twin.index_select(0, self.second)
+            shared = self._inside(a * b).div(of_a).nan_to_num(0).index_select(0, first)
+            target = of_b.index_copy(0, first, shared)
+            rest = of_b.index_select(0, first).sub_(shared).clamp_(min=0)
+            target.index_copy_(0, self.second, rest)
+        if counts:  # what is passed up is multiplied by copies, and so are the scores
+            target, through = target / self.copies.clamp(min=1), pairs.through
+        return Pairs(source, target, own, through), known
+
+    def _known_of_slots(
+        self, graph: Graph, a: Tensor, b: Tensor, of_a: Tensor, of_b: Tensor
+    ) -> Tensor:
+        known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+        row, slot = self.around
+        own_a, own_b = (x.index_select(0, row) for x in (a, b))
+        all_a, all_b = (x.index_select(0, row) for x in (of_a, of_b))
+        share = self._shares
+        add_at(known, slot, own_a * (all_b - own_b) * share)
+        if slot.numel():
+            back = graph.reverse_slot.index_select(0, slot)
+            add_at(known, back, own_b * (all_a - own_a) * share)
+        row, slot = self.among
+        other = graph.col.index_select(0, slot)
+        add_at(known, slot, a.index_select(0, row) * b.index_select(0, other))
+        return known
+
+    def _add_ends(
+        self, known: Tensor, counts: bool, pairs: Pairs, of_a: Tensor, of_b: Tensor
+    ) -> None:
+        """Adds what paths to twins count at their ends."""
+        own, through = pairs.own, pairs.through
+        if not bool(own.any()) and not bool(through.any()):
+            return
+        ends = own * (of_b - pairs.target) + through * (of_a - pairs.source)
+        row = self.among[0]
+        is_adjacent = torch.zeros_like(known).index_fill_(0, row, 1)
+        known.add_(ends * is_adjacent)
+        row = self.around[0]
+        if counts:  # a path for each of the nearest neighbours
+            add_at(known, row, ends.index_select(0, row))
+        else:
+            is_apart = torch.zeros_like(known).index_fill_(0, row, 1)
+            known.add_(ends * is_apart)
 
     def spread(self, graph: Graph, found: Tensor, per_slot: bool) -> Tensor:
         """The scores of all members, from those of the vertices or slots that stand for them."""
         if not per_slot:
-            return found.div(self.copies).index_select(0, self.twin)
-        found = found.div(self._of_rows(graph, self.copies)).div_(
-            self.copies.index_select(0, graph.col)
-        )
+            return self._inside(found).div_(self.size)
         place = self._standing(graph)
-        return found.index_select(0, place.clamp(min=0)).masked_fill_(place < 0, 0)
+        standing = place >= 0
+        place = place.clamp(min=0)
+        if self.second.numel():
+            found = add_at(torch.zeros_like(found), place, found * standing)
+        found = found.div(self._of_rows(graph, self.size))
+        found.div_(self.size.index_select(0, graph.col))
+        return found.index_select(0, place).masked_fill_(~standing, 0)
 
     def _inside(self, values: Tensor) -> Tensor:
         """The sum over the class of each vertex."""
@@ -149,8 +212,8 @@ class Twins:
         return torch.repeat_interleave(values, graph.degree, output_size=graph.num_slots)
 
     def _standing(self, graph: Graph) -> Tensor:
-        """[slots]: the slot between the vertices that stand for the ends of each; -1 if there is
-        none. Kept."""
+        """[slots]: the slot between the smallest twins of the ends of each; -1 if these are twins,
+        or folded. Kept."""
         kept = vars(self)
         if "standing" not in kept:
             row = self._of_rows(graph, self.twin)

@@ -74,8 +74,9 @@ def _none(ends: Tensor | None) -> bool:
 
 def _of_one(graph: Graph, request: Request) -> Tensor:
     blocks = _blocks.chosen(graph, request)
-    if blocks is not None:
-        left, known = blocks.reduce(graph, request)
+    reduced = None if blocks is None else blocks.reduce(graph, request)
+    if blocks is not None and reduced is not None:
+        left, known = reduced
         found = sums(blocks.searched(request.engine), left)
         return blocks.add(known, found, MEASURES[request.measure].per_slot)
     plan, core = _plan.plan(graph, request)

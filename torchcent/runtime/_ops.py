@@ -147,7 +147,7 @@ def _fake_fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, ..
 def _fake_twins(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     n = rowptr.numel() - 1
     lists = (_sized(rowptr, (2, _unknown_size())) for _ in range(2))
-    return _sized(rowptr, n), _sized(rowptr, n), *lists
+    return _sized(rowptr, n), _sized(rowptr, n, torch.float64), _sized(rowptr, n), *lists
 
 
 def _fake_chains(
@@ -269,6 +269,7 @@ if available:
         "induced": _fake_induced,
         "fold": _fake_fold,
         "tree_sum": _fake_of_parents,
+        "tree_paths": _fake_of_parents,
         "component_totals": _fake_of_labels,
         "folded_sums": _fake_folded_sums,
         "folded_pairs": _fake_of_parents,

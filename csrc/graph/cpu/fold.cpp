@@ -60,6 +60,20 @@ Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values)
   return result;
 }
 
+// To the parents, the sums of the values times the product of the factors on the way; or from them.
+Tensor tree_paths(const Tensor& order, const Tensor& parent, const Tensor& values, const Tensor& factor, bool up) {
+  const int64_t n = parent.numel(), count = order.numel();
+  const int64_t* const vertex = order.const_data_ptr<int64_t>();
+  const int64_t* const hangs_on = parent.const_data_ptr<int64_t>();
+  const Column value = column(values), times = column(factor);
+  Tensor result = empty(parent, n, ScalarType::Double);
+  double* const sum = result.mutable_data_ptr<double>();
+  for (int64_t v = 0; v < n; ++v) sum[v] = value[v];
+  for (int64_t i = 0; up && i < count; ++i) sum[hangs_on[vertex[i]]] += times[vertex[i]] * sum[vertex[i]];
+  for (int64_t i = count - 1; !up && i >= 0; --i) sum[vertex[i]] += times[vertex[i]] * sum[hangs_on[vertex[i]]];
+  return result;
+}
+
 // The sum of the values of the component of each vertex.
 Tensor component_totals(const Tensor& label, const Tensor& values, int64_t threads) {
   const int64_t n = label.numel();
@@ -103,6 +117,7 @@ Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("fold", TORCH_BOX(&fold));
   m.impl("tree_sum", TORCH_BOX(&tree_sum));
+  m.impl("tree_paths", TORCH_BOX(&tree_paths));
   m.impl("component_totals", TORCH_BOX(&component_totals));
   m.impl("folded_sums", TORCH_BOX(&folded_sums));
   m.impl("folded_pairs", TORCH_BOX(&folded_pairs));

@@ -3,6 +3,8 @@
 #include <torch/csrc/stable/library.h>
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -26,27 +28,64 @@ uint64_t mixed(uint64_t x) {
   return x ^ x >> 31;
 }
 
-// The vertices that are not folded, and their neighbours among them.
-struct Rest {
+// The arcs of one direction; weight is null if hops count.
+struct Rows {
   Csr graph;
+  const double* weight;
+};
+
+// The vertices that are not folded, and their arcs among them: both ways where arcs have directions.
+struct Rest {
+  std::vector<Rows> ways;
   const int64_t* parent;
   const int64_t* label;  // null: all are alike
 
   bool has(int64_t v) const { return parent[v] < 0; }
+  bool weighted() const { return ways[0].weight != nullptr; }
 
-  // Whether the neighbours of u and v, except u and v, are the same.
+  // Calls visit(way, slot) for each arc of v.
+  template <class Visit>
+  void each_arc(int64_t v, Visit visit) const {
+    for (size_t way = 0; way < ways.size(); ++way) {
+      const Csr& graph = ways[way].graph;
+      for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot)
+        if (has(graph.col[slot])) visit(way, slot);
+    }
+  }
+
+  // Whether the arcs of u and v, except between each other, are the same, and those between them, too. With weights,
+  // adjacent twins have to be nearer to each other than by any other vertex.
   bool alike(int64_t u, int64_t v) const {
     if (label != nullptr && label[u] != label[v]) return false;
-    const auto next = [&](int64_t& slot, int64_t end) {
-      while (slot < end && (!has(graph.col[slot]) || graph.col[slot] == u || graph.col[slot] == v)) ++slot;
-      return slot < end;
+    for (const Rows& rows : ways)
+      if (!alike(rows, u, v)) return false;
+    return true;
+  }
+
+ private:
+  bool alike(const Rows& rows, int64_t u, int64_t v) const {
+    const Csr& graph = rows.graph;
+    int64_t to_v = -1, to_u = -1;  // slots
+    const auto next = [&](int64_t slot, int64_t end, int64_t other, int64_t& between) {
+      for (; slot < end && (!has(graph.col[slot]) || graph.col[slot] == other); ++slot)
+        if (graph.col[slot] == other) between = slot;
+      return slot;
     };
-    int64_t i = graph.rowptr[u], j = graph.rowptr[v];
-    while (true) {
-      const bool one = next(i, graph.rowptr[u + 1]), other = next(j, graph.rowptr[v + 1]);
-      if (!one || !other) return one == other;
-      if (graph.col[i++] != graph.col[j++]) return false;
+    const int64_t end_u = graph.rowptr[u + 1], end_v = graph.rowptr[v + 1];
+    int64_t i = next(graph.rowptr[u], end_u, v, to_v), j = next(graph.rowptr[v], end_v, u, to_u);
+    double least = std::numeric_limits<double>::infinity();
+    while (i < end_u && j < end_v) {
+      if (graph.col[i] != graph.col[j]) return false;
+      if (rows.weight != nullptr) {
+        if (rows.weight[i] != rows.weight[j]) return false;
+        least = std::min(least, rows.weight[i]);
+      }
+      i = next(i + 1, end_u, v, to_v);
+      j = next(j + 1, end_v, u, to_u);
     }
+    if (i < end_u || j < end_v || (to_v < 0) != (to_u < 0)) return false;
+    if (rows.weight == nullptr || to_v < 0) return true;
+    return rows.weight[to_v] == rows.weight[to_u] && rows.weight[to_v] < 2 * least;
   }
 };
 
@@ -77,20 +116,81 @@ void join(Keys& keys, const Rest& rest, int64_t* twin) {
 
 using Slots = std::vector<std::pair<int64_t, int64_t>>;  // vertex, slot
 
-// The slots of vertices with twins: those to the neighbours of twins that are not adjacent, and those to twins.
-std::pair<Slots, Slots> slots_of_twins(const Rest& rest, const int64_t* twin) {
-  const Csr& graph = rest.graph;
-  std::vector<char> several(graph.num_nodes, 0), adjacent(graph.num_nodes, 0);
+// Sums of hashes per vertex; vertices that are alike have equal ones. Adjacent twins need the weights apart from the
+// heads, since the weight between them is that of another head for each.
+struct Sums {
+  std::vector<uint64_t> apart, adjacent;
+  std::vector<char> alone;  // folded, or without arcs
+
+  Sums(const Rest& rest, int64_t n, int64_t workers) : apart(n), adjacent(rest.weighted() ? n : 0), alone(n, 1) {
+    each_range(workers, n, [&](int64_t begin, int64_t end) {
+      for (int64_t v = begin; v < end; ++v) {
+        apart[v] = rest.label == nullptr ? 0 : mixed(~static_cast<uint64_t>(rest.label[v]));
+        if (rest.weighted()) adjacent[v] = apart[v];
+        if (!rest.has(v)) continue;
+        rest.each_arc(v, [&](size_t way, int64_t slot) {
+          alone[v] = 0;
+          const uint64_t head = of_head(rest.ways[way].graph.col[slot], way);
+          if (!rest.weighted()) {
+            apart[v] += head;
+          } else {
+            const uint64_t weight = mixed(std::bit_cast<uint64_t>(rest.ways[way].weight[slot]));
+            apart[v] += mixed(head ^ weight);
+            adjacent[v] += head + (weight ^ way);
+          }
+        });
+      }
+    });
+  }
+
+  uint64_t of(int64_t v, bool second, size_t ways) const {
+    if (!second) return apart[v];
+    uint64_t sum = adjacent.empty() ? apart[v] : adjacent[v];
+    for (size_t way = 0; way < ways; ++way) sum += of_head(v, way);
+    return sum;
+  }
+
+ private:
+  static uint64_t of_head(int64_t v, size_t way) { return mixed(static_cast<uint64_t>(v) ^ (uint64_t{way} << 40)); }
+};
+
+// What closes the shortest paths between twins.
+struct Between {
   Slots around, among;
-  for (int64_t v = 0; v < graph.num_nodes; ++v)
+  std::vector<int64_t> second;  // [n] the second smallest twin of a class; -1: there is no need of one
+};
+
+// around: the slots of vertices with twins that are not adjacent to their nearest neighbours, by which the paths
+// between such twins run if arcs have no directions. If they have, these paths are closed walks, which a search finds
+// if a second twin is among its vertices. among: the slots between adjacent twins.
+Between between_twins(const Rest& rest, const int64_t* twin, int64_t n) {
+  const Rows& out = rest.ways[0];
+  const Csr& graph = out.graph;
+  const bool directed = rest.ways.size() > 1;
+  std::vector<char> several(n, 0), adjacent(n, 0);
+  Between found;
+  for (int64_t v = 0; v < n; ++v)
     if (twin[v] != v) several[v] = several[twin[v]] = 1;
-  for (int64_t v = 0; v < graph.num_nodes; ++v)
+  for (int64_t v = 0; v < n; ++v)
     for (int64_t slot = graph.rowptr[v]; several[v] && slot < graph.rowptr[v + 1]; ++slot)
-      if (twin[graph.col[slot]] == twin[v]) among.emplace_back(v, slot), adjacent[v] = 1;
-  for (int64_t v = 0; v < graph.num_nodes; ++v)
-    for (int64_t slot = graph.rowptr[v]; several[v] && !adjacent[v] && slot < graph.rowptr[v + 1]; ++slot)
-      if (rest.has(graph.col[slot])) around.emplace_back(v, slot);
-  return {around, among};
+      if (twin[graph.col[slot]] == twin[v]) found.among.emplace_back(v, slot), adjacent[v] = 1;
+  found.second.assign(n, -1);
+  for (int64_t v = 0; v < n; ++v) {
+    if (!several[v] || adjacent[v]) continue;
+    if (directed) {
+      const Csr& back = rest.ways[1].graph;
+      const bool passed = graph.rowptr[v] < graph.rowptr[v + 1] && back.rowptr[v] < back.rowptr[v + 1];
+      if (passed && twin[v] != v && found.second[twin[v]] < 0) found.second[twin[v]] = v;
+      continue;
+    }
+    double least = std::numeric_limits<double>::infinity();
+    for (int64_t slot = graph.rowptr[v]; out.weight != nullptr && slot < graph.rowptr[v + 1]; ++slot)
+      if (rest.has(graph.col[slot])) least = std::min(least, out.weight[slot]);
+    for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot)
+      if (rest.has(graph.col[slot]) && (out.weight == nullptr || out.weight[slot] == least))
+        found.around.emplace_back(v, slot);
+  }
+  return found;
 }
 
 // [2, count]: the vertices, and the slots.
@@ -106,22 +206,18 @@ Tensor as_tensor(const Tensor& like, const Slots& slots) {
 
 // No vertex has twins of both kinds, adjacent and not adjacent ones: with u and w not adjacent and v adjacent to u, v
 // is a neighbour of w, and hence w one of u.
-std::tuple<Tensor, Tensor, Tensor, Tensor> twins(const Tensor& rowptr, const Tensor& col, const Tensor& parent,
-                                                 std::optional<Tensor> label, int64_t threads) {
-  const Rest rest = {view(rowptr, col), parent.const_data_ptr<int64_t>(),
-                     label ? label->const_data_ptr<int64_t>() : nullptr};
-  const Csr& graph = rest.graph;
-  const int64_t n = graph.num_nodes, workers = threads_for(col.numel() + n, threads);
-  std::vector<uint64_t> sum(n);
-  std::vector<char> alone(n, 1);  // folded, or without neighbours
-  each_range(workers, n, [&](int64_t begin, int64_t end) {
-    for (int64_t v = begin; v < end; ++v) {
-      sum[v] = rest.label == nullptr ? 0 : mixed(~static_cast<uint64_t>(rest.label[v]));
-      if (!rest.has(v)) continue;
-      for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot)
-        if (rest.has(graph.col[slot])) alone[v] = 0, sum[v] += mixed(graph.col[slot]);
-    }
-  });
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> twins(const Tensor& rowptr, const Tensor& col,
+                                                         std::optional<Tensor> weight, std::optional<Tensor> colptr,
+                                                         std::optional<Tensor> row, std::optional<Tensor> back_weight,
+                                                         const Tensor& parent, std::optional<Tensor> label,
+                                                         int64_t threads) {
+  const auto values = [](const std::optional<Tensor>& x) { return x ? x->const_data_ptr<double>() : nullptr; };
+  Rest rest = {{{view(rowptr, col), values(weight)}},
+               parent.const_data_ptr<int64_t>(),
+               label ? label->const_data_ptr<int64_t>() : nullptr};
+  if (colptr) rest.ways.push_back({view(*colptr, *row), values(back_weight)});
+  const int64_t n = rowptr.numel() - 1, workers = threads_for(col.numel() + n, threads);
+  const Sums sums(rest, n, workers);
   Tensor found = empty(rowptr, n, ScalarType::Long);
   int64_t* const twin = found.mutable_data_ptr<int64_t>();
   for (int64_t v = 0; v < n; ++v) twin[v] = v;
@@ -129,21 +225,27 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> twins(const Tensor& rowptr, const Ten
   for (const bool adjacent : {false, true}) {
     keys.clear();
     for (int64_t v = 0; v < n; ++v)
-      if (!alone[v] && twin[v] == v) keys.emplace_back(sum[v] + (adjacent ? mixed(v) : 0), static_cast<int32_t>(v));
+      if (!sums.alone[v] && twin[v] == v)
+        keys.emplace_back(sums.of(v, adjacent, rest.ways.size()), static_cast<int32_t>(v));
     join(keys, rest, twin);
   }
-  Tensor neighbours = empty(rowptr, n, ScalarType::Long);
+  const Between between = between_twins(rest, twin, n);
+  const auto stands = [&](int64_t v) { return twin[v] == v || between.second[twin[v]] == v; };
+  std::vector<int64_t> size(n, 0);
+  for (int64_t v = 0; v < n; ++v) ++size[twin[v]];
+  Tensor searched = empty(rowptr, n, ScalarType::Double), neighbours = empty(rowptr, n, ScalarType::Long);
+  double* const copies = searched.mutable_data_ptr<double>();
   int64_t* const left = neighbours.mutable_data_ptr<int64_t>();
   each_range(workers, n, [&](int64_t begin, int64_t end) {
     for (int64_t v = begin; v < end; ++v) {
-      left[v] = 0;
-      if (!rest.has(v) || twin[v] != v) continue;
-      for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot)
-        left[v] += rest.has(graph.col[slot]) && twin[graph.col[slot]] == graph.col[slot];
+      left[v] = 0, copies[v] = 0;
+      if (!rest.has(v) || !stands(v)) continue;
+      const int64_t all = size[twin[v]], second = between.second[twin[v]];
+      copies[v] = static_cast<double>(second < 0 ? all : second == v ? all - 1 : 1);
+      rest.each_arc(v, [&](size_t way, int64_t slot) { left[v] += stands(rest.ways[way].graph.col[slot]); });
     }
   });
-  const auto [around, among] = slots_of_twins(rest, twin);
-  return {found, neighbours, as_tensor(rowptr, around), as_tensor(rowptr, among)};
+  return {found, searched, neighbours, as_tensor(rowptr, between.around), as_tensor(rowptr, between.among)};
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("twins", TORCH_BOX(&twins)); }

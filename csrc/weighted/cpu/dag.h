@@ -29,12 +29,14 @@ class DagPass {
       : problem_(problem), sigma_(problem.out.num_nodes), share_(problem.out.num_nodes) {}
 
   Status run(const Dag& dag, double source_weight, double own_weight, double* scores) {
-    if (!count_paths(dag)) return Status::cancelled;
+    const bool copies = problem_.copies != nullptr;
+    if (!(copies ? count_paths<true>(dag) : count_paths<false>(dag))) return Status::cancelled;
     const bool plain = problem_.plain;
     const bool fits = dag.vertex == nullptr ? (plain ? begin<true, false>(dag) : begin<false, false>(dag))
                                             : (plain ? begin<true, true>(dag) : begin<false, true>(dag));
     if (!fits) return Status::overflow;
-    if (!backward(dag, source_weight, scores)) return Status::cancelled;
+    if (!(copies ? backward<true>(dag, source_weight, scores) : backward<false>(dag, source_weight, scores)))
+      return Status::cancelled;
     if constexpr (Visitor::edges) return Status::done;
     const bool scored = dag.vertex == nullptr ? (plain ? score<true, false>(dag, source_weight, own_weight, scores)
                                                        : score<false, false>(dag, source_weight, own_weight, scores))
@@ -52,14 +54,23 @@ class DagPass {
   static constexpr int64_t kArcs = 1 << 16;  // between two checks of the cancel flag
   static constexpr int32_t kAhead = 8;
 
+  // The number of twins that the vertex of this id stands for.
+  Count copies(const Dag& dag, int32_t id) const {
+    return Count(problem_.copies[dag.vertex == nullptr ? id : dag.vertex[id]]);
+  }
+
+  template <bool Copies>
   [[gnu::noinline]] bool count_paths(const Dag& dag) {
     Count* const sigma = sigma_.data();
     for (int32_t p = 0; p < dag.ids; ++p) sigma[p] = Count(0.0);
     sigma[dag.source] = Count(1.0);
     for (int64_t i = 0; i < dag.arcs;) {
       if (cancelled(problem_.cancel)) return false;
-      for (const int64_t end = i + kArcs < dag.arcs ? i + kArcs : dag.arcs; i < end; ++i)
-        sigma[dag.arc[i].head] += sigma[dag.arc[i].tail];
+      for (const int64_t end = i + kArcs < dag.arcs ? i + kArcs : dag.arcs; i < end; ++i) {
+        Count paths = sigma[dag.arc[i].tail];
+        if constexpr (Copies) paths = paths * copies(dag, dag.arc[i].head);
+        sigma[dag.arc[i].head] += paths;
+      }
     }
     return true;
   }
@@ -81,6 +92,7 @@ class DagPass {
     return largest < kLargestCount;
   }
 
+  template <bool Copies>
   [[gnu::noinline]] bool backward(const Dag& dag, double source_weight, double* scores) {
     const Count* const sigma = sigma_.data();
     Share* const share = share_.data();
@@ -88,7 +100,8 @@ class DagPass {
       if (cancelled(problem_.cancel)) return false;
       for (const int64_t begin = i > kArcs ? i - kArcs : 0; i > begin;) {
         const DagArc arc = dag.arc[--i];
-        const Count passed_up = share[arc.head].own + share[arc.head].sum;
+        Count passed_up = share[arc.head].own + share[arc.head].sum;
+        if constexpr (Copies) passed_up = passed_up * copies(dag, arc.head);
         share[arc.tail].sum += passed_up;
         if constexpr (Visitor::edges) {
           __builtin_prefetch(scores + dag.slot[i > kAhead ? i - kAhead : 0], 1);

@@ -60,7 +60,9 @@ class LanePaths {
       if (lanes == 0) continue;
       RowSum<T> sum;
       gather<false>(by_head, v, lanes, first, sum, [](auto...) {});
-      sum.finish().masked_store(sigma_.data() + v * kLanes, lanes);
+      Row<T> paths = sum.finish();
+      if (problem_.copies != nullptr) paths *= static_cast<T>(problem_.copies[v]);
+      paths.masked_store(sigma_.data() + v * kLanes, lanes);
     }
     return true;
   }

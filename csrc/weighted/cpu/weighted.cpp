@@ -3,6 +3,7 @@
 #include <torch/csrc/stable/library.h>
 
 #include <atomic>
+#include <optional>
 
 #include "weighted/cpu/light_arcs.h"
 #include "paths/cpu/path_batches.h"
@@ -112,10 +113,11 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
                            const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
                            const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
                            int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t, int64_t,
-                           int64_t, int64_t) {
+                           int64_t, int64_t, std::optional<Tensor> copies) {
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
+  const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
+                                         copies ? copies->const_data_ptr<double>() : nullptr);
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
   return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
              tie_tolerance);
