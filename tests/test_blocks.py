@@ -230,6 +230,9 @@ def test_auto_takes_blocks_that_pay(tuning: Tuning) -> None:
     plan = torchcent.explain(graph)
     assert "blocks of up to 700 vertices" in str(plan) and "bridges" in str(plan)
     assert plan.core_nodes < graph.num_nodes and plan.num_nodes == graph.num_nodes
+    tuning(twins_sources=0, twins_sources_on_cuda=0)
+    for measure in ("edge_betweenness", "stress", "percolation"):
+        assert "blocks of up to 700 vertices" in str(torchcent.explain(graph, measure=measure))
     known = torchcent.betweenness(graph, reduce="fold", dtype=F64)
     torch.testing.assert_close(torchcent.betweenness(graph, dtype=F64), known, rtol=1e-5, atol=1e-9)
     assert "blocks" not in str(torchcent.explain(graph, reduce="fold"))

@@ -22,21 +22,21 @@ _SOME = 3  # graphs that the reason lists individually
 def explained(graph: Graph, request: Request) -> Plan:
     """The plan of one graph, or the combined plan of all graphs of a batch."""
 
-    def of_one(one: Graph, own: Tensor | None) -> Plan:
-        asked = request._replace(sources=own)
+    def of_one(one: Graph, starts: Tensor | None, ends: Tensor | None) -> Plan:
+        asked = request._replace(sources=starts, targets=ends)
         blocks = _blocks.chosen(one, asked)
         return _plan.plan(one, asked)[0] if blocks is None else _of_blocks(one, blocks, asked)
 
     measure, pivots, memory = request.measure, request.sources, request.memory
     small, large = _tiny.split(graph, request.engine)
-    own = _batch.chosen(graph, pivots)
+    own, ends = (_batch.chosen(graph, x) for x in (pivots, request.targets))
     if graph.ptr is None and large:
-        return of_one(graph, pivots)
+        return of_one(graph, pivots, request.targets)
     plans = []
     for number in large:
         start = own(number)
         if start is None or start.numel():
-            plans.append(of_one(_batch.part(graph, number), start))
+            plans.append(of_one(_batch.part(graph, number), start, ends(number)))
     size = np.diff(_batch.bounds(graph)[0])
     engines = Counter({"tiny": int(small.size)}) if small.size else Counter()
     engines.update(made.engine for made in plans)
