@@ -108,8 +108,8 @@ class Twins:
     @cached_property
     def second(self) -> Tensor:
         """The vertices that are searched besides the smallest of their class."""
-        vertex = torch.arange(self.twin.numel(), device=self.twin.device)
-        return torch.nonzero((self.copies > 0) & (self.twin != vertex)).flatten()
+        shared = torch.nonzero((self.copies > 0) & (self.copies < self.size)).flatten()
+        return shared[self.twin.index_select(0, shared) != shared]
 
     def arcs_left(self, arcs: Tensor) -> Tensor:
         """[n]: the number of arcs that each vertex has left."""
@@ -119,21 +119,18 @@ class Twins:
         self, graph: Graph, measure: str, pairs: Pairs, endpoints: bool
     ) -> tuple[Pairs, Tensor]:
         """The pairs left to be searched, and the contribution of those within classes."""
-        a, b = pairs.source, pairs.target
-        of_a, of_b = self._inside(a), self._inside(b)
+        a, b, own, through = pairs
+        of_a = self._inside(a)
+        of_b = of_a if b is a else self._inside(b)
         counts = MEASURES[measure].visitor == Visitor.STRESS
         if MEASURES[measure].per_slot:
             known = self._known_of_slots(graph, a, b, of_a, of_b)
         else:
-            known = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-            row, slot = self.around
-            passed = (of_a * of_b - self._inside(a * b)) / self.size  # by each of the class
-            share = torch.ones_like(self._shares) if counts else self._shares
-            other = graph.col.index_select(0, slot).long()
-            add_at(known, other, passed.index_select(0, row) * share)
+            known = self._known_of_vertices(graph, a, b, of_a, of_b, counts)
+        if own is not graph._zeros or through is not graph._zeros:
             self._add_ends(known, counts, pairs, of_a, of_b)
+            own = self._inside(own)
         source, target = of_a, of_b
-        own, through = self._inside(pairs.own), pairs.through * self.copies
         if self.second.numel():
             source = of_a.index_fill(0, self.second, 0)
             first = self.twin.index_select(0, self.second)
@@ -141,9 +138,23 @@ class Twins:
             target = of_b.index_copy(0, first, shared)
             rest = of_b.index_select(0, first).sub_(shared).clamp_(min=0)
             target.index_copy_(0, self.second, rest)
-        if counts:  # what is passed up is multiplied by copies, and so are the scores
-            target, through = target / self.copies.clamp(min=1), pairs.through
+        if counts:  # the kernels multiply what is passed up by copies, and what is added to scores
+            target = target / self.copies.clamp(min=1)
+        elif through is not graph._zeros:
+            through = through * self.copies
         return Pairs(source, target, own, through), known
+
+    def _known_of_vertices(
+        self, graph: Graph, a: Tensor, b: Tensor, of_a: Tensor, of_b: Tensor, counts: bool
+    ) -> Tensor:
+        known = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+        row, slot = self.around
+        if slot.numel():
+            passed = (of_a * of_b - self._inside(a * b)) / self.size  # by each of the class
+            passed = passed.index_select(0, row)
+            other = graph.col.index_select(0, slot).long()
+            add_at(known, other, passed if counts else passed.mul_(self._shares))
+        return known
 
     def _known_of_slots(
         self, graph: Graph, a: Tensor, b: Tensor, of_a: Tensor, of_b: Tensor
@@ -167,18 +178,14 @@ class Twins:
     ) -> None:
         """Adds what paths to twins count at their ends."""
         own, through = pairs.own, pairs.through
-        if not bool(own.any()) and not bool(through.any()):
-            return
         ends = own * (of_b - pairs.target) + through * (of_a - pairs.source)
-        row = self.among[0]
-        is_adjacent = torch.zeros_like(known).index_fill_(0, row, 1)
-        known.add_(ends * is_adjacent)
         row = self.around[0]
+        joined = torch.zeros_like(known).index_fill_(0, self.among[0], 1)
         if counts:  # a path for each of the nearest neighbours
-            add_at(known, row, ends.index_select(0, row))
+            joined = add_at(joined, row, torch.ones_like(self._shares))
         else:
-            is_apart = torch.zeros_like(known).index_fill_(0, row, 1)
-            known.add_(ends * is_apart)
+            joined.index_fill_(0, row, 1)
+        known.addcmul_(ends, joined)
 
     def spread(self, graph: Graph, found: Tensor, per_slot: bool) -> Tensor:
         """The scores of all members, from those of the vertices or slots that stand for them."""

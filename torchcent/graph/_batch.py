@@ -39,16 +39,20 @@ def part(graph: Graph, number: int) -> Graph:
     parts: dict[int, Graph] = graph.__dict__.setdefault("_parts", {})
     if number not in parts:
         vertices, slots = run(graph, number)
-        slot = torch.arange(slots.stop - slots.start, device=graph.device)
         parts[number] = Graph(
-            graph.rowptr[vertices.start : vertices.stop + 1] - slots.start,
-            graph.col[slots] - vertices.start,
-            slot,
+            _shifted(graph.rowptr[vertices.start : vertices.stop + 1], slots.start),
+            _shifted(graph.col[slots], vertices.start),
+            None,
             graph.directed,
             None if graph.weight is None else graph.weight[slots],
             _trusted=True,
         )
     return parts[number]
+
+
+def _shifted(ids: Tensor, start: int) -> Tensor:
+    """ids - start; on the CPU without waking PyTorch's threads, which then compete with ours."""
+    return ids - start if ids.is_cuda else torch.from_numpy(ids.numpy() - start)
 
 
 def run(graph: Graph, number: int) -> tuple[slice, slice]:
