@@ -90,6 +90,7 @@ class DijkstraRun {
       : sources_(sources), run_(run), n_(graph.paths.n), m_(graph.paths.m), problem_(dijkstra_problem(graph, run)) {
     problem_.target_weight = graph.paths.target_weight;
     problem_.through_weight = graph.paths.through_weight;
+    problem_.copies = graph.paths.copies;
     problem_.score_stride = stride;
     allocate();
   }

@@ -31,6 +31,7 @@ struct DijkstraProblem {
   const double* total;    // of all weights
   int64_t m;
   const double *target_weight, *through_weight;
+  const double* copies;  // [n] twins that each vertex stands for; null: one
   Ties ties;
   Traversal how;
   int64_t count;

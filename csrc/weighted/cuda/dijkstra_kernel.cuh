@@ -129,7 +129,8 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         double target = targets ? p_.target_weight[v] : 1.0;
         if constexpr (Visitor::by_depth) target *= l > 0 ? Visitor::target_factor(static_cast<double>(d)) : 1;
         const Count b(target);
-        const Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
+        Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
+        if (p_.copies != nullptr) passed = stored(passed * Count(p_.copies[v]));
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[v] = passed;
       });
@@ -254,6 +255,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     if constexpr (counts) {
       if (pull) sum = total(sum);
       if (!valid || lane != 0) return;
+      if (pull && p_.copies != nullptr) sum = sum * Count(p_.copies[v]);
       if (pull) sigma_[v] = sum = d == T(0) ? Count(1.0) : stored(sum);
       else sum = sigma_[v];
       if constexpr (__is_same(Count, double)) {
@@ -274,7 +276,11 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         distance_[w] = known = length;
         sigma_[w] = Count(0.0);
       }
-      if (d < length && length == known) sigma_[w] = stored(sigma_[w] + sigma_[v]);
+      if (d < length && length == known) {
+        Count paths = sigma_[v];
+        if (p_.copies != nullptr) paths = paths * Count(p_.copies[w]);
+        sigma_[w] = stored(sigma_[w] + paths);
+      }
       __threadfence_block();
       atomicExch(lock, 0);
       waiting = false;

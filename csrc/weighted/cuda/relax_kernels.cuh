@@ -36,13 +36,14 @@ struct RelaxWave {
   // Of the final distances, over the lanes that reach the vertex:
   T *nearest, *farthest;  // [n]
   LaneArcs tails, heads;
-  unsigned* absent;   // [n] lanes that do not reach the vertex
-  unsigned* start;    // [n] lanes whose source is the vertex
-  unsigned* done[2];  // [n] finished lanes, before and after the pass
-  double* sigma;      // [n][32]
-  double* rho;        // [n][32], or sigma itself if only one of them is needed
-  double* weight;     // [32] a
-  double* own;        // [32] c
+  unsigned* absent;      // [n] lanes that do not reach the vertex
+  unsigned* start;       // [n] lanes whose source is the vertex
+  unsigned* done[2];     // [n] finished lanes, before and after the pass
+  double* sigma;         // [n][32]
+  double* rho;           // [n][32], or sigma itself if only one of them is needed
+  double* weight;        // [32] a
+  double* own;           // [32] c
+  const double* copies;  // [n] of the graph: twins that each vertex stands for; null: one
   int* failed;
   double* scores;  // [n], or [m]
   int64_t scored;
@@ -330,6 +331,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
   pass_over(in, wave, wave.tails, sigma, pass, before, after,
             [&](int batch, const Item& item, unsigned ready, double sum) {
               if (!(ready >> lane_id() & 1)) return;
+              if (wave.copies != nullptr) sum *= wave.copies[item.vertex];
               sigma[int64_t{item.vertex} * kRelaxLanes + lane_id()] = sum;
               if (!(sum <= kRelaxLimit)) wave.failed[batch] = 1;
             });
@@ -354,7 +356,8 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
                 const bool counted = sigma > 0;
                 if (start) total = wave.own[source] * sum;
                 else if (counted) total = wave.weight[source] * Visitor::score(sigma, sum, through_weight[v]);
-                const double passed = counted ? Visitor::passed_up(target_weight[v], sigma, sum) : 0;
+                double passed = counted ? Visitor::passed_up(target_weight[v], sigma, sum) : 0;
+                if (wave.copies != nullptr) passed *= wave.copies[v];
                 rho[at] = passed;
                 if (!(passed <= kRelaxLimit)) wave.failed[batch] = 1;
               }

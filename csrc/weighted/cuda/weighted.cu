@@ -2,6 +2,8 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <optional>
+
 #include "weighted/weighted_search.h"
 #include "weighted/cuda/relax_distances.cuh"
 #include "weighted/cuda/weighted_tensors.cuh"
@@ -61,12 +63,13 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
                            const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
                            const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
                            int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t flight,
-                           int64_t lanes, int64_t strategy, int64_t blocks) {
+                           int64_t lanes, int64_t strategy, int64_t blocks, std::optional<Tensor> copies) {
   const Launch launch = {threads, flight, lanes, strategy, blocks};
   const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
   same_device("weighted_dependency", tensors.device(),
               {&col, &weight, &colptr, &row, &back_weight, &sources, &source_weight, &own_weight, &target_weight,
                &through_weight, &scores});
+  if (copies) same_device("weighted_dependency", tensors.device(), {&*copies});
   const torch::stable::accelerator::DeviceGuard guard(tensors.device());
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const highest = result.mutable_data_ptr<int64_t>();
@@ -77,11 +80,12 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
   TensorScratch scratch(rowptr);
   const Run run = run_on(tensors.device(), scratch, control, launch);
   const double *const b = target_weight.const_data_ptr<double>(), *const h = through_weight.const_data_ptr<double>();
+  const double* const c = copies ? copies->const_data_ptr<double>() : nullptr;
   double* const target = scores.mutable_data_ptr<double>();
   const Rung first = Rung{*highest};
-  const Rung used = tensors.whole() ? dependency(tensors.graph<uint32_t>(b, h, tie_tolerance), all, target,
+  const Rung used = tensors.whole() ? dependency(tensors.graph<uint32_t>(b, h, tie_tolerance, c), all, target,
                                                  Measure{measure}, WeightedEngine{engine}, first, run)
-                                    : dependency(tensors.graph<double>(b, h, tie_tolerance), all, target,
+                                    : dependency(tensors.graph<double>(b, h, tie_tolerance, c), all, target,
                                                  Measure{measure}, WeightedEngine{engine}, first, run);
   *highest = static_cast<int64_t>(used);
   return result;

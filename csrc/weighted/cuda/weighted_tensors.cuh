@@ -19,13 +19,15 @@ struct WeightedTensors {
     else return reinterpret_cast<const T*>(tensor.const_data_ptr<int32_t>());
   }
   template <class T>
-  WeightedGraph<T> graph(const double* target_weight, const double* through_weight, double tie_tolerance) const {
+  WeightedGraph<T> graph(const double* target_weight, const double* through_weight, double tie_tolerance,
+                         const double* copies = nullptr) const {
     return {{rowptr.numel() - 1,
              col.numel(),
              {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
              {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
              target_weight,
-             through_weight},
+             through_weight,
+             copies},
             values<T>(weight),
             values<T>(back_weight),
             tie_tolerance};
