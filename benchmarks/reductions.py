@@ -1,12 +1,13 @@
 """What exact reductions save: exact betweenness of whole graphs, from edges to scores.
 
-    python benchmarks/reductions.py                 # about twelve minutes
+    python benchmarks/reductions.py                 # about twenty minutes
     python benchmarks/reductions.py --device cuda   # the three largest
 
 Without a reduction beyond folding, and as `reduce="auto"` decides, in turns: five times, once where
 a run takes longer than 20 seconds. Every run builds the graph; where they are repeated, the same is
 then measured on a prepared graph. Scores are compared.
-results/reductions.json holds both devices.
+Some graphs are taken with their directions, too, and some for stress. results/reductions.json holds
+both devices.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from graphs import find, lengths
+from graphs import find, lengths, shared
 from machine import conditions
 from report import markdown
 
@@ -39,11 +40,22 @@ WEIGHTED = {
     "PGPgiantcompo": "whole weights", "ca-CondMat-lcc": "whole weights", "power": "lengths",
     "luxembourg_osm": "lengths", "tn-sydney": "lengths",
 }  # fmt: skip
+#: also with their directions
+DIRECTED = ("higgs-mention", "p2p-Gnutella31", "soc-Slashdot0902", "web-NotreDame", "cnr-2000")
+#: also by another measure
+STRESS = ("rec-amazon", "PGPgiantcompo", "email-Enron")
 
 
-def measure(name: str, device: torch.device, weights: str = "") -> dict[str, Any]:
+def measure(
+    name: str,
+    device: torch.device,
+    weights: str = "",
+    directed: bool = False,
+    function: str = "betweenness",
+) -> dict[str, Any]:
     """weights: none, "whole weights" of 1 to 9 or "lengths" of 10 to 1,000."""
-    edges, n = find([name])[0].edges()
+    edges, n = shared(name) if directed else find([name])[0].edges()
+    score = getattr(torchcent, function)
     index = torch.from_numpy(np.ascontiguousarray(edges)).to(device)
     weight = None
     if weights == "lengths":
@@ -52,35 +64,35 @@ def measure(name: str, device: torch.device, weights: str = "") -> dict[str, Any
         chance = torch.Generator().manual_seed(1)
         weight = torch.randint(1, 10, (index.shape[1],), generator=chance).double()
     weight = None if weight is None else weight.to(device)
-    options: dict[str, Any] = {"num_nodes": n, "directed": False, "progress": False}
+    options: dict[str, Any] = {"num_nodes": n, "directed": directed, "progress": False}
     seconds: dict[str, list[float]] = {"fold": [], "auto": []}
     scores: dict[str, torch.Tensor] = {}
     if device.type == "cuda":  # loads the kernels
-        torchcent.betweenness(index, weight, sources=1, **options)
+        score(index, weight, sources=1, **options)
     for _ in range(TURNS):
         for how, runs in seconds.items():
             _finish(device)
             begin = time.perf_counter()
-            scores[how] = torchcent.betweenness(
-                index, weight, reduce=how, dtype=torch.float64, **options
-            )
+            scores[how] = score(index, weight, reduce=how, dtype=torch.float64, **options)
             _finish(device)
             runs.append(time.perf_counter() - begin)
         if seconds["fold"][0] > LONG:
             break
     torch.testing.assert_close(scores["auto"], scores["fold"], rtol=1e-4, atol=1e-9)
-    graph = Graph.from_edge_index(index, num_nodes=n, directed=False, edge_weight=weight)
+    graph = Graph.from_edge_index(index, num_nodes=n, directed=directed, edge_weight=weight)
     prepared: dict[str, list[float]] = {"fold": [], "auto": []}
     for turn in range(TURNS + 1 if len(seconds["fold"]) > 1 else 0):
         for how, runs in prepared.items():
             _finish(device)
             begin = time.perf_counter()
-            torchcent.betweenness(graph, reduce=how, dtype=torch.float64, progress=False)
+            score(graph, reduce=how, dtype=torch.float64, progress=False)
             _finish(device)
             runs += [time.perf_counter() - begin] if turn else []
-    plan = torchcent.explain(graph)
+    plan = torchcent.explain(graph, measure=function)
+    kind = ["directed"] * directed + [weights] * bool(weights)
+    kind += [function] * (function != "betweenness")
     row = {
-        "name": name + (f", {weights}" if weights else ""), "num_nodes": n,
+        "name": ", ".join([name, *kind]), "num_nodes": n,
         "num_slots": graph.num_slots, "searched_nodes": plan.core_nodes,
         "searched_slots": plan.core_slots, "blocks": plan.blocks, "merged": plan.merged,
         "contracted": plan.contracted, "together": plan.together, "seconds": seconds,
@@ -134,6 +146,10 @@ def main() -> None:
     torch.set_num_threads(THREADS)
     rows = [measure(name, device) for name in names]
     rows += [measure(name, device, WEIGHTED[name]) for name in names if name in WEIGHTED]
+    if device.type == "cpu":
+        of_directed = DIRECTED if not given.graphs else [x for x in names if x in DIRECTED]
+        rows += [measure(name, device, directed=True) for name in of_directed]
+        rows += [measure(name, device, function="stress") for name in names if name in STRESS]
     result: dict[str, Any] = {**conditions(), "threads": THREADS, "graphs": rows}
     if device.type == "cuda":
         result["device"] = torch.cuda.get_device_name(device)
