@@ -63,9 +63,10 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor sources_inside, Tensor targets_inside)");
   // Of the contraction of chains, kept and inner are vertices, ends are kept ones by their numbers, and along are the
   // distances from x_0 (chains/chains.h). slots, [2, inner + chains], are those of each step, forwards and backwards.
+  // loops: whether the contracted graph, rowptr, head and arc, has the arcs of chains that return to their beginning.
   m.def(
-      "chains(Tensor rowptr, Tensor col, Tensor? weight, int ball) -> (Tensor kept, Tensor first, Tensor inner, "
-      "Tensor ends, Tensor along, Tensor rowptr, Tensor head, Tensor arc, Tensor slots)");
+      "chains(Tensor rowptr, Tensor col, Tensor? weight, int ball, bool loops=False) -> (Tensor kept, Tensor first, "
+      "Tensor inner, Tensor ends, Tensor along, Tensor rowptr, Tensor head, Tensor arc, Tensor slots)");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
   // Distances, computed by the bits engine (distances/cpu/measures.h). sums are [n, 4] or [sources, 4]: d, 1/d,
@@ -107,7 +108,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance, "
       "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
-  // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.
+  // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources. CUDA
+  // has searches from one source at a time only, and needs `loops`.
   m.def(
       "chain_dependency(Tensor kept, Tensor first, Tensor inner, Tensor ends, Tensor along, Tensor rowptr, "
       "Tensor head, Tensor arc, Tensor? slots, Tensor sources, Tensor source_weight, Tensor target_weight, "

@@ -300,12 +300,12 @@ class ChainEnds final : public Search {
       if (weight == 0) continue;
       const Doubled<T> twice = 2 * static_cast<Doubled<T>>(position[h]);
       // Forwards up to `at.last`, and backwards, around, to the others.
-      const Meeting at = meeting(graph_, chain, twice + whole, 0, k + 1);
+      const Meeting at = meeting(graph_.position(chain), graph_.by_hops, twice + whole, 0, k + 1);
       const Count once = at.tie ? Count(target[at.last + 1]) / (Count(1.0) + sigma) : Count(0.0);
       const double tied = double(once), tied_around = double(once * sigma);
       const double out_back = weight * (sum[k] - sum[at.right() - 1] + tied_around);
       // Backwards down to `to.right()`, and forwards, around, to the others.
-      const Meeting to = meeting(graph_, chain, twice - whole, 0, k + 1);
+      const Meeting to = meeting(graph_.position(chain), graph_.by_hops, twice - whole, 0, k + 1);
       const Count once_to = to.tie ? Count(target[to.last + 1]) / (Count(1.0) + sigma) : Count(0.0);
       const double tied_to = double(once_to), tied_around_to = double(once_to * sigma);
       const double out_forward = weight * (sum[to.last] + tied_around_to);

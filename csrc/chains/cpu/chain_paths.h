@@ -2,54 +2,17 @@
 #pragma once
 
 #include "chains/chains.h"
+#include "chains/segment.h"
 #include "weighted/cpu/dijkstra.h"
 
 namespace torchcent::TORCHCENT_ISA {
-
-// Twice a distance, and differences of distances.
-template <class T>
-using Doubled = std::conditional_t<std::is_same_v<T, int32_t>, int64_t, double>;
-
-// Where paths from the two ends of a chain meet: x_j is reached from the left for j <= last, from the right for
-// j > last + tie, and from both if j = last + 1 and tie.
-struct Meeting {
-  int64_t last;
-  bool tie;
-
-  int64_t right() const { return last + 1 + tie; }  // the first that is reached from the right alone
-  // In one number, of which last and right() are monotone functions.
-  int32_t packed() const { return static_cast<int32_t>(2 * last + tie); }
-  static int64_t last_of(int32_t code) { return code >> 1; }
-  static int64_t right_of(int32_t code) { return (int64_t{code} + 3) >> 1; }
-  static Meeting unpacked(int32_t code) { return {code >> 1, (code & 1) != 0}; }
-};
-
-// Of x_j with low < j < high; x_j is nearer to the left if 2 position(j) < sum.
-template <class T>
-inline Meeting meeting(const ChainGraph<T>& graph, int64_t chain, Doubled<T> sum, int64_t low, int64_t high) {
-  if (graph.by_hops) {
-    const int64_t twice = static_cast<int64_t>(sum);
-    const int64_t last = (twice - 1) >> 1;
-    const int64_t clamped = last < low ? low : last >= high ? high - 1 : last;
-    return {clamped, (twice & 1) == 0 && 2 * low < twice && twice < 2 * high};
-  }
-  const T* const position = graph.position(chain);
-  int64_t last = low, size = high - 1 - low;
-  while (size > 0) {  // last: the largest j so far that is nearer to the left; of the next `size`, some may be
-    const int64_t half = (size + 1) / 2;
-    const bool nearer = 2 * static_cast<Doubled<T>>(position[last + half]) < sum;
-    last = nearer ? last + half : last;
-    size = nearer ? size - half : half - 1;
-  }
-  return {last, last + 1 < high && 2 * static_cast<Doubled<T>>(position[last + 1]) == sum};
-}
 
 // Of all inner vertices, from distances of the ends.
 template <class T>
 inline Meeting meeting(const ChainGraph<T>& graph, int64_t chain, const ChainRecord<T>& record, T left, T right) {
   const Doubled<T> sum =
       static_cast<Doubled<T>>(record.length) + (static_cast<Doubled<T>>(right) - static_cast<Doubled<T>>(left));
-  return meeting(graph, chain, sum, 0, record.count + 1);
+  return meeting(graph.position(chain), graph.by_hops, sum, 0, record.count + 1);
 }
 
 // The sums at a place of a chain (docs/chains.md): L and R, XL and XR.

@@ -83,35 +83,29 @@ class ChainSources final : public Search {
   // The targets strictly between x_low and x_high.
   void segment(int64_t chain, int64_t low, int64_t high, const End& left, const End& right, double weight,
                const ChainSums<T>& sums) {
-    const T* const position = graph_.position(chain);
-    const Doubled<T> begin = low == 0 ? Doubled<T>(0) : Doubled<T>(position[low]);
-    const Doubled<T> difference = static_cast<Doubled<T>>(right.distance) - static_cast<Doubled<T>>(left.distance);
-    const Meeting at = meeting(graph_, chain, begin + static_cast<Doubled<T>>(position[high]) + difference, low, high);
     const int64_t first = graph_.first[chain];
-    const double* const target = problem_.weights.sum_target + first + chain;
+    const ChainTargets<T> targets = {graph_.position(chain), problem_.weights.sum_target + first + chain,
+                                     problem_.weights.inner_target + first - 1, graph_.by_hops};
+    const Segment<Count> found(targets, low, high, SegmentEnd<T, Count>{left.distance, left.sigma},
+                               SegmentEnd<T, Count>{right.distance, right.sigma});
     MeetSums* const meet = sums.meet(chain);
-    double of_left = target[at.last] - target[low], of_right = target[high - 1] - target[at.right() - 1];
-    meet[at.last].left += weight;
-    meet[at.right()].right += weight;
-    Count share(0.0);
-    double tied_left = 0, tied_right = 0;
-    if (at.tie) {
-      share = Count(problem_.weights.inner_target[first + at.last]) / (left.sigma + right.sigma);
-      tied_left = double(share * left.sigma);
-      tied_right = double(share * right.sigma);
-      sums.tied(chain)[at.last + 1].left += weight * tied_left;
-      sums.tied(chain)[at.last + 1].right += weight * tied_right;
+    meet[found.at.last].left += weight;
+    meet[found.at.right()].right += weight;
+    if (found.at.tie) {
+      MeetSums& tied = sums.tied(chain)[found.at.last + 1];
+      tied.left += weight * found.tied_left;
+      tied.right += weight * found.tied_right;
     }
     if (low > 0) {
       meet[low].left -= weight;
-      sums.begin(chain)[low].inside_forward += weight * (of_left + tied_left);
+      sums.begin(chain)[low].inside_forward += weight * (found.of_left + found.tied_left);
     }
     if (high <= graph_.count(chain)) {
       meet[high].right -= weight;
-      sums.begin(chain)[high].inside_back += weight * (of_right + tied_right);
+      sums.begin(chain)[high].inside_back += weight * (found.of_right + found.tied_right);
     }
-    *left.sum += Count(of_left) / left.sigma + share;
-    *right.sum += Count(of_right) / right.sigma + share;
+    *left.sum += found.left;
+    *right.sum += found.right;
   }
 
   // rho_v = sum_v + b_v / sigma_v, where sum_v adds up the targets inside chains and rho of the successors.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chains/chains.h"
+#include "chains/finish.h"
 #include "paths/cpu/path_batches.h"
 
 namespace torchcent {
@@ -131,7 +132,7 @@ struct Chained {
   }
 
  private:
-  // docs/chains.md, the sums along a chain. meet: L, R; tied: XL, XR; begin: IF, IB, FF, FB, BL, BR.
+  // begin: IF, IB, FF, FB, BL, BR. The last two are added to the others first.
   void finish_chain(int64_t c, double* row, const double* pass, double* scores, const int64_t* forward,
                     const int64_t* back) const {
     const ChainGraph<T>& graph = problem.graph;
@@ -143,38 +144,20 @@ struct Chained {
     const int64_t k = graph.count(c), first = graph.first[c], step = first + c;
     const double* const source = inner_source.data() + first - 1;
     const double* const target = inner_target.data() + first - 1;
-    double running = 0, out_forward = pass[0], out_back = pass[1];
+    double running = 0;
     for (int64_t h = k; h > 0; --h) {
       running += begin[6 * h + 4];
       begin[6 * h + 3] += source[h] * running;
-      out_back += begin[6 * h + 3];
     }
     running = 0;
     for (int64_t h = 1; h <= k; ++h) {
       running += begin[6 * h + 5];
       begin[6 * h + 2] += source[h] * running;
-      out_forward += begin[6 * h + 2];
     }
-    double absorbed = 0;
-    running = 0;
-    for (int64_t i = k; i >= 0; --i) {
-      if (forward != nullptr) scores[forward[step + i]] += out_forward + absorbed;
-      if (i == 0) break;
-      out_forward -= begin[6 * i + 2];
-      if (forward == nullptr) scores[inner[first + i - 1]] += out_forward + absorbed - begin[6 * i];
-      running += meet[2 * i];
-      absorbed += target[i] * running + tied[2 * i] - begin[6 * i];
-    }
-    absorbed = running = 0;
-    for (int64_t i = 0; i <= k; ++i) {
-      if (i > 0) {
-        out_back -= begin[6 * i + 3];
-        if (forward == nullptr) scores[inner[first + i - 1]] += out_back + absorbed - begin[6 * i + 1];
-        running += meet[2 * i + 1];
-        absorbed += target[i] * running + tied[2 * i + 1] - begin[6 * i + 1];
-      }
-      if (forward != nullptr) scores[back[step + i]] += out_back + absorbed;
-    }
+    const bool slots = forward != nullptr;
+    torchcent::finish_chain(
+        {k, pass[0], pass[1], meet, tied, begin, 6, target},
+        {scores, slots ? nullptr : inner + first - 1, slots ? forward + step : nullptr, slots ? back + step : nullptr});
   }
 
   void weigh(const double* source, const double* target) {

@@ -166,9 +166,10 @@ Tensor of(const Tensor& like, const std::vector<int64_t>& values) {
 }  // namespace
 
 // See ChainGraph in chains/chains.h. kept and inner are vertices of the graph; slots, [2, inner + chains], those of
-// each step forwards and backwards; rowptr, head, arc the contracted graph.
+// each step forwards and backwards; rowptr, head, arc the contracted graph, with two arcs of each chain from a vertex
+// to itself if `loops`.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> chains(
-    const Tensor& rowptr, const Tensor& col, const std::optional<Tensor>& weight, int64_t ball) {
+    const Tensor& rowptr, const Tensor& col, const std::optional<Tensor>& weight, int64_t ball, bool loops) {
   const Csr graph = view(rowptr, col);
   const Walk walk(graph);
   const int64_t kept = static_cast<int64_t>(walk.kept.size()), count = static_cast<int64_t>(walk.chains.size());
@@ -204,7 +205,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tenso
     forward = std::copy_n(walk.forward.begin() + chain.step, chain.count + 1, forward);
     back = std::copy_n(walk.back.begin() + chain.step, chain.count + 1, back);
     const int32_t from = end[2 * i] = number[chain.begin], until = end[2 * i + 1] = number[chain.end];
-    if (from == until) continue;
+    if (from == until && !loops) continue;
     ++begin[from + 1];
     ++begin[until + 1];
   }
@@ -214,7 +215,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tenso
   int64_t* const arcs = arc.mutable_data_ptr<int64_t>();
   std::vector<int64_t> fill(begin.begin(), begin.end() - 1);
   for (int64_t i = 0; i < 2 * count; ++i) {
-    if (end[i] == end[i ^ 1]) continue;
+    if (end[i] == end[i ^ 1] && !loops) continue;
     const int64_t at = fill[end[i]]++;
     heads[at] = end[i ^ 1];
     arcs[at] = i;
