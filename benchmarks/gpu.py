@@ -60,6 +60,7 @@ SUITES = [
     "test_reductions",
     "test_search_weights",
     "test_blocks",
+    "test_chains",
     "test_twins",
     "test_cutoff",
     "test_overflow",

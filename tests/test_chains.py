@@ -9,7 +9,7 @@ import oracles
 import path_oracles
 import pytest
 import torch
-from engines import assert_scores
+from engines import PAIRS, assert_scores
 from graphs import DEVICE, edge_index, some_or_all
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,10 +28,10 @@ F64 = torch.float64
 REDUCE = (["chains"], ["fold", "chains"], ["fold", "blocks", "chains"])
 Edges = list[tuple[int, int, int]]
 # Sweeps for all sources at a vertex, or searches from one at a time, whatever costs less.
-WAYS: dict[str, dict[str, Any]] = {
-    "together": {"chains_together": 0.0},
-    "alone": {"chains_at": -1},
-}
+WAYS: dict[str, dict[str, Any]] = {"alone": {"chains_at": -1}}
+TOGETHER = DEVICE.type == "cpu"
+if TOGETHER:
+    WAYS["together"] = {"chains_together": 0.0}
 
 
 def chained(chance: random.Random) -> tuple[int, Edges]:
@@ -82,11 +82,12 @@ def undirected(n: int, edges: Edges, unit: float | None = None) -> Graph:
     return Graph.from_edge_index(index, n, directed=False, edge_weight=weight).to(DEVICE)
 
 
-@given(networks(), st.booleans(), st.integers(1, 5))
-def test_contraction(network: tuple[int, Edges], weighted: bool, ball: int) -> None:
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="chains are contracted on the CPU")
+@given(networks(), st.booleans(), st.integers(1, 5), st.booleans())
+def test_contraction(network: tuple[int, Edges], weighted: bool, ball: int, loops: bool) -> None:
     n, edges = network
     core = _reduce.core(undirected(n, edges, 1.0 if weighted else None), "degree", "no")
-    found = _ops.ops.chains(core.rowptr, core.col, core.weight, ball)
+    found = _ops.ops.chains(core.rowptr, core.col, core.weight, ball, loops)
     kept, first, inner, ends, along, rowptr, head, arc, slots = (x.tolist() for x in found)
     degree = core.rowptr.diff().tolist()
     assert sorted(kept + inner) == [*range(core.num_nodes)]
@@ -108,9 +109,10 @@ def test_contraction(network: tuple[int, Edges], weighted: bool, ball: int) -> N
             assert along[step] == length
     assert sorted(seen) == [*range(core.num_slots)]
     arcs = {(v, head[i], arc[i]) for v in range(len(kept)) for i in range(rowptr[v], rowptr[v + 1])}
-    assert arcs == {(ends[e], ends[e ^ 1], e) for e in range(len(ends)) if ends[e] != ends[e ^ 1]}
+    shown = [e for e in range(len(ends)) if loops or ends[e] != ends[e ^ 1]]
+    assert arcs == {(ends[e], ends[e ^ 1], e) for e in shown} and len(arc) == len(shown)
     others = [v for v in range(len(kept)) if degree[kept[v]] == 2]
-    assert all(rowptr[v] == rowptr[v + 1] for v in others)  # only bare cycles keep such a vertex
+    assert all(v == u for v, u, _ in arcs if v in others)  # only bare cycles keep such a vertex
 
 
 @pytest.mark.sweep
@@ -217,7 +219,8 @@ def test_road(name: str, unit: float | None, tuning: Tuning) -> None:
     graph = undirected(n, edges, unit)
     known = measure(graph, reduce="fold", dtype=F64)
     plan = torchcent.explain(graph, measure=name)
-    assert plan.engine == "chains" and plan.together and plan.sources == plan.core_nodes
+    assert plan.engine == "chains" and plan.together == TOGETHER
+    assert plan.sources == (plan.core_nodes if TOGETHER else n)
     assert plan.core_nodes + plan.contracted == n and "inside" in str(plan)
     found = measure(graph, dtype=F64)
     torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-9 * float(known.max()))
@@ -253,7 +256,8 @@ def test_counts_grow_by_chains_alone(length: int, way: str, weighted: bool, tuni
     for measure in (torchcent.betweenness, torchcent.edge_betweenness):
         known = measure(graph, engine=engine, reduce="none", dtype=F64)
         found = measure(graph, engine=engine, reduce="chains", dtype=F64)
-        torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-9)
+        rtol = 1e-9 if length < 1000 else PAIRS
+        torch.testing.assert_close(found, known, rtol=rtol, atol=1e-9)
 
 
 def test_a_vertex_with_many_chains(tuning: Tuning) -> None:

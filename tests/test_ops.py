@@ -144,7 +144,7 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "chains": [
             (both_ptr, both, None, 4),
-            (both_ptr, both, torch.ones(both.numel(), dtype=F64), 1),
+            (both_ptr, both, torch.ones(both.numel(), dtype=F64), 1, True),
         ],
         "block_union": [(both_ptr, both, *blocks, least, 2) for least in (2, 3, 99)],
         "block_reach": [(*union, *union[2:], blocks[1], ones, one, 2)],

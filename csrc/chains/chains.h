@@ -1,11 +1,12 @@
-// A graph whose chains are contracted, for the searches of chains/cpu/. A chain runs from a kept vertex x_0 over inner
-// vertices x_1 .. x_k of degree 2 to a kept vertex x_{k+1}, which may be x_0. In the contracted graph it is an edge as
-// long as the chain. docs/chains.md has the algebra.
+// A graph whose chains are contracted, for the searches of chains/cpu/ and chains/cuda/. A chain runs from a kept
+// vertex x_0 over inner vertices x_1 .. x_k of degree 2 to a kept vertex x_{k+1}, which may be x_0. In the contracted
+// graph it is an edge as long as the chain. docs/chains.md has the algebra.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "core/column.h"
 #include "weighted/weighted_search.h"
 
 namespace torchcent {
@@ -21,9 +22,10 @@ struct ChainGraph {
   T lightest = 1, heaviest = 1;        // of all chains
   bool by_hops = false;                // x_i is at distance i from x_0
 
-  int64_t count(int64_t chain) const { return first[chain + 1] - first[chain]; }       // k
-  const T* position(int64_t chain) const { return along + first[chain] + chain - 1; }  // of x_i for i >= 1
-  T length(int64_t chain) const { return along[first[chain + 1] + chain]; }
+  TORCHCENT_ANYWHERE int64_t count(int64_t chain) const { return first[chain + 1] - first[chain]; }  // k
+  // Of x_i for i >= 1.
+  TORCHCENT_ANYWHERE const T* position(int64_t chain) const { return along + first[chain] + chain - 1; }
+  TORCHCENT_ANYWHERE T length(int64_t chain) const { return along[first[chain + 1] + chain]; }
 };
 
 // The weights of sources and targets, with their sums along chains: entry i of a chain is the sum over x_1 .. x_i.

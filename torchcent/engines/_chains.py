@@ -3,8 +3,8 @@
 A search on the contracted graph gives distances and path counts of the kept vertices. A vertex
 inside a chain is reached by its ends, whichever is nearer, so that each search counts all targets
 inside a chain at once. Sources inside a chain begin at its two ends. If nearly all vertices are
-sources, one sweep per kept vertex serves all sources inside the chains that end there. All this is
-exact; docs/chains.md has the algebra and csrc/chains the searches.
+sources, one sweep per kept vertex serves all sources inside the chains that end there (on the CPU).
+All this is exact; docs/chains.md has the algebra and csrc/chains the searches.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _MOST_AT = 32
 # of the whole graph, by hops and by weights: of a search for one source, and of a sweep for all
 # sources inside the chains at a vertex (luxembourg_osm, tn-sydney and power: docs/performance.md).
 _ALONE, _TOGETHER = {False: 2.8, True: 1.25}, {False: 5.0, True: 2.0}
+_ALONE_ON_CUDA = {False: 3.0, True: 1.5}
 # Length of a chain up to which float64 tells where paths meet, by twice a distance.
 _LONGEST = 2.0**52
 # Chains are contracted if that takes at most this share of the time.
@@ -39,7 +40,7 @@ _SHARE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """A core with its chains contracted: the result of the operator chains.
+    """A core with its chains contracted: the result of the operator chains, on the core's device.
 
     Attributes:
         kept: core vertices, in an order of balls of neighbours.
@@ -47,7 +48,8 @@ class Chains:
         inner: core vertices, in the order along their chains.
         ends: int32 [2 chains]; numbers of kept vertices.
         along: [inner + chains]; the distances along each chain, int32 or float64.
-        rowptr, head, arc: the contracted graph; an arc is 2 * chain, and 1 more backwards.
+        rowptr, head, arc: the contracted graph; an arc is 2 * chain, and 1 more backwards. Chains
+            that return to their beginning have arcs on CUDA only.
         slots: [2 (inner + chains)]; core slots of the steps along each chain, forwards and back.
         ball: kept vertices per batch of sweeps.
         by_hops: whether every step counts 1.
@@ -70,15 +72,20 @@ class Chains:
         """Those of a core, kept with it."""
         cache = vars(core)
         if "_chains" not in cache:
-            least = _row_bytes(*_counts(core))
+            least, device = _row_bytes(*_counts(core)), core.rowptr.device
             ball = max(1, min(_BALL, _ROWS // (2 * least)))
-            tensors: list[Tensor] = [*_ops.ops.chains(core.rowptr, core.col, core.weight, ball)]
-            kept, first, inner, ends, along, rowptr, head, arc, slots = tensors
+            weight = None if core.weight is None else core.weight.cpu()
+            made: tuple[Tensor, ...] = _ops.ops.chains(
+                core.rowptr.cpu(), core.col.cpu(), weight, ball, device.type != "cpu"
+            )
+            kept, first, inner, ends, along, rowptr, head, arc, slots = (
+                part.to(device) for part in made
+            )
             cache["_chains"] = Chains(
                 kept, first, inner, ends, along, rowptr, head, arc, slots, ball, core.weight is None
             )
-        made: Chains = cache["_chains"]
-        return made
+        found: Chains = cache["_chains"]
+        return found
 
     @cached_property
     def with_inner(self) -> int:
@@ -120,13 +127,10 @@ class Chains:
 
     def times(self, sources: int) -> tuple[float, float]:
         """Of a search per source, and of sweeps for all sources, as `_ALONE` counts it."""
-        kept, weighted = self.kept.numel(), not self.by_hops
+        kept = self.kept.numel()
         size = kept + self.head.numel() + self.with_inner
-        few = self.most_at <= _MOST_AT
-        return (
-            _ALONE[weighted] * sources * size,
-            _TOGETHER[weighted] * kept * size if few else math.inf,
-        )
+        alone, together = _times(sources, kept, size, not self.by_hops, self.kept.is_cuda)
+        return alone, together if self.most_at <= _MOST_AT else math.inf
 
     def together(self, sources: int) -> bool:
         """Whether one sweep serves all sources inside the chains at a vertex."""
@@ -159,14 +163,33 @@ def _row_bytes(kept: int, slots: int, chains: int) -> int:
     return kept * (8 + 16) + 4 * chains + 8 * slots
 
 
-def pays(core: Core, sources: int) -> bool:
-    """Whether searches of the contracted core take less time, by counting."""
+def _times(
+    sources: int, kept: int, size: int, weighted: bool, on_cuda: bool
+) -> tuple[float, float]:
+    alone = (_ALONE_ON_CUDA if on_cuda else _ALONE)[weighted] * sources * size
+    return alone, math.inf if on_cuda else _TOGETHER[weighted] * kept * size
+
+
+def bytes_to_contract(core: Core) -> int:
+    """Memory of the Chains of a core, at most."""
+    kept, slots, _ = _counts(core)
+    inner, chains = core.num_nodes - kept + 1, slots // 2 + 1
+    width = 4 if core.weight is None else core.weight.itemsize
+    return 16 * kept + (24 + width) * inner + (56 + width) * chains + 4096
+
+
+def may_pay(core: Core, sources: int) -> bool:
+    """Whether :func:`pays` can be true, without the chains, which have not been counted yet."""
     kept, slots, _ = _counts(core)
     weighted = core.weight is not None
-    most = _SHARE * sources * (core.num_slots + core.num_nodes)
-    # Without the chains, which are not counted before they are contracted:
-    least = min(_ALONE[weighted] * sources, _TOGETHER[weighted] * kept) * (kept + slots)
-    if least > most:
-        return False
-    chains = Chains.of(core)
-    return chains.exact and min(chains.times(sources)) <= most
+    least = min(_times(sources, kept, kept + slots, weighted, core.rowptr.is_cuda))
+    return least <= _worthwhile(core, sources)
+
+
+def pays(core: Core, chains: Chains, sources: int) -> bool:
+    """Whether searches of the contracted core take less time, by counting."""
+    return chains.exact and min(chains.times(sources)) <= _worthwhile(core, sources)
+
+
+def _worthwhile(core: Core, sources: int) -> float:
+    return _SHARE * sources * (core.num_slots + core.num_nodes)

@@ -8,6 +8,7 @@ import torch
 
 from torchcent.check import _common as check
 from torchcent.engines import _chains, _reduce, _room
+from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES
 from torchcent.engines._fold import Fold
 from torchcent.engines._measures import Measure
@@ -72,6 +73,12 @@ class Preparation:
             in_order = self._in_order and searched
             self._take(_reduce.bytes_to_reduce(self.graph, cache, order, fold, in_order))
         return _reduce.core(self.graph, order, fold, ball, self.twins)
+
+    def chains(self, core: _reduce.Core) -> Chains:
+        """See Chains.of."""
+        if core.rowptr.is_cuda and "_chains" not in vars(core):
+            self._take(_room.held_bytes(self.graph) + _chains.bytes_to_contract(core))
+        return Chains.of(core)
 
     def refuse(self, what: str, needed: int) -> MemoryError:
         return _memory.refuse(what, needed, self.limit(), self._memory)
@@ -155,10 +162,15 @@ def _contracted(
         return None
     core = cores.core("degree", fold, searched=False)
     if not usual:
-        inner = bool((core.rowptr.diff() == 2).any())
-        return core if inner and _chains.Chains.of(core).exact else None
-    sources = core.searched if num_sources is None else min(num_sources, core.searched)
-    return core if sources >= FEW_SOURCES and _chains.pays(core, sources) else None
+        contracts = bool((core.rowptr.diff() == 2).any()) and cores.chains(core).exact
+    else:
+        sources = core.searched if num_sources is None else min(num_sources, core.searched)
+        contracts = (
+            sources >= FEW_SOURCES
+            and _chains.may_pay(core, sources)
+            and _chains.pays(core, cores.chains(core), sources)
+        )
+    return cores.core("degree", fold) if contracts else None
 
 
 def folding(graph: Graph, measure: Measure, request: Request, num_sources: int | None) -> str:

@@ -207,7 +207,14 @@ class Contracted(Engine):
 
     single = True
 
+    def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
+        weights = 8 * job.core.num_nodes  # of the sources
+        taken = _room.chains_on_cuda(job.core, job.sources, limit - weights)
+        return weights + taken, 0, 1
+
     def cost(self, job: Job, limit: int) -> Cost:
+        if job.on_cuda:
+            return super().cost(job, limit)
         chains = Chains.of(job.core)
         size = chains.ball if job.together else min(max(job.sources // 64, 1), 256)
         batches = -(-job.sources // size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -68,7 +68,7 @@ def _is_quick(problem: Problem, plan: Plan) -> bool:
     if plan.device.type != "cuda" or plan.engine == "tensor":
         return work < _INLINE_WORK
     # Not for a requested traversal that does not suit the graph: it may take minutes.
-    single = plan.engine in ("queue", "dijkstra")
+    single = plan.engine in ("queue", "dijkstra", "chains")
     suits = plan.strategy == 0 and (single or not too_deep_for_lanes(problem.core))
     most = _INLINE_LANES_ON_CUDA if plan.engine == "lanes" else _INLINE_WORK_ON_CUDA
     return suits and work < most
@@ -102,22 +102,27 @@ def _run_chains(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: 
     control = _codes.control(plan.workspace)
     edges = MEASURES[problem.measure].per_slot
 
-    def work() -> None:
-        _ops.ops.chain_dependency(
-            chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
-            chains.head, chains.arc, chains.slots if edges else None, problem.sources, weight,
-            problem.target_weight, scores, control, chains.by_hops, plan.together, chains.ball,
-            Rung.FLOAT64, plan.threads,
+    def call(part: slice, rung: int) -> int:
+        return int(
+            _ops.ops.chain_dependency(
+                chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
+                chains.head, chains.arc, chains.slots if edges else None,
+                problem.sources[part].contiguous(), weight, problem.target_weight, scores, control,
+                chains.by_hops, plan.together, chains.ball, rung, plan.threads,
+            )
         )  # fmt: skip
+
+    def work() -> None:
+        _in_calls(call, "dijkstra", problem, control, Rung.FLOAT64)
 
     if quick:
         work()
     else:
-        watched(work, control, bar)
+        watched(on_device(work, plan.device), control, bar)
 
 
 def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
-    core, total = problem.core, problem.sources.numel()
+    core = problem.core
     narrow = plan.engine in ("lanes", "relax") and not _in_float64.get()
     first = Rung.FLOAT32 if narrow else Rung.FLOAT64
     visitor = MEASURES[problem.measure].visitor
@@ -152,16 +157,23 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
         )  # fmt: skip
 
     def work() -> None:
-        rung, begin = int(first), 0
-        if on_cuda and plan.engine == "queue" and core.depth > _DEEP:
-            rung = Rung.WIDE
-        for size in calls_on_cuda(plan.engine, total) if on_cuda else [total]:
-            if begin and control[CANCEL]:
-                break
-            rung = call(slice(begin, begin + size), rung)
-            begin += size
+        deep = on_cuda and plan.engine == "queue" and core.depth > _DEEP
+        _in_calls(call, plan.engine, problem, control, Rung.WIDE if deep else first)
 
     if quick:
         work()
     else:
         watched(on_device(work, core.rowptr.device), control, bar)
+
+
+def _in_calls(
+    call: Callable[[slice, int], int], engine: str, problem: Problem, control: Tensor, rung: int
+) -> None:
+    """Calls an operator for all sources, on CUDA some at a time (see calls_on_cuda)."""
+    total, begin = problem.sources.numel(), 0
+    on_cuda = problem.core.rowptr.is_cuda
+    for size in calls_on_cuda(engine, total) if on_cuda else [total]:
+        if begin and control[CANCEL]:
+            break
+        rung = call(slice(begin, begin + size), int(rung))
+        begin += size

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 
+from torchcent.engines._chains import Chains
 from torchcent.engines._reduce import Core, tensors_of
 from torchcent.graph import Graph
 from torchcent.runtime import _memory
@@ -49,6 +50,8 @@ _PIECE, _FROM, _BLOCK, _LEFT = 512, 10 * 2**20, 2**21, 2**20
 _SLACK = 2**22
 # And of the dozen large arrays of the relax engine, whose sizes are added up before rounding.
 _RELAX_SLACK = 2**23
+# And of those of searches of contracted chains (kSlack in chains.cu).
+_CHAINS_SLACK = 2**24
 # Levels of masks that the lanes engine allocates first; each further step adds half (lanes.cuh).
 _FIRST_LEVELS = 8
 
@@ -227,6 +230,23 @@ def dijkstra_on_cuda(core: Core, scores: int, sources: int, limit: int) -> int:
     sides = 1 if core.col is core.row and core.weight is core.back_weight else 2
     fixed = sides * (2 * m * item + 8 * n) + n * item + 64
     each = n * (item + 20 + (8 if scores else 0)) + 8 + 8 * scores
+    return _blocks_on_cuda(core, fixed, each, sources, limit)
+
+
+def chains_on_cuda(core: Core, sources: int, limit: int) -> int:
+    """Memory of searches of contracted chains on CUDA (csrc/chains/cuda/chains.cu)."""
+    chains = Chains.of(core)
+    n, m, inner = chains.kept.numel(), chains.head.numel(), chains.inner.numel()
+    item, row = chains.along.itemsize, 8 * (m + n + 4 * inner)
+    search = m * (3 * item + 4) + n * (item + 8) + 64
+    fixed = _CHAINS_SLACK + search + 4 * core.num_nodes + 12 * (n + 1) + 44 * inner
+    fixed += 8 * (inner + chains.with_inner) + 8 * max(calls_on_cuda("dijkstra", sources)) + row
+    each = n * (item + 20 + 8) + 8 + row + 8 * m
+    return _blocks_on_cuda(core, fixed, each, sources, limit)
+
+
+def _blocks_on_cuda(core: Core, fixed: int, each: int, sources: int, limit: int) -> int:
+    """Memory of a block per source in flight, as many as DijkstraRun takes."""
     call = max(calls_on_cuda("dijkstra", sources))
     share = min(4, -(-call // _processors(core)))
     blocks = max(1, min((limit - fixed) // each, call, share * _processors(core)))

@@ -151,7 +151,7 @@ def _fake_twins(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
 
 
 def _fake_chains(
-    rowptr: Tensor, col: Tensor, weight: Tensor | None, ball: int
+    rowptr: Tensor, col: Tensor, weight: Tensor | None, ball: int, loops: bool = False
 ) -> tuple[Tensor, ...]:
     kept, chains, inner, arcs = (_unknown_size() for _ in range(4))
     whole = weight is None or weight.dtype == torch.int32

@@ -9,28 +9,12 @@
 #include <utility>
 
 #include "core/cuda/scratch.cuh"
+#include "core/cuda/threads.cuh"
 
 namespace torchcent::cuda {
 
 using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
-
-constexpr int kBlock = 256;
-
-inline unsigned blocks(int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
-
-__device__ inline int64_t thread() { return blockIdx.x * int64_t{blockDim.x} + threadIdx.x; }
-
-// The first position in [low, high) whose value is at least `value`; high if there is none.
-template <class T>
-__device__ int64_t lower_bound(const T* sorted, int64_t low, int64_t high, T value) {
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 // Threads process slots, not vertices, so that hubs need no special handling; adjacent threads follow the same search
 // path.

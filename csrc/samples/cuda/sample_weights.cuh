@@ -22,12 +22,13 @@ struct WeightSampling {
 
 // Records the length of the shortest path on which the sides meet, and counts arcs.
 template <class T>
-struct Meeting {
+struct MeetingWatch : NoWatch {
   static constexpr T kNone = std::numeric_limits<T>::max();
   const T* other;  // distances from the other side
   T shortest = kNone;
   uint32_t arcs = 0;
 
+  __device__ explicit MeetingWatch(const T* distances) : other(distances) {}
   __device__ void relaxed(int32_t v, T length) {
     const T rest = other[v];
     if (rest < unreached<T>) shortest = min(shortest, length + rest);
@@ -49,7 +50,7 @@ struct SamplerState {  // per block, in shared memory
 // The searches of a block, in sequence.
 template <class T>
 class WeightSampler {
-  using Search = DijkstraBlock<T, double, Meeting<T>>;
+  using Search = DijkstraBlock<T, double, MeetingWatch<T>>;
 
  public:
   __device__ WeightSampler(const WeightSampling<T>& sampling, const Samples& samples, SamplerState<T>& shared)
@@ -67,7 +68,7 @@ class WeightSampler {
       if (shared_.done[0] || shared_.done[1] || overflow() || !(next[0] + next[1] < shared_.shortest)) break;
       advance(sampling_.exact && shared_.arcs[1] < shared_.arcs[0] ? 1 : 0);
     }
-    if (shared_.shortest < Meeting<T>::kNone && !overflow())
+    if (shared_.shortest < MeetingWatch<T>::kNone && !overflow())
       draw(sample, ends, min(next[0], shared_.shortest), next[1]);
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -84,19 +85,19 @@ class WeightSampler {
     return static_cast<double*>(sampling_.from[s].sigma) + blockIdx.x * samples_.n;
   }
   __device__ Search search(int s) const {
-    return Search(sampling_.from[s], shared_.state[s], shared_.place[s], {distance(1 - s)});
+    return Search(sampling_.from[s], shared_.state[s], shared_.place[s], MeetingWatch<T>(distance(1 - s)));
   }
 
   __device__ void begin(int s, int32_t root) {
-    Search side(sampling_.from[s], shared_.state[s], {}, {distance(1 - s)});
+    Search side(sampling_.from[s], shared_.state[s], {}, MeetingWatch<T>(distance(1 - s)));
     side.restart();
     if (threadIdx.x != 0) return;
-    side.start(root);
+    side.start(DijkstraStart<T>(root));
     shared_.place[s] = side.place();
     shared_.state[s].stop = shared_.overflow = 0;
     shared_.done[s] = false;
     shared_.arcs[s] = 0;
-    shared_.shortest = Meeting<T>::kNone;
+    shared_.shortest = MeetingWatch<T>::kNone;
   }
 
   // Settles a level of side s.
@@ -106,7 +107,7 @@ class WeightSampler {
     const T shortest = least_of_warp(side.watch().shortest);
     const uint32_t arcs = __reduce_add_sync(~0u, side.watch().arcs);
     if ((threadIdx.x & 31) == 0) {
-      if (shortest < Meeting<T>::kNone) atomic_min(&shared_.shortest, shortest);
+      if (shortest < MeetingWatch<T>::kNone) atomic_min(&shared_.shortest, shortest);
       if (arcs != 0) atomicAdd(&shared_.arcs[s], static_cast<unsigned long long>(arcs));
     }
     if (threadIdx.x == 0) {

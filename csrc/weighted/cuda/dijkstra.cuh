@@ -82,17 +82,23 @@ void dijkstra_workspace(DijkstraProblem<T>& problem, const Run& run, int64_t blo
   problem.sigma = count > 0 ? run.scratch.bytes(blocks * n * count) : nullptr;
 }
 
+// Bytes that a run needs besides those of its searches: in all, and per block.
+struct Besides {
+  int64_t fixed = 0, each = 0;
+};
+
 template <class T>
 class DijkstraRun {
  public:
   // stride: scores per block; 0: distances only.
-  DijkstraRun(const WeightedGraph<T>& graph, const Sources& sources, const Run& run, int64_t stride)
+  DijkstraRun(const WeightedGraph<T>& graph, const Sources& sources, const Run& run, int64_t stride,
+              const Besides& besides = {})
       : sources_(sources), run_(run), n_(graph.paths.n), m_(graph.paths.m), problem_(dijkstra_problem(graph, run)) {
     problem_.target_weight = graph.paths.target_weight;
     problem_.through_weight = graph.paths.through_weight;
     problem_.copies = graph.paths.copies;
     problem_.score_stride = stride;
-    allocate();
+    allocate(besides);
   }
 
   template <class Visitor>
@@ -100,12 +106,9 @@ class DijkstraRun {
     weights_kernel<<<grid_for(run_, n_), 256, 0, run_.stream>>>(problem_.target_weight, problem_.through_weight, n_,
                                                                 problem_.flags);
     check_launch("weights_kernel");
-    if (first != Rung::wide) {
-      if (attempt<Visitor, double>(scores)) return Rung::float64;
-      if (run_.cancelled()) return Rung::float64;
-    }
-    attempt<Visitor, Pair>(scores);
-    return Rung::wide;
+    return ladder(scores, first, [&](auto count, int64_t, int blocks) {
+      dijkstra_paths<T, Visitor, decltype(count)><<<blocks, threads_, 0, run_.stream>>>(problem_);
+    });
   }
 
   // Computes either rows [sources][n], or sums [sources][3] and farthest [sources].
@@ -119,18 +122,37 @@ class DijkstraRun {
     });
   }
 
+ protected:
+  // start(count, first, blocks) launches the kernel for the sources from `first` on, with counts of this type, which
+  // adds to the row of scores of each block. The sum of the rows is added to scores.
+  template <class Start>
+  Rung ladder(double* scores, Rung first, Start start) {
+    if (first != Rung::wide) {
+      if (attempt<double>(scores, start)) return Rung::float64;
+      if (run_.cancelled()) return Rung::float64;
+    }
+    attempt<Pair>(scores, start);
+    return Rung::wide;
+  }
+
+  const Sources sources_;
+  const Run& run_;
+  const int64_t n_, m_;
+  DijkstraProblem<T> problem_;
+  int blocks_ = 1, threads_ = kDijkstraThreads;
+
  private:
   // Sources x slots per launch, about a tenth of a second, and sources per block: they limit the delay of a
   // cancellation.
   static constexpr int64_t kWork = int64_t{1} << 30, kMostRounds = 16;
 
   // Allocates as many blocks as the memory limit and the GPU allow. With few sources, each gets more threads.
-  void allocate() {
+  void allocate(const Besides& besides) {
     const int64_t stride = problem_.score_stride, count = stride > 0 ? 8 : 0;
     const int64_t sides = problem_.in == problem_.out ? 1 : 2;
-    const int64_t fixed =
-        sides * (m_ * static_cast<int64_t>(sizeof(Arc<T>)) + 8 * n_) + n_ * static_cast<int64_t>(sizeof(T));
-    const int64_t each = n_ * (static_cast<int64_t>(sizeof(T)) + 4 * 5 + count) + 8 + stride * 8;
+    const int64_t fixed = sides * (m_ * static_cast<int64_t>(sizeof(Arc<T>)) + 8 * n_) +
+                          n_ * static_cast<int64_t>(sizeof(T)) + besides.fixed;
+    const int64_t each = n_ * (static_cast<int64_t>(sizeof(T)) + 4 * 5 + count) + 8 + stride * 8 + besides.each;
     int64_t share = run_.launch.blocks;
     if (share == 0) share = std::min<int64_t>(4, (sources_.count + run_.processors - 1) / run_.processors);
     threads_ = share <= 2 ? kDijkstraThreads : kDijkstraThreads / 2;
@@ -175,16 +197,13 @@ class DijkstraRun {
   }
 
   // Processes every source with this Count. Returns false if one overflows; the scores are then unchanged.
-  template <class Visitor, class Count>
-  bool attempt(double* scores) {
+  template <class Count, class Start>
+  bool attempt(double* scores, Start start) {
     const int64_t stride = problem_.score_stride;
     check(cudaMemsetAsync(&problem_.flags->overflow, 0, sizeof(int), run_.stream), "memset");
     check(cudaMemsetAsync(problem_.scores, 0, blocks_ * stride * 8, run_.stream), "memset");
     begin();
-    const bool done = launch([&](int64_t, int blocks) {
-      dijkstra_paths<T, Visitor, Count><<<blocks, threads_, 0, run_.stream>>>(problem_);
-    });
-    if (!done) {
+    if (!launch([&](int64_t from, int blocks) { start(Count(), from, blocks); })) {
       finish(run_, -counted_);
       counted_ = 0;
       return false;
@@ -194,11 +213,6 @@ class DijkstraRun {
     return true;
   }
 
-  const Sources sources_;
-  const Run& run_;
-  const int64_t n_, m_;
-  DijkstraProblem<T> problem_;
-  int blocks_ = 1, threads_ = kDijkstraThreads;
   int64_t counted_ = 0;
 };
 

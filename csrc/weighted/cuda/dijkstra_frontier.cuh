@@ -51,6 +51,18 @@ struct DijkstraProblem {
   double *sums, *farthest;  // [count][3], [count]
 };
 
+// Where a search starts: at one or two vertices, at a distance from a source that need not be among the vertices.
+template <class T>
+struct DijkstraStart {
+  int32_t vertex[2];
+  T distance[2];
+  int count;
+
+  DijkstraStart() = default;
+  __device__ explicit DijkstraStart(int32_t source) : vertex{source, source}, distance{T(0), T(0)}, count(1) {}
+  __device__ T nearest() const { return count > 1 ? min(distance[0], distance[1]) : distance[0]; }
+};
+
 template <class T>
 struct DijkstraState {  // per block, in shared memory
   T bound[2];           // least d + lightest over the near pile, alternating between this round and the next
@@ -108,23 +120,33 @@ class DijkstraFrontier {
   }
 
   // Called by one thread; visible to others after the next barrier.
-  __device__ void start(int32_t source) {
-    distance_[source] = T(0);
-    state_.bound[0] = p_.lightest[source];
-    state_.nearest[0] = T(0);
-    state_.bound[1] = state_.nearest[1] = kUnreached;
-    state_.count[0] = 1;
-    state_.count[1] = state_.count[2] = 0;
+  __device__ void start(const DijkstraStart<T>& from) {
+    state_.bound[0] = state_.bound[1] = kUnreached;
+    state_.nearest[0] = state_.nearest[1] = kUnreached;
+    state_.count[0] = state_.count[1] = state_.count[2] = 0;
     state_.settled = 0;
     state_.taken[0] = state_.taken[1] = 0;
     level_[0] = 0;
-    if (!p_.how.whole_graph) pile_[0] = source;
+    const bool once = from.count == 1 || from.vertex[0] == from.vertex[1];
+    for (int i = 0; i < (once ? 1 : 2); ++i) {
+      const int32_t v = from.vertex[i];
+      const T d = once ? from.nearest() : from.distance[i];
+      distance_[v] = d;
+      const bool near = p_.how.whole_graph || d < at_.limit;
+      if (near) {
+        state_.bound[0] = min(state_.bound[0], d + p_.lightest[v]);
+        state_.nearest[0] = min(state_.nearest[0], d);
+      }
+      if (p_.how.whole_graph) continue;
+      const int to = near ? at_.near : at_.far;
+      pile(to)[state_.count[to]++] = v;
+    }
   }
-  // Called by all threads.
-  __device__ void restart() {
+  // Called by all threads, before start(). nearest: the least distance at which the search starts.
+  __device__ void restart(T nearest = T(0)) {
     const double share = p_.m > 0 ? *p_.total / static_cast<double>(2 * p_.m) : 1;
     at_.step = __is_same(T, double) ? static_cast<T>(share) : static_cast<T>(fmax(1.0, share + 0.5));
-    at_.limit = min(at_.step, kUnreached);
+    at_.limit = beyond(nearest, at_.step);
     at_.near = 0, at_.spare = 1, at_.far = 2;
     at_.levels = at_.reached = at_.turn = 0;
   }

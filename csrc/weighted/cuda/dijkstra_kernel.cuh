@@ -13,11 +13,20 @@ struct NoCount {  // distances only
   __device__ explicit NoCount(double) {}
 };
 
-// Observes a search; samples/cuda/sample_weights.cuh has an implementation.
+// Observes a search (samples/cuda/sample_weights.cuh), or counts paths that begin and end elsewhere than at vertices
+// (chains/cuda/chain_kernel.cuh).
 struct NoWatch {
   template <class T>
   __device__ void relaxed(int32_t, T) {}
   __device__ void settled(uint32_t) {}
+  // Paths that begin at a vertex that has this distance.
+  template <class T>
+  __device__ int begin(int32_t, T d) const {
+    return d == T(0);
+  }
+  // If it has any: share(slot) is what the targets along an arc pass up to its tail, and the dependency of each vertex,
+  // times the weight of the source, goes to pass(v, score).
+  static constexpr bool shares = false;
 };
 
 template <class T, class Count, class Watch = NoWatch>
@@ -39,13 +48,15 @@ class DijkstraBlock : public DijkstraFrontier<T> {
 
   // Distances and path counts of all vertices that source reaches. Returns false if a count (of any block) overflows
   // float64.
-  __device__ bool forward(int32_t source) {
-    this->restart();
+  __device__ bool forward(int32_t source) { return forward(DijkstraStart<T>(source)); }
+  // From several vertices, a strategy without locks is needed.
+  __device__ bool forward(const DijkstraStart<T>& from) {
+    this->restart(from.nearest());
     if (threadIdx.x == 0) {
-      this->start(source);
+      this->start(from);
       state_.stop = counts ? *const_cast<volatile int*>(&p_.flags->overflow) : 0;
       if constexpr (counts) {
-        if (p_.how.locked) sigma_[source] = Count(1.0);
+        if (p_.how.locked) sigma_[from.vertex[0]] = Count(1.0);
       }
     }
     __syncthreads();
@@ -107,6 +118,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         if (valid) {
           const Span span = p_.out_span[v];
           arcs(span, p_.out, lane, distance_, [&](uint32_t j, const Arc<T>& arc, T other) {
+            if constexpr (Watch::shares) sum = sum + watch_.share(span.begin + j);
             if (!p_.ties.tight(d, arc.weight, other)) return;
             const Count rho = sigma_[arc.vertex];
             sum = sum + rho;
@@ -116,6 +128,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
         sum = total(sum);
         if (!valid || lane != 0) return;
         if (double(sigma) == 0) return;  // the weights of its arcs are lost in rounding: it has no paths
+        if constexpr (Watch::shares) watch_.pass(v, weight * double(sigma * sum));
         if constexpr (!Visitor::edges) {
           if (l == 0) {
             if (own != 0) atomicAdd(scores_ + v, own * double(sum));
@@ -255,9 +268,13 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     if constexpr (counts) {
       if (pull) sum = total(sum);
       if (!valid || lane != 0) return;
-      if (pull && p_.copies != nullptr) sum = sum * Count(p_.copies[v]);
-      if (pull) sigma_[v] = sum = d == T(0) ? Count(1.0) : stored(sum);
-      else sum = sigma_[v];
+      if (pull) {
+        if (p_.copies != nullptr) sum = sum * Count(p_.copies[v]);
+        if (const int begun = watch_.begin(v, d)) sum = sum + Count(static_cast<double>(begun));
+        sigma_[v] = sum = stored(sum);
+      } else {
+        sum = sigma_[v];
+      }
       if constexpr (__is_same(Count, double)) {
         if (!(sum < kLargestCount)) state_.stop = p_.flags->overflow = 1;
       }

@@ -1,0 +1,205 @@
+// Betweenness by chains on CUDA, a search per source: the dijkstra engine searches the contracted graph, and between
+// its two passes the targets inside each chain are counted from the ends of the chain (docs/chains.md).
+//
+// A thread counts the targets of a chain. What these pass up to the ends is stored with the arcs of the chain and
+// pulled in the backward pass, so that the bits do not depend on the schedule. The contracted graph therefore has arcs
+// of chains that return to their beginning, too, although they are never tight.
+#pragma once
+
+#include "weighted/cuda/dijkstra_kernel.cuh"  // first: it names the namespace of the others
+
+#include "chains/chains.h"
+#include "chains/segment.h"
+
+namespace torchcent::cuda {
+
+// The sums of a block: a row of doubles, laid out as follows.
+//     pass   [slots]     paths along the whole chain, by the slot of its arc
+//     score  [kept]      of the kept vertices
+//     meet   [inner, 2]  L and R
+//     tied   [inner, 2]  XL and XR
+struct ChainRow {
+  int64_t score, meet, tied, total;
+
+  ChainRow() = default;
+  ChainRow(int64_t slots, int64_t kept, int64_t inner)
+      : score(slots), meet(slots + kept), tied(meet + 2 * inner), total(tied + 2 * inner) {}
+};
+
+// IF, IB, FF, FB of an inner vertex, which are those of the search from it.
+struct ChainBegin {
+  double inside_forward, inside_back, out_forward, out_back;
+};
+
+template <class T>
+struct ChainSearches {
+  ChainGraph<T> graph;      // its arcs are those of the DijkstraProblem
+  const uint32_t* slot;     // [2 chains] of the arc from x_0, and from x_{k+1}
+  const int32_t* where;     // [vertices of the graph] kept one, or -1 - inner one
+  const int32_t* chain_of;  // [inner]
+  const int32_t* before;    // [kept + 1] chains with inner vertices that begin before a kept vertex
+  const double* target;     // [inner] weights of the targets
+  const double* sum;        // [inner + with_inner] their sums along chains, as in ChainWeights
+  ChainRow row;
+  ChainBegin* begin;  // [inner]
+  void* share;        // [slots] per block: what the targets inside a chain pass up to the tail of its arc
+};
+
+// Where a search starts: a kept vertex, or both ends of the chain that the source is inside of.
+template <class T>
+struct ChainSource : DijkstraStart<T> {
+  int64_t chain = -1, index = 0;  // x_index of a chain
+
+  __device__ ChainSource(const ChainSearches<T>& all, int32_t where) {
+    if (where >= 0) {
+      static_cast<DijkstraStart<T>&>(*this) = DijkstraStart<T>(where);
+      return;
+    }
+    chain = all.chain_of[-1 - where];
+    index = -1 - where - all.graph.first[chain] + 1;
+    const T left = all.graph.position(chain)[index];
+    for (int i = 0; i < 2; ++i) this->vertex[i] = all.graph.ends[2 * chain + i];
+    this->distance[0] = left;
+    this->distance[1] = all.graph.length(chain) - left;
+    this->count = 2;
+  }
+  // Whether paths begin along the i-th start, at a vertex that has this distance.
+  __device__ bool begins(int i, int32_t v, T d) const {
+    return i < this->count && v == this->vertex[i] && d == this->distance[i];
+  }
+};
+
+template <class T, class Count>
+struct ChainWatch : NoWatch {
+  static constexpr bool shares = true;
+  ChainSource<T> from;
+  const Count* shared;
+  double* score;
+
+  __device__ ChainWatch(const ChainSource<T>& source, const Count* share, double* scores)
+      : from(source), shared(share), score(scores) {}
+  __device__ int begin(int32_t v, T d) const { return from.begins(0, v, d) + from.begins(1, v, d); }
+  __device__ Count share(uint32_t slot) const { return shared[slot]; }
+  __device__ void pass(int32_t v, double dependency) const {
+    if (from.chain >= 0 || v != from.vertex[0]) score[v] += dependency;
+  }
+};
+
+// The searches of a block, in sequence.
+template <class T, class Count>
+class ChainBlock {
+  using Watch = ChainWatch<T, Count>;
+  using Search = DijkstraBlock<T, Count, Watch>;
+
+ public:
+  __device__ ChainBlock(const DijkstraProblem<T>& problem, const ChainSearches<T>& chains, DijkstraState<T>& state,
+                        int& lowest)
+      : p_(problem), chains_(chains), state_(state), lowest_(lowest) {
+    const int64_t b = blockIdx.x;
+    distance_ = p_.distance + b * p_.n;
+    sigma_ = static_cast<Count*>(p_.sigma) + b * p_.n;
+    row_ = p_.scores + b * p_.score_stride;
+    share_ = static_cast<Count*>(chains_.share) + b * p_.m;
+    for (int64_t j = threadIdx.x; j < p_.m; j += blockDim.x) share_[j] = Count(0.0);  // without inner vertices
+  }
+
+  // Returns false if a count (of any block) overflows float64.
+  __device__ bool count(int64_t source, double weight) {
+    const ChainSource<T> from(chains_, chains_.where[source]);
+    Search search(p_, state_, {}, Watch(from, share_, row_ + chains_.row.score));
+    if (threadIdx.x == 0) lowest_ = INT32_MAX;
+    if (!search.forward(from)) return false;
+    find_lowest(search);
+    targets_inside(from, weight, search.place().reached);
+    bool leaves[2];
+    for (int i = 0; i < 2; ++i) leaves[i] = from.begins(i, from.vertex[i], distance_[from.vertex[i]]);
+    __syncthreads();
+    search.template backward<EdgeBetweenness>(weight, 0);
+    if (threadIdx.x == 0 && from.chain >= 0) {
+      ChainBegin& begin = chains_.begin[chains_.graph.first[from.chain] + from.index - 1];
+      begin.out_back = leaves[0] ? weight * double(sigma_[from.vertex[0]]) : 0;
+      begin.out_forward = leaves[1] ? weight * double(sigma_[from.vertex[1]]) : 0;
+    }
+    search.forget();
+    return true;
+  }
+
+ private:
+  // The first vertex of the component, which is a range of kept vertices.
+  __device__ void find_lowest(const Search& search) {
+    int lowest = INT32_MAX;
+    for (int p = threadIdx.x; p < search.place().reached; p += blockDim.x) lowest = min(lowest, search.settled(p));
+    lowest = __reduce_min_sync(~0u, lowest);
+    if ((threadIdx.x & 31) == 0) atomicMin(&lowest_, lowest);
+    __syncthreads();
+  }
+
+  __device__ void targets_inside(const ChainSource<T>& from, double weight, int reached) {
+    const ChainGraph<T>& graph = chains_.graph;
+    const int64_t last = chains_.before[lowest_ + reached];
+    for (int64_t c = chains_.before[lowest_] + threadIdx.x; c < last; c += blockDim.x) {
+      const int32_t y = graph.ends[2 * c], z = graph.ends[2 * c + 1];
+      const SegmentEnd<T, Count> left = {distance_[y], sigma_[y]}, right = {distance_[z], sigma_[z]};
+      const SegmentEnd<T, Count> source = {T(0), Count(1.0)};
+      const int64_t end = graph.count(c) + 1;
+      // The chain of the source is two: from x_0 to it, and from it to x_{k+1}.
+      const bool divided = c == from.chain;
+      for (int part = 0; part <= divided; ++part) {
+        const int64_t low = part == 0 ? 0 : from.index, high = part == 0 && divided ? from.index : end;
+        const Segment<Count> found =
+            segment(c, low, high, low > 0 ? source : left, high < end ? source : right, weight);
+        if (low == 0) share_[chains_.slot[2 * c]] = stored(found.left);
+        if (high == end) share_[chains_.slot[2 * c + 1]] = stored(found.right);
+      }
+    }
+  }
+
+  // Counts the targets strictly between x_low and x_high.
+  __device__ Segment<Count> segment(int64_t chain, int64_t low, int64_t high, const SegmentEnd<T, Count>& left,
+                                    const SegmentEnd<T, Count>& right, double weight) const {
+    const ChainGraph<T>& graph = chains_.graph;
+    const int64_t first = graph.first[chain], k = graph.count(chain);
+    const ChainTargets<T> targets = {graph.position(chain), chains_.sum + first + chain, chains_.target + first - 1,
+                                     graph.by_hops};
+    const Segment<Count> found(targets, low, high, left, right);
+    double* const meet = row_ + chains_.row.meet + 2 * (first - 1);
+    double* const tied = row_ + chains_.row.tied + 2 * (first - 1);
+    const int64_t from_left = found.at.last, from_right = found.at.right(), middle = from_left + 1;
+    if (from_left > 0) meet[2 * from_left] += weight;
+    if (from_right <= k) meet[2 * from_right + 1] += weight;
+    if (found.at.tie) {
+      tied[2 * middle] += weight * found.tied_left;
+      tied[2 * middle + 1] += weight * found.tied_right;
+    }
+    ChainBegin* const begin = chains_.begin + first - 1;
+    if (low > 0) {
+      meet[2 * low] -= weight;
+      begin[low].inside_forward = weight * (found.of_left + found.tied_left);
+    }
+    if (high <= k) {
+      meet[2 * high + 1] -= weight;
+      begin[high].inside_back = weight * (found.of_right + found.tied_right);
+    }
+    return found;
+  }
+
+  const DijkstraProblem<T>& p_;
+  const ChainSearches<T>& chains_;
+  DijkstraState<T>& state_;
+  int& lowest_;
+  T* distance_;
+  Count *sigma_, *share_;
+  double* row_;
+};
+
+template <class T, class Count>
+__global__ void __launch_bounds__(kDijkstraThreads, 2)
+    chain_paths(const __grid_constant__ DijkstraProblem<T> problem, const __grid_constant__ ChainSearches<T> chains) {
+  __shared__ DijkstraState<T> state;
+  __shared__ int lowest;
+  ChainBlock<T, Count> block(problem, chains, state, lowest);
+  for (int64_t i = blockIdx.x; i < problem.count; i += gridDim.x)
+    if (!block.count(problem.vertex[i], problem.weight[i])) return;  // retried with wider counts
+}
+
+}  // namespace torchcent::cuda
