@@ -39,6 +39,8 @@ PLACES = {
     "chains_ball": "engines._chains._BALL",
     "chains_at": "engines._chains._MOST_AT",
     "chains_together": "engines._chains._TOGETHER",
+    "chains_least_on_cuda": "engines._chains._LEAST_ON_CUDA",
+    "chains_alone_on_cuda": "engines._chains._ALONE_ON_CUDA",
     "blocks_work": "engines._blocks.LEAST_WORK",
     "blocks_sources": "engines._blocks.MANY_SOURCES",
     "blocks_sources_on_cuda": "engines._blocks.MANY_SOURCES_ON_CUDA",

@@ -31,7 +31,9 @@ _MOST_AT = 32
 # of the whole graph, by hops and by weights: of a search for one source, and of a sweep for all
 # sources inside the chains at a vertex (luxembourg_osm, tn-sydney and power: docs/performance.md).
 _ALONE, _TOGETHER = {False: 2.8, True: 1.25}, {False: 5.0, True: 2.0}
-_ALONE_ON_CUDA = {False: 3.0, True: 1.5}
+_ALONE_ON_CUDA = {False: 5.0, True: 0.95}
+# Sources on CUDA from which contraction, which is done by the host, is repaid.
+_LEAST_ON_CUDA = {False: 2**14, True: 2**10}
 # Length of a chain up to which float64 tells where paths meet, by twice a distance.
 _LONGEST = 2.0**52
 # Chains are contracted if that takes at most this share of the time.
@@ -182,6 +184,8 @@ def may_pay(core: Core, sources: int) -> bool:
     """Whether :func:`pays` can be true, without the chains, which have not been counted yet."""
     kept, slots, _ = _counts(core)
     weighted = core.weight is not None
+    if core.rowptr.is_cuda and sources < _LEAST_ON_CUDA[weighted]:
+        return False
     least = min(_times(sources, kept, kept + slots, weighted, core.rowptr.is_cuda))
     return least <= _worthwhile(core, sources)
 

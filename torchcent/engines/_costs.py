@@ -212,6 +212,9 @@ class Contracted(Engine):
         taken = _room.chains_on_cuda(job.core, job.sources, limit - weights)
         return weights + taken, 0, 1
 
+    def _batch(self, job: Job, lanes: int) -> int:
+        return BATCH["dijkstra"]  # on CUDA
+
     def cost(self, job: Job, limit: int) -> Cost:
         if job.on_cuda:
             return super().cost(job, limit)

@@ -240,7 +240,7 @@ def chains_on_cuda(core: Core, sources: int, limit: int) -> int:
     item, row = chains.along.itemsize, 8 * (m + n + 4 * inner)
     search = m * (3 * item + 4) + n * (item + 8) + 64
     fixed = _CHAINS_SLACK + search + 4 * core.num_nodes + 12 * (n + 1) + 44 * inner
-    fixed += 8 * (inner + chains.with_inner) + 8 * max(calls_on_cuda("dijkstra", sources)) + row
+    fixed += 8 * (inner + chains.with_inner) + 8 * max(calls_on_cuda("dijkstra", sources)) + 2 * row
     each = n * (item + 20 + 8) + 8 + row + 8 * m
     return _blocks_on_cuda(core, fixed, each, sources, limit)
 

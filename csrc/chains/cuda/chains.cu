@@ -96,7 +96,7 @@ Rung dependency(Contraction<T> given, int64_t num_nodes, const Tensor& sources, 
   searches = {graph, slot, where, chain_of, before, target, sum, row, zeros<ChainBegin>(run, of_inner), nullptr};
   const int64_t width = sizeof(T);
   const int64_t fixed = kSlack + given.slots * (width + 4) + 4 * num_nodes + 12 * (of_kept + 1) + 44 * of_inner +
-                        8 * count + 8 * (of_inner + with_inner) + 8 * row.total;
+                        8 * count + 8 * (of_inner + with_inner) + 16 * row.total;
   const WeightedGraph<T> contracted = {
       {of_kept, given.slots, {given.rowptr, given.head}, {given.rowptr, given.head}, kept_target, nullptr, nullptr},
       length,
