@@ -108,8 +108,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance, "
       "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
-  // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources. CUDA
-  // has searches from one source at a time only, and needs `loops`.
+  // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.
+  // CUDA has searches from one source at a time only, and needs `loops`.
   m.def(
       "chain_dependency(Tensor kept, Tensor first, Tensor inner, Tensor ends, Tensor along, Tensor rowptr, "
       "Tensor head, Tensor arc, Tensor? slots, Tensor sources, Tensor source_weight, Tensor target_weight, "
