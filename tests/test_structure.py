@@ -14,6 +14,7 @@ LAYERS = (
     ("runtime",),
     ("check",),
     ("graph",),
+    ("scale",),
     ("io", "engines"),
     ("paths", "distances", "pairs", "clustering"),
     ("plots",),

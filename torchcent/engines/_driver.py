@@ -18,8 +18,11 @@ from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Problem
 from torchcent.engines._room import calls_on_cuda
 from torchcent.runtime import _codes, _ops
-from torchcent.runtime._codes import CANCEL, Rung
-from torchcent.runtime._watch import on_device, progress_bar, watched
+from torchcent.runtime._codes import CANCEL, DONE, Rung
+from torchcent.runtime._watch import progress_bar
+from torchcent.scale import _run
+from torchcent.scale._run import Scale, Setting
+from torchcent.scale._units import Compute, Search, sizes
 
 # Depth from which the queue engine on CUDA starts with mantissa-exponent pairs. Counts may double
 # with every level, and float64 ends at 2^1024. Pairs cost no more than float64, while a failed
@@ -41,7 +44,7 @@ def counts_in_float64() -> Iterator[None]:
         _in_float64.reset(token)
 
 
-def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
+def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None = None) -> Tensor:
     """Scores of the whole graph, float64, as sums over ordered pairs."""
     core = problem.core
     edges = MEASURES[problem.measure].per_slot
@@ -51,14 +54,45 @@ def run(problem: Problem, plan: Plan, progress: bool | None) -> Tensor:
     quick = _is_quick(problem, plan)
     name = "betweenness" if problem.measure == "linear" else problem.measure
     total = plan.sources if plan.together else problem.sources.numel()
-    with progress_bar(total, name, progress, quick) as bar:
-        if plan.engine == "tensor":
-            _run_tensor(problem, plan.lanes, searched, bar)
-        elif plan.engine == "chains":
-            _run_chains(problem, plan, searched, bar, quick)
-        elif problem.sources.numel():
-            _run_compiled(problem, plan, searched, bar, quick)
+    if total:
+        with progress_bar(total, name, progress, quick) as bar:
+            compute = _compute(problem, plan, bar)
+            search = Search(
+                _key(plan, total), _sizes(plan, total), (searched,), ("sum",), compute,
+                _first_rung(problem, plan),
+            )  # fmt: skip
+            inline = quick or plan.engine == "tensor"
+            _run.run(search, Setting(plan.device, plan.workspace, bar, inline), scale)
     return problem.total(searched)
+
+
+def _sizes(plan: Plan, total: int) -> list[int]:
+    if plan.together:  # every sweep has sources of many chains
+        return [total]
+    return sizes(plan.engine, plan.device.type, total, plan.core_slots)
+
+
+def _key(plan: Plan, total: int) -> dict[str, object]:
+    return {
+        "search": plan.measure, "engine": plan.engine, "sources": total, "slots": plan.core_slots,
+        "lanes": plan.lanes, "sweeps": plan.together, "float64": _in_float64.get(),
+    }  # fmt: skip
+
+
+def _first_rung(problem: Problem, plan: Plan) -> int:
+    if plan.engine in ("lanes", "relax") and not _in_float64.get():
+        return Rung.FLOAT32
+    on_cuda = problem.core.rowptr.is_cuda
+    deep = on_cuda and plan.engine == "queue" and problem.core.depth > _DEEP
+    return Rung.WIDE if deep else Rung.FLOAT64
+
+
+def _compute(problem: Problem, plan: Plan, bar: tqdm) -> Compute:
+    if plan.engine == "tensor":
+        return _on_tensors(problem, plan.lanes, bar)
+    if plan.engine == "chains":
+        return _on_chains(problem, plan)
+    return _compiled(problem, plan)
 
 
 def _is_quick(problem: Problem, plan: Plan) -> bool:
@@ -74,63 +108,59 @@ def _is_quick(problem: Problem, plan: Plan) -> bool:
     return suits and work < most
 
 
-def _run_tensor(problem: Problem, lanes: int, scores: Tensor, bar: tqdm) -> None:
+def _on_tensors(problem: Problem, lanes: int, bar: tqdm) -> Compute:
     visitor = MEASURES[problem.measure].visitor
     assert visitor is not None
-    for begin in range(0, problem.sources.numel(), max(lanes, 1)):
-        part = slice(begin, begin + lanes)
-        _tensor.accumulate(
-            visitor,
-            problem.core.rowptr,
-            problem.core.col,
-            problem.sources[part],
-            problem.source_weight[part],
-            problem.own_weight[part],
-            problem.target_weight,
-            problem.through_weight,
-            scores,
-            problem.core.weight,
-            problem.tie_tolerance,
-        )
-        bar.update(problem.sources[part].numel())
+
+    def compute(unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+        for begin in range(unit.start, unit.stop, max(lanes, 1)):
+            part = slice(begin, min(begin + lanes, unit.stop))
+            _tensor.accumulate(
+                visitor,
+                problem.core.rowptr,
+                problem.core.col,
+                problem.sources[part],
+                problem.source_weight[part],
+                problem.own_weight[part],
+                problem.target_weight,
+                problem.through_weight,
+                scores[0],
+                problem.core.weight,
+                problem.tie_tolerance,
+            )
+            control[DONE] += part.stop - part.start
+            bar.update(int(control[DONE]) - bar.n)
+        return rung
+
+    return compute
 
 
-def _run_chains(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
+def _on_chains(problem: Problem, plan: Plan) -> Compute:
     chains = Chains.of(problem.core)
     weight = torch.zeros_like(problem.target_weight)
     weight.index_copy_(0, problem.sources, problem.source_weight)
-    control = _codes.control(plan.workspace)
-    edges = MEASURES[problem.measure].per_slot
+    slots = chains.slots if MEASURES[problem.measure].per_slot else None
 
-    def call(part: slice, rung: int) -> int:
+    def call(part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
+        sources = problem.sources if plan.together else problem.sources[part].contiguous()
         return int(
             _ops.ops.chain_dependency(
                 chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
-                chains.head, chains.arc, chains.slots if edges else None,
-                problem.sources[part].contiguous(), weight, problem.target_weight, scores, control,
-                chains.by_hops, plan.together, chains.ball, rung, plan.threads,
+                chains.head, chains.arc, slots, sources, weight, problem.target_weight, scores,
+                control, chains.by_hops, plan.together, chains.ball, rung, plan.threads,
             )
         )  # fmt: skip
 
-    def work() -> None:
-        _in_calls(call, "dijkstra", problem, control, Rung.FLOAT64)
-
-    if quick:
-        work()
-    else:
-        watched(on_device(work, plan.device), control, bar)
+    return _in_calls(call, "dijkstra", plan.device)
 
 
-def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick: bool) -> None:
+def _compiled(problem: Problem, plan: Plan) -> Compute:
     core = problem.core
-    narrow = plan.engine in ("lanes", "relax") and not _in_float64.get()
-    first = Rung.FLOAT32 if narrow else Rung.FLOAT64
     visitor = MEASURES[problem.measure].visitor
     assert visitor is not None
-    control, launch = _codes.control(plan.workspace), plan.launch
-    on_cuda = core.rowptr.is_cuda
+    launch = plan.launch
 
-    def call(part: slice, rung: int) -> int:
+    def call(part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
         counted = (
             problem.sources[part].contiguous(),
             problem.source_weight[part].contiguous(),
@@ -156,24 +186,21 @@ def _run_compiled(problem: Problem, plan: Plan, scores: Tensor, bar: tqdm, quick
             )
         )  # fmt: skip
 
-    def work() -> None:
-        deep = on_cuda and plan.engine == "queue" and core.depth > _DEEP
-        _in_calls(call, plan.engine, problem, control, Rung.WIDE if deep else first)
-
-    if quick:
-        work()
-    else:
-        watched(on_device(work, core.rowptr.device), control, bar)
+    return _in_calls(call, plan.engine, plan.device)
 
 
 def _in_calls(
-    call: Callable[[slice, int], int], engine: str, problem: Problem, control: Tensor, rung: int
-) -> None:
-    """Calls an operator for all sources, on CUDA some at a time (see calls_on_cuda)."""
-    total, begin = problem.sources.numel(), 0
-    on_cuda = problem.core.rowptr.is_cuda
-    for size in calls_on_cuda(engine, total) if on_cuda else [total]:
-        if begin and control[CANCEL]:
-            break
-        rung = call(slice(begin, begin + size), int(rung))
-        begin += size
+    call: Callable[[slice, Tensor, int, Tensor], int], engine: str, device: torch.device
+) -> Compute:
+    """Calls an operator for all sources of a unit, on CUDA some at a time (see calls_on_cuda)."""
+
+    def compute(unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+        begin, total = unit.start, unit.stop - unit.start
+        for size in calls_on_cuda(engine, total) if device.type == "cuda" else [total]:
+            if begin > unit.start and control[CANCEL]:
+                break
+            rung = call(slice(begin, begin + size), scores[0], int(rung), control)
+            begin += size
+        return rung
+
+    return compute

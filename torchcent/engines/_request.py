@@ -9,7 +9,10 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
+from torchcent.engines._measures import MEASURES
 from torchcent.graph import Graph
+from torchcent.scale._digest import of_tensors
+from torchcent.scale._run import Scale
 
 
 class Request(NamedTuple):
@@ -25,6 +28,7 @@ class Request(NamedTuple):
         dtype: of the result.
         cutoff: of distances: pairs farther apart count for nothing; None: all count.
         reduce: the reductions to apply (`check.REDUCTIONS`); None for all that pay.
+        scale: where units of work are kept; None for nowhere (scale/).
         blocked: whether this is the search of blocks of a larger graph (_blocks.py), to which no
             further reductions but twins and chains apply.
     """
@@ -43,6 +47,28 @@ class Request(NamedTuple):
     cutoff: float | None = None
     reduce: frozenset[str] | None = None
     blocked: bool = False
+    scale: Scale | None = None
+
+    def begin(self, graph: Graph) -> None:
+        """Opens the ledger of this request, if one was asked for.
+
+        Raises:
+            ValueError: it is that of another run; the message names what differs.
+        """
+        if self.scale is not None:
+            self.scale.begin(graph, self._key)
+
+    @property
+    def _key(self) -> dict[str, object]:
+        """What the sums depend on, by the names of the arguments."""
+        starts = MEASURES[self.measure].weighted_by or "sources"
+        named = {
+            name: "all" if ends is None else of_tensors(ends)
+            for name, ends in ((starts, self.sources), ("targets", self.targets))
+        }
+        kept = ("measure", "engine", "strategy", "endpoints", "tie_tolerance", "cutoff")
+        reduce = "auto" if self.reduce is None else sorted(self.reduce)
+        return {name: getattr(self, name) for name in kept} | named | {"reduce": reduce}
 
     def may(self, reduction: str) -> bool:
         """Returns whether a reduction is allowed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import torch
@@ -13,6 +14,7 @@ from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
+from torchcent.scale._run import scale_of
 
 
 @_memory.reported
@@ -37,6 +39,7 @@ def betweenness(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Tensor:
     r"""Betweenness centrality: the share of shortest paths that pass through each vertex.
 
@@ -93,6 +96,8 @@ def betweenness(
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
+        checkpoint: a folder that keeps what is finished, so that a run that was killed continues
+            with the next call with the same arguments, with the same bits (docs/scale.md).
 
     Returns:
         Tensor [n] on the device of the graph.
@@ -101,6 +106,8 @@ def betweenness(
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
         MemoryError: `memory` is too small for one batch; the message states both amounts.
+        ValueError: `checkpoint` is the folder of another run; the message names what differs.
+        OSError: `checkpoint` cannot be written; what it holds stays intact.
 
     The time is O(n m) with all sources: one breadth-first search each. With weights a search takes
     O(m + n log n). The memory is about 500 bytes per vertex and thread. The result is deterministic
@@ -122,7 +129,7 @@ def betweenness(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
     )  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)
 
@@ -148,6 +155,7 @@ def stress(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Tensor:
     r"""Stress centrality: the number of shortest paths that pass through each vertex.
 
@@ -172,7 +180,7 @@ def stress(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
     )  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)
 
@@ -198,6 +206,7 @@ def edge_betweenness(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Tensor:
     r"""Edge betweenness: the share of shortest paths that use each edge.
 
@@ -224,7 +233,7 @@ def edge_betweenness(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
     )  # fmt: skip
     of_slot = _path_sums.scores(graph, request)
     slot = graph.slot
@@ -238,6 +247,7 @@ def request_of(
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
     dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
     progress: bool | None, reduce: str | Sequence[str] = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Request:  # fmt: skip
     """The validated arguments."""
     check.flag(normalized, "normalized")
@@ -251,4 +261,5 @@ def request_of(
     return Request(
         measure, engine, strategy, pivots, ends, endpoints, normalized, float(tie_tolerance),
         check.byte_budget(memory), progress, result, reduce=check.reductions(reduce),
+        scale=scale_of(checkpoint),
     )  # fmt: skip

@@ -16,6 +16,7 @@ def scores(graph: Graph, request: Request) -> Tensor:
     """The normalised scores per vertex or slot, in float64."""
     if MEASURES[request.measure].weighted_by:
         request = request._replace(sources=_scaled(request.sources))
+    request.begin(graph)
     found = sums(graph, request)
     per_slot = MEASURES[request.measure].per_slot
     if per_slot and not graph.directed:
@@ -86,4 +87,4 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
         graph, core, request.measure, request.sources, request.targets, request.endpoints,
         request.tie_tolerance,
     )  # fmt: skip
-    return _driver.run(problem, plan, request.progress)
+    return _driver.run(problem, plan, request.progress, request.scale)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import torch
@@ -33,6 +34,7 @@ def percolation(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Tensor:
     r"""Percolation centrality: the share of percolated shortest paths through each vertex.
 
@@ -72,6 +74,6 @@ def percolation(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
-        (engine, strategy, warp_size), memory, progress, reduce,
+        (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
     )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)

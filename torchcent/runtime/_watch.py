@@ -156,3 +156,10 @@ def progress_bar(
         dynamic_ncols=True,
         bar_format=bar_format,
     )
+
+
+def start_at(bar: tqdm, done: int) -> None:
+    """Lets a bar begin where an earlier run has stopped."""
+    if done and not bar.disable:
+        bar.initial = bar.n = bar.last_print_n = done
+        bar.refresh()

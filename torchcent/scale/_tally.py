@@ -1,0 +1,115 @@
+"""The sums of a search: results of units are added in order, and recorded in the ledger."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from torchcent.scale._ledger import About, Ledger
+from torchcent.scale._units import Search
+
+
+class Tally:
+    """Adds the results of the units of a search to its totals.
+
+    Attributes:
+        next: the first unit that is not in the totals.
+        done: sources of the units in the totals.
+        rung: that of all units but the first; None until the first is done.
+    """
+
+    def __init__(self, search: Search, ledger: Ledger | None, number: int) -> None:
+        self.search, self._ledger, self._number = search, ledger, number
+        self.next = self.done = 0
+        self.rung: int | None = None
+        self._seconds = 0.0
+        self._waiting: dict[int, tuple[tuple[Tensor, ...] | None, int, float]] = {}
+        if ledger is None:
+            return
+        known = ledger.restore(number, search)
+        if known is not None:
+            self.next, self.done, self.rung = known.units, known.done, known.rung
+            self._seconds = known.seconds
+        for unit in ledger.units(number):
+            found = None if unit < self.next else ledger.unit(number, unit, search)
+            if found is None:
+                ledger.drop_unit(number, unit)
+            else:
+                self._waiting[unit] = None, found[0].rung, found[0].seconds
+
+    @property
+    def finished(self) -> bool:
+        return self.next == len(self.search.sizes)
+
+    def has(self, unit: int) -> bool:
+        """Whether the results of a unit are known."""
+        return unit < self.next or unit in self._waiting
+
+    @property
+    def ahead(self) -> int:
+        """The sources of units that were finished before their turn."""
+        return sum(self.search.sizes[unit] for unit in self._waiting)
+
+    def outputs(self, unit: int, spare: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+        """Zero-filled outputs of a unit: rows and those of unit 0 are in the totals."""
+        part, search = self.search.part(unit), self.search
+        if spare is None:
+            return tuple(
+                total[part] if kind == "rows" else total
+                for total, kind in zip(search.totals, search.kinds, strict=True)
+            )
+        return tuple(
+            total[part] if kind == "rows" else other.zero_()
+            for total, kind, other in zip(search.totals, search.kinds, spare, strict=True)
+        )
+
+    def add(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
+        """Takes the results of a unit, which may come before its turn, but then not in a buffer
+        that is used again."""
+        if unit == self.next:
+            self._fold(unit, results, rung, seconds)
+            while self.next in self._waiting:
+                following = self.next
+                held, rung, seconds = self._waiting.pop(following)
+                if held is None:
+                    assert self._ledger is not None
+                    found = self._ledger.unit(self._number, following, self.search)
+                    if found is None:  # damaged since: it is computed again
+                        return
+                    held = tuple(found[1])
+                self._fold(following, held, rung, seconds)
+                if self._ledger is not None:
+                    self._ledger.drop_unit(self._number, following)
+        elif self._ledger is not None:
+            about = self._about(unit, self.search.sizes[unit], rung, seconds)
+            self._ledger.keep_unit(self._number, about, results)
+            self._waiting[unit] = None, rung, seconds
+        else:
+            self._waiting[unit] = results, rung, seconds
+
+    def _fold(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
+        part = self.search.part(unit)
+        for total, kind, result in zip(self.search.totals, self.search.kinds, results, strict=True):
+            place = total[part] if kind == "rows" else total
+            if result.data_ptr() == place.data_ptr():
+                continue  # computed in place
+            if kind == "rows":
+                place.copy_(result)
+            elif kind == "max":
+                place.copy_(place.maximum(result.to(place.device)))
+            else:
+                place.add_(result.to(place.device))
+        self.next, self.done = unit + 1, part.stop
+        self.rung = rung if unit == 0 else self.rung
+        self._seconds += seconds
+        if self._ledger is not None:
+            assert self.rung is not None
+            about = self._about(self.next, self.done, self.rung, self._seconds)
+            self._ledger.keep(self._number, self.search, about)
+
+    def _about(self, units: int, done: int, rung: int, seconds: float) -> About:
+        assert self._ledger is not None
+        sizes = self.search.sizes
+        return About(
+            self._ledger.run, dict(self.search.key), units, len(sizes), done, sum(sizes), rung,
+            seconds,
+        )  # fmt: skip

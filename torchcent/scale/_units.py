@@ -1,0 +1,86 @@
+"""Units: the runs of sources into which a search is cut.
+
+The cut depends on the graph, the measure and the engine alone, never on threads, devices or memory.
+Each unit is computed from zero, and the results are added in the order of the units, so that a
+search has the same bits whoever computed which unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias
+
+from torch import Tensor
+
+from torchcent.runtime._codes import BATCH, WIDE_BITS
+
+# Sources x slots of a unit: about a second on two threads (docs/scale.md), and on CUDA.
+LEAST_WORK = {
+    "lanes": 5e9, "queue": 5e8, "relax": 2e9, "dijkstra": 2e8, "chains": 5e8, "bits": 2e10,
+    "tensor": 1e8,
+}  # fmt: skip
+ON_CUDA = 64.0
+# A search has about this many units, unless they would have less work than that, or more than so
+# many times as much.
+UNITS, _LARGER = 128, 10.0
+# Batches of the first unit, which determines the rung of the others, and the least of a unit, which
+# keep threads and devices busy.
+_FIRST = {"cpu": 8, "cuda": 64}
+LEAST_BATCHES = {"cpu": 32, "cuda": 64}
+# Sources per batch.
+_BATCH = {**BATCH, "chains": 64, "bits": WIDE_BITS, "tensor": 1}
+
+#: how results are added: sums, the larger of two, or rows of a table, one per source
+Kind: TypeAlias = Literal["sum", "max", "rows"]
+#: computes the sources of a slice into zero-filled outputs: (slice, outputs, rung, control) -> rung
+Compute: TypeAlias = Callable[[slice, tuple[Tensor, ...], int, Tensor], int]
+
+
+def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
+    """The number of sources of each unit."""
+    factor = ON_CUDA if device == "cuda" else 1.0
+    least = LEAST_WORK[engine] * factor
+    work = float(sources) * slots
+    if work < 1.5 * least:
+        return [sources]
+    kind = "cuda" if device == "cuda" else "cpu"
+    batch = _BATCH[engine]
+    unit = min(max(work / UNITS, least), _LARGER * least) / slots
+    fewest = LEAST_BATCHES[kind] * batch
+    first = _FIRST[kind] * batch if engine in BATCH else 0
+    if sources <= first + fewest:
+        return [sources]
+    count = max(1, round((sources - first) / max(unit, fewest)))
+    if count == 1 and not first:
+        return [sources]
+    # Equal parts, each of whole batches.
+    batches = -(-(sources - first) // batch)
+    ends = [*(first + batches * part // count * batch for part in range(count)), sources]
+    return [end - begin for begin, end in pairwise([0, *ends]) if end > begin]
+
+
+class Search(NamedTuple):
+    """A search that is cut into units.
+
+    Attributes:
+        key: what its bits depend on besides graph and request, by name.
+        sizes: the number of sources of each unit.
+        totals: the results, zero-filled at first.
+        kinds: how the results of units are added to each of them.
+        compute: see :data:`Compute`. The rung is that on which path counts begin, and the highest
+            that was needed; other searches ignore it.
+        rung: that of the first unit. All others begin on the one that the first unit returned.
+    """
+
+    key: dict[str, object]
+    sizes: list[int]
+    totals: tuple[Tensor, ...]
+    kinds: tuple[Kind, ...]
+    compute: Compute
+    rung: int = 0
+
+    def part(self, unit: int) -> slice:
+        """The sources of a unit."""
+        begin = sum(self.sizes[:unit])
+        return slice(begin, begin + self.sizes[unit])
