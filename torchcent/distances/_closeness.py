@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -47,6 +48,7 @@ def distance_profile(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> DistanceProfile:
     r"""Closeness, harmonic centrality, eccentricity, reach and farness, in one traversal.
 
@@ -76,7 +78,9 @@ def distance_profile(
         tensor([6., 4., 4., 6.])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("distance_profile", graph, engine, memory, progress, dtype)
+    request = asked(
+        "distance_profile", graph, engine, memory, progress, dtype, checkpoint=checkpoint
+    )
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")
     sums = _incoming(graph, request, sources, generator)
@@ -109,6 +113,7 @@ def closeness(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
     r"""Closeness centrality: the reciprocal of the mean distance from the other vertices.
 
@@ -151,6 +156,9 @@ def closeness(
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
+        checkpoint: a folder that keeps what is finished, so that a run that was killed continues
+            with the next call with the same arguments, with the same bits (docs/scale.md). Not with
+            `top`.
 
     Returns:
         Tensor [n]; with `vertices` [len(vertices)]; with `top` (values [k], indices [k]) as in
@@ -160,6 +168,8 @@ def closeness(
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
         MemoryError: `memory` is too small for one batch; the message states both amounts.
+        ValueError: `checkpoint` is the folder of another run; the message names what differs.
+        OSError: `checkpoint` cannot be written; what it holds stays intact.
 
     The bits engine takes O(n m / 512) operations on rows of 512 bits, and more if the searches have
     little in common. Each of `vertices` takes O(m) time, and O(m + n log n) with weights.
@@ -177,10 +187,11 @@ def closeness(
         Then et al. 2014; top: Bergamini et al. 2019.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("closeness", graph, engine, memory, progress, dtype, cutoff)
+    request = asked("closeness", graph, engine, memory, progress, dtype, cutoff, checkpoint)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
+    check.at_most_one(top=top, checkpoint=checkpoint)
     if top is not None:
         check_batch.one_graph(graph, "top", "sort the scores of each graph")
         values, indices = _top_closeness.top_closeness(
@@ -214,6 +225,7 @@ def harmonic(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Tensor:
     r"""Harmonic centrality: the sum of the reciprocal distances from the other vertices.
 
@@ -239,7 +251,7 @@ def harmonic(
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("harmonic", graph, engine, memory, progress, dtype, cutoff)
+    request = asked("harmonic", graph, engine, memory, progress, dtype, cutoff, checkpoint)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)

@@ -37,11 +37,12 @@ from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
 from torchcent.runtime import _ops
+from torchcent.scale._run import scale_of
 
 
 def asked(
     measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any,
-    cutoff: object = None,
+    cutoff: object = None, checkpoint: object = None,
 ) -> Request:  # fmt: skip
     """The validated arguments common to all distance measures."""
     check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
@@ -50,7 +51,10 @@ def asked(
         check.flag(progress, "progress")
     dtype = check.float_dtype(dtype)
     budget = check.byte_budget(memory)
-    return Request(measure, engine, cutoff=limit, memory=budget, progress=progress, dtype=dtype)
+    return Request(
+        measure, engine, cutoff=limit, memory=budget, progress=progress, dtype=dtype,
+        scale=scale_of(checkpoint),
+    )  # fmt: skip
 
 
 def vertex_sums(
@@ -63,6 +67,7 @@ def vertex_sums(
     measure that does not fold. In a batch, entry ptr[g] + d counts the pairs of graph g. For small
     graphs, only reach and eccentricity are available as outgoing sums.
     """
+    request.begin(graph)
     small, large = _split(graph, request)
     if graph.ptr is not None or small.size:
         return _batch_sums(graph, request, sources, outgoing, levels, small, large)
@@ -82,19 +87,20 @@ def vertex_sums(
     csr = direction(core, outgoing)
     factor = _factor(graph, request)
 
-    def bits(control: Tensor) -> None:
+    def bits(part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         _ops.ops.distance_sums(
-            *csr, start, leaves, found.total, found.eccentricity, found.levels, control,
-            plan.threads, factor,
+            *csr, start[part], leaves[part], *out, control, plan.threads, factor
         )  # fmt: skip
 
-    def tensor(part: slice) -> None:
+    def tensor(part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        total, farthest, pairs = out
         tensor_engine.distance_sums(
-            *csr[:2], start[part], leaves[part], found.total, found.eccentricity, found.levels,
-            factor,
-        )  # fmt: skip
+            *csr[:2], start[part], leaves[part], total, farthest, pairs, factor
+        )
 
-    run(plan, start.numel(), request.progress, bits, tensor)
+    key = {"from": sources, "outgoing": outgoing, "levels": levels}
+    outputs = found.total, found.eccentricity, found.levels
+    run(plan, request, key, start.numel(), outputs, ("sum", "max", "sum"), bits, tensor)
     if levels:
         found.levels[0] = graph.num_nodes if sources is None else sources.numel()
     return _unfolded(graph, core, hanging, found)
@@ -102,6 +108,7 @@ def vertex_sums(
 
 def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool = False) -> Sums:
     """Sums per source s over all vertices v of d(v, s), or of d(s, v) if outgoing."""
+    request.begin(graph)
     if graph.ptr is not None or _split(graph, request)[0].size:
         return _batch_source_sums(graph, request, sources, outgoing)
     if graph.is_weighted:
@@ -117,17 +124,16 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     csr = direction(core, not outgoing)
     factor = _factor(graph, request)
 
-    def bits(control: Tensor) -> None:
-        _ops.ops.source_sums(
-            *csr, start, found.total, found.eccentricity, control, plan.threads, factor
-        )
+    def bits(part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        _ops.ops.source_sums(*csr, start[part], *out, control, plan.threads, factor)
 
-    def tensor(part: slice) -> None:
-        tensor_engine.source_sums(
-            *csr[:2], start[part], found.total[part], found.eccentricity[part], factor
-        )
+    def tensor(part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        total, farthest = out
+        tensor_engine.source_sums(*csr[:2], start[part], total, farthest, factor)
 
-    run(plan, start.numel(), request.progress, bits, tensor)
+    key = {"of": sources, "outgoing": outgoing}
+    outputs = found.total, found.eccentricity
+    run(plan, request, key, start.numel(), outputs, ("rows", "rows"), bits, tensor)
     return Sums(
         found.total.new_zeros(size, 4).index_copy_(0, place, found.total),
         found.eccentricity.new_zeros(size).index_copy_(0, place, found.eccentricity),

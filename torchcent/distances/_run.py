@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -14,7 +15,12 @@ from torchcent.engines._reduce import Core
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _ops
+from torchcent.runtime._codes import DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
+from torchcent.scale import _run as units
+from torchcent.scale._digest import Key
+from torchcent.scale._run import Setting
+from torchcent.scale._units import Kind, Search, sizes
 
 # Sources x slots below which a thread and a bar do not pay off.
 INLINE_WORK = {"bits": 1e8, "tensor": 2e7, "relax": 2e7, "dijkstra": 2e7}
@@ -90,17 +96,44 @@ def farthest(graph: Graph, request: Request, sources: Tensor, backward: bool) ->
     return found[:, 0].int()
 
 
+#: computes the sources of a slice into outputs: (slice, outputs, control)
+Part: TypeAlias = Callable[[slice, tuple[Tensor, ...], Tensor], None]
+
+
 def run(
-    plan: Plan, total: int, progress: bool | None, bits: Callable[[Tensor], None],
-    tensor: Callable[[slice], None],
+    plan: Plan, request: Request, key: Key, total: int,
+    outputs: tuple[Tensor, ...], kinds: tuple[Kind, ...], compiled: Part, tensor: Part,
 ) -> None:  # fmt: skip
-    """Runs all sources: in one call of a compiled engine, or in batches on the tensor engine."""
+    """Computes the outputs of all sources, in units; `key` is what they depend on."""
     quick = is_quick(plan)
-    with progress_bar(total, plan.measure, progress, quick) as bar:
-        if plan.engine == "tensor":
-            _run_batches(total, max(plan.lanes, 1), tensor, bar)
-        else:
-            run_compiled(bits, plan.workspace, plan.device, quick, bar)
+    on_tensors = plan.engine == "tensor"
+    lanes = max(plan.lanes, 1)
+    with progress_bar(total, plan.measure, request.progress, quick) as bar:
+
+        def compute(unit: slice, found: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+            if not on_tensors:
+                compiled(unit, found, control)
+                return rung
+            for begin in range(unit.start, unit.stop, lanes):
+                part = slice(begin, min(begin + lanes, unit.stop))
+                within = slice(begin - unit.start, part.stop - unit.start)
+                own = [
+                    each[within] if kind == "rows" else each
+                    for each, kind in zip(found, kinds, strict=True)
+                ]
+                tensor(part, tuple(own), control)
+                control[DONE] += part.stop - begin
+                bar.update(int(control[DONE]) - bar.n)
+            return rung
+
+        whole = {
+            "search": plan.measure, "engine": plan.engine, "sources": total,
+            "slots": plan.core_slots, "lanes": lanes, **key,
+        }  # fmt: skip
+        parts = sizes(plan.engine, plan.device.type, total, plan.core_slots)
+        search = Search(whole, parts, outputs, kinds, compute)
+        setting = Setting(plan.device, plan.workspace, bar, quick or on_tensors)
+        units.run(search, setting, request.scale)
 
 
 def run_compiled(
@@ -111,10 +144,3 @@ def run_compiled(
         call(control)
     else:
         watched(on_device(lambda: call(control), device), control, bar)
-
-
-def _run_batches(total: int, lanes: int, tensor: Callable[[slice], None], bar: tqdm) -> None:
-    for begin in range(0, total, lanes):
-        end = min(begin + lanes, total)
-        tensor(slice(begin, end))
-        bar.update(end - begin)

@@ -15,7 +15,7 @@ from torchcent.engines._request import Request
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _ops
-from torchcent.runtime._codes import BATCH
+from torchcent.runtime._codes import BATCH, CANCEL
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
 # Rows of weighted distances: in the format of the engine, as float64, and temporaries.
@@ -34,14 +34,22 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
         return source_sums(graph, request, sources, outgoing)
     total = torch.zeros(graph.num_nodes, 4, dtype=torch.float64, device=graph.device)
     eccentricity = torch.zeros_like(total[:, FAR])
-    for rows in distance_rows(graph, request, sources, backward=outgoing):
-        for row in rows:  # one at a time, so that sums do not depend on the block size
-            reached = _counts(row, request)
-            row = torch.where(reached, row, 0)
-            total[:, FAR] += row
-            total[:, HARMONIC] += torch.where(reached, 1 / row, 0)
-            total[:, REACH] += reached
-            torch.maximum(eccentricity, row, out=eccentricity)
+    rows = _Rows(graph, request, sources, outgoing)
+
+    def add(part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        sums, farthest = out
+        for block in rows.blocks(part, control):
+            for row in block:  # one at a time, so that sums do not depend on the block size
+                reached = _counts(row, request)
+                row = torch.where(reached, row, 0)
+                sums[:, FAR] += row
+                sums[:, HARMONIC] += torch.where(reached, 1 / row, 0)
+                sums[:, REACH] += reached
+                torch.maximum(farthest, row, out=farthest)
+
+    key = {"from": sources, "outgoing": outgoing}
+    outputs = total, eccentricity
+    run(rows.plan, request, key, sources.numel(), outputs, ("sum", "max"), add, add)
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
@@ -54,15 +62,18 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     farthest = torch.zeros_like(sums[:, 0])
     csr = _rows.direction(core, not outgoing)
 
-    def compiled(control: Tensor) -> None:
+    def compiled(part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         _ops.ops.weighted_source_sums(
-            *csr, start, sums, farthest, control, _codes.ENGINE[plan.engine], *plan.launch
+            *csr, start[part], *out, control, _codes.ENGINE[plan.engine], *plan.launch
         )
 
-    def tensor(part: slice) -> None:
-        _weighted.source_sums(*csr[:3], start[part], sums[part], farthest[part])
+    def tensor(part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        _weighted.source_sums(*csr[:3], start[part], *out)
 
-    run(plan, start.numel(), request.progress, compiled, tensor)
+    key = {"of": sources, "outgoing": outgoing}
+    run(
+        plan, request, key, start.numel(), (sums, farthest), ("rows", "rows"), compiled, tensor
+    )  # fmt: skip
     total = sums.new_zeros(sources.numel(), 4)
     unit = graph.scale.unit
     total[place[:, None], torch.tensor([FAR, HARMONIC, REACH], device=sums.device)] = (
@@ -78,15 +89,23 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
 def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
     """:func:`source_sums` within a cutoff, from rows of distances."""
     total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
-    eccentricity, done = torch.zeros_like(total[:, FAR]), 0
-    for rows in distance_rows(graph, request, sources, backward=not outgoing):
-        part = slice(done, done + rows.shape[0])
-        counts = _counts(rows, request)
-        within = torch.where(counts, rows, 0)
-        total[part, FAR], total[part, REACH] = _row_sums(within), counts.sum(1).double()
-        eccentricity[part] = within.amax(1) if rows.shape[1] else 0
-        total[part, HARMONIC] = _row_sums(within.reciprocal_().masked_fill_(~counts, 0))
-        done = part.stop
+    eccentricity = torch.zeros_like(total[:, FAR])
+    rows = _Rows(graph, request, sources, not outgoing)
+
+    def fill(unit: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        (sums, farthest), done = out, 0
+        for block in rows.blocks(unit, control):
+            part = slice(done, done + block.shape[0])
+            counts = _counts(block, request)
+            within = torch.where(counts, block, 0)
+            sums[part, FAR], sums[part, REACH] = _row_sums(within), counts.sum(1).double()
+            farthest[part] = within.amax(1) if block.shape[1] else 0
+            sums[part, HARMONIC] = _row_sums(within.reciprocal_().masked_fill_(~counts, 0))
+            done = part.stop
+
+    key = {"of": sources, "outgoing": outgoing}
+    outputs = total, eccentricity
+    run(rows.plan, request, key, sources.numel(), outputs, ("rows", "rows"), fill, fill)
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
@@ -102,31 +121,52 @@ def _row_sums(rows: Tensor) -> Tensor:
     return torch.segment_reduce(rows.flatten(), "sum", lengths=lengths, unsafe=True)
 
 
-def distance_rows(
-    graph: Graph, request: Request, sources: Tensor, backward: bool = False
-) -> Iterator[Tensor]:
-    """Weighted distances from the sources, or to them: float64 blocks [b, n], inf for no path."""
-    if request.engine == "tiny":  # the tiny engine has no rows
-        request = request._replace(engine="dijkstra")
-    plan, _ = _plan.plan(graph, request, sources.numel())
-    size = plan.lanes if plan.engine == "tensor" else max(plan.threads, 1) * BATCH[plan.engine]
-    if plan.device.type == "cuda" and plan.engine != "tensor":
-        size = max(plan.flight * plan.lanes, _ROWS_ON_CUDA)
-    room = min(plan.memory_limit - plan.memory, _LARGEST_BLOCK)
-    size = min(size, room // (_BYTES_PER_DISTANCE * max(graph.num_nodes, 1)))
+class _Rows:
+    """Weighted distances from the sources, or to them, in blocks that fit into memory."""
+
+    def __init__(self, graph: Graph, request: Request, sources: Tensor, backward: bool) -> None:
+        if request.engine == "tiny":  # the tiny engine has no rows
+            request = request._replace(engine="dijkstra")
+        self._graph, self._sources, self._backward = graph, sources, backward
+        self.plan, _ = _plan.plan(graph, request, sources.numel())
+        plan = self.plan
+        size = plan.lanes if plan.engine == "tensor" else max(plan.threads, 1) * BATCH[plan.engine]
+        if plan.device.type == "cuda" and plan.engine != "tensor":
+            size = max(plan.flight * plan.lanes, _ROWS_ON_CUDA)
+        room = min(plan.memory_limit - plan.memory, _LARGEST_BLOCK)
+        self.size = max(min(size, room // (_BYTES_PER_DISTANCE * max(graph.num_nodes, 1))), 1)
+
+    def blocks(self, part: slice, control: Tensor) -> Iterator[Tensor]:
+        """float64 blocks [b, n] of the rows of these sources, inf for no path."""
+        for sources in self._sources[part].split(self.size):
+            rows = _rows.empty(self._graph, sources.numel())
+            plan = self.plan
+            _rows.fill(
+                self._graph, plan.engine, sources, rows, control, plan.launch, self._backward
+            )
+            if control[CANCEL]:
+                break
+            yield _rows.lengths(self._graph, rows)
+
+
+def distance_rows(graph: Graph, request: Request, sources: Tensor) -> Iterator[Tensor]:
+    """Weighted distances from the sources: float64 blocks [b, n], inf for no path."""
+    rows = _Rows(graph, request, sources, backward=False)
+    plan = rows.plan
     quick = is_quick(plan)
     with progress_bar(sources.numel(), request.measure, request.progress, quick) as bar:
-        done = 0
-        for part in sources.split(max(size, 1)):
-            rows = _rows.empty(graph, part.numel())
-            control = _codes.control(plan.workspace, done)
-            work = partial(
-                _rows.fill, graph, plan.engine, part, rows, control, plan.launch, backward
-            )
+        for begin in range(0, sources.numel(), rows.size):
+            part = slice(begin, min(begin + rows.size, sources.numel()))
+            control = _codes.control(plan.workspace, begin)
+            found: list[Tensor] = []
+            work = partial(_collect, rows, part, control, found)
             if quick or plan.engine == "tensor":
                 work()
             else:
                 watched(on_device(work, graph.device), control, bar)
-            done += part.numel()
-            bar.update(done - bar.n)
-            yield _rows.lengths(graph, rows)
+            bar.update(part.stop - bar.n)
+            yield from found
+
+
+def _collect(rows: _Rows, part: slice, control: Tensor, found: list[Tensor]) -> None:
+    found.extend(rows.blocks(part, control))

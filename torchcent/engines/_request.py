@@ -11,7 +11,6 @@ from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.engines._measures import MEASURES
 from torchcent.graph import Graph
-from torchcent.scale._digest import of_tensors
 from torchcent.scale._run import Scale
 
 
@@ -62,10 +61,7 @@ class Request(NamedTuple):
     def _key(self) -> dict[str, object]:
         """What the sums depend on, by the names of the arguments."""
         starts = MEASURES[self.measure].weighted_by or "sources"
-        named = {
-            name: "all" if ends is None else of_tensors(ends)
-            for name, ends in ((starts, self.sources), ("targets", self.targets))
-        }
+        named = {starts: self.sources, "targets": self.targets}
         kept = ("measure", "engine", "strategy", "endpoints", "tie_tolerance", "cutoff")
         reduce = "auto" if self.reduce is None else sorted(self.reduce)
         return {name: getattr(self, name) for name in kept} | named | {"reduce": reduce}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 
 import torch
@@ -50,8 +51,15 @@ def of_machine(device: torch.device) -> dict[str, object]:
     }
 
 
+def plain(key: Key) -> dict[str, object]:
+    """The key as it is read from a file: of tensors, digests."""
+    text = json.dumps(key, default=lambda tensor: of_tensors(tensor))
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
 def difference(there: Key, here: Key) -> str:
-    """The entries that differ, in words; "" if there are none."""
+    """The entries that differ, in words; "" if there are none. Both keys are plain."""
     names = [name for name in {**there, **here} if there.get(name) != here.get(name)]
     return "; ".join(
         f"{name} is {there.get(name)!r} there and {here.get(name)!r} here" for name in names

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from torchcent.runtime._replacing import TEMPORARY, replacing
-from torchcent.scale._digest import Key, difference
+from torchcent.scale._digest import Key, difference, plain
 from torchcent.scale._units import Search
 
 _FORMAT = 1
@@ -65,17 +65,17 @@ class Ledger:
     def __init__(self, folder: str, key: Key) -> None:
         self.folder = Path(os.path.realpath(folder))
         self.folder.mkdir(parents=True, exist_ok=True)
-        plain: dict[str, object] = json.loads(json.dumps({"format": _FORMAT, **key}))
+        own = plain({"format": _FORMAT, **key})
         found = header(self.folder)
         if found is None:
-            self._write_header(plain)
-        elif differs := difference(found, plain):
+            self._write_header(own)
+        elif differs := difference(found, own):
             raise ValueError(
                 f"checkpoint={str(folder)!r} holds another run: {differs}; pass another folder, or "
                 "delete this one"
             )
         #: identifies the run in every file
-        self.run = f"{zlib.crc32(json.dumps(plain, sort_keys=True).encode()):08x}"
+        self.run = f"{zlib.crc32(json.dumps(own, sort_keys=True).encode()):08x}"
         for left in self.folder.glob(TEMPORARY):
             left.unlink(missing_ok=True)
 
@@ -155,8 +155,7 @@ class Ledger:
         if loaded is None:
             return None
         about, arrays = loaded
-        key = json.loads(json.dumps(search.key))
-        differs = difference(about.search, key)
+        differs = difference(about.search, search.key)
         if about.run != self.run or differs:
             reason = differs or "its run has another graph, request or version"
             raise ValueError(

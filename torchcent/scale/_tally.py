@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from torchcent.scale._digest import plain
 from torchcent.scale._ledger import About, Ledger
 from torchcent.scale._units import Search
 
@@ -18,19 +19,20 @@ class Tally:
     """
 
     def __init__(self, search: Search, ledger: Ledger | None, number: int) -> None:
-        self.search, self._ledger, self._number = search, ledger, number
+        self.search = search if ledger is None else search._replace(key=plain(search.key))
+        self._ledger, self._number = ledger, number
         self.next = self.done = 0
         self.rung: int | None = None
         self._seconds = 0.0
         self._waiting: dict[int, tuple[tuple[Tensor, ...] | None, int, float]] = {}
         if ledger is None:
             return
-        known = ledger.restore(number, search)
+        known = ledger.restore(number, self.search)
         if known is not None:
             self.next, self.done, self.rung = known.units, known.done, known.rung
             self._seconds = known.seconds
         for unit in ledger.units(number):
-            found = None if unit < self.next else ledger.unit(number, unit, search)
+            found = None if unit < self.next else ledger.unit(number, unit, self.search)
             if found is None:
                 ledger.drop_unit(number, unit)
             else:
@@ -110,6 +112,6 @@ class Tally:
         assert self._ledger is not None
         sizes = self.search.sizes
         return About(
-            self._ledger.run, dict(self.search.key), units, len(sizes), done, sum(sizes), rung,
+            self._ledger.run, self.search.key, units, len(sizes), done, sum(sizes), rung,
             seconds,
         )  # fmt: skip
