@@ -46,6 +46,10 @@ PLACES = {
     "blocks_sources_on_cuda": "engines._blocks.MANY_SOURCES_ON_CUDA",
     # Slots from which several threads of the CPU share a search.
     "shared_slots": "engines._costs.SHARED_SLOTS",
+    # Units of work: sources x slots, and batches, of each at least.
+    "units_work": "scale._units.LEAST_WORK",
+    "units_batches": "scale._units.LEAST_BATCHES",
+    "units_first": "scale._units._FIRST",
     # Text that is taken at a time.
     "text_chunk": "io._tokens.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.

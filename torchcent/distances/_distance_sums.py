@@ -179,7 +179,7 @@ def small_sums(
     wanted = ["distances", "levels"] if levels else ["distances"]
     found = _tiny.run(
         graph, small, wanted, request.measure, sources=sources, memory=request.memory,
-        progress=request.progress,
+        progress=request.progress, scale=request.scale,
     )  # fmt: skip
     column = found.distances.T
     total = found.distances.new_zeros(graph.num_nodes, 4)

@@ -17,6 +17,7 @@ from torchcent.runtime._codes import NARROW_BITS as NARROW
 from torchcent.runtime._codes import RELAX_LANES_ON_CUDA as RELAX_LANES
 from torchcent.runtime._codes import WIDE_BITS as WIDE
 from torchcent.runtime._codes import WIDE_BITS_FROM as WIDE_FROM
+from torchcent.scale._units import sizes
 
 # Slots of a graph from which several threads on one search are faster than one.
 SHARED_SLOTS = 2**22
@@ -66,16 +67,25 @@ class Job(NamedTuple):
     def on_cuda(self) -> bool:
         return self.graph.device.type == "cuda"
 
-    def fixed(self) -> int:
+    def fixed(self, engine: str) -> int:
         """Bytes of a run besides those of its searches: the graph, its core, results."""
         graph, core = self.graph, self.core
+        own = self.own * (2 if self._several(engine) else 1)
         if not self.counts_paths:
             held = graph.nbytes + _room.core_bytes(core)
             held = self.held if self.on_cuda else held
-            return held + _SUMS * graph.num_nodes
+            of_unit = _SUMS // 2 if self._several(engine) else 0
+            return held + (_SUMS + of_unit) * graph.num_nodes
         if self.on_cuda:
-            return _room.run_bytes(graph, core, self.scores, self.own, self.sources, self.held)
-        return graph.nbytes + self.scores + 8 * self.own + _room.core_bytes(core)
+            return _room.run_bytes(graph, core, self.scores, own, self.sources, self.held)
+        return graph.nbytes + self.scores + 8 * own + _room.core_bytes(core)
+
+    def _several(self, engine: str) -> bool:
+        """Whether there may be several units, which have outputs besides the result."""
+        device = self.graph.device.type
+        return (
+            not self.together and len(sizes(engine, device, self.sources, self.core.num_slots)) > 1
+        )
 
 
 class Cost(NamedTuple):
@@ -127,7 +137,7 @@ class Engine:
         raise NotImplementedError
 
     def cost(self, job: Job, limit: int) -> Cost:
-        fixed = job.fixed()
+        fixed = job.fixed(self.name)
         if job.on_cuda:
             taken, flight, lanes = self.on_cuda(job, limit - fixed)
             if job.counts_paths:
@@ -221,7 +231,7 @@ class Contracted(Engine):
         chains = Chains.of(job.core)
         size = chains.ball if job.together else min(max(job.sources // 64, 1), 256)
         batches = -(-job.sources // size)
-        fixed = job.fixed() + 2 * chains.nbytes + 8 * chains.sums
+        fixed = job.fixed(self.name) + 2 * chains.nbytes + 8 * chains.sums
         each = chains.bytes_per_thread(job.together) + 2 * 8 * chains.sums
         workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))
         return Cost(fixed + workers * each, limit - fixed, 1, size, workers)
@@ -261,7 +271,7 @@ class OnTensors(Engine):
 
     def cost(self, job: Job, limit: int) -> Cost:
         graph, n, m = job.graph, job.core.num_nodes, job.core.num_slots
-        fixed = graph.nbytes + job.scores if job.counts_paths else job.fixed()
+        fixed = graph.nbytes + job.scores if job.counts_paths else job.fixed(self.name)
         own = _tensor.weighted_extra(n, m) if graph.is_weighted else 0
         fit = _tensor.lanes_that_fit(n, m, limit - fixed, own)
         lanes = min(max(job.sources, 1), fit)

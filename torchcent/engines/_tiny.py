@@ -18,10 +18,13 @@ from torchcent.check import _common as check
 from torchcent.engines import _resolution, _room
 from torchcent.engines._request import weights
 from torchcent.graph import Graph, _batch
-from torchcent.runtime import _codes, _memory, _ops
+from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import TINY_LANES as _LANES
 from torchcent.runtime._codes import TINY_NODES as MOST_NODES
-from torchcent.runtime._watch import on_device, progress_bar, watched
+from torchcent.runtime._watch import progress_bar
+from torchcent.scale import _run
+from torchcent.scale._run import Scale, Setting
+from torchcent.scale._units import Kind, Search, sizes_of_graphs
 
 # Limits of graphs that `auto` assigns to this engine: vertices, and sources x slots. The limit is
 # lower with weights, where a heap per thread competes with 64 lanes. On CUDA a single graph is one
@@ -100,6 +103,7 @@ def run(
     tie_tolerance: float = 0.0,
     memory: int | None = None,
     progress: bool | None = None,
+    scale: Scale | None = None,
 ) -> Found:
     """Computes the wanted outputs of these graphs.
 
@@ -114,8 +118,10 @@ def run(
     room_for(graph, numbers, wanted, title, memory)
     if graph.is_weighted and set(wanted) - {"distances"}:
         _resolvable(graph, numbers)
-    # The CPU kernels clear their outputs.
-    new = torch.empty if device.type == "cpu" and numbers.size == graph.num_graphs else torch.zeros
+    parts = sizes_of_graphs(device.type, size, slots)
+    # The CPU kernels clear the outputs of their graphs.
+    whole = numbers.size == graph.num_graphs and len(parts) == 1
+    new = torch.empty if device.type == "cpu" and whole else torch.zeros
     found = {
         name: new(
             shape.get(name, (n,)) if name in wanted else (0,),
@@ -124,29 +130,33 @@ def run(
         )
         for name in OUTPUTS
     }
-    work = size * slots
-    place, classes = _classes(size, slots, device.type)
-    order = torch.from_numpy(numbers[place]).to(device)
     overflow = torch.zeros(graph.num_graphs, dtype=torch.int8, device=device)
     none = found[OUTPUTS[0]].new_empty(0)
     ptr = torch.tensor([0, n], device=device) if graph.ptr is None else graph.ptr
     begins, ends = (none if x is None else weights(graph, x) for x in (sources, targets))
-    control = _codes.control(_memory.budget(memory, device))
+    last = np.cumsum(size)
 
-    def call() -> None:
+    def compute(unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+        low, high = np.searchsorted(last, [unit.start, unit.stop], side="right")
+        low = low if unit.start else 0
+        place, classes = _classes(size[low:high], slots[low:high], device.type)
+        order = torch.from_numpy(numbers[low:high][place]).to(device)
         _ops.ops.tiny(
             graph.rowptr, graph.col, none if graph.weight is None else graph.weight, ptr, order,
-            classes, begins, ends, *found.values(),
-            overflow, control, endpoints, tie_tolerance, threads,
+            classes, begins, ends, *out, control, endpoints, tie_tolerance, threads,
         )  # fmt: skip
+        return rung
 
-    quick = float(work.sum()) < _INLINE_WORK
-    with progress_bar(int(size.sum()), title, progress, quick) as bar:
-        if quick:
-            call()
-        else:
-            watched(on_device(call, device), control, bar)
-        bar.update(int(size.sum()) - bar.n)
+    total = int(size.sum())
+    quick = float((size * slots).sum()) < _INLINE_WORK
+    with progress_bar(total, title, progress, quick) as bar:
+        key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
+        outputs = (*found.values(), overflow)
+        kinds: tuple[Kind, ...] = ("sum",) * len(outputs)
+        search = Search(key, parts, outputs, kinds, compute)
+        setting = Setting(device, _memory.budget(memory, device), bar, quick)
+        _run.run(search, setting, scale)
+        bar.update(total - bar.n)
     lost = torch.nonzero(overflow).flatten().tolist() if set(wanted) - {"distances"} else []
     return Found(**found, overflowed=lost)
 

@@ -48,6 +48,7 @@ def sums(graph: Graph, request: Request) -> Tensor:
             graph, small, [measure.tiny], measure.name, sources=request.sources,
             targets=request.targets, endpoints=request.endpoints,
             tie_tolerance=request.tie_tolerance, memory=request.memory, progress=request.progress,
+            scale=request.scale,
         )  # fmt: skip
         found, lost = getattr(tiny, measure.tiny), tiny.overflowed
     else:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.runtime._codes import BATCH, WIDE_BITS
@@ -18,7 +20,7 @@ from torchcent.runtime._codes import BATCH, WIDE_BITS
 # Sources x slots of a unit: about a second on two threads (docs/scale.md), and on CUDA.
 LEAST_WORK = {
     "lanes": 5e9, "queue": 5e8, "relax": 2e9, "dijkstra": 2e8, "chains": 5e8, "bits": 2e10,
-    "tensor": 1e8,
+    "tensor": 1e8, "tiny": 1e9,
 }  # fmt: skip
 ON_CUDA = 64.0
 # A search has about this many units, unless they would have less work than that, or more than so
@@ -39,25 +41,39 @@ Compute: TypeAlias = Callable[[slice, tuple[Tensor, ...], int, Tensor], int]
 
 def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
     """The number of sources of each unit."""
-    factor = ON_CUDA if device == "cuda" else 1.0
-    least = LEAST_WORK[engine] * factor
-    work = float(sources) * slots
-    if work < 1.5 * least:
+    unit = _work(engine, device, float(sources) * slots)
+    if unit is None:
         return [sources]
     kind = "cuda" if device == "cuda" else "cpu"
     batch = _BATCH[engine]
-    unit = min(max(work / UNITS, least), _LARGER * least) / slots
     fewest = LEAST_BATCHES[kind] * batch
     first = _FIRST[kind] * batch if engine in BATCH else 0
     if sources <= first + fewest:
         return [sources]
-    count = max(1, round((sources - first) / max(unit, fewest)))
+    count = max(1, round((sources - first) / max(unit / slots, fewest)))
     if count == 1 and not first:
         return [sources]
     # Equal parts, each of whole batches.
     batches = -(-(sources - first) // batch)
     ends = [*(first + batches * part // count * batch for part in range(count)), sources]
     return [end - begin for begin, end in pairwise([0, *ends]) if end > begin]
+
+
+def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int64]) -> list[int]:
+    """The same for small graphs, each of which is searched whole: the sources of whole graphs."""
+    work = np.cumsum(nodes.astype(np.float64) * slots)
+    unit = _work("tiny", device, float(work[-1])) if work.size else None
+    if unit is None:
+        return [int(nodes.sum())]
+    first = np.flatnonzero(np.diff(work // unit, prepend=-1))
+    found: list[int] = np.add.reduceat(nodes, first).tolist()
+    return found
+
+
+def _work(engine: str, device: str, work: float) -> float | None:
+    """That of a unit of a search with so much work; None if it is one unit."""
+    least = LEAST_WORK[engine] * (ON_CUDA if device == "cuda" else 1.0)
+    return None if work < 1.5 * least else min(max(work / UNITS, least), _LARGER * least)
 
 
 class Search(NamedTuple):

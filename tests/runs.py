@@ -1,0 +1,92 @@
+"""Runs that are cut into several units on small graphs: one for each way of searching."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+import torchcent
+from torchcent import Graph, generate
+
+#: sizes (tuning.py) with which the runs below have between 2 and 200 units
+SMALL = {"units_work": 2e4, "units_batches": 1, "units_first": 1, "paths_inline": 0}
+SMALL |= {"distances_inline": 0}
+ALONE = {**SMALL, "chains_at": 0}  # no sweeps for several sources
+
+
+class Case(NamedTuple):
+    graph: Callable[[], Graph]
+    measure: str
+    options: dict[str, Any] = {}
+    sizes: dict[str, Any] = SMALL
+
+    def __call__(self, **more: Any) -> tuple[Tensor, ...]:
+        options = {"dtype": torch.float64, "progress": False, **self.options, **more}
+        found = getattr(torchcent, self.measure)(self.graph(), **options)
+        return found if isinstance(found, tuple) else (found,)
+
+
+def network() -> Graph:
+    return Graph.from_edge_index(generate.ba(1500, 3, seed=2), directed=False)
+
+
+def arcs() -> Graph:
+    return Graph.from_edge_index(generate.er(1600, p=0.003, seed=3), num_nodes=1600)
+
+
+def lengths() -> Graph:
+    chance = torch.Generator().manual_seed(1)
+    arcs = generate.ba(600, 3, seed=5)
+    return Graph.from_edge_index(
+        arcs, edge_weight=torch.rand(arcs.shape[1], generator=chance) + 0.1, directed=False
+    )
+
+
+def mesh() -> Graph:
+    return Graph.from_edge_index(generate.grid(25, 31), directed=False)
+
+
+def road() -> Graph:
+    return Graph.from_edge_index(generate.road(30, 30, seed=4), directed=False)
+
+
+def molecules() -> Graph:
+    """A batch of graphs of 20 to 59 vertices, and two larger ones."""
+    parts, ptr = [], [0]
+    for number in range(42):
+        size = 700 if number in (7, 30) else 20 + number
+        parts.append(generate.ba(size, 2, seed=number) + ptr[-1])
+        ptr.append(ptr[-1] + size)
+    return Graph.from_edge_index(torch.cat(parts, 1), directed=False, ptr=torch.tensor(ptr))
+
+
+def states(size: int) -> Tensor:
+    return torch.rand(size, dtype=torch.float64, generator=torch.Generator().manual_seed(6))
+
+
+SOME, MANY = torch.arange(3, 600, 2), torch.arange(20, 1480)
+CASES = {
+    "lanes": Case(network, "betweenness", {"engine": "lanes"}),
+    "queue": Case(mesh, "betweenness", {"engine": "queue", "endpoints": True}),
+    "directed": Case(arcs, "betweenness", {"sources": SOME, "targets": SOME.flip(0)}),
+    "chains": Case(road, "betweenness", {"reduce": ["chains"], "sources": SOME}, ALONE),
+    "sweeps": Case(road, "edge_betweenness", {"reduce": ["chains"]}),
+    "blocks": Case(road, "betweenness", {"reduce": ["fold", "blocks"]}),
+    "edges": Case(mesh, "edge_betweenness", {"engine": "queue"}),
+    "stress": Case(network, "stress"),
+    "overflow": Case(mesh, "stress", {"engine": "lanes"}),
+    "percolation": Case(network, "percolation", {"states": states(1500)}),
+    "relax": Case(lengths, "betweenness", {"engine": "relax"}),
+    "dijkstra": Case(lengths, "edge_betweenness", {"engine": "dijkstra"}),
+    "tensor": Case(network, "betweenness", {"engine": "tensor"}),
+    "batch": Case(molecules, "betweenness"),
+    "closeness": Case(arcs, "closeness", {"engine": "bits"}),
+    "closeness on tensors": Case(arcs, "closeness", {"engine": "tensor"}),
+    "closeness of some": Case(arcs, "closeness", {"vertices": MANY}),
+    "closeness by weights": Case(lengths, "closeness"),
+    "closeness from pivots": Case(lengths, "closeness", {"sources": SOME}),
+    "harmonic": Case(network, "harmonic", {"sources": MANY, "cutoff": 3}),
+    "harmonic within": Case(lengths, "harmonic", {"cutoff": 1.5}),
+    "profile": Case(molecules, "distance_profile"),
+}

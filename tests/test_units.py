@@ -1,0 +1,112 @@
+"""Units of work: how a search is cut, and that nothing else changes its bits."""
+
+import networkx
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from runs import CASES, SMALL
+
+from torchcent.engines import _driver
+from torchcent.runtime import _ops
+from torchcent.scale import _run, _units
+
+pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
+ENGINES = sorted(set(_units.LEAST_WORK) - {"tiny"})
+
+
+@given(
+    engine=st.sampled_from(ENGINES), device=st.sampled_from(["cpu", "cuda"]),
+    sources=st.integers(0, 10**8), slots=st.integers(0, 10**10),
+)  # fmt: skip
+def test_sizes_cover_all_sources_in_whole_batches(engine, device, sources, slots):
+    sizes = _units.sizes(engine, device, sources, slots)
+    assert sum(sizes) == sources and (min(sizes) > 0 or sources == 0)
+    batch = _units._BATCH[engine]
+    assert all(size % batch == 0 for size in sizes[:-1])
+    if len(sizes) > 1:
+        work = sources * slots
+        assert work >= _units.LEAST_WORK[engine]
+        # A few hundred, unless a unit would have ten times the least work.
+        assert len(sizes) <= max(130, work / (9.9 * _units.LEAST_WORK[engine]) + 2)
+
+
+@given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 5000)), max_size=60))
+def test_sizes_of_small_graphs_cover_all(graphs):
+    nodes, slots = (torch.tensor(x, dtype=torch.int64).numpy() for x in
+                    (zip(*graphs, strict=True) if graphs else ([], [])))  # fmt: skip
+    before = _units.LEAST_WORK["tiny"]
+    _units.LEAST_WORK["tiny"] = 1e5
+    try:
+        sizes = _units.sizes_of_graphs("cpu", nodes, slots)
+    finally:
+        _units.LEAST_WORK["tiny"] = before
+    ends = nodes.cumsum().tolist()
+    assert sum(sizes) == sum(nodes)
+    assert all(end in [0, *ends] for end in torch.tensor(sizes).cumsum(0).tolist())
+
+
+def test_a_short_search_is_one_unit():
+    assert _units.sizes("lanes", "cpu", 5000, 100_000) == [5000]
+    assert _units.sizes("queue", "cpu", 0, 0) == [0]
+
+
+@pytest.fixture
+def units(monkeypatch):
+    """The number of units of each search that runs."""
+    counts = []
+    real = _run.run
+    monkeypatch.setattr(
+        _run, "run", lambda search, *rest: (counts.append(len(search.sizes)), real(search, *rest))
+    )
+    return counts
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", CASES)
+def test_bits_do_not_depend_on_threads_or_memory(name, tuning, units, threads):
+    tuning(**CASES[name].sizes)
+    torch.set_num_threads(1)
+    expected = CASES[name]()
+    assert max(units) > 1 or name == "sweeps"
+    torch.set_num_threads(3)
+    for found in (CASES[name](), CASES[name](memory=2**28)):
+        assert all(map(torch.equal, found, expected))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_units_add_up(name, tuning, units):
+    """To the values of one unit, up to the order of additions."""
+    whole = CASES[name]()
+    assert max(units) == 1
+    tuning(**CASES[name].sizes)
+    for found, expected in zip(CASES[name](), whole, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_values_are_networkx(tuning):
+    tuning(**SMALL)
+    case = CASES["queue"]
+    expected = networkx.betweenness_centrality(case.graph().to_networkx(), endpoints=True)
+    expected = torch.tensor([expected[v] for v in range(len(expected))], dtype=torch.float64)
+    torch.testing.assert_close(case()[0], expected, rtol=1e-9, atol=0)
+
+
+def test_all_units_but_the_first_begin_on_its_rung(tuning, monkeypatch):
+    """And not on that of the unit before, which another worker may have computed."""
+    tuning(**SMALL)
+    begun = []
+    real = _driver._compiled
+
+    def counted(problem, plan):
+        compute = real(problem, plan)
+
+        def noted(unit, out, rung, control):
+            begun.append(rung)
+            return max(compute(unit, out, rung, control), len(begun) % 2 + 1)
+
+        return noted
+
+    monkeypatch.setattr(_driver, "_compiled", counted)
+    CASES["lanes"]()
+    assert len(begun) > 3 and begun == [0, *[2] * (len(begun) - 1)]
