@@ -151,7 +151,7 @@ def run(
     quick = float((size * slots).sum()) < _INLINE_WORK
     with progress_bar(total, title, progress, quick) as bar:
         key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
-        outputs = (*found.values(), overflow)
+        outputs: tuple[Tensor, ...] = (*found.values(), overflow)
         kinds: tuple[Kind, ...] = ("sum",) * len(outputs)
         search = Search(key, parts, outputs, kinds, compute)
         setting = Setting(device, _memory.budget(memory, device), bar, quick)
