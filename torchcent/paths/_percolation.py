@@ -14,6 +14,8 @@ from torchcent.graph._arguments import as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, scale_of
+from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
@@ -35,6 +37,8 @@ def percolation(
     memory: int | None = None,
     progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""Percolation centrality: the share of percolated shortest paths through each vertex.
 
@@ -74,6 +78,7 @@ def percolation(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
-        (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
+        (engine, strategy, warp_size), memory, progress, reduce,
+        scale_of(graph, checkpoint, devices, group),
     )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)

@@ -1,0 +1,203 @@
+"""Process groups of torch.distributed: the ranks of a call, and what they tell each other."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from torchcent.check._values import shortened
+
+#: a process group, all ranks ("world"), or this process alone (None)
+GroupLike: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
+
+_LOOK_SECONDS = 0.1  # between two looks for errors of other ranks
+_groups: weakref.WeakKeyDictionary[dist.ProcessGroup, Group] = weakref.WeakKeyDictionary()
+
+
+def group_of(group: object) -> Group | None:
+    """The group of an argument; None for this process alone.
+
+    "world" initialises the default group with the variables that torchrun sets, if nobody has.
+
+    Raises:
+        TypeError, ValueError: it is no group, there is none, or this process is not in it.
+    """
+    if group is None:
+        return None
+    if isinstance(group, str) and group == "world":
+        if not dist.is_available():
+            raise ValueError("group='world' needs a PyTorch with torch.distributed")
+        if not dist.is_initialized():
+            if "TORCHELASTIC_RUN_ID" not in os.environ:
+                raise ValueError(
+                    "group='world', but there are no ranks: start the program by torchrun, or "
+                    "call torch.distributed.init_process_group before"
+                )
+            cuda = torch.cuda.is_available()
+            dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
+        group = dist.group.WORLD
+    if not dist.is_available() or not isinstance(group, dist.ProcessGroup):
+        raise TypeError(
+            f"group must be a torch.distributed.ProcessGroup, 'world' or None, got "
+            f"{shortened(group)}"
+        )
+    if group not in _groups:
+        _groups[group] = Group(group)
+    found = _groups[group]
+    return found if found.size > 1 else None
+
+
+class Group:
+    """The ranks of a process group.
+
+    Attributes:
+        rank, size: this rank, and the number of ranks.
+        pg: the process group.
+    """
+
+    def __init__(self, pg: dist.ProcessGroup) -> None:
+        self.rank, self.size = dist.get_rank(pg), dist.get_world_size(pg)
+        self._pg = weakref.ref(pg)
+        from torch.distributed import distributed_c10d  # not in every build of PyTorch
+
+        self._store = distributed_c10d._get_default_store()
+        self._calls = itertools.count()
+        self._call, self._looked = "", 0.0
+        # For threads beside the one that calls: on the host, and apart from the caller's traffic.
+        self._host: dist.ProcessGroup | None = None
+        if self.size > 1:
+            self._host = dist.new_group(
+                dist.get_process_group_ranks(pg), backend="gloo", use_local_synchronization=True
+            )
+
+    @property
+    def pg(self) -> dist.ProcessGroup:
+        found = self._pg()
+        assert found is not None
+        return found
+
+    def begin(self) -> None:
+        """Begins the next call of this group, on all ranks."""
+        self._call = f"torchcent/{self.pg.group_name}/{next(self._calls)}"
+
+    def report(self, error: BaseException) -> None:
+        """Tells the other ranks that this one has failed."""
+        if not isinstance(error, Stopped):
+            text = f"{type(error).__name__}: {error}".rstrip(": ")
+            self._store.set(f"{self._call}/failed", f"rank {self.rank} failed: {text}")
+
+    def failure(self) -> Stopped | None:
+        """The error that a rank has reported, looked for not too often."""
+        if time.monotonic() < self._looked + _LOOK_SECONDS:
+            return None
+        self._looked = time.monotonic()
+        if not self._store.check([f"{self._call}/failed"]):
+            return None
+        return Stopped(self._store.get(f"{self._call}/failed").decode())
+
+    def channel(self, name: object) -> Channel:
+        """The messages of a part of the call."""
+        return Channel(self, f"{self._call}/{name}", self._store, self._host)
+
+    def broadcast(self, tensor: Tensor) -> None:
+        """Overwrites a tensor with that of rank 0, on all ranks."""
+        dist.broadcast(tensor, group=self.pg, group_src=0)
+
+    def broadcast_object(self, value: Any) -> Any:
+        """The object of rank 0, on all ranks."""
+        found = [value]
+        dist.broadcast_object_list(found, group=self._host, group_src=0)
+        return found[0]
+
+    def all_gather_varied(self, tensor: Tensor) -> list[Tensor]:
+        """The tensors of all ranks, which differ in length (dimension 0) only."""
+        lengths: list[Any] = [None] * self.size
+        dist.all_gather_object(lengths, tensor.shape[0], group=self._host)
+        padded = tensor.new_zeros(max(lengths), *tensor.shape[1:])
+        padded[: tensor.shape[0]] = tensor
+        found = [torch.empty_like(padded) for _ in lengths]
+        dist.all_gather(found, padded, group=self.pg)
+        return [part[:length] for part, length in zip(found, lengths, strict=True)]
+
+    def agree(self, error: BaseException | None) -> None:
+        """Raises on all ranks if any has an error: its own, or that another has failed."""
+        texts: list[Any] = [None] * self.size
+        text = None if error is None else f"{type(error).__name__}: {error}".rstrip(": ")
+        dist.all_gather_object(texts, text, group=self._host)
+        if error is not None:
+            raise error
+        for rank, found in enumerate(texts):
+            if found is not None:
+                raise Stopped(f"rank {rank} failed: {found}")
+
+
+class Stopped(RuntimeError):
+    """Another rank has failed."""
+
+
+class Channel:
+    """Entries of the store and tensors that the ranks exchange in a part of a call.
+
+    Attributes:
+        ordered: held while a numbered entry is written.
+    """
+
+    def __init__(
+        self, group: Group, prefix: str, store: Any, host: dist.ProcessGroup | None
+    ) -> None:
+        self.group, self.ordered = group, threading.Lock()
+        self._prefix, self._store, self._host = prefix, store, host
+
+    def has(self, name: str) -> bool:
+        return bool(self._store.check([self._key(name)]))
+
+    def set(self, name: str, value: Any) -> None:
+        self._store.set(self._key(name), json.dumps(value))
+
+    def get(self, name: str) -> Any:
+        return json.loads(self._store.get(self._key(name)))
+
+    def take(self, name: str) -> Any:
+        """Reads an entry that nobody else reads, and removes it."""
+        value = self.get(name)
+        self._store.delete_key(self._key(name))
+        return value
+
+    def next(self) -> int:
+        """0, 1, 2, ... over all ranks."""
+        return int(self._store.add(self._key("count"), 1)) - 1
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}/{name}"
+
+    def send(self, tensor: Tensor) -> None:
+        """Sends a tensor of the host to rank 0."""
+        dist.send(tensor, group=self._host, group_dst=0)
+
+    def receive(self, like: Tensor, rank: int) -> Tensor:
+        """A tensor of this shape and dtype from another rank, on the host."""
+        found = torch.empty_like(like, device="cpu", memory_format=torch.contiguous_format)
+        dist.recv(found, group=self._host, group_src=rank)
+        return found
+
+
+@contextmanager
+def publish(group: Group | None) -> Iterator[None]:
+    """Reports an error of this block to the other ranks, which wait for this one."""
+    try:
+        yield
+    except BaseException as error:
+        if group is not None:
+            group.report(error)
+        raise
