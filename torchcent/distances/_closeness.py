@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
 from torchcent.runtime import _memory
-from torchcent.scale._arguments import Devices, scale_of
+from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
 
@@ -50,7 +49,7 @@ def distance_profile(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
     devices: Devices = None,
     group: GroupLike = None,
 ) -> DistanceProfile:
@@ -123,7 +122,7 @@ def closeness(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
     devices: Devices = None,
     group: GroupLike = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -242,7 +241,7 @@ def harmonic(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
     devices: Devices = None,
     group: GroupLike = None,
 ) -> Tensor:
@@ -333,7 +332,10 @@ def _incoming(
     graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
 ) -> Sums:
     """Sums over all other vertices, exact or from pivots."""
-    pivots = check.sources(sources, graph, check.random_generator(generator))
+    chance = check.random_generator(generator)
+    if request.scale is not None and isinstance(sources, int):
+        chance = request.scale.chance(chance)
+    pivots = check.sources(sources, graph, chance)
     sums = vertex_sums(graph, request, sources=pivots)
     if pivots is None:
         return sums

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import torch
@@ -14,7 +13,7 @@ from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
-from torchcent.scale._arguments import Devices, Scale, scale_of, shown
+from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
 from torchcent.scale._group import GroupLike
 
 
@@ -40,7 +39,7 @@ def betweenness(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
     devices: Devices = None,
     group: GroupLike = None,
 ) -> Tensor:
@@ -163,7 +162,7 @@ def stress(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
     devices: Devices = None,
     group: GroupLike = None,
 ) -> Tensor:
@@ -217,7 +216,7 @@ def edge_betweenness(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
     devices: Devices = None,
     group: GroupLike = None,
 ) -> Tensor:
@@ -268,7 +267,10 @@ def request_of(
     check.flag(endpoints, "endpoints")
     engine, strategy = engine_and_strategy(graph, how, tie_tolerance)
     result = check.float_dtype(dtype)
-    pivots = check.sources(sources, graph, check.random_generator(generator))
+    chance = check.random_generator(generator)
+    if scale is not None and isinstance(sources, int):
+        chance = scale.chance(chance)
+    pivots = check.sources(sources, graph, chance)
     ends = None if targets is None else check.vertices(targets, "targets", graph)
     if progress is not None:
         check.flag(progress, "progress")

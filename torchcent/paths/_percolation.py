@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import torch
@@ -14,7 +13,7 @@ from torchcent.graph._arguments import as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
 from torchcent.runtime import _memory
-from torchcent.scale._arguments import Devices, scale_of
+from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
 
@@ -36,7 +35,7 @@ def percolation(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
     devices: Devices = None,
     group: GroupLike = None,
 ) -> Tensor:

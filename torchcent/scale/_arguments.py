@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
@@ -63,6 +63,28 @@ class Scale:
         if self.checkpoint is not None and self.leads:
             with publish(self.group):
                 self.ledger = Ledger(self.checkpoint, self.key)
+
+    def decided(self, name: str, value: Any) -> Any:
+        """A value that chance or the clock decides: that of the first run, on all ranks."""
+        if self.ledger is not None:
+            value = self.ledger.decided(name, value)
+        return value if self.group is None else self.group.broadcast_object(value)
+
+    def chance(self, generator: torch.Generator | None) -> torch.Generator:
+        """The generator of random choices, which are those of all ranks and of all runs.
+
+        Raises:
+            ValueError: there is none, and a run that continues would draw others.
+        """
+        if generator is not None:
+            return generator
+        if self.checkpoint is not None:
+            raise ValueError(
+                "checkpoint needs a generator, so that a run that continues draws the same; "
+                "pass generator=torch.Generator().manual_seed(...)"
+            )
+        seed = self.decided("seed", int(torch.randint(2**62, (1,))))
+        return torch.Generator().manual_seed(seed)
 
 
 def scale_of(

@@ -32,18 +32,24 @@ class Setting:
         workspace: bytes that kernels may use.
         bar: the progress bar.
         inline: whether this thread runs it, because it is short, or stops at any line.
+        control: the record to use, if there is only one unit and no scale.
+        before: sources that the bar has counted before the search.
     """
 
     device: torch.device
     workspace: int
     bar: tqdm
     inline: bool
+    control: Tensor | None = None
+    before: int = 0
 
 
 def run(search: Search, setting: Setting, scale: Scale | None) -> None:
     """Computes all units of a search that the ledger does not hold; the totals are the result."""
     if scale is None and len(search.sizes) == 1:
-        control = _codes.control(setting.workspace)
+        control = setting.control
+        if control is None:
+            control = _codes.control(setting.workspace, setting.before)
 
         def single() -> None:
             unit = slice(0, search.sizes[0])
@@ -91,7 +97,7 @@ def _led(
 ) -> None:  # fmt: skip
     """Runs the workers of the process that has the sums."""
     tally = hand.tally
-    controls[-1, DONE] = tally.done + tally.ahead
+    controls[-1, DONE] = setting.before + tally.done + tally.ahead
     start_at(setting.bar, int(controls[-1, DONE]))
     alone = len(devices) == 1 and service is None
 

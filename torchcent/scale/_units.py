@@ -71,6 +71,18 @@ def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int
     return found
 
 
+# Samples of a unit: a hundredth of a second to minutes, by the graph.
+_SAMPLES = {"cpu": 256, "cuda": 16384}
+
+
+def sizes_of_samples(device: str, first: int, count: int) -> list[int]:
+    """The same for samples first, ..., first + count - 1, in units that are aligned."""
+    least = _SAMPLES["cuda" if device == "cuda" else "cpu"]
+    size = least * max(1, count // (least * UNITS))
+    ends = [*range(first - first % size + size, first + count, size), first + count]
+    return [end - begin for begin, end in pairwise([first, *ends])]
+
+
 def _work(engine: str, device: str, work: float) -> float | None:
     """That of a unit of a search with so much work; None if it is one unit."""
     least = LEAST_WORK[engine] * (ON_CUDA if device == "cuda" else 1.0)
