@@ -44,8 +44,7 @@ def group_of(group: object) -> Group | None:
                     "group='world', but there are no ranks: start the program by torchrun, or "
                     "call torch.distributed.init_process_group before"
                 )
-            cuda = torch.cuda.is_available()
-            dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
+            _initialise()
         group = dist.group.WORLD
     if not dist.is_available() or not isinstance(group, dist.ProcessGroup):
         raise TypeError(
@@ -56,6 +55,21 @@ def group_of(group: object) -> Group | None:
         _groups[group] = Group(group)
     found = _groups[group]
     return found if found.size > 1 else None
+
+
+def _initialise() -> None:
+    """Initialises the default group of processes that torchrun has started.
+
+    The store outlives a restart of the ranks, so that each attempt needs names of its own: else the
+    ranks would wait for addresses of processes that have ended.
+    """
+    from torch.distributed.rendezvous import rendezvous  # not in every build of PyTorch
+
+    store, rank, size = next(rendezvous("env://"))
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    store = dist.PrefixStore(f"attempt-{attempt}", store)  # type: ignore[attr-defined]
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    dist.init_process_group(backend, store=store, rank=rank, world_size=size)
 
 
 class Group:
@@ -74,9 +88,8 @@ class Group:
         self._store = distributed_c10d._get_default_store()
         self._calls = itertools.count()
         self._call, self._looked = "", 0.0
-        # For threads beside the one that calls: on the host, and apart from the caller's traffic.
         self._host: dist.ProcessGroup | None = None
-        if self.size > 1:
+        if "cpu:gloo" not in dist.get_backend_config(pg):
             self._host = dist.new_group(
                 dist.get_process_group_ranks(pg), backend="gloo", use_local_synchronization=True
             )
@@ -86,6 +99,11 @@ class Group:
         found = self._pg()
         assert found is not None
         return found
+
+    @property
+    def host(self) -> dist.ProcessGroup:
+        """The group for tensors on the host."""
+        return self._host or self.pg
 
     def begin(self) -> None:
         """Begins the next call of this group, on all ranks."""
@@ -97,9 +115,9 @@ class Group:
             text = f"{type(error).__name__}: {error}".rstrip(": ")
             self._store.set(f"{self._call}/failed", f"rank {self.rank} failed: {text}")
 
-    def failure(self) -> Stopped | None:
-        """The error that a rank has reported, looked for not too often."""
-        if time.monotonic() < self._looked + _LOOK_SECONDS:
+    def failure(self, now: bool = False) -> Stopped | None:
+        """The error that a rank has reported, looked for now, or not too often."""
+        if not now and time.monotonic() < self._looked + _LOOK_SECONDS:
             return None
         self._looked = time.monotonic()
         if not self._store.check([f"{self._call}/failed"]):
@@ -108,7 +126,7 @@ class Group:
 
     def channel(self, name: object) -> Channel:
         """The messages of a part of the call."""
-        return Channel(self, f"{self._call}/{name}", self._store, self._host)
+        return Channel(self, f"{self._call}/{name}", self._store)
 
     def broadcast(self, tensor: Tensor) -> None:
         """Overwrites a tensor with that of rank 0, on all ranks."""
@@ -117,13 +135,13 @@ class Group:
     def broadcast_object(self, value: Any) -> Any:
         """The object of rank 0, on all ranks."""
         found = [value]
-        dist.broadcast_object_list(found, group=self._host, group_src=0)
+        dist.broadcast_object_list(found, group=self.host, group_src=0)
         return found[0]
 
     def all_gather_varied(self, tensor: Tensor) -> list[Tensor]:
         """The tensors of all ranks, which differ in length (dimension 0) only."""
         lengths: list[Any] = [None] * self.size
-        dist.all_gather_object(lengths, tensor.shape[0], group=self._host)
+        dist.all_gather_object(lengths, tensor.shape[0], group=self.host)
         padded = tensor.new_zeros(max(lengths), *tensor.shape[1:])
         padded[: tensor.shape[0]] = tensor
         found = [torch.empty_like(padded) for _ in lengths]
@@ -134,7 +152,7 @@ class Group:
         """Raises on all ranks if any has an error: its own, or that another has failed."""
         texts: list[Any] = [None] * self.size
         text = None if error is None else f"{type(error).__name__}: {error}".rstrip(": ")
-        dist.all_gather_object(texts, text, group=self._host)
+        dist.all_gather_object(texts, text, group=self.host)
         if error is not None:
             raise error
         for rank, found in enumerate(texts):
@@ -153,11 +171,9 @@ class Channel:
         ordered: held while a numbered entry is written.
     """
 
-    def __init__(
-        self, group: Group, prefix: str, store: Any, host: dist.ProcessGroup | None
-    ) -> None:
+    def __init__(self, group: Group, prefix: str, store: Any) -> None:
         self.group, self.ordered = group, threading.Lock()
-        self._prefix, self._store, self._host = prefix, store, host
+        self._prefix, self._store = prefix, store
 
     def has(self, name: str) -> bool:
         return bool(self._store.check([self._key(name)]))
@@ -183,12 +199,12 @@ class Channel:
 
     def send(self, tensor: Tensor) -> None:
         """Sends a tensor of the host to rank 0."""
-        dist.send(tensor, group=self._host, group_dst=0)
+        dist.send(tensor, group=self.group.host, group_dst=0)
 
     def receive(self, like: Tensor, rank: int) -> Tensor:
         """A tensor of this shape and dtype from another rank, on the host."""
         found = torch.empty_like(like, device="cpu", memory_format=torch.contiguous_format)
-        dist.recv(found, group=self._host, group_src=rank)
+        dist.recv(found, group=self.group.host, group_src=rank)
         return found
 
 
