@@ -68,8 +68,6 @@ def _watch_gives(patch: pytest.MonkeyPatch, kill: list[int] | None) -> list[int]
         def give(self: Any, unit: int, *rest: Any, real: Any = real) -> None:
             if isinstance(self, _hand.Shared) and RANK == 0 and _of_other(self):
                 return real(self, unit, *rest)
-            if fail and fail[0] == RANK and len(gives) == fail[1]:
-                raise RuntimeError("on purpose")
             if kill and first and kill[0] == RANK and len(gives) == kill[1]:
                 os.kill(os.getpid(), signal.SIGKILL)
             gives.append(unit)
