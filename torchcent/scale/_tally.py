@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from torchcent.scale._digest import plain
-from torchcent.scale._ledger import About, Ledger
+from torchcent.scale._ledger import Ledger
+from torchcent.scale._records import About
 from torchcent.scale._units import Search
 
 
