@@ -169,6 +169,8 @@ class Ledger:
         differs = difference(there, {**search.key, "units": len(search.sizes)})
         if about.run != self.run or differs:
             reason = differs or "its run has another graph, request or version"
+            if about.search.get("lanes") != search.key.get("lanes"):
+                reason += " (as many as there fit into memory=BYTES)"
             raise ValueError(
                 f"checkpoint={str(self.folder)!r}: {name} is of another run: {reason}; pass "
                 "another folder, or delete this one"
