@@ -135,7 +135,8 @@ def read_results(path: Path, *, arrays: bool = True) -> tuple[About, list[Any]]:
         FileNotFoundError, Damage: there is none, or it is truncated or changed.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # NumPy would leave a file of its own open if it is no .npz.
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             wrong = file.zip.testzip()  # the whole of all members, whatever their headers say
             if wrong is not None:
                 raise Damage(f"the checksum of {wrong} differs")
