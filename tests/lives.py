@@ -61,11 +61,10 @@ def live(request: dict[str, Any]) -> int:
     from runs import CASES, SMALL
     from tuning import tuned
 
-    from torchcent import cli
+    import _torchcent_command
     from torchcent.scale import _hand
 
     torch.set_num_threads(2)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     log = os.open(request["log"], os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     take = _hand.Shared.take
 
@@ -79,7 +78,8 @@ def live(request: dict[str, Any]) -> int:
     if "arguments" in request:
         tuned(pytest.MonkeyPatch())(**SMALL)
         os.chdir(request["folder"])
-        return cli.main(request["arguments"])
+        sys.argv = ["torchcent", *request["arguments"]]
+        return _torchcent_command.main()
     case = CASES[request["case"]]
     tuned(pytest.MonkeyPatch())(**case.sizes)
     torch.save(tuple(case(checkpoint=request["checkpoint"])), request["out"])
@@ -99,7 +99,10 @@ def serve() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = 1
             try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may ignore it
                 status = live(json.loads(line))
+            except KeyboardInterrupt:  # before the command has begun
+                status = 130
             finally:
                 sys.stderr.flush()
                 os._exit(status)
