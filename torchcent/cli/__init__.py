@@ -106,6 +106,8 @@ def _resume(args: argparse.Namespace) -> None:
     folder, command = os.path.abspath(args.checkpoint), _ledgers.recorded(args.checkpoint)
     with contextlib.chdir(command.folder), recording(command._asdict()):
         again = _parser().parse_args(command.arguments)
+        if again.call == _resume or "checkpoint" not in again:
+            raise ValueError(f"{args.checkpoint}: {again.command} cannot be continued")
         again.checkpoint = folder  # it may have been moved
         _common.remark(again, f"continues {command}")
         again.call(again)
