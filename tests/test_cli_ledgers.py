@@ -63,7 +63,7 @@ RUNS = {
     "approx": "betweenness g.npz --approx 0.02 --seed 4",
     "percolation": "percolation g.npz --states states.txt",
     "closeness": "closeness g.npz",
-    "harmonic": "harmonic g.npz --sources 700 --normalized",
+    "harmonic": "harmonic g.npz --cutoff 3 --normalized",
 }
 
 
