@@ -1,8 +1,9 @@
-"""The command line: ``torchcent betweenness | closeness | ... | mcl | info | generate``.
+"""The command line: ``torchcent betweenness | closeness | ... | mcl | info | resume | ...``.
 
 Each vertex measure is a :class:`Measure` in ``MEASURES``: its name, its help, its options and the
 function that computes the scores of a graph. Reading, output, table, plot and errors are shared.
-Commands for pairs of vertices and whole graphs are in ``_pairs.py``, clustering is in ``_mcl.py``.
+Commands for pairs of vertices and whole graphs are in ``_pairs.py``, clustering is in ``_mcl.py``,
+what is known of interrupted runs in ``_ledgers.py``.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import torchcent
-from torchcent.cli import _files, _mcl, _pairs, _scores
+from torchcent.cli import _common, _files, _ledgers, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
 from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
+from torchcent.scale._ledger import recording
 
 __all__ = ["MEASURES", "Measure", "main"]
 
@@ -40,6 +44,9 @@ _EXAMPLES = """\
   torchcent closure calls.csv --directed -o calls.npz   # who reaches whom
   torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, like mcl
   torchcent mcl ppi.tsv --sweep 1.4,2,4,6 --plot sweep.png      # which inflation?
+  torchcent betweenness road.gr -o scores.csv --checkpoint road.run   # keep what is finished
+  torchcent info road.run                               # how far is it?
+  torchcent resume road.run                             # continue after Ctrl-C, kill or a crash
   torchcent info web.mtx                                # a summary and the execution plan
   torchcent convert web.mtx.gz web.parquet
   torchcent generate rmat --scale 16 --edge-factor 8 -o rmat.npz"""
@@ -88,7 +95,22 @@ def _parser() -> argparse.ArgumentParser:
     _pairs.add_parsers(add)
     _mcl.add_parsers(add)
     _files.add_parsers(add)
+    resume = add("resume", "continue an interrupted run, by the command that it began with")
+    resume.add_argument("checkpoint", metavar="FOLDER", help="that of --checkpoint")
+    resume.set_defaults(call=_resume)
     return parser
+
+
+def _resume(args: argparse.Namespace) -> None:
+    """Runs a recorded command again, in the folder in which it ran."""
+    folder, command = os.path.abspath(args.checkpoint), _ledgers.recorded(args.checkpoint)
+    with contextlib.chdir(command.folder), recording(command._asdict()):
+        again = _parser().parse_args(command.arguments)
+        if again.call == _resume or "checkpoint" not in again:
+            raise ValueError(f"{args.checkpoint}: {again.command} cannot be continued")
+        again.checkpoint = folder  # it may have been moved
+        _common.remark(again, f"continues {command}")
+        again.call(again)
 
 
 @contextlib.contextmanager
@@ -103,9 +125,14 @@ def _plain_warnings() -> Iterator[None]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line. Returns the exit status: 0, 2 for invalid input, 130 for Ctrl-C."""
+    checkpoint = None
     try:
         args = _parser().parse_args(arguments)
-        with _plain_warnings():
+        checkpoint = getattr(args, "checkpoint", None)
+        with _plain_warnings(), contextlib.ExitStack() as stack:
+            if checkpoint is not None:
+                given = list(sys.argv[1:] if arguments is None else arguments)
+                stack.enter_context(recording(_ledgers.Command(given, os.getcwd())._asdict()))
             args.call(args)
             sys.stdout.flush()
     except SystemExit as stop:  # raised by argparse
@@ -115,7 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 141
     except BaseException as error:
         if came_of_interrupt(error):
-            print("torchcent: interrupted", file=sys.stderr)
+            more = ""
+            if checkpoint is not None and _ledgers.is_ledger(Path(checkpoint)):
+                more = f"; torchcent resume {shlex.quote(checkpoint)} continues"
+            print(f"torchcent: interrupted{more}", file=sys.stderr)
             return INTERRUPTED
         if not isinstance(error, _TOLD):
             raise

@@ -73,9 +73,22 @@ def run_options(parser: argparse.ArgumentParser, engines: str = "") -> argparse.
     group = parser.add_argument_group("running")
     if engines:
         group.add_argument("--engine", default="auto", help=engines)
-    group.add_argument("--threads", type=int, metavar="T", help="default: all cores")
+    group.add_argument(
+        "--device", default="cpu", metavar="DEVICE",
+        help="cpu (the default, even where there is a GPU), cuda or cuda:N",
+    )  # fmt: skip
+    group.add_argument("--threads", type=int, metavar="T", help="of the CPU (default: all cores)")
     memory_option(group)
     return group
+
+
+def checkpoint_option(group: argparse._ArgumentGroup) -> None:
+    """Adds the option for runs that can be continued."""
+    group.add_argument(
+        "--checkpoint", metavar="FOLDER",
+        help="keep what is finished there: after an interruption, the same command or "
+        "'torchcent resume FOLDER' continues",
+    )  # fmt: skip
 
 
 def memory_option(group: argparse._ArgumentGroup) -> None:
@@ -99,16 +112,30 @@ def seed_option(parser: argparse.ArgumentParser) -> None:
 
 
 def run_arguments(args: argparse.Namespace) -> dict[str, Any]:
-    """The keyword arguments set by `run_options`."""
+    """The keyword arguments set by `run_options` and `checkpoint_option`."""
     shared = {"memory": args.memory, "progress": False if args.quiet else None}
-    return shared | ({"engine": args.engine} if "engine" in args else {})
+    return shared | {name: getattr(args, name) for name in ("engine", "checkpoint") if name in args}
 
 
-def set_threads(args: argparse.Namespace) -> None:
+def prepare(args: argparse.Namespace) -> None:
+    """Checks the values of `run_options`, and sets the number of threads."""
+    place(args)
+    if args.memory is not None and args.memory < 1:
+        raise ValueError(f"--memory {args.memory}; accepted: 1 or more bytes")
     if args.threads is not None:
         if args.threads < 1:
             raise ValueError(f"--threads {args.threads}; accepted: 1 or more")
         torch.set_num_threads(args.threads)
+
+
+def place(args: argparse.Namespace) -> torch.device:
+    """The device of the graph, as given by `--device`."""
+    count = torch.cuda.device_count()
+    known = ["cpu", *(["cuda"] if count else []), *(f"cuda:{at}" for at in range(count))]
+    if args.device not in known:
+        lacks = "" if count else "; this PyTorch finds no CUDA device"
+        raise ValueError(f"--device {args.device}; accepted: {', '.join(known)}{lacks}")
+    return torch.device(args.device)
 
 
 def _size(text: str) -> int:
@@ -165,7 +192,7 @@ def load_graph(args: argparse.Namespace) -> tuple[EdgeList, Graph, float]:
         how = "--weights uses them as distances, --similarity as similarities"
         remark(args, f"{args.graph}: its weights are not used ({how})")
     started = time.perf_counter()
-    return edges, edges.graph(weighted=weighted(args)), started
+    return edges, edges.graph(weighted=weighted(args)).to(place(args)), started
 
 
 def remark(args: argparse.Namespace, text: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 import torchcent
 from torchcent import generate
-from torchcent.cli import _common
+from torchcent.cli import _common, _ledgers
 from torchcent.cli._report import describe
 from torchcent.io import EdgeList, write
 
@@ -71,7 +72,7 @@ _MODELS: dict[str, tuple[str, Callable[..., Tensor], dict[str, tuple[Any, Any]]]
 
 
 def add_parsers(add: _common.Add) -> None:
-    info = add("info", "summary of a graph, and the execution plan")
+    info = add("info", "summary of a graph and the execution plan, or of a --checkpoint folder")
     _common.memory_option(_common.graph_options(info))
     info.set_defaults(call=_info)
 
@@ -97,6 +98,9 @@ def add_parsers(add: _common.Add) -> None:
 
 
 def _info(args: argparse.Namespace) -> None:
+    if _ledgers.is_ledger(Path(args.graph)):
+        print(_ledgers.describe(args.graph))
+        return
     print(describe(args.graph, _common.load(args), _common.weighted(args)))
 
 

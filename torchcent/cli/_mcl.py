@@ -98,10 +98,14 @@ def _mcl(args: argparse.Namespace) -> None:
     if args.plot is not None:
         check_plot_path(args.plot)
     options = _options(args)
-    _common.set_threads(args)
+    _common.prepare(args)
     edges = _load(args)
     started = time.perf_counter()
-    graph: tuple[Any, Any] = (edges.edge_index, edges.edge_weight)
+    weight = edges.edge_weight
+    device = _common.place(args)
+    graph: tuple[Any, Any] = (
+        edges.edge_index.to(device), None if weight is None else weight.to(device)
+    )  # fmt: skip
     shared = {"num_nodes": edges.num_nodes, "directed": edges.directed, **options}
     if args.sweep is None:
         found = [torchcent.mcl(*graph, inflation=args.inflation, **shared)]

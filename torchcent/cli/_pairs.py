@@ -85,7 +85,7 @@ def add_parsers(add: _common.Add) -> None:
 def _diameter(args: argparse.Namespace) -> None:
     if args.effective is not None and not 0 < args.effective <= 1:
         raise ValueError(f"--effective {args.effective:g}; accepted: more than 0, at most 1")
-    _common.set_threads(args)
+    _common.prepare(args)
     edges, graph, started = _common.load_graph(args)
     if args.effective is not None:
         check_weights.whole_weights(graph, "--effective")
@@ -131,7 +131,7 @@ def _apsp(args: argparse.Namespace) -> None:
     if args.dtype.startswith("float") and not _common.weighted(args):
         raise ValueError(f"--dtype {args.dtype} is for --weights; hops are whole numbers")
     check_folder(args.out)
-    _common.set_threads(args)
+    _common.prepare(args)
     edges, graph, started = _common.load_graph(args)
     sources, drawn = _sources(args, edges)
     dtype = args.dtype if args.dtype == "auto" else getattr(torch, args.dtype)
@@ -175,7 +175,7 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
 
 def _closure(args: argparse.Namespace) -> None:
     suffix = None if args.out is None else check_closure_path(args.out)
-    _common.set_threads(args)
+    _common.prepare(args)
     edges, graph, started = _common.load_graph(args)
     if suffix == ".npy":
         check_space(Path(args.out), (graph.num_nodes, graph.num_nodes), torch.bool)
@@ -183,13 +183,13 @@ def _closure(args: argparse.Namespace) -> None:
     closure = torchcent.transitive_closure(
         graph, reflexive=reflexive, **_common.run_arguments(args)
     )
-    n, everybody = graph.num_nodes, torch.arange(graph.num_nodes, device="cpu")
+    n, everybody = graph.num_nodes, torch.arange(graph.num_nodes, device=graph.device)
     loops = int(torch.as_tensor(closure.reaches(everybody, everybody)).sum())
     pairs = closure.count() - loops
     share = f" ({pairs / (n * (n - 1)):.2%})" if n > 1 else ""
     rows = {"reachable": f"{pairs:,} of {n * (n - 1):,} pairs of different vertices{share}"}
     kind = " strongly connected" if graph.directed else ""
-    rows["components"] = component_sizes(torch.bincount(closure.component).numpy(), kind)
+    rows["components"] = component_sizes(torch.bincount(closure.component).cpu().numpy(), kind)
     if graph.directed and reflexive is False:
         rows["on cycles"] = f"{loops:,} of {n:,} vertices"
     _common.remark_run(args, graph, started)

@@ -23,7 +23,8 @@ _NAMES = 5
 
 def vertex_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
     """Columns label, degree and score, with a row per vertex."""
-    return {"label": edges.vertex_labels(), "degree": graph.degree.numpy(), name: scores.numpy()}
+    degree, score = graph.degree.cpu().numpy(), scores.cpu().numpy()
+    return {"label": edges.vertex_labels(), "degree": degree, name: score}
 
 
 def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> di
     return {
         "source": labels[row[first]],
         "target": labels[col[first]],
-        name: scores.numpy()[first],
+        name: scores.cpu().numpy()[first],
     }
 
 
@@ -128,7 +129,7 @@ def component_sizes(sizes: np.ndarray, kind: str = "") -> str:
 def named(edges: EdgeList, vertices: Tensor) -> str:
     """The number of vertices, and the labels of the first ones."""
     count = vertices.numel()
-    names = [_cut(str(x)) for x in edges.vertex_labels()[vertices[:_NAMES].numpy()]]
+    names = [_cut(str(x)) for x in edges.vertex_labels()[vertices[:_NAMES].cpu().numpy()]]
     text = ": ".join([_vertices(count), ", ".join(names)]) if names else _vertices(count)
     return text + (", ..." if count > _NAMES else "")
 

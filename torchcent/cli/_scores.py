@@ -33,6 +33,7 @@ class Measure:
         engines: the accepted values of ``--engine``.
         share: whether to show each score's share of the sum.
         lowest: whether the lowest scores are the most central, and are listed first.
+        checkpoint: whether it accepts `--checkpoint`.
     """
 
     help: str
@@ -41,6 +42,7 @@ class Measure:
     engines: str = _common.DISTANCE_ENGINES
     share: bool = False
     lowest: bool = False
+    checkpoint: bool = False
 
 
 def _betweenness_options(parser: argparse.ArgumentParser) -> None:
@@ -205,16 +207,20 @@ MEASURES = {
     "betweenness": Measure(
         "shortest paths through each vertex or edge", _betweenness_options, _betweenness,
         "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor", share=True,
+        checkpoint=True,
     ),
     "percolation": Measure(
         "percolation through each vertex, given a state of each vertex", _percolation_options,
         _percolation, "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor",
+        checkpoint=True,
     ),
     "closeness": Measure(
-        "reciprocal of the mean distance to each vertex", _closeness_options, _closeness
+        "reciprocal of the mean distance to each vertex", _closeness_options, _closeness,
+        checkpoint=True,
     ),
     "harmonic": Measure(
-        "sum of the reciprocal distances to each vertex", _harmonic_options, _harmonic
+        "sum of the reciprocal distances to each vertex", _harmonic_options, _harmonic,
+        checkpoint=True,
     ),
     "eccentricity": Measure(
         "distance from each vertex to the farthest one, the smallest first",
@@ -271,6 +277,8 @@ def add_parsers(add: _common.Add) -> None:
         parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
         running = _common.run_options(parser, measure.engines)
         running.add_argument("--dtype", choices=("float32", "float64"), default="float64")
+        if measure.checkpoint:
+            _common.checkpoint_option(running)
         parser.set_defaults(call=_score, measure=measure)
 
 
@@ -288,7 +296,9 @@ def _score(args: argparse.Namespace) -> None:
     approx, limit = getattr(args, "approx", None), getattr(args, "time_limit", None)
     if limit is not None and approx is None:
         raise ValueError("--time-limit: only with --approx")
-    _common.set_threads(args)
+    if limit is not None and args.checkpoint is not None:
+        raise ValueError("--time-limit and --checkpoint exclude each other")
+    _common.prepare(args)
     edges, graph, started = _common.load_graph(args)
     args.vertex_labels = edges.vertex_labels
     found = None
@@ -304,7 +314,11 @@ def _score(args: argparse.Namespace) -> None:
     about = {"measure": name, "graph": args.graph, "directed": graph.directed}
     if found is not None and found.method != "exact":
         # The score stays the last column, by which rows are ranked.
-        columns = {"lower": found.lower.numpy(), "upper": found.upper.numpy(), **columns}
+        columns = {
+            "lower": found.lower.cpu().numpy(),
+            "upper": found.upper.cpu().numpy(),
+            **columns,
+        }
         columns = {key: columns[key] for key in ("label", "degree", "lower", "upper", name)}
         about |= {
             "epsilon": found.epsilon, "delta": found.delta, "method": found.method,

@@ -18,19 +18,16 @@ def check_folder(path: str) -> None:
         raise FileNotFoundError(f"{path}: no such directory: {folder}")
 
 
-#: names of the temporary files of `replacing`, which a killed process leaves behind
-TEMPORARY = ".*.tmp"
-
-
 @contextlib.contextmanager
 def replacing(path: str, durable: bool = False) -> Iterator[tuple[IO[bytes], bool]]:
     """Opens a binary file that replaces ``path`` if the block ends without an error.
 
-    The data are written to a temporary file in the same directory, which is then renamed. Readers
-    of ``path`` see either the old file or the new one, never a part of it, and an interrupted run
-    leaves the old file intact. Anything that is not a regular file (``/dev/stdout``, a pipe) is
-    written directly; the second value tells whether the file is a regular one. With `durable`, the
-    data are on the disk before the file is renamed, so that it is whole even after a power failure.
+    The data are written to a temporary file in the same directory, `.NAME.xxxxxxxx.tmp`, which is
+    then renamed, and which a killed process leaves behind. Readers of ``path`` see either the old
+    file or the new one, never a part of it, and an interrupted run leaves the old file intact.
+    Anything that is not a regular file (``/dev/stdout``, a pipe) is written directly; the second
+    value tells whether the file is a regular one. With `durable`, the data are on the disk before
+    the file is renamed, so that it is whole even after a power failure.
     """
     target = Path(os.path.realpath(path))
     try:

@@ -1,58 +1,48 @@
 """The ledger: a folder with the sums of the finished units of a run.
 
-`run.json` says which run it is. `search-<k>.npz` holds the sums over the first finished units of
-the k-th search of the run, and `search-<k>-unit-<u>.npz` the results of a later unit that was
-finished before its turn. Every file is complete when it gets its name, and its members have
-checksums (CRC-32, those of zip files).
+`run.json` says which run it is, `command.json` by which command it can be continued.
+`search-<k>.npz` holds the sums over the first finished units of the k-th search of the run, and
+`search-<k>-unit-<u>.npz` the results of a later unit that was finished before its turn. Every file
+is complete when it gets its name, and has checksums (_records.py).
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
+import time
 import warnings
-import zipfile
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.runtime._replacing import TEMPORARY, replacing
+from torchcent.runtime._replacing import replacing
+from torchcent.scale import _records
 from torchcent.scale._digest import Key, difference, plain
+from torchcent.scale._records import COMMAND, HEADER, About, Damage
 from torchcent.scale._units import Search
 
 _FORMAT = 1
-_HEADER, COMMAND = "run.json", "command.json"
-_DECISION = "decision-"
-_ABOUT = "about"  # the member that describes the others
-_DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, TypeError)
+_PATIENCE = 0.5  # seconds within which another process may only have been looking
+_command: ContextVar[dict[str, object] | None] = ContextVar("_command", default=None)
 
 
-class About(NamedTuple):
-    """What a file of results says about itself.
-
-    Attributes:
-        run: see :attr:`Ledger.run`.
-        search: the key of the search.
-        units: finished units, or the number of the only one.
-        of: units of the search.
-        done: sources of the finished units.
-        total: sources of the search.
-        rung: that of all units but the first.
-        seconds: that the finished units took, one after the other.
-    """
-
-    run: str
-    search: dict[str, object]
-    units: int
-    of: int
-    done: int
-    total: int
-    rung: int
-    seconds: float
+@contextmanager
+def recording(command: dict[str, object]) -> Iterator[None]:
+    """Lets ledgers that are opened in this block record a command, by which the run continues."""
+    token = _command.set(command)
+    try:
+        yield
+    finally:
+        _command.reset(token)
 
 
 class Ledger:
@@ -65,34 +55,49 @@ class Ledger:
 
     def __init__(self, folder: str, key: Key) -> None:
         self.folder = Path(os.path.realpath(folder))
-        self.folder.mkdir(parents=True, exist_ok=True)
-        own = plain({"format": _FORMAT, **key})
-        found = header(self.folder)
-        if found is None:
-            self._write_header(own)
-        elif differs := difference(found, own):
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(
+                f"checkpoint={str(folder)!r} is a file; accepted: a new or empty folder, or the "
+                "ledger of the same run"
+            )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"checkpoint={str(folder)!r}: the folder cannot be made ({error.strerror})",
+            ) from error
+        own, found = plain({"format": _FORMAT, **key}), None
+        try:
+            found = _records.header(self.folder)
+        except Damage as damage:
+            _warn(self.folder / HEADER, damage)
+        except ValueError as error:
+            raise ValueError(
+                f"checkpoint={str(folder)!r} is no ledger: {error}; accepted: a new or empty "
+                "folder, or the ledger of the same run"
+            ) from None
+        if found is not None and (differs := difference(found, own)):
             raise ValueError(
                 f"checkpoint={str(folder)!r} holds another run: {differs}; pass another folder, or "
                 "delete this one"
             )
         #: identifies the run in every file
         self.run = f"{zlib.crc32(json.dumps(own, sort_keys=True).encode()):08x}"
-        for left in self.folder.glob(TEMPORARY):
-            left.unlink(missing_ok=True)
-
-    def _write_header(self, key: Key) -> None:
-        self._write(self.folder / _HEADER, _sealed(key))
+        if (command := _command.get()) is not None:
+            self._write(COMMAND, lambda file: _records.write_record(file, command))
+        if found is None:
+            self._write(HEADER, lambda file: _records.write_record(file, own))
 
     def restore(self, number: int, search: Search) -> About | None:
         """Reads the sums of the first units of a search into its totals; None if there are none."""
-        path = self._path(number)
-        found = self._read(path, search)
+        found = self._read(_records.results_name(number), search)
         if found is None:
             return None
         about, arrays = found
         for total, kind, array in zip(search.totals, search.kinds, arrays, strict=True):
             place = total[: about.done] if kind == "rows" else total
-            place.copy_(torch.from_numpy(array))
+            place.copy_(array)
         return about
 
     def keep(self, number: int, search: Search, about: About) -> None:
@@ -101,144 +106,133 @@ class Ledger:
             total[: about.done] if kind == "rows" else total
             for total, kind in zip(search.totals, search.kinds, strict=True)
         ]
-        self._save(self._path(number), about, arrays)
+        self._save(_records.results_name(number), about, arrays)
 
     def keep_unit(self, number: int, about: About, results: tuple[Tensor, ...]) -> None:
         """Writes the results of a unit that is finished before its turn."""
-        self._save(self._path(number, about.units), about, list(results))
+        self._save(_records.results_name(number, about.units), about, list(results))
 
     def unit(self, number: int, unit: int, search: Search) -> tuple[About, list[Tensor]] | None:
         """Reads what :meth:`keep_unit` wrote; None if it did not."""
-        found = self._read(self._path(number, unit), search)
-        return None if found is None else (found[0], [torch.from_numpy(x) for x in found[1]])
+        return self._read(_records.results_name(number, unit), search)
 
     def drop_unit(self, number: int, unit: int) -> None:
-        self._path(number, unit).unlink(missing_ok=True)
+        (self.folder / _records.results_name(number, unit)).unlink(missing_ok=True)
 
     def units(self, number: int) -> list[int]:
         """The units that :meth:`keep_unit` wrote."""
-        names = self.folder.glob(f"{self._path(number).stem}-unit-*.npz")
-        return sorted(int(name.stem.rpartition("-")[2]) for name in names)
+        found = _records.results(self.folder)
+        return [unit for of, unit, _ in found if of == number and unit is not None]
 
     def decided(self, name: str, value: Any) -> Any:
         """The value that an earlier run recorded under this name, or the given one."""
-        path = self.folder / f"{_DECISION}{name}.json"
+        path = self.folder / f"decision-{name}.json"
         try:
-            return _unsealed(path.read_bytes())
+            return _records.read_record(path)
         except FileNotFoundError:
             pass
-        except _DAMAGE:
-            _warn(path, "it is truncated or changed")
-        self._write(path, _sealed(value))
+        except Damage as damage:
+            _warn(path, damage)
+        self._write(path.name, lambda file: _records.write_record(file, value))
         return value
 
-    def _path(self, number: int, unit: int | None = None) -> Path:
-        name = f"search-{number:03}" + ("" if unit is None else f"-unit-{unit:05}")
-        return self.folder / f"{name}.npz"
+    def _save(self, name: str, about: About, tensors: list[Tensor]) -> None:
+        arrays = [tensor.cpu().numpy() for tensor in tensors]
+        self._write(name, lambda file: _records.write_results(file, about, arrays))
 
-    def _save(self, path: Path, about: About, tensors: list[Tensor]) -> None:
-        text = np.frombuffer(json.dumps(about._asdict()).encode(), np.uint8)
-        arrays = {f"total_{at}": tensor.cpu().numpy() for at, tensor in enumerate(tensors)}
+    def _write(self, name: str, write: Callable[[IO[bytes]], None]) -> None:
         try:
-            with replacing(str(path), durable=True) as (file, _):
-                np.savez(file, **{_ABOUT: text}, **arrays)  # type: ignore[arg-type]
-        except OSError as error:
-            raise self._unwritten(path, error) from error
+            with replacing(str(self.folder / name), durable=True) as (file, _):
+                write(file)
+        except Exception as error:
+            cause = _os_error(error)
+            if cause is None:
+                raise
+            raise OSError(
+                cause.errno,
+                f"checkpoint={str(self.folder)!r}: {name} could not be written "
+                f"({cause.strerror or cause}); all that was recorded before is intact, and a run "
+                "with the same arguments continues from there",
+            ) from error
 
-    def _write(self, path: Path, content: bytes) -> None:
-        try:
-            with replacing(str(path), durable=True) as (file, _):
-                file.write(content)
-        except OSError as error:
-            raise self._unwritten(path, error) from error
-
-    def _unwritten(self, path: Path, error: OSError) -> OSError:
-        return OSError(
-            error.errno,
-            f"checkpoint={str(self.folder)!r}: {path.name} could not be written "
-            f"({error.strerror or error}); all that was recorded before is intact, and a run with "
-            "the same arguments continues from there",
-        )
-
-    def _read(self, path: Path, search: Search) -> tuple[About, list[Any]] | None:
+    def _read(self, name: str, search: Search) -> tuple[About, list[Tensor]] | None:
         """The contents of a file; None if there is none, or, with a warning, if it is damaged."""
-        loaded = load(path)
-        if loaded is None:
+        path = self.folder / name
+        try:
+            about, arrays = _records.read_results(path)
+        except FileNotFoundError:
             return None
-        about, arrays = loaded
-        differs = difference(about.search, search.key)
+        except Damage as damage:
+            _warn(path, damage)
+            return None
+        there = {**about.search, "units": about.of}
+        differs = difference(there, {**search.key, "units": len(search.sizes)})
         if about.run != self.run or differs:
             reason = differs or "its run has another graph, request or version"
+            if about.search.get("lanes") != search.key.get("lanes"):
+                reason += " (as many as there fit into memory=BYTES)"
             raise ValueError(
-                f"checkpoint={str(self.folder)!r}: {path.name} is of another run: {reason}; pass "
+                f"checkpoint={str(self.folder)!r}: {name} is of another run: {reason}; pass "
                 "another folder, or delete this one"
             )
-        shapes = [
-            (about.done, *total.shape[1:]) if kind == "rows" else tuple(total.shape)
-            for total, kind in zip(search.totals, search.kinds, strict=True)
-        ]
-        if "unit" not in path.stem and [x.shape for x in arrays] != shapes:
-            _warn(path, "its arrays have other shapes")
-            return None
-        return about, arrays
+        return about, [torch.from_numpy(array) for array in arrays]
 
 
-def header(folder: Path) -> dict[str, object] | None:
-    """What `run.json` says; None if there is none, or, with a warning, if it is damaged.
+@contextmanager
+def locked(ledger: Ledger | None) -> Iterator[None]:
+    """Keeps other processes from writing to the ledger, and removes what killed ones left.
 
     Raises:
-        ValueError: the folder holds something else.
+        BlockingIOError: another process is at work on it.
     """
-    path = folder / _HEADER
+    if ledger is None:
+        yield
+        return
+    folder = os.open(ledger.folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        text = path.read_bytes()
-    except FileNotFoundError:
-        names = [x.name for x in folder.iterdir()]
-        own = "search-", _DECISION, "."
-        others = [x for x in names if x != COMMAND and not x.startswith(own)]
-        if others:
-            raise ValueError(
-                f"checkpoint={str(folder)!r} is no ledger: it holds {others[0]!r}; accepted: a new "
-                "or empty folder, or the ledger of the same run"
-            ) from None
-        return None
+        until = time.monotonic() + _PATIENCE
+        while not _lock(folder, fcntl.LOCK_EX):
+            if time.monotonic() > until:
+                raise BlockingIOError(
+                    errno.EAGAIN,
+                    f"checkpoint={str(ledger.folder)!r}: another process is at work on it; wait "
+                    "for its end, or pass another folder",
+                )
+            time.sleep(_PATIENCE / 10)
+        for left in _records.temporaries(ledger.folder):
+            left.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(folder)
+
+
+def in_use(folder: Path) -> bool:
+    """Whether a process is at work on a ledger."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        key: dict[str, object] = _unsealed(text)
-        return key
-    except _DAMAGE:
-        _warn(path, "it is truncated or changed")
-    return None
+        return not _lock(opened, fcntl.LOCK_SH)
+    finally:
+        os.close(opened)
 
 
-def _sealed(value: object) -> bytes:
-    """JSON with a checksum."""
-    text = json.dumps(value, indent=1)
-    return json.dumps({"value": value, "checksum": zlib.crc32(text.encode())}, indent=1).encode()
-
-
-def _unsealed(content: bytes) -> Any:
-    found = json.loads(content)
-    if zlib.crc32(json.dumps(found["value"], indent=1).encode()) != found["checksum"]:
-        raise ValueError("the checksum differs")
-    return found["value"]
-
-
-def load(path: Path) -> tuple[About, list[Any]] | None:
-    """The contents of a file of results; None if there is none, or if it is damaged."""
+def _lock(folder: int, kind: int) -> bool:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            about = About(**json.loads(bytes(file[_ABOUT])))
-            return about, [file[f"total_{at}"] for at in range(len(file.files) - 1)]
-    except FileNotFoundError:
-        return None
-    except _DAMAGE as error:
-        _warn(path, str(error) or type(error).__name__)
-        return None
+        fcntl.flock(folder, kind | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EAGAIN, errno.EACCES)  # others: no locks here
+    return True
 
 
-def _warn(path: Path, reason: str) -> None:
+def _os_error(error: BaseException | None) -> OSError | None:
+    """An error of the system that led to this one: a ZipFile raises another when it is closed."""
+    while error is not None and not isinstance(error, OSError):
+        error = error.__context__
+    return error
+
+
+def _warn(path: Path, damage: Damage) -> None:
     warnings.warn(
-        f"{path} is damaged and is not used ({reason}); its units are computed again",
+        f"{path} is damaged and is not used ({damage}); what it held is computed again",
         RuntimeWarning,
         stacklevel=2,
     )

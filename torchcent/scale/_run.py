@@ -18,6 +18,7 @@ from torchcent.scale import _digest, _hand
 from torchcent.scale._arguments import Scale
 from torchcent.scale._group import Group, publish
 from torchcent.scale._hand import Hand, Shared
+from torchcent.scale._ledger import locked
 from torchcent.scale._ranks import Member, Service
 from torchcent.scale._tally import Tally
 from torchcent.scale._units import Search
@@ -61,8 +62,9 @@ def run(search: Search, setting: Setting, scale: Scale | None) -> None:
     devices = scale.devices or (setting.device,)
     controls = torch.stack([_codes.control(setting.workspace) for _ in (*devices, "others")])
     if scale.group is None:
-        tally = Tally(search, scale.ledger, scale.searches - 1)
-        _led(Shared(tally, len(devices)), devices, controls, setting, alone=len(devices) == 1)
+        with locked(scale.ledger):
+            hand = Shared(Tally(search, scale.ledger, scale.searches - 1), len(devices))
+            _led(hand, devices, controls, setting, alone=len(devices) == 1)
     else:
         _by_group(search, setting, scale, scale.group, devices, controls)
 
@@ -75,11 +77,11 @@ def _by_group(
     channel = group.channel(scale.searches)
     key = _digest.plain({"run": scale.key, "units": search.sizes, **search.key})
     if scale.leads:
-        with publish(group):
+        with publish(group), locked(scale.ledger):
             tally = Tally(search, scale.ledger, scale.searches - 1)
-        hand = Shared(tally, len(devices) * group.size)
-        with Service(channel, hand, key, controls[-1]):
-            _led(hand, devices, controls, setting, alone=False)
+            hand = Shared(tally, len(devices) * group.size)
+            with Service(channel, hand, key, controls[-1]):
+                _led(hand, devices, controls, setting, alone=False)
     else:
         with Member(channel, search, key) as member:
 

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from torchcent.scale._digest import plain
-from torchcent.scale._ledger import About, Ledger
+from torchcent.scale._ledger import Ledger
+from torchcent.scale._records import About
 from torchcent.scale._units import Search
 
 
@@ -38,6 +39,7 @@ class Tally:
                 ledger.drop_unit(number, unit)
             else:
                 self._waiting[unit] = None, found[0].rung, found[0].seconds
+        self._catch_up()
 
     @property
     def finished(self) -> bool:
@@ -66,24 +68,28 @@ class Tally:
         """Takes the results of a unit, which may come before its turn."""
         if unit == self.next:
             self._fold(unit, results, rung, seconds)
-            while self.next in self._waiting:
-                following = self.next
-                held, rung, seconds = self._waiting.pop(following)
-                if held is None:
-                    assert self._ledger is not None
-                    found = self._ledger.unit(self._number, following, self.search)
-                    if found is None:  # damaged since: it is computed again
-                        return
-                    held = tuple(found[1])
-                self._fold(following, held, rung, seconds)
-                if self._ledger is not None:
-                    self._ledger.drop_unit(self._number, following)
+            self._catch_up()
         elif self._ledger is not None:
             about = self._about(unit, self.search.sizes[unit], rung, seconds)
             self._ledger.keep_unit(self._number, about, results)
             self._waiting[unit] = None, rung, seconds
         else:
             self._waiting[unit] = results, rung, seconds
+
+    def _catch_up(self) -> None:
+        """Adds the units that were finished before their turn, and whose turn it is now."""
+        while self.next in self._waiting:
+            unit = self.next
+            results, rung, seconds = self._waiting.pop(unit)
+            if results is None:
+                assert self._ledger is not None
+                found = self._ledger.unit(self._number, unit, self.search)
+                if found is None:  # damaged since: it is computed again
+                    return
+                results = tuple(found[1])
+            self._fold(unit, results, rung, seconds)
+            if self._ledger is not None:
+                self._ledger.drop_unit(self._number, unit)
 
     def _fold(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
         part = self.search.part(unit)

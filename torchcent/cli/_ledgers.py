@@ -1,0 +1,115 @@
+"""Runs that can be continued: what a ledger holds, and the command that made it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+from torchcent.cli._report import aligned_rows
+from torchcent.runtime._memory import readable
+from torchcent.scale import _look, _records
+from torchcent.scale._look import Look, Progress, is_ledger
+
+__all__ = ["Command", "describe", "is_ledger", "recorded"]
+
+#: entries of a run's key that have lines of their own
+_ELSEWHERE = ("format", "torchcent", "torch", "kernels", "graph", "measure")
+
+
+class Command(NamedTuple):
+    """A command that was recorded: its arguments, and the folder in which it ran."""
+
+    arguments: list[str]
+    folder: str
+
+    def __str__(self) -> str:
+        return f"{shlex.join(['torchcent', *self.arguments])} (in {self.folder})"
+
+
+def recorded(path: str) -> Command:
+    """The command of a ledger.
+
+    Raises:
+        ValueError: the folder is no ledger, or none was recorded.
+        OSError: there is no such folder, or the one in which the command ran is gone.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path}: no such folder")
+    if not is_ledger(folder):
+        raise ValueError(f"{path} is no ledger, the folder of --checkpoint or checkpoint=")
+    try:
+        command = Command(**_records.read_record(folder / _records.COMMAND))
+    except FileNotFoundError:
+        raise ValueError(
+            f"{path} has no recorded command; it is of a call in Python, which continues when it "
+            "is made again with the same checkpoint="
+        ) from None
+    except _records.Damage as damage:
+        raise ValueError(
+            f"{path}: {_records.COMMAND} is damaged ({damage}); the same command with --checkpoint "
+            "continues"
+        ) from None
+    if not os.path.isdir(command.folder):
+        raise FileNotFoundError(f"{path}: the command ran in {command.folder}, which is gone")
+    return command
+
+
+def describe(path: str) -> str:
+    """The output of ``torchcent info`` for a ledger."""
+    try:
+        found = _look.look(Path(path))
+    except ValueError as error:
+        raise ValueError(f"{path} is no ledger: {error}") from None
+    rows = {"ledger": path}
+    if found.command is not None:
+        rows["command"] = str(Command(**found.command))
+    if found.key is not None:
+        key = found.key
+        set_ = {name: value for name, value in key.items() if name not in _ELSEWHERE}
+        options = [f"{name}={value}" for name, value in set_.items() if value not in _USUAL]
+        rows["run"] = ", ".join([str(key["measure"]), *options])
+        rows["graph"] = str(key["graph"])
+        rows["made by"] = f"torchcent {key['torchcent']}, PyTorch {key['torch']}, {key['kernels']}"
+    for number, search in enumerate(found.searches, 1):
+        rows[f"search {number}"] = _progress(search)
+    rows["state"] = _state(found, path)
+    rows["on disk"] = f"{readable(found.nbytes)} in {found.files} files"
+    text = aligned_rows(rows)
+    for each in found.damaged:
+        text += f"\n{'damaged':<12} {each}; it is not used"
+    return text
+
+
+_USUAL = (None, False, 0, "auto")
+
+
+def _progress(search: Progress) -> str:
+    text = (
+        f"{search.name}: {search.units:,} of {search.of:,} units, {search.done:,} of "
+        f"{search.total:,} sources ({search.done / max(search.total, 1):.1%}); "
+        f"{_duration(search.seconds)} of work"
+    )
+    if search.done == search.total:
+        return text
+    return f"{text}, about {_duration(search.remaining)} remain"
+
+
+def _state(found: Look, path: str) -> str:
+    if found.in_use:
+        return "a process is at work on it"
+    if found.searches and all(search.done == search.total for search in found.searches):
+        begun = "all searches that have begun are finished"
+    else:
+        begun = "unfinished" if found.searches else "nothing is finished yet"
+    call = "the same call" if found.command is None else f"torchcent resume {shlex.quote(path)}"
+    return f"{begun}; {call} continues"
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.3g} {unit}"
+    return f"{seconds:.3g} s"

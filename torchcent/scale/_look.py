@@ -1,0 +1,103 @@
+"""What a ledger holds, for those who only look."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torchcent.scale import _ledger, _records
+from torchcent.scale._records import COMMAND, HEADER, About, Damage
+
+
+class Progress(NamedTuple):
+    """A search that has begun: finished and all units, sources, and seconds of work."""
+
+    name: str
+    units: int
+    of: int
+    done: int
+    total: int
+    seconds: float
+
+    @property
+    def remaining(self) -> float:
+        """Seconds of work that remain, if all sources take equally long."""
+        return self.seconds * (self.total - self.done) / max(self.done, 1)
+
+
+class Look(NamedTuple):
+    """A ledger.
+
+    Attributes:
+        key: which run it is; None if that is not known.
+        command: its arguments and folder, if it was made by a command.
+        searches: those that have begun, in their order.
+        damaged: the files that a run would not use, and why.
+        files, nbytes: of the folder.
+        in_use: whether a process is at work on it.
+    """
+
+    key: dict[str, Any] | None
+    command: dict[str, Any] | None
+    searches: list[Progress]
+    damaged: list[str]
+    files: int
+    nbytes: int
+    in_use: bool
+
+
+def is_ledger(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (HEADER, COMMAND))
+
+
+def look(folder: Path) -> Look:
+    """Reads all files of a ledger, and changes nothing.
+
+    Raises:
+        ValueError: the folder holds something else.
+    """
+    damaged: list[str] = []
+    key = command = None
+    try:
+        key = _records.header(folder)
+    except Damage as damage:
+        damaged.append(f"{HEADER}: {damage}")
+    try:
+        command = _records.read_record(folder / COMMAND)
+    except FileNotFoundError:
+        pass
+    except Damage as damage:
+        damaged.append(f"{COMMAND}: {damage}")
+    found: dict[int, dict[int | None, About]] = {}
+    for number, unit, path in _records.results(folder):
+        try:
+            about, _ = _records.read_results(path, arrays=False)
+        except Damage as damage:
+            damaged.append(f"{path.name}: {damage}")
+        except FileNotFoundError:  # a run has just finished with it
+            pass
+        else:
+            found.setdefault(number, {})[unit] = about
+    sizes = [path.stat().st_size for path in folder.iterdir() if path.is_file()]
+    searches = [_progress(found[number]) for number in sorted(found)]
+    return Look(
+        key, command, searches, damaged, len(sizes), sum(sizes), _ledger.in_use(folder)
+    )  # fmt: skip
+
+
+def _progress(files: dict[int | None, About]) -> Progress:
+    """That of a search, by its sums and the units that are not yet in them."""
+    sums = files.get(None)
+    first = 0 if sums is None else sums.units
+    later = [about for unit, about in files.items() if unit is not None and unit >= first]
+    counted = later if sums is None else [sums, *later]
+    any_of = counted[0]
+    return Progress(
+        str(any_of.search.get("search")) + _engine(any_of.search),
+        first + len(later), any_of.of, sum(about.done for about in counted), any_of.total,
+        sum(about.seconds for about in counted),
+    )  # fmt: skip
+
+
+def _engine(key: dict[str, object]) -> str:
+    return f" ({key['engine']})" if "engine" in key else ""
