@@ -87,8 +87,7 @@ def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
     limit = _memory.budget(memory, flow.device)
     n, work = flow.num_nodes, products(flow, rules.expansion)
     most = step_memory(flow, rules)
-    cap = rules.prune.most if rules.prune is not None else None
-    expanded = int((most if cap is None else most.clamp(max=cap)).sum())
+    expanded = int(most.sum())
     chosen, reason = _choose(flow, engine, work, limit)
     each, slack, overhead = _needed(chosen, flow)
     needed = max(flow.nbytes, _ENTRY * expanded) + each * expanded + slack + overhead
@@ -105,11 +104,9 @@ def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
 
 def products(flow: Flow, expansion: int = 2) -> float:
     """Multiplications of a column-by-column expansion of the flow."""
-    colptr, row, _ = flow.packed()
     work = flow.length.double()
     for _ in range(expansion - 1):
-        sums = torch.nn.functional.pad(work[row].cumsum(0), (1, 0))
-        work = sums[colptr[1:]] - sums[colptr[:-1]]
+        work = flow.sums(work)
     return float(work.sum())
 
 

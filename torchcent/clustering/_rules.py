@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Integral
 
-import torch
 from torch import Tensor
 
 from torchcent.check._values import number as _number
@@ -158,11 +157,9 @@ class Summary:
 
 
 def step_memory(flow: Flow, rules: Rules) -> Tensor:
-    """int64 [n]: maximum entries of each column after expansion, before pruning."""
-    colptr, row, _ = flow.packed()
-    length = flow.length.long()
-    most = length
+    """int64 [n]: maximum entries of each column after expansion and pruning, ties aside."""
+    cap = rules.prune.most if rules.prune is not None else None
+    most = flow.length.long()
     for _ in range(rules.expansion - 1):
-        sums = torch.nn.functional.pad(most[row].cumsum(0), (1, 0))
-        most = (sums[colptr[1:]] - sums[colptr[:-1]]).clamp(max=flow.num_nodes)
-    return most
+        most = flow.sums(most).clamp(max=flow.num_nodes)
+    return most if cap is None else most.clamp(max=cap)
