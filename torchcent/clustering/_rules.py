@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import TypeAlias
 
+import torch
 from torch import Tensor
 
 from torchcent.check._values import number as _number
@@ -110,6 +112,18 @@ class Prune:
         return min(limits) if limits else None
 
 
+#: the shares [first, last) of `parts` into which the columns of a flow are dealt
+Share: TypeAlias = tuple[int, int, int]
+WHOLE: Share = (0, 1, 1)
+
+
+def columns_of(share: Share, n: int) -> tuple[int, int]:
+    """The columns of a share where shares are consecutive columns: in all engines but `fused` on
+    the CPU, which deals them by cost."""
+    first, last, parts = share
+    return n * first // parts, n * last // parts
+
+
 @dataclass(frozen=True)
 class Rules:
     """Expansion and pruning of a run, in the form that the operators expect."""
@@ -148,6 +162,11 @@ class Summary:
     selected: int
     mass: float
     total_mass: float
+
+    @staticmethod
+    def of_no_columns() -> Tensor:
+        """float64 [8]."""
+        return torch.tensor([0, 0, 0, 0, 0, 0, 1, 0], dtype=torch.float64, device="cpu")
 
     @classmethod
     def of(cls, values: Tensor) -> Summary:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -83,6 +83,11 @@ class Group:
         dist.broadcast_object_list(held, group=self.pg, group_src=source)
         return held[0]
 
+    def sum(self, tensor: Tensor) -> Tensor:
+        """Overwrites a tensor with the sum of those of all ranks, and returns it."""
+        dist.all_reduce(tensor, group=self.pg)
+        return tensor
+
     def broadcast(self, tensor: Tensor, source: int = 0) -> Tensor:
         """Overwrites a contiguous tensor with that of one rank, and returns it."""
         dist.broadcast(_bytes(tensor), group=self.pg, group_src=source)
@@ -146,6 +151,11 @@ def group_of(group: object) -> Group | None:
     if rank < 0:
         raise ValueError("group must be a process group that this process belongs to")
     return Group(group, rank, dist.get_world_size(group))
+
+
+def agreed(group: Group | None) -> AbstractContextManager[None]:
+    """`Group.agreed`; of a single process, the block as it is."""
+    return nullcontext() if group is None else group.agreed()
 
 
 def launched() -> bool:

@@ -8,8 +8,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <numeric>
+#include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -106,16 +109,20 @@ bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
 std::vector<int64_t> dealt(const Flow& flow, const std::vector<int32_t>& order, int64_t first, int64_t last,
                            int64_t parts, int workers) {
   const int64_t n = flow.num_nodes, batches = (n + kBatch - 1) / kBatch;
-  std::vector<int64_t> mine, cost(batches), sum(parts);
+  std::vector<int64_t> mine, cost(batches);
   in_ranges(workers, parts > 1 ? batches : 0, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin * kBatch; at < std::min(n, end * kBatch); ++at)
       for (int64_t i = flow.begin[order[at]], stop = i + flow.length[order[at]]; i < stop; ++i)
         cost[at / kBatch] += flow.length[flow.row[i]];
   });
+  using Share = std::pair<int64_t, int64_t>;  // products, number
+  std::priority_queue<Share, std::vector<Share>, std::greater<Share>> shares;
+  for (int64_t s = 0; s < std::min(parts, batches); ++s) shares.push({0, s});
   for (int64_t b = 0; b < batches; ++b) {
-    const auto share = std::min_element(sum.begin(), sum.end());
-    *share += cost[b];
-    if (first <= share - sum.begin() && share - sum.begin() < last) mine.push_back(b);
+    const auto [products, share] = shares.top();
+    shares.pop();
+    shares.push({products + cost[b], share});
+    if (first <= share && share < last) mine.push_back(b);
   }
   return mine;
 }
