@@ -54,7 +54,7 @@ class Flow:
         colptr = pointers(self.length)
         if self.row.numel() == int(colptr[-1]) and torch.equal(colptr[:-1], self.begin):
             return self
-        place = self.places(0, self.num_nodes)
+        place = self.places(slice(None))
         return Flow(colptr[:-1].contiguous(), self.length, self.row[place], self.value[place])
 
     def packed(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -62,12 +62,12 @@ class Flow:
         held = self.compact()
         return pointers(held.length), held.row.long(), held.value
 
-    def places(self, first: int, last: int) -> Tensor:
-        """int64: where the entries of the columns [first, last) are, column by column."""
-        length = self.length[first:last].long()
-        column = torch.repeat_interleave(torch.arange(last - first, device=self.device), length)
-        offset = self.begin[first:last] - pointers(length)[:-1]
-        return torch.arange(column.numel(), device=self.device).add_(offset[column])
+    def places(self, columns: slice | Tensor) -> Tensor:
+        """int64: where the entries of these columns are, column by column."""
+        length = self.length[columns].long()
+        offset = self.begin[columns] - pointers(length)[:-1]
+        offset = torch.repeat_interleave(offset, length)
+        return offset.add_(torch.arange(offset.numel(), device=self.device))
 
     def sums(self, of: Tensor) -> Tensor:
         """[n]: the sum of `of` over the rows of each column, of which few are read at a time."""
@@ -78,7 +78,7 @@ class Flow:
             last = int(torch.searchsorted(upto, upto[first] + _AT_A_TIME, right=True)) - 1
             last = max(last, first + 1)
             ends = upto[first : last + 1] - upto[first]
-            over = of[self.row[self.places(first, last)]].cumsum(0)
+            over = of[self.row[self.places(slice(first, last))]].cumsum(0)
             total = torch.nn.functional.pad(over, (1, 0))
             found[first:last] = total[ends[1:]] - total[ends[:-1]]
             first = last
