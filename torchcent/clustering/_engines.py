@@ -133,7 +133,7 @@ class Fused(Sparse):
         self.loop.control[DONE] = 0
         plan = self.loop.plan
         held = 0 if self.stored else self._flow.nbytes
-        room = plan.memory_limit - plan.overhead - _plan.PER_COLUMN * plan.num_nodes - held
+        room = plan.memory_limit - _plan.beside_pieces(plan.device, plan.num_nodes) - held
         found = _pieces.iterate(
             self._flow, self.loop.rules, self._piece, room, plan.device, self.consecutive
         )

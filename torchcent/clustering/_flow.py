@@ -9,7 +9,8 @@ from torch import Tensor
 
 from torchcent.graph import Graph, _csr
 
-_AT_A_TIME = 2**22  # entries, of sums over all of them
+# Entries that a sum over all of them reads at a time, and the bytes that each takes meanwhile.
+AT_A_TIME, AT_A_TIME_ON_ACCELERATOR, BYTES_AT_A_TIME = 2**15, 2**22, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +74,10 @@ class Flow:
         """[n]: the sum of `of` over the rows of each column, of which few are read at a time."""
         upto = pointers(self.length)
         found = torch.zeros_like(of)
+        most = AT_A_TIME if self.device.type == "cpu" else AT_A_TIME_ON_ACCELERATOR
         first = 0
         while first < self.num_nodes:
-            last = int(torch.searchsorted(upto, upto[first] + _AT_A_TIME, right=True)) - 1
+            last = int(torch.searchsorted(upto, upto[first] + most, right=True)) - 1
             last = max(last, first + 1)
             ends = upto[first : last + 1] - upto[first]
             over = of[self.row[self.places(slice(first, last))]].cumsum(0)

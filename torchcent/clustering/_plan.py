@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from torchcent.clustering import _pieces, _tensor
+from torchcent.clustering import _flow, _pieces, _tensor
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Rules, step_memory
 from torchcent.runtime import _memory, _ops
@@ -30,8 +30,9 @@ DENSE_BYTES = 32
 _TENSOR_ENTRY = 36  # of the tensor engine, which holds new entries in blocks, then joined
 # Bytes per thread of the fused engine: per vertex, and its chunk of new entries (flow_store.h).
 _PER_NODE, _CHUNK = 24, 2**21
-# Bytes per vertex of the columns of flows that are computed in pieces.
-PER_COLUMN = 64
+# Bytes per vertex of an iteration in pieces: the columns of flows, the tables of their orders; per
+# thread, all that a kernel can touch.
+_IN_PIECES, _PER_THREAD = 250, 280
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def plan(
     if count > 1:  # the share of a rank beside the whole
         needed += each * -(-expanded // count)
     elif needed > limit and chosen == "fused" and ranks is None:
-        fixed = flow.nbytes + overhead + PER_COLUMN * n
+        fixed = flow.nbytes + beside_pieces(flow.device, n)
         copies = _pieces.COPIES * _pieces.ENTRY
         least = copies * _pieces.COLUMNS * (int(most.max()) if n else 0)
         needed = fixed + least
@@ -122,6 +123,14 @@ def plan(
         what = f"mcl with engine={chosen!r}, up to {expanded:,} entries after the first expansion,"
         raise _memory.refuse(what, needed, limit, memory)
     return made
+
+
+def beside_pieces(device: torch.device, n: int) -> int:
+    """Bytes of an iteration in pieces that are not for entries."""
+    if device.type != "cpu":
+        return _IN_PIECES * n + _flow.BYTES_AT_A_TIME * _flow.AT_A_TIME_ON_ACCELERATOR
+    threads = max(torch.get_num_threads(), 1)
+    return (_IN_PIECES + _PER_THREAD * threads) * n + _flow.BYTES_AT_A_TIME * _flow.AT_A_TIME
 
 
 def products(flow: Flow, expansion: int = 2) -> float:
