@@ -12,11 +12,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from torchcent.clustering import _plan, _tensor
+from torchcent.clustering import _pieces, _plan, _tensor
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Rules, Share
 from torchcent.runtime import _memory
-from torchcent.scale._group import Group, agreed, together
+from torchcent.scale._group import Group, agreed
 
 
 def plan(
@@ -74,20 +74,21 @@ def exchange(
     """The flow of the columns of all ranks, those of a rank together; and its summary.
 
     Args:
-        own: a compact flow; columns of other ranks are empty.
+        own: a compact flow, which is overwritten; columns of other ranks are empty.
         room: bytes for it and the result.
     """
     known = group.all_gather((own.row.numel(), told.tolist()))
     counts = [count for count, _ in known]
+    total = sum(counts)
     with group.agreed():
-        total = sum(counts) + counts[group.rank]
-        if own.begin.nbytes + own.length.nbytes + 8 * total > room:
+        if own.nbytes + _pieces.ENTRY * total > room:
             raise refuse()
         before = sum(counts[: group.rank])
         begin = torch.where(own.length > 0, own.begin + before, 0)
-        length = own.length.clone()
+        row, value = own.row.new_empty(total), own.value.new_empty(total)
     group.sum(begin)
-    group.sum(length)
-    row, value = (together(group.all_gather_varied(part)) for part in (own.row, own.value))
+    length = group.sum(own.length)
+    group.fill(row, counts, own.row)
+    group.fill(value, counts, own.value)
     summaries = torch.tensor([each for _, each in known], dtype=torch.float64, device="cpu")
     return Flow(begin, length, row, value), _tensor.combine(summaries)

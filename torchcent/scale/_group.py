@@ -6,6 +6,7 @@ wait for all ranks, so a rank that fails before one must tell the others: see `G
 
 from __future__ import annotations
 
+import atexit
 import pickle
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -104,8 +105,12 @@ class Group:
         counts: list[int] = self.all_gather(tensor.shape[0])
         with self.agreed():
             whole = tensor.new_empty(sum(counts), *tensor.shape[1:])
+        return self.fill(whole, counts, tensor)
+
+    def fill(self, whole: Tensor, counts: list[int], own: Tensor) -> list[Tensor]:
+        """Fills a tensor of all ranks with their parts, of so many rows each; returns the parts."""
         parts = list(whole.split(counts))
-        parts[self.rank].copy_(tensor)
+        parts[self.rank].copy_(own)
         # Not all_gather: gloo wants equal sizes, and padding would be one more copy.
         moves = [
             dist.broadcast(_bytes(part), group=self.pg, group_src=source, async_op=True)
@@ -144,13 +149,13 @@ def group_of(group: object) -> Group | None:
                 )
             cuda = torch.cuda.is_available() and dist.is_nccl_available()
             dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
+            atexit.register(dist.destroy_process_group)  # gloo's threads would abort the process
         group = dist.group.WORLD
+    if group is dist.GroupMember.NON_GROUP_MEMBER:
+        raise ValueError("group must be a process group that this process belongs to")
     if not isinstance(group, dist.ProcessGroup):
         raise TypeError(f"group must be 'world', a ProcessGroup or None, got {shortened(group)}")
-    rank = dist.get_rank(group)
-    if rank < 0:
-        raise ValueError("group must be a process group that this process belongs to")
-    return Group(group, rank, dist.get_world_size(group))
+    return Group(group, dist.get_rank(group), dist.get_world_size(group))
 
 
 def agreed(group: Group | None) -> AbstractContextManager[None]:
