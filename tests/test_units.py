@@ -101,9 +101,9 @@ def test_all_units_but_the_first_begin_on_its_rung(tuning, monkeypatch):
     def counted(problem, plan):
         compute = real(problem, plan)
 
-        def noted(unit, out, rung, control):
+        def noted(given, unit, out, rung, control):
             begun.append(rung)
-            return max(compute(unit, out, rung, control), len(begun) % 2 + 1)
+            return max(compute(given, unit, out, rung, control), len(begun) % 2 + 1)
 
         return noted
 

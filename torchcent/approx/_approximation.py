@@ -27,11 +27,14 @@ from torchcent.check import (
     _weights as check_weights,
 )
 from torchcent.engines import _scale
+from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
-from torchcent.paths._betweenness import betweenness
+from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
 from torchcent.runtime._watch import progress_bar
+from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
+from torchcent.scale._group import GroupLike
 
 __all__ = [
     "AdaptiveBetweenness",
@@ -64,6 +67,9 @@ def betweenness_approx(
     dtype: torch.dtype | None = None,
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Approximation:
     r"""Approximates the betweenness of every vertex to within epsilon, with probability 1 - delta.
 
@@ -108,6 +114,7 @@ def betweenness_approx(
         generator: source of all random choices; None uses torch's global generator. The same
             generator and number of samples give bitwise identical results, for any number of
             threads.
+        checkpoint, devices, group: as for :func:`betweenness`; not with `time_limit`.
 
     Returns:
         :class:`Approximation`: scores, lower and upper ends of intervals that hold for all vertices
@@ -157,38 +164,52 @@ def betweenness_approx(
         check.flag(progress, "progress")
     budget = check.byte_budget(memory)
     deadline = None if limit is None else begin + limit
+    for name, value in {"checkpoint": checkpoint, "devices": devices, "group": group}.items():
+        check.at_most_one(time_limit=limit, **{name: value})
+    scale = scale_of(graph, checkpoint, devices, group)
+    progress = shown(scale, progress)
+    if scale is not None:
+        chance = scale.chance(chance)
+        scale.begin(graph, {
+            "measure": "betweenness_approx", "method": method, "epsilon": epsilon, "delta": delta,
+            "top": top, "max_samples": most, "pivots": pivots, "scaling": scaling,
+            "tie_tolerance": tolerance,
+        })  # fmt: skip
 
     exact_cost, why = math.inf, "asked for"
     if graph.num_nodes < 3:
         method, why = "exact", "no vertex is between two others"
     elif method == "auto":
         exact_cost = _cost.exact_seconds(graph, budget)
+        if scale is not None:  # it depends on threads and memory
+            exact_cost = float(scale.decided("exact_cost", repr(exact_cost)))
         method = "exact" if exact_cost <= min(_cost.EXACT_SECONDS, limit or math.inf) else "kadabra"
         why = f"exact scores would take about {_in_seconds(exact_cost)}"
     if method == "pivots":
         return _from_pivots(
             graph, epsilon, delta, most, deadline, pivots, scaling, tolerance, chance, result,
-            budget, progress,
+            budget, progress, scale,
         )  # fmt: skip
     if method == "exact":
-        return _exact(graph, why, tolerance, result, budget, progress)
+        return _exact(graph, why, tolerance, result, budget, progress, scale)
 
     def dearer(seconds: float) -> bool:
-        return exact_cost < seconds and (deadline is None or exact_cost < _left(deadline))
+        found = exact_cost < seconds and (deadline is None or exact_cost < _left(deadline))
+        return found if scale is None else bool(scale.decided("exact", found))
 
-    sampler = Sampler(graph, chance, budget, tolerance)
+    sampler = Sampler(graph, chance, budget, tolerance, scale)
     share = (graph.num_nodes - 2) / graph.num_nodes  # fraction of pairs that do not end in v
     with progress_bar(0, "betweenness", progress, quick=False, unit="paths") as bar:
         run = Run(sampler, delta, most, deadline, bar)
         if method == "rk":
             diameter = vertex_diameter(graph)
             why = f"paths have at most {diameter:,} vertices"
-            found = run.under_watch(lambda: run.fixed(epsilon * share, diameter))
+            found = run.within_time(lambda: run.fixed(epsilon * share, diameter))
         else:
-            found = run.under_watch(lambda: run.progressive(epsilon * share, top, dearer))
+            found = run.within_time(lambda: run.progressive(epsilon * share, top, dearer))
     if run.abandoned:
         why += f", {run.expected_samples:,} paths more"
-        return _exact(graph, why, tolerance, result, budget, progress)
+        return _exact(graph, why, tolerance, result, budget, progress, scale)
     return _approximation(graph, found, method, delta, why, 1 / share, result)
 
 
@@ -202,11 +223,13 @@ def _in_seconds(cost: float) -> str:
 
 def _exact(
     graph: Graph, why: str, tie_tolerance: float, dtype: torch.dtype, memory: int | None,
-    progress: bool | None,
+    progress: bool | None, scale: Scale | None,
 ) -> Approximation:  # fmt: skip
-    scores = betweenness(
-        graph, tie_tolerance=tie_tolerance, dtype=dtype, memory=memory, progress=progress
-    )
+    request = Request(
+        "betweenness", normalized=True, tie_tolerance=tie_tolerance, memory=memory,
+        progress=progress, dtype=dtype, scale=scale,
+    )  # fmt: skip
+    scores = _path_sums.scores(graph, request).to(dtype)
     return Approximation(
         scores, scores, scores, 0.0, 0.0, graph.num_nodes, "exact", True, why, graph
     )
@@ -235,7 +258,7 @@ def _approximation(
 def _from_pivots(
     graph: Graph, epsilon: float, delta: float, most: int | None, deadline: float | None,
     choice: str, scaling: str, tie_tolerance: float, generator: torch.Generator | None,
-    dtype: torch.dtype, memory: int | None, progress: bool | None,
+    dtype: torch.dtype, memory: int | None, progress: bool | None, scale: Scale | None,
 ) -> Approximation:  # fmt: skip
     n = graph.num_nodes
     largest = 2 if scaling == "linear" else 1  # maximum contribution of a pivot
@@ -247,7 +270,7 @@ def _from_pivots(
     order = _pivots.Order(graph, choice, count, generator, scaling)
     ends = list(_pivots.blocks(count, limited))
     sums, done = torch.zeros(n, dtype=torch.float64, device=graph.device), 0
-    told_by = _pivots.Pivots(graph, choice, scaling, memory, progress, tie_tolerance)
+    told_by = _pivots.Pivots(graph, choice, scaling, memory, progress, tie_tolerance, scale)
     begin = time.perf_counter()
     for looks, end in enumerate(ends, 1):
         sums += told_by.sums(order.between(done, end))
@@ -304,6 +327,9 @@ def betweenness_adaptive(
     dtype: torch.dtype | None = None,
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> AdaptiveBetweenness:
     r"""Estimates the betweenness of a few vertices, with as many sources as their scores require.
 
@@ -324,8 +350,8 @@ def betweenness_adaptive(
         epsilon: in (0, 0.5); affects only the guarantee, not the computation.
         max_samples: maximum number of sources, for vertices of low scores; None means n / 20, but
             at least 64.
-        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress: as for
-            :func:`betweenness`.
+        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress,
+            checkpoint, devices, group: as for :func:`betweenness`.
 
     Returns:
         :class:`AdaptiveBetweenness`: scores [k], number of sources, whether the stopping rule was
@@ -357,6 +383,14 @@ def betweenness_adaptive(
     if progress is not None:
         check.flag(progress, "progress")
     budget = check.byte_budget(memory)
+    scale = scale_of(graph, checkpoint, devices, group)
+    progress = shown(scale, progress)
+    if scale is not None:
+        chance = scale.chance(chance)
+        scale.begin(graph, {
+            "measure": "betweenness_adaptive", "vertices": wanted, "c": c, "max_samples": most,
+            "tie_tolerance": tolerance,
+        })  # fmt: skip
     n = graph.num_nodes
     count = min(n, most if most is not None else max(_pivots.BATCH, n // 20))
     order = _pivots.Order(graph, "uniform", count, chance).between(0, count)
@@ -368,7 +402,7 @@ def betweenness_adaptive(
     while done < count and not bool(stopped.all()):
         end = min(count, done + max(_pivots.BATCH, done // 4))
         total += _pivots.dependency_sums(
-            graph, order[done:end], budget, progress, tie_tolerance=tolerance
+            graph, order[done:end], budget, progress, tie_tolerance=tolerance, scale=scale
         )
         done = end
         sums = torch.where(stopped, sums, total[wanted])

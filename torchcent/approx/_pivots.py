@@ -11,6 +11,7 @@ from torchcent.engines import _driver, _hops, _plan, _reduce, _resolution, _weig
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
+from torchcent.scale._arguments import Scale
 
 CHOICES = ("uniform", "degree", "max_min")
 SCALINGS = ("brandes_pich", "linear")
@@ -19,7 +20,7 @@ BATCH = 64  # sources that fill the lanes of an engine
 
 def dependency_sums(
     graph: Graph, pivots: Tensor, memory: int | None, progress: bool | None,
-    measure: str = "betweenness", tie_tolerance: float = 0.0,
+    measure: str = "betweenness", tie_tolerance: float = 0.0, scale: Scale | None = None,
 ) -> Tensor:  # fmt: skip
     """float64 [n]: the contribution of paths from the pivots, as sums over ordered pairs.
 
@@ -42,7 +43,7 @@ def dependency_sums(
     if graph.is_weighted:
         _resolution.check(graph)
     problem = _reduce.problem(graph, core, measure, pivots, None, False, tie_tolerance)
-    return _driver.run(problem, plan, progress)
+    return _driver.run(problem, plan, progress, scale)
 
 
 class Pivots:
@@ -50,10 +51,10 @@ class Pivots:
 
     def __init__(
         self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None,
-        tie_tolerance: float = 0.0,
+        tie_tolerance: float = 0.0, scale: Scale | None = None,
     ) -> None:  # fmt: skip
         self._graph, self._by_degree = graph, choice == "degree"
-        self._tie_tolerance = tie_tolerance
+        self._tie_tolerance, self._scale = tie_tolerance, scale
         self._memory, self._progress = memory, progress
         self._back = None  # linear scaling needs paths to the pivots, too
         self._scaling = scaling
@@ -75,8 +76,9 @@ class Pivots:
 
     def _of(self, graph: Graph, pivots: Tensor) -> Tensor:
         return dependency_sums(
-            graph, pivots, self._memory, self._progress, self._measure, self._tie_tolerance
-        )
+            graph, pivots, self._memory, self._progress, self._measure, self._tie_tolerance,
+            self._scale,
+        )  # fmt: skip
 
 
 class Order:

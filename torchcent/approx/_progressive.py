@@ -33,7 +33,6 @@ from torchcent.approx._bounds import (
 )
 from torchcent.approx._sampler import Sampler
 from torchcent.runtime._codes import CANCEL
-from torchcent.runtime._watch import on_device, watched
 
 # The first phase, which determines the shares, has FIRST_PHASE / epsilon samples, and then 1 /
 # FIRST_PART of the predicted samples of the second phase. It is limited to 1 / FIRST_PART of
@@ -122,8 +121,8 @@ class Run:
         # The kind of each vertex, which determines its share.
         self._kind = torch.zeros(self.num_nodes, dtype=torch.int64, device=sampler.graph.device)
 
-    def under_watch(self, work: Callable[[], None]) -> Estimate:
-        """Runs the work so that Ctrl-C and the deadline can interrupt it."""
+    def within_time(self, work: Callable[[], None]) -> Estimate:
+        """Runs the work so that the deadline can interrupt it."""
         control = self.sampler.control
         timer = None
         if self.deadline is not None:
@@ -132,7 +131,7 @@ class Run:
             timer.daemon = True
             timer.start()
         try:
-            watched(on_device(work, self.sampler.graph.device), control, self.bar)
+            work()
         finally:
             if timer is not None:
                 timer.cancel()
@@ -145,7 +144,7 @@ class Run:
         if total is not None and goal <= drawn:
             return total
         self.bar.total = max(self.sampler.drawn + goal - drawn, self.bar.total or 0)
-        more = self.sampler.draw(goal - drawn)
+        more = self.sampler.draw(goal - drawn, self.bar)
         self._phase_drawn = goal
         return more if more is None or total is None else total.add_(more)
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from torchcent.approx import _tensor_sampler
 from torchcent.engines import _resolution
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import CANCEL
+from torchcent.runtime._watch import progress_bar
+from torchcent.scale import _run
+from torchcent.scale._arguments import Scale
+from torchcent.scale._run import Setting
+from torchcent.scale._units import Search, sizes_of_samples
 
 # Maximum bytes of a search, per vertex and per slot. By hops: depths, queues and the vertices on
 # shortest paths (sample_hops.h). By weights: two tables and two queues (sample_weights.h). On CUDA,
@@ -36,9 +43,9 @@ class Sampler:
 
     def __init__(
         self, graph: Graph, generator: torch.Generator | None, memory: int | None = None,
-        tie_tolerance: float = 0.0,
+        tie_tolerance: float = 0.0, scale: Scale | None = None,
     ) -> None:  # fmt: skip
-        self.graph, self._tie_tolerance = graph, tie_tolerance
+        self.graph, self._tie_tolerance, self._scale = graph, tie_tolerance, scale
         self.drawn = 0
         self.control = _codes.control()
         where = generator.device if generator is not None else torch.device("cpu")
@@ -84,38 +91,60 @@ class Sampler:
             raise _memory.refuse(what, fixed + each, limit, memory)
         return (limit - fixed) // max(each, 1)
 
-    def draw(self, count: int) -> Tensor | None:
+    def draw(self, count: int, bar: tqdm | None = None) -> Tensor | None:
         """int64 [n]: counts of the next `count` samples; None if cancelled."""
         graph = self.graph if self._where == self.graph.device else self.host
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
-        number = (self.seed, self.drawn, count, counts, self.control)
-        searches = self._room
-        if self._where.type == "cpu":
-            searches = min(searches, torch.get_num_threads())
-        if not self._compiled:
-            _tensor_sampler.sample_paths(graph, *number, self._tie_tolerance)
-        else:
-            left = self._call(graph, *number, searches)
-            if left.numel() and not self.control[CANCEL]:
-                counts += self._on_host(left)
+        first = self.drawn
+
+        def compute(
+            given: Any, part: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
+        ) -> int:
+            number = first + part.start, part.stop - part.start, out[0], control
+            if not self._compiled:
+                _tensor_sampler.sample_paths(graph, self.seed, *number, self._tie_tolerance)
+                return rung
+            left = self._call(given, *number, self._searches)
+            if left.numel() and not control[CANCEL]:
+                out[0].add_(self._on_host(left, control).to(out[0].device))
+            return rung
+
+        key = {"search": "samples", "seed": self.seed, "first": first, "samples": count}
+        parts = sizes_of_samples(graph.device.type, first, count) if self._scale else [count]
+        search = Search(key, parts, self._arrays(graph), (counts,), ("sum",), compute)
+        bar = progress_bar(count, "", False, True) if bar is None else bar
+        setting = Setting(graph.device, 0, bar, False, self.control, first)
+        _run.run(search, setting, self._scale)
         if self.control[CANCEL]:
             return None
         self.drawn += count
         return counts.to(self.graph.device)
 
-    def _call(self, graph: Graph, *number: object) -> Tensor:
+    @property
+    def _searches(self) -> int:
+        if self._where.type != "cpu":
+            return self._room
+        return min(self._room, torch.get_num_threads())
+
+    def _arrays(self, graph: Graph) -> tuple[Tensor, ...]:
+        """What the operator reads."""
+        colptr, row = graph.transpose
+        if not graph.is_weighted:
+            return graph.rowptr, graph.col, colptr, row
+        weight, back_weight = graph.scaled_weights
+        assert weight is not None and back_weight is not None
+        return graph.rowptr, graph.col, weight, colptr, row, back_weight
+
+    def _call(
+        self, arrays: tuple[Tensor, ...], first: int, count: int, counts: Tensor, control: Tensor,
+        searches: int,
+    ) -> Tensor:  # fmt: skip
         """Calls the operator. Returns the samples, on the host, that a device leaves to the CPU."""
         operator = getattr(_ops.ops, self._operator)
-        colptr, row = graph.transpose
-        found: Tensor
-        if not graph.is_weighted:
-            found = operator(graph.rowptr, graph.col, colptr, row, *number)
-        else:
-            weight, back_weight = graph.scaled_weights
-            exact = graph.scale.exact
-            found = operator(
-                graph.rowptr, graph.col, weight, colptr, row, back_weight, exact, *number
-            )
+        exact = (self.graph.scale.exact,) if self.graph.is_weighted else ()
+        found: Tensor = operator(
+            *arrays, *exact, self.seed, first, count, counts, control, searches
+        )
         return found
 
     @cached_property
@@ -123,10 +152,10 @@ class Sampler:
         """The graph on the CPU."""
         return self.graph.to("cpu")
 
-    def _on_host(self, numbers: Tensor) -> Tensor:
+    def _on_host(self, numbers: Tensor, control: Tensor) -> Tensor:
         """Draws single samples on the CPU: those whose path counts overflow float64."""
         graph = self.host
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device="cpu")
         for number in numbers.tolist():
-            self._call(graph, self.seed, number, 1, counts, self.control, 1)
-        return counts.to(self.graph.device)
+            self._call(self._arrays(graph), number, 1, counts, control, 1)
+        return counts

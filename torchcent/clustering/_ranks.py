@@ -77,8 +77,9 @@ def exchange(
         own: a compact flow, which is overwritten; columns of other ranks are empty.
         room: bytes for it and the result.
     """
-    known = group.all_gather((own.row.numel(), told.tolist()))
-    counts = [count for count, _ in known]
+    count = torch.tensor([own.row.numel()], dtype=torch.float64, device="cpu")
+    known = group.rows(torch.cat([count, told]))
+    counts = [int(count) for count in known[:, 0].tolist()]
     total = sum(counts)
     with group.agreed():
         if own.nbytes + _pieces.ENTRY * total > room:
@@ -90,5 +91,4 @@ def exchange(
     length = group.sum(own.length)
     group.fill(row, counts, own.row)
     group.fill(value, counts, own.value)
-    summaries = torch.tensor([each for _, each in known], dtype=torch.float64, device="cpu")
-    return Flow(begin, length, row, value), _tensor.combine(summaries)
+    return Flow(begin, length, row, value), _tensor.combine(known[:, 1:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,6 +18,8 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, scale_of
+from torchcent.scale._group import GroupLike
 
 
 class DistanceProfile(NamedTuple):
@@ -48,7 +49,9 @@ def distance_profile(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> DistanceProfile:
     r"""Closeness, harmonic centrality, eccentricity, reach and farness, in one traversal.
 
@@ -79,7 +82,13 @@ def distance_profile(
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = asked(
-        "distance_profile", graph, engine, memory, progress, dtype, checkpoint=checkpoint
+        "distance_profile",
+        graph,
+        engine,
+        memory,
+        progress,
+        dtype,
+        scale=scale_of(graph, checkpoint, devices, group),
     )
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")
@@ -113,7 +122,9 @@ def closeness(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
     r"""Closeness centrality: the reciprocal of the mean distance from the other vertices.
 
@@ -159,6 +170,10 @@ def closeness(
         checkpoint: a folder that keeps what is finished, so that a run that was killed continues
             with the next call with the same arguments, with the same bits (docs/scale.md). Not with
             `top`.
+        devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
+            they share the searches. None uses that of the graph (docs/scale.md).
+        group: a process group of torch.distributed, or "world": all ranks call with the same graph
+            and arguments, share the searches, and have the result (docs/scale.md).
 
     Returns:
         Tensor [n]; with `vertices` [len(vertices)]; with `top` (values [k], indices [k]) as in
@@ -187,7 +202,8 @@ def closeness(
         Then et al. 2014; top: Bergamini et al. 2019.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("closeness", graph, engine, memory, progress, dtype, cutoff, checkpoint)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = asked("closeness", graph, engine, memory, progress, dtype, cutoff, scale)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
@@ -225,7 +241,9 @@ def harmonic(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""Harmonic centrality: the sum of the reciprocal distances from the other vertices.
 
@@ -251,7 +269,8 @@ def harmonic(
         Marchiori and Latora 2000; Boldi and Vigna 2014.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("harmonic", graph, engine, memory, progress, dtype, cutoff, checkpoint)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = asked("harmonic", graph, engine, memory, progress, dtype, cutoff, scale)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
@@ -313,7 +332,10 @@ def _incoming(
     graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
 ) -> Sums:
     """Sums over all other vertices, exact or from pivots."""
-    pivots = check.sources(sources, graph, check.random_generator(generator))
+    chance = check.random_generator(generator)
+    if request.scale is not None and isinstance(sources, int):
+        chance = request.scale.chance(chance)
+    pivots = check.sources(sources, graph, chance)
     sums = vertex_sums(graph, request, sources=pivots)
     if pivots is None:
         return sums

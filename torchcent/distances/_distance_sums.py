@@ -37,12 +37,13 @@ from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
 from torchcent.runtime import _ops
-from torchcent.scale._run import scale_of
+from torchcent.scale._arguments import Scale, shown
+from torchcent.scale._units import Kind
 
 
 def asked(
     measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any,
-    cutoff: object = None, checkpoint: object = None,
+    cutoff: object = None, scale: Scale | None = None,
 ) -> Request:  # fmt: skip
     """The validated arguments common to all distance measures."""
     check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
@@ -52,8 +53,8 @@ def asked(
     dtype = check.float_dtype(dtype)
     budget = check.byte_budget(memory)
     return Request(
-        measure, engine, cutoff=limit, memory=budget, progress=progress, dtype=dtype,
-        scale=scale_of(checkpoint),
+        measure, engine, cutoff=limit, memory=budget, progress=shown(scale, progress), dtype=dtype,
+        scale=scale,
     )  # fmt: skip
 
 
@@ -84,23 +85,25 @@ def vertex_sums(
         torch.zeros(n + 1 if levels else 0, dtype=torch.int64, device=device),
     )
     leaves = hanging[core.vertex][start].int()
-    csr = direction(core, outgoing)
-    factor = _factor(graph, request)
+    inputs = direction(core, outgoing), start, leaves, _factor(graph, request)
 
-    def bits(part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        csr, start, leaves, factor = given
         _ops.ops.distance_sums(
             *csr, start[part], leaves[part], *out, control, plan.threads, factor
         )  # fmt: skip
 
-    def tensor(part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+    def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        csr, start, leaves, factor = given
         total, farthest, pairs = out
         tensor_engine.distance_sums(
-            *csr[:2], start[part], leaves[part], total, farthest, pairs, factor
+            csr[0], csr[1], start[part], leaves[part], total, farthest, pairs, factor
         )
 
     key = {"from": sources, "outgoing": outgoing, "levels": levels}
     outputs = found.total, found.eccentricity, found.levels
-    run(plan, request, key, start.numel(), outputs, ("sum", "max", "sum"), bits, tensor)
+    kinds: tuple[Kind, ...] = ("sum", "max", "sum")
+    run(plan, request, key, start.numel(), inputs, outputs, kinds, bits, tensor)
     if levels:
         found.levels[0] = graph.num_nodes if sources is None else sources.numel()
     return _unfolded(graph, core, hanging, found)
@@ -121,19 +124,20 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
         torch.zeros(start.numel(), dtype=torch.int32, device=device),
         torch.empty(0, dtype=torch.int64, device=device),
     )
-    csr = direction(core, not outgoing)
-    factor = _factor(graph, request)
+    inputs = direction(core, not outgoing), start, _factor(graph, request)
 
-    def bits(part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        csr, start, factor = given
         _ops.ops.source_sums(*csr, start[part], *out, control, plan.threads, factor)
 
-    def tensor(part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+    def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        csr, start, factor = given
         total, farthest = out
-        tensor_engine.source_sums(*csr[:2], start[part], total, farthest, factor)
+        tensor_engine.source_sums(csr[0], csr[1], start[part], total, farthest, factor)
 
     key = {"of": sources, "outgoing": outgoing}
     outputs = found.total, found.eccentricity
-    run(plan, request, key, start.numel(), outputs, ("rows", "rows"), bits, tensor)
+    run(plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), bits, tensor)
     return Sums(
         found.total.new_zeros(size, 4).index_copy_(0, place, found.total),
         found.eccentricity.new_zeros(size).index_copy_(0, place, found.eccentricity),

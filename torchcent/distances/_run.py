@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -96,12 +96,12 @@ def farthest(graph: Graph, request: Request, sources: Tensor, backward: bool) ->
     return found[:, 0].int()
 
 
-#: computes the sources of a slice into outputs: (slice, outputs, control)
-Part: TypeAlias = Callable[[slice, tuple[Tensor, ...], Tensor], None]
+#: computes the sources of a slice into outputs: (inputs, slice, outputs, control)
+Part: TypeAlias = Callable[[Any, slice, tuple[Tensor, ...], Tensor], None]
 
 
 def run(
-    plan: Plan, request: Request, key: Key, total: int,
+    plan: Plan, request: Request, key: Key, total: int, inputs: object,
     outputs: tuple[Tensor, ...], kinds: tuple[Kind, ...], compiled: Part, tensor: Part,
 ) -> None:  # fmt: skip
     """Computes the outputs of all sources, in units; `key` is what they depend on."""
@@ -110,9 +110,11 @@ def run(
     lanes = max(plan.lanes, 1)
     with progress_bar(total, plan.measure, request.progress, quick) as bar:
 
-        def compute(unit: slice, found: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+        def compute(
+            given: Any, unit: slice, found: tuple[Tensor, ...], rung: int, control: Tensor
+        ) -> int:
             if not on_tensors:
-                compiled(unit, found, control)
+                compiled(given, unit, found, control)
                 return rung
             for begin in range(unit.start, unit.stop, lanes):
                 part = slice(begin, min(begin + lanes, unit.stop))
@@ -121,9 +123,9 @@ def run(
                     each[within] if kind == "rows" else each
                     for each, kind in zip(found, kinds, strict=True)
                 ]
-                tensor(part, tuple(own), control)
+                tensor(given, part, tuple(own), control)
                 control[DONE] += part.stop - begin
-                bar.update(int(control[DONE]) - bar.n)
+                bar.update(max(int(control[DONE]) - bar.n, 0))
             return rung
 
         whole = {
@@ -131,7 +133,7 @@ def run(
             "slots": plan.core_slots, "lanes": lanes, **key,
         }  # fmt: skip
         parts = sizes(plan.engine, plan.device.type, total, plan.core_slots)
-        search = Search(whole, parts, outputs, kinds, compute)
+        search = Search(whole, parts, inputs, outputs, kinds, compute)
         setting = Setting(plan.device, plan.workspace, bar, quick or on_tensors)
         units.run(search, setting, request.scale)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,9 +37,9 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
     eccentricity = torch.zeros_like(total[:, FAR])
     rows = _Rows(graph, request, sources, outgoing)
 
-    def add(part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def add(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         sums, farthest = out
-        for block in rows.blocks(part, control):
+        for block in rows.blocks(given, part, control):
             for row in block:  # one at a time, so that sums do not depend on the block size
                 reached = _counts(row, request)
                 row = torch.where(reached, row, 0)
@@ -49,7 +50,9 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
 
     key = {"from": sources, "outgoing": outgoing}
     outputs = total, eccentricity
-    run(rows.plan, request, key, sources.numel(), outputs, ("sum", "max"), add, add)
+    run(
+        rows.plan, request, key, sources.numel(), rows.inputs, outputs, ("sum", "max"), add, add
+    )  # fmt: skip
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
@@ -60,19 +63,22 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     start, place = in_order(core, sources, not outgoing)
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
     farthest = torch.zeros_like(sums[:, 0])
-    csr = _rows.direction(core, not outgoing)
+    inputs = _rows.direction(core, not outgoing), start
 
-    def compiled(part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def compiled(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        csr, start = given
         _ops.ops.weighted_source_sums(
             *csr, start[part], *out, control, _codes.ENGINE[plan.engine], *plan.launch
         )
 
-    def tensor(part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
-        _weighted.source_sums(*csr[:3], start[part], *out)
+    def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
+        csr, start = given
+        _weighted.source_sums(csr[0], csr[1], csr[2], start[part], *out)
 
     key = {"of": sources, "outgoing": outgoing}
+    outputs = sums, farthest
     run(
-        plan, request, key, start.numel(), (sums, farthest), ("rows", "rows"), compiled, tensor
+        plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), compiled, tensor
     )  # fmt: skip
     total = sums.new_zeros(sources.numel(), 4)
     unit = graph.scale.unit
@@ -92,9 +98,9 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
     eccentricity = torch.zeros_like(total[:, FAR])
     rows = _Rows(graph, request, sources, not outgoing)
 
-    def fill(unit: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+    def fill(given: Any, unit: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         (sums, farthest), done = out, 0
-        for block in rows.blocks(unit, control):
+        for block in rows.blocks(given, unit, control):
             part = slice(done, done + block.shape[0])
             counts = _counts(block, request)
             within = torch.where(counts, block, 0)
@@ -105,7 +111,9 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
 
     key = {"of": sources, "outgoing": outgoing}
     outputs = total, eccentricity
-    run(rows.plan, request, key, sources.numel(), outputs, ("rows", "rows"), fill, fill)
+    run(
+        rows.plan, request, key, sources.numel(), rows.inputs, outputs, ("rows", "rows"), fill, fill
+    )  # fmt: skip
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
@@ -127,7 +135,8 @@ class _Rows:
     def __init__(self, graph: Graph, request: Request, sources: Tensor, backward: bool) -> None:
         if request.engine == "tiny":  # the tiny engine has no rows
             request = request._replace(engine="dijkstra")
-        self._graph, self._sources, self._backward = graph, sources, backward
+        self._graph = graph
+        self.inputs = _rows.arcs(graph, backward), sources
         self.plan, _ = _plan.plan(graph, request, sources.numel())
         plan = self.plan
         size = plan.lanes if plan.engine == "tensor" else max(plan.threads, 1) * BATCH[plan.engine]
@@ -136,14 +145,12 @@ class _Rows:
         room = min(plan.memory_limit - plan.memory, _LARGEST_BLOCK)
         self.size = max(min(size, room // (_BYTES_PER_DISTANCE * max(graph.num_nodes, 1))), 1)
 
-    def blocks(self, part: slice, control: Tensor) -> Iterator[Tensor]:
+    def blocks(self, inputs: Any, part: slice, control: Tensor) -> Iterator[Tensor]:
         """float64 blocks [b, n] of the rows of these sources, inf for no path."""
-        for sources in self._sources[part].split(self.size):
-            rows = _rows.empty(self._graph, sources.numel())
-            plan = self.plan
-            _rows.fill(
-                self._graph, plan.engine, sources, rows, control, plan.launch, self._backward
-            )
+        arcs, chosen = inputs
+        for sources in chosen[part].split(self.size):
+            rows = _rows.empty(self._graph, sources.numel(), sources.device)
+            _rows.fill(arcs, self.plan.engine, sources, rows, control, self.plan.launch)
             if control[CANCEL]:
                 break
             yield _rows.lengths(self._graph, rows)
@@ -169,4 +176,4 @@ def distance_rows(graph: Graph, request: Request, sources: Tensor) -> Iterator[T
 
 
 def _collect(rows: _Rows, part: slice, control: Tensor, found: list[Tensor]) -> None:
-    found.extend(rows.blocks(part, control))
+    found.extend(rows.blocks(rows.inputs, part, control))

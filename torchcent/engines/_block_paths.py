@@ -133,7 +133,7 @@ def _searched(graph: Graph, pairs: Pairs, sources: Tensor, request: Request) -> 
     first = core.vertex.index_select(0, problem.sources)
     problem = replace(problem, source_weight=pairs.source.index_select(0, first))
     with _driver.counts_in_float64():
-        return _driver.run(problem, plan, request.progress)
+        return _driver.run(problem, plan, request.progress, request.scale)
 
 
 def _of_copies(blocks: Blocks, of: Sums) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,7 +22,8 @@ from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, DONE, Rung
 from torchcent.runtime._watch import progress_bar
 from torchcent.scale import _run
-from torchcent.scale._run import Scale, Setting
+from torchcent.scale._arguments import Scale
+from torchcent.scale._run import Setting
 from torchcent.scale._units import Compute, Search, sizes
 
 # Depth from which the queue engine on CUDA starts with mantissa-exponent pairs. Counts may double
@@ -56,9 +58,9 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
     total = plan.sources if plan.together else problem.sources.numel()
     if total:
         with progress_bar(total, name, progress, quick) as bar:
-            compute = _compute(problem, plan, bar)
+            inputs, compute = _search(problem, plan, bar)
             search = Search(
-                _key(plan, total), _sizes(plan, total), (searched,), ("sum",), compute,
+                _key(plan, total), _sizes(plan, total), inputs, (searched,), ("sum",), compute,
                 _first_rung(problem, plan),
             )  # fmt: skip
             inline = quick or plan.engine == "tensor"
@@ -87,12 +89,36 @@ def _first_rung(problem: Problem, plan: Plan) -> int:
     return Rung.WIDE if deep else Rung.FLOAT64
 
 
-def _compute(problem: Problem, plan: Plan, bar: tqdm) -> Compute:
+def _search(problem: Problem, plan: Plan, bar: tqdm) -> tuple[Inputs, Compute]:
     if plan.engine == "tensor":
-        return _on_tensors(problem, plan.lanes, bar)
+        return _inputs(problem), _on_tensors(problem, plan.lanes, bar)
     if plan.engine == "chains":
         return _on_chains(problem, plan)
-    return _compiled(problem, plan)
+    return _inputs(problem), _compiled(problem, plan)
+
+
+class Inputs(NamedTuple):
+    """What the searches of one graph read; without weights, `arcs` has only four tensors."""
+
+    arcs: tuple[Tensor, ...]  # rowptr, col and weight, those of the transpose
+    starts: tuple[Tensor, ...]  # sources and their weights: a, c
+    ends: tuple[Tensor, ...]  # weights of all vertices: b, h
+    copies: Tensor | None
+
+    def of(self, part: slice) -> tuple[Tensor, ...]:
+        """The starts of a part of the sources, and the ends."""
+        return (*(each[part].contiguous() for each in self.starts), *self.ends)
+
+
+def _inputs(problem: Problem) -> Inputs:
+    core = problem.core
+    arcs = core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight
+    return Inputs(
+        tuple(part for part in arcs if part is not None),
+        (problem.sources, problem.source_weight, problem.own_weight),
+        (problem.target_weight, problem.through_weight),
+        core.copies,
+    )
 
 
 def _is_quick(problem: Problem, plan: Plan) -> bool:
@@ -111,95 +137,79 @@ def _is_quick(problem: Problem, plan: Plan) -> bool:
 def _on_tensors(problem: Problem, lanes: int, bar: tqdm) -> Compute:
     visitor = MEASURES[problem.measure].visitor
     assert visitor is not None
+    weighted = problem.core.weight is not None
 
-    def compute(unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+    def compute(
+        given: Inputs, unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor
+    ) -> int:
+        rowptr, col, *rest = given.arcs
         for begin in range(unit.start, unit.stop, max(lanes, 1)):
             part = slice(begin, min(begin + lanes, unit.stop))
-            _tensor.accumulate(
-                visitor,
-                problem.core.rowptr,
-                problem.core.col,
-                problem.sources[part],
-                problem.source_weight[part],
-                problem.own_weight[part],
-                problem.target_weight,
-                problem.through_weight,
-                scores[0],
-                problem.core.weight,
-                problem.tie_tolerance,
-            )
+            weight = rest[0] if weighted else None
+            batch: Any = rowptr, col, *given.of(part), scores[0], weight, problem.tie_tolerance
+            _tensor.accumulate(visitor, *batch)
             control[DONE] += part.stop - part.start
-            bar.update(int(control[DONE]) - bar.n)
+            bar.update(max(int(control[DONE]) - bar.n, 0))
         return rung
 
     return compute
 
 
-def _on_chains(problem: Problem, plan: Plan) -> Compute:
+def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
     chains = Chains.of(problem.core)
     weight = torch.zeros_like(problem.target_weight)
     weight.index_copy_(0, problem.sources, problem.source_weight)
-    slots = chains.slots if MEASURES[problem.measure].per_slot else None
+    contracted = (
+        chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
+        chains.head, chains.arc, chains.slots if MEASURES[problem.measure].per_slot else None,
+    )  # fmt: skip
 
-    def call(part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
-        sources = problem.sources if plan.together else problem.sources[part].contiguous()
+    def call(given: Any, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
+        contracted, sources, *weights = given
+        sources = sources if plan.together else sources[part].contiguous()
         return int(
             _ops.ops.chain_dependency(
-                chains.kept, chains.first, chains.inner, chains.ends, chains.along, chains.rowptr,
-                chains.head, chains.arc, slots, sources, weight, problem.target_weight, scores,
-                control, chains.by_hops, plan.together, chains.ball, rung, plan.threads,
+                *contracted, sources, *weights, scores, control, chains.by_hops, plan.together,
+                chains.ball, rung, plan.threads,
             )
         )  # fmt: skip
 
-    return _in_calls(call, "dijkstra", plan.device)
+    given = contracted, problem.sources, weight, problem.target_weight
+    return given, _in_calls(call, "dijkstra", plan.device)
 
 
 def _compiled(problem: Problem, plan: Plan) -> Compute:
-    core = problem.core
     visitor = MEASURES[problem.measure].visitor
     assert visitor is not None
     launch = plan.launch
 
-    def call(part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
-        counted = (
-            problem.sources[part].contiguous(),
-            problem.source_weight[part].contiguous(),
-            problem.own_weight[part].contiguous(),
-            problem.target_weight,
-            problem.through_weight,
-            scores,
-            control,
-            visitor,
-            _codes.ENGINE[plan.engine],
-            rung,
-        )
-        if core.weight is None:
-            return int(
-                _ops.ops.path_dependency(
-                    core.rowptr, core.col, core.colptr, core.row, *counted, *launch, core.copies
-                )
-            )
+    def call(given: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
+        engine = _codes.ENGINE[plan.engine]
+        counted = (*given.arcs, *given.of(part), scores, control, visitor, engine, rung)
+        if problem.core.weight is None:
+            return int(_ops.ops.path_dependency(*counted, *launch, given.copies))
         return int(
             _ops.ops.weighted_dependency(
-                core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight,
-                *counted, launch.threads, problem.tie_tolerance, *launch[1:], core.copies,
+                *counted, launch.threads, problem.tie_tolerance, *launch[1:], given.copies
             )
-        )  # fmt: skip
+        )
 
     return _in_calls(call, plan.engine, plan.device)
 
 
 def _in_calls(
-    call: Callable[[slice, Tensor, int, Tensor], int], engine: str, device: torch.device
+    call: Callable[[Any, slice, Tensor, int, Tensor], int], engine: str, device: torch.device
 ) -> Compute:
     """Calls an operator for all sources of a unit, on CUDA some at a time (see calls_on_cuda)."""
 
-    def compute(unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+    def compute(
+        given: Any, unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor
+    ) -> int:
         begin, total = unit.start, unit.stop - unit.start
         for size in calls_on_cuda(engine, total) if device.type == "cuda" else [total]:
             if begin > unit.start and control[CANCEL]:
                 break
-            rung = call(slice(begin, begin + size), scores[0], int(rung), control)
+            rung = call(given, slice(begin, begin + size), scores[0], int(rung), control)
             begin += size
         return rung
 

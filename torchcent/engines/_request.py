@@ -11,7 +11,7 @@ from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.engines._measures import MEASURES
 from torchcent.graph import Graph
-from torchcent.scale._run import Scale
+from torchcent.scale._arguments import Scale
 
 
 class Request(NamedTuple):

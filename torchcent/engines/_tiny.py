@@ -7,7 +7,7 @@ and runs the engine with progress and Ctrl-C.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -23,7 +23,8 @@ from torchcent.runtime._codes import TINY_LANES as _LANES
 from torchcent.runtime._codes import TINY_NODES as MOST_NODES
 from torchcent.runtime._watch import progress_bar
 from torchcent.scale import _run
-from torchcent.scale._run import Scale, Setting
+from torchcent.scale._arguments import Scale
+from torchcent.scale._run import Setting
 from torchcent.scale._units import Kind, Search, sizes_of_graphs
 
 # Limits of graphs that `auto` assigns to this engine: vertices, and sources x slots. The limit is
@@ -136,15 +137,17 @@ def run(
     begins, ends = (none if x is None else weights(graph, x) for x in (sources, targets))
     last = np.cumsum(size)
 
-    def compute(unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+    def compute(
+        given: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
+    ) -> int:
+        *arrays, begins, ends = given
         low, high = np.searchsorted(last, [unit.start, unit.stop], side="right")
         low = low if unit.start else 0
         place, classes = _classes(size[low:high], slots[low:high], device.type)
-        order = torch.from_numpy(numbers[low:high][place]).to(device)
+        order = torch.from_numpy(numbers[low:high][place]).to(out[0].device)
         _ops.ops.tiny(
-            graph.rowptr, graph.col, none if graph.weight is None else graph.weight, ptr, order,
-            classes, begins, ends, *out, control, endpoints, tie_tolerance, threads,
-        )  # fmt: skip
+            *arrays, order, classes, begins, ends, *out, control, endpoints, tie_tolerance, threads
+        )
         return rung
 
     total = int(size.sum())
@@ -152,8 +155,10 @@ def run(
     with progress_bar(total, title, progress, quick) as bar:
         key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
         outputs: tuple[Tensor, ...] = (*found.values(), overflow)
-        kinds: tuple[Kind, ...] = ("sum",) * len(outputs)
-        search = Search(key, parts, outputs, kinds, compute)
+        kinds: list[Kind] = ["sum" for _ in outputs]
+        weight = none if graph.weight is None else graph.weight
+        inputs = graph.rowptr, graph.col, weight, ptr, begins, ends
+        search = Search(key, parts, inputs, outputs, tuple(kinds), compute)
         setting = Setting(device, _memory.budget(memory, device), bar, quick)
         _run.run(search, setting, scale)
         bar.update(total - bar.n)

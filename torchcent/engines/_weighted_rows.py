@@ -22,18 +22,21 @@ def direction(core: _reduce.Core, backward: bool) -> Arcs:
     return (*back, *there) if backward else (*there, *back)
 
 
-def empty(graph: Graph, rows: int) -> Tensor:
+def arcs(graph: Graph, backward: bool = False) -> Arcs:
+    """Those of the whole graph, in which rows have an entry for every vertex."""
+    return direction(_reduce.core(graph, "given", "no"), backward)
+
+
+def empty(graph: Graph, rows: int, device: torch.device | None = None) -> Tensor:
     """[rows, n] to fill: int32 in units of Graph.scale with -1, or float64 with inf for no path."""
     shape = rows, graph.num_nodes
-    return torch.empty(shape, dtype=graph.scale.dtype, device=graph.device)
+    return torch.empty(shape, dtype=graph.scale.dtype, device=device or graph.device)
 
 
 def fill(
-    graph: Graph, engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch,
-    backward: bool = False,
-) -> None:  # fmt: skip
+    arcs: Arcs, engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch
+) -> None:
     """Writes the distances from each source, or to it, to `out`."""
-    arcs = direction(_reduce.core(graph, "given", "no"), backward)
     if engine == "tensor":
         found = _weighted.distances(*arcs[:3], sources)
         if out.dtype == torch.int32:
@@ -56,5 +59,5 @@ def single(graph: Graph, engine: str, vertex: int, backward: bool = False) -> Te
     source = torch.tensor([vertex], device=graph.device)
     compiled = _ops.has_kernel("weighted_distances", graph.device) and engine != "tensor"
     way = "dijkstra" if compiled and engine != "relax" else engine if compiled else "tensor"
-    fill(graph, way, source, out, control(), Launch(threads=1), backward)
+    fill(arcs(graph, backward), way, source, out, control(), Launch(threads=1))
     return lengths(graph, out)[0]

@@ -248,7 +248,8 @@ class Blocks:
         scale, floating = graph.scale, self.dtype.is_floating_point
         plain = self.dtype == scale.dtype and (scale.whole or floating)
         found = out if plain else _weighted_rows.empty(graph, sources.numel())
-        _weighted_rows.fill(graph, self.engine, sources, found, control, launch)
+        arcs = _weighted_rows.arcs(graph)
+        _weighted_rows.fill(arcs, self.engine, sources, found, control, launch)
         if plain:
             return
         found = _weighted_rows.lengths(graph, found)

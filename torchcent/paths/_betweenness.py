@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import torch
@@ -14,7 +13,8 @@ from torchcent.graph import Graph
 from torchcent.graph._arguments import as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
-from torchcent.scale._run import scale_of
+from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
+from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
@@ -39,7 +39,9 @@ def betweenness(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""Betweenness centrality: the share of shortest paths that pass through each vertex.
 
@@ -98,6 +100,10 @@ def betweenness(
             False never does.
         checkpoint: a folder that keeps what is finished, so that a run that was killed continues
             with the next call with the same arguments, with the same bits (docs/scale.md).
+        devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
+            they share the searches. None uses that of the graph (docs/scale.md).
+        group: a process group of torch.distributed, or "world": all ranks call with the same graph
+            and arguments, share the searches, and have the result (docs/scale.md).
 
     Returns:
         Tensor [n] on the device of the graph.
@@ -129,7 +135,8 @@ def betweenness(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce,
+        scale_of(graph, checkpoint, devices, group),
     )  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)
 
@@ -155,7 +162,9 @@ def stress(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""Stress centrality: the number of shortest paths that pass through each vertex.
 
@@ -180,7 +189,8 @@ def stress(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce,
+        scale_of(graph, checkpoint, devices, group),
     )  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)
 
@@ -206,7 +216,9 @@ def edge_betweenness(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""Edge betweenness: the share of shortest paths that use each edge.
 
@@ -233,7 +245,8 @@ def edge_betweenness(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
-        dtype, (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
+        dtype, (engine, strategy, warp_size), memory, progress, reduce,
+        scale_of(graph, checkpoint, devices, group),
     )  # fmt: skip
     of_slot = _path_sums.scores(graph, request)
     slot = graph.slot
@@ -247,19 +260,22 @@ def request_of(
     targets: Tensor | None, generator: torch.Generator | None, tie_tolerance: float,
     dtype: torch.dtype | None, how: tuple[str, str, int], memory: int | None,
     progress: bool | None, reduce: str | Sequence[str] = "auto",
-    checkpoint: str | os.PathLike[str] | None = None,
+    scale: Scale | None = None,
 ) -> Request:  # fmt: skip
     """The validated arguments."""
     check.flag(normalized, "normalized")
     check.flag(endpoints, "endpoints")
     engine, strategy = engine_and_strategy(graph, how, tie_tolerance)
     result = check.float_dtype(dtype)
-    pivots = check.sources(sources, graph, check.random_generator(generator))
+    chance = check.random_generator(generator)
+    if scale is not None and isinstance(sources, int):
+        chance = scale.chance(chance)
+    pivots = check.sources(sources, graph, chance)
     ends = None if targets is None else check.vertices(targets, "targets", graph)
     if progress is not None:
         check.flag(progress, "progress")
     return Request(
         measure, engine, strategy, pivots, ends, endpoints, normalized, float(tie_tolerance),
-        check.byte_budget(memory), progress, result, reduce=check.reductions(reduce),
-        scale=scale_of(checkpoint),
+        check.byte_budget(memory), shown(scale, progress), result, reduce=check.reductions(reduce),
+        scale=scale,
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import torch
@@ -14,6 +13,8 @@ from torchcent.graph._arguments import as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, scale_of
+from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
@@ -34,7 +35,9 @@ def percolation(
     reduce: str | Sequence[str] = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""Percolation centrality: the share of percolated shortest paths through each vertex.
 
@@ -74,6 +77,7 @@ def percolation(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     request = request_of(
         graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
-        (engine, strategy, warp_size), memory, progress, reduce, checkpoint,
+        (engine, strategy, warp_size), memory, progress, reduce,
+        scale_of(graph, checkpoint, devices, group),
     )._replace(sources=check.per_vertex(states, "states", graph))  # fmt: skip
     return _path_sums.scores(graph, request).to(request.dtype)

@@ -25,25 +25,26 @@ _POLL_SECONDS = 0.1
 def watched(work: Callable[[], None], control: Tensor, bar: tqdm) -> None:
     """Runs work in a thread, so that this one can update the bar and respond to Ctrl-C at once.
 
-    `control` is the record shared with the operators (`_codes.control`): they stop soon after
-    CANCEL is set, and count completed sources in DONE. If the system cannot start a thread, this
-    one runs the work, and Ctrl-C takes effect when the current operator has ended.
+    `control` is the record shared with the operators (`_codes.control`), or [k, 4] for several:
+    they stop soon after CANCEL is set, and count completed sources in DONE. If the system cannot
+    start a thread, this one runs the work, and Ctrl-C takes effect when the current operator has
+    ended.
     """
     with _noted_interrupt() as interrupted:
         thread = _Thread(work)
         try:
             while thread.works():
-                bar.update(int(control[DONE]) - bar.n)
+                show_done(bar, control)
                 if interrupted:
-                    control[CANCEL] = 1
+                    control[..., CANCEL] = 1
         except BaseException:
-            control[CANCEL] = 1
+            control[..., CANCEL] = 1
             raise
         finally:
             thread.join()
     if not thread.begun:
         work()
-    bar.update(int(control[DONE]) - bar.n)
+    show_done(bar, control)
     if thread.errors:
         raise thread.errors[0]
 
@@ -156,6 +157,11 @@ def progress_bar(
         dynamic_ncols=True,
         bar_format=bar_format,
     )
+
+
+def show_done(bar: tqdm, control: Tensor) -> None:
+    """Lets a bar show the completed sources."""
+    bar.update(int(control[..., DONE].sum()) - bar.n)
 
 
 def start_at(bar: tqdm, done: int) -> None:

@@ -32,9 +32,14 @@ def of_tensors(*tensors: Tensor | None) -> str:
 
 def of_graph(graph: Graph) -> str:
     """The size of a graph, and a digest of its arcs, weights and parts."""
-    words = f"{graph.num_nodes} vertices, {graph.num_slots} slots"
-    words += "" if graph.directed else ", undirected"
-    return f"{words}, {of_tensors(graph.rowptr, graph.col, graph.weight, graph.ptr)}"
+    kept = vars(graph)
+    if "_digest" not in kept:
+        words = f"{graph.num_nodes} vertices, {graph.num_slots} slots"
+        words += "" if graph.directed else ", undirected"
+        digest = of_tensors(graph.rowptr, graph.col, graph.weight, graph.ptr)
+        kept["_digest"] = f"{words}, {digest}"
+    found: str = kept["_digest"]
+    return found
 
 
 def of_machine(device: torch.device) -> dict[str, object]:

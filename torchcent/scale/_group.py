@@ -1,16 +1,17 @@
-"""Ranks: processes that share a call, in a process group of torch.distributed.
-
-Every rank calls the same function with the same arguments, and gets the same result. Collectives
-wait for all ranks, so a rank that fails before one must tell the others: see `Group.agree`.
-"""
+"""Process groups of torch.distributed: the ranks of a call, and what they tell each other."""
 
 from __future__ import annotations
 
 import atexit
+import itertools
+import json
+import os
 import pickle
+import threading
+import time
+import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import torch
@@ -19,42 +20,165 @@ from torch import Tensor
 
 from torchcent.check._values import shortened
 
-#: the argument `group` of public functions; None is this process alone
+#: a process group, all ranks ("world"), or this process alone (None)
 GroupLike: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
 
+_LOOK_SECONDS = 0.1  # between two looks for errors of other ranks
+_groups: weakref.WeakKeyDictionary[dist.ProcessGroup, Group] = weakref.WeakKeyDictionary()
 
-@dataclass(frozen=True)
+
+def group_of(group: object) -> Group | None:
+    """The group of an argument; None for this process alone.
+
+    "world" initialises the default group with the variables that torchrun sets, if nobody has.
+
+    Raises:
+        TypeError, ValueError: it is no group, there is none, or this process is not in it.
+    """
+    if group is None:
+        return None
+    if isinstance(group, str) and group == "world":
+        if not dist.is_available():
+            raise ValueError("group='world' needs a PyTorch with torch.distributed")
+        if not dist.is_initialized():
+            if "TORCHELASTIC_RUN_ID" not in os.environ:
+                raise ValueError(
+                    "group='world', but there are no ranks: start the program by torchrun, or "
+                    "call torch.distributed.init_process_group before"
+                )
+            cuda = torch.cuda.is_available()
+            dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
+            atexit.register(dist.destroy_process_group)  # its threads can abort a process that ends
+        group = dist.group.WORLD
+    if dist.is_available() and group is dist.GroupMember.NON_GROUP_MEMBER:
+        raise ValueError("group must be a process group that this process belongs to")
+    if not dist.is_available() or not isinstance(group, dist.ProcessGroup):
+        raise TypeError(
+            f"group must be a torch.distributed.ProcessGroup, 'world' or None, got "
+            f"{shortened(group)}"
+        )
+    if group not in _groups:
+        _groups[group] = Group(group)
+    found = _groups[group]
+    return found if found.size > 1 else None
+
+
 class Group:
-    """A process group, as one of its ranks sees it.
+    """The ranks of a process group.
 
     Attributes:
+        rank, size: this rank, and the number of ranks.
         pg: the process group.
-        rank: of this process in the group, from 0.
-        size: the number of ranks.
     """
 
-    pg: dist.ProcessGroup
-    rank: int
-    size: int
+    def __init__(self, pg: dist.ProcessGroup) -> None:
+        self.rank, self.size = dist.get_rank(pg), dist.get_world_size(pg)
+        self._pg = weakref.ref(pg)
+        from torch.distributed import distributed_c10d  # not in every build of PyTorch
+
+        self._store = distributed_c10d._get_default_store()
+        self._calls = itertools.count()
+        self._call, self._looked = "", 0.0
+        # For threads beside the one that calls: on the host, and apart from the caller's traffic.
+        self._host: dist.ProcessGroup | None = None
+        if self.size > 1:
+            # If ranks are in different numbers of groups, local synchronisation never ends.
+            self._host = dist.new_group(
+                dist.get_process_group_ranks(pg), backend="gloo",
+                use_local_synchronization=self.size < dist.get_world_size(),
+            )  # fmt: skip
 
     @property
-    def device(self) -> torch.device:
-        """The device of numbers that are exchanged: the host, unless the backend is NCCL alone."""
-        if "cpu:" in dist.get_backend_config(self.pg):
-            return torch.device("cpu")
-        return torch.device("cuda", torch.cuda.current_device())
+    def pg(self) -> dist.ProcessGroup:
+        found = self._pg()
+        assert found is not None
+        return found
+
+    def begin(self) -> None:
+        """Begins the next call of this group, on all ranks."""
+        self._call = f"torchcent/{self.pg.group_name}/{next(self._calls)}"
+
+    def report(self, error: BaseException) -> None:
+        """Tells the other ranks that this one has failed."""
+        if not isinstance(error, Stopped):
+            text = f"{type(error).__name__}: {error}".rstrip(": ")
+            self._store.set(f"{self._call}/failed", f"rank {self.rank} failed: {text}")
+
+    def failure(self) -> Stopped | None:
+        """The error that a rank has reported, looked for not too often."""
+        if time.monotonic() < self._looked + _LOOK_SECONDS:
+            return None
+        self._looked = time.monotonic()
+        if not self._store.check([f"{self._call}/failed"]):
+            return None
+        return Stopped(self._store.get(f"{self._call}/failed").decode())
+
+    def channel(self, name: object) -> Channel:
+        """The messages of a part of the call."""
+        return Channel(self, f"{self._call}/{name}", self._store, self._host)
+
+    def broadcast(self, tensor: Tensor) -> None:
+        """Overwrites a tensor with that of rank 0, on all ranks."""
+        dist.broadcast(tensor, group=self.pg, group_src=0)
+
+    def broadcast_object(self, value: Any) -> Any:
+        """The object of rank 0, on all ranks."""
+        found = [value]
+        dist.broadcast_object_list(found, group=self._host, group_src=0)
+        return found[0]
+
+    def all_gather(self, value: Any) -> list[Any]:
+        """The objects of all ranks, small ones."""
+        found: list[Any] = [None] * self.size
+        dist.all_gather_object(found, value, group=self._host)
+        return found
+
+    def rows(self, own: Tensor) -> Tensor:
+        """[size, ...]: the tensors of all ranks, of one shape and on the host."""
+        found = own.new_empty(self.size, *own.shape)
+        dist.all_gather(list(found), own, group=self._host)
+        return found
+
+    def sum(self, tensor: Tensor) -> Tensor:
+        """Overwrites a tensor with the sum of those of all ranks, and returns it."""
+        dist.all_reduce(tensor, group=self.pg)
+        return tensor
+
+    def all_gather_varied(self, tensor: Tensor) -> list[Tensor]:
+        """The tensors of all ranks, which differ in length (dimension 0) only."""
+        lengths: list[int] = self.all_gather(tensor.shape[0])
+        with self.agreed():
+            whole = tensor.new_empty(sum(lengths), *tensor.shape[1:])
+        self.fill(whole, lengths, tensor)
+        return list(whole.split(lengths))
+
+    def fill(self, whole: Tensor, lengths: list[int], own: Tensor) -> None:
+        """Fills a tensor with those of all ranks, one after the other."""
+        parts = whole.split(lengths)
+        parts[self.rank].copy_(own)
+        # Not all_gather: gloo wants equal lengths, and padding would be a copy of everything. As
+        # bytes, because no backend takes every dtype.
+        moves = [
+            dist.broadcast(
+                part.view(-1).view(torch.uint8), group=self.pg, group_src=rank, async_op=True
+            )
+            for rank, part in enumerate(parts)
+            if part.numel()
+        ]
+        for move in moves:
+            assert move is not None
+            move.wait()
 
     def agree(self, error: BaseException | None) -> None:
-        """Raises on all ranks the error of the lowest rank that has one, if any has one.
+        """Raises on all ranks the error of the first rank that has one, if any has one.
 
-        It returns on all ranks or on none, so that none waits for one that has failed.
+        Collectives wait for all ranks: a rank that may have failed before one calls this.
         """
-        failed = torch.tensor([error is not None], dtype=torch.int32, device=self.device)
-        dist.all_reduce(failed, dist.ReduceOp.MAX, group=self.pg)
+        failed = torch.tensor([error is not None], dtype=torch.int32, device="cpu")
+        dist.all_reduce(failed, dist.ReduceOp.MAX, group=self._host)
         if not int(failed):
             return
-        errors: list[BaseException | None] = [None] * self.size
-        dist.all_gather_object(errors, _portable(error), group=self.pg)
+        errors: list[BaseException | None] = self.all_gather(_portable(error))
         rank, first = next((r, e) for r, e in enumerate(errors) if e is not None)
         if rank == self.rank:
             assert error is not None
@@ -64,7 +188,7 @@ class Group:
 
     @contextmanager
     def agreed(self) -> Iterator[None]:
-        """Runs a block that has no collectives; an error in it is raised on all ranks."""
+        """A block without collectives: an error in it is raised on all ranks."""
         failed: BaseException | None = None
         try:
             yield
@@ -72,117 +196,77 @@ class Group:
             failed = error
         self.agree(failed)
 
-    def all_gather(self, value: Any) -> list[Any]:
-        """The objects of all ranks, small ones, in the order of the ranks."""
-        values: list[Any] = [None] * self.size
-        dist.all_gather_object(values, value, group=self.pg)
-        return values
-
-    def broadcast_object(self, value: Any, source: int = 0) -> Any:
-        """The object of one rank, a small one."""
-        held = [value]
-        dist.broadcast_object_list(held, group=self.pg, group_src=source)
-        return held[0]
-
-    def sum(self, tensor: Tensor) -> Tensor:
-        """Overwrites a tensor with the sum of those of all ranks, and returns it."""
-        dist.all_reduce(tensor, group=self.pg)
-        return tensor
-
-    def broadcast(self, tensor: Tensor, source: int = 0) -> Tensor:
-        """Overwrites a contiguous tensor with that of one rank, and returns it."""
-        dist.broadcast(_bytes(tensor), group=self.pg, group_src=source)
-        return tensor
-
-    def all_gather_varied(self, tensor: Tensor) -> list[Tensor]:
-        """The tensors of all ranks, which may differ in their first size.
-
-        They are consecutive parts of one tensor, so that `together` joins them without a copy.
-
-        Raises:
-            MemoryError, RuntimeError: a rank has no memory for them; raised on all ranks.
-        """
-        counts: list[int] = self.all_gather(tensor.shape[0])
-        with self.agreed():
-            whole = tensor.new_empty(sum(counts), *tensor.shape[1:])
-        return self.fill(whole, counts, tensor)
-
-    def fill(self, whole: Tensor, counts: list[int], own: Tensor) -> list[Tensor]:
-        """Fills a tensor of all ranks with their parts, of so many rows each; returns the parts."""
-        parts = list(whole.split(counts))
-        parts[self.rank].copy_(own)
-        # Not all_gather: gloo wants equal sizes, and padding would be one more copy.
-        moves = [
-            dist.broadcast(_bytes(part), group=self.pg, group_src=source, async_op=True)
-            for source, part in enumerate(parts)
-            if part.numel()
-        ]
-        for move in moves:
-            assert move is not None
-            move.wait()
-        return parts
-
-
-def group_of(group: object) -> Group | None:
-    """The group that an argument `group` means; None is this process alone.
-
-    "world" is the default process group; where torchrun has started this process and there is none
-    yet, it is made: gloo, and NCCL for tensors on CUDA.
-
-    Raises:
-        TypeError, ValueError: it is no process group that holds this process.
-    """
-    if group is None:
-        return None
-    if not dist.is_available():
-        raise ValueError("group= needs torch.distributed, which this PyTorch does not have")
-    if isinstance(group, str):
-        if group != "world":
-            raise ValueError(
-                f"group must be 'world', a ProcessGroup or None, got {shortened(group)}"
-            )
-        if not dist.is_initialized():
-            if not launched():
-                raise ValueError(
-                    "group='world' needs a process group: start the program by torchrun, or call "
-                    "torch.distributed.init_process_group first"
-                )
-            cuda = torch.cuda.is_available() and dist.is_nccl_available()
-            dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
-            atexit.register(dist.destroy_process_group)  # gloo's threads would abort the process
-        group = dist.group.WORLD
-    if group is dist.GroupMember.NON_GROUP_MEMBER:
-        raise ValueError("group must be a process group that this process belongs to")
-    if not isinstance(group, dist.ProcessGroup):
-        raise TypeError(f"group must be 'world', a ProcessGroup or None, got {shortened(group)}")
-    return Group(group, dist.get_rank(group), dist.get_world_size(group))
-
 
 def agreed(group: Group | None) -> AbstractContextManager[None]:
-    """`Group.agreed`; of a single process, the block as it is."""
+    """`Group.agreed`; of this process alone, the block as it is."""
     return nullcontext() if group is None else group.agreed()
 
 
-def launched() -> bool:
-    """Whether torchrun has started this process."""
-    return dist.is_available() and dist.is_torchelastic_launched()
-
-
-def together(parts: list[Tensor]) -> Tensor:
-    """The tensor whose consecutive parts `Group.all_gather_varied` has returned."""
-    first, count = parts[0], sum(part.shape[0] for part in parts)
-    return first.as_strided((count, *first.shape[1:]), first.stride(), first.storage_offset())
-
-
-def _bytes(tensor: Tensor) -> Tensor:
-    """The same memory as uint8, which every backend moves."""
-    return tensor.view(-1).view(torch.uint8)
-
-
 def _portable(error: BaseException | None) -> BaseException | None:
-    """The error, or one of the same text if it does not survive being sent."""
+    """The error, or one of the same text if it cannot be sent."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
+
+
+class Stopped(RuntimeError):
+    """Another rank has failed."""
+
+
+class Channel:
+    """Entries of the store and tensors that the ranks exchange in a part of a call.
+
+    Attributes:
+        ordered: held while a numbered entry is written.
+    """
+
+    def __init__(
+        self, group: Group, prefix: str, store: Any, host: dist.ProcessGroup | None
+    ) -> None:
+        self.group, self.ordered = group, threading.Lock()
+        self._prefix, self._store, self._host = prefix, store, host
+
+    def has(self, name: str) -> bool:
+        return bool(self._store.check([self._key(name)]))
+
+    def set(self, name: str, value: Any) -> None:
+        self._store.set(self._key(name), json.dumps(value))
+
+    def get(self, name: str) -> Any:
+        return json.loads(self._store.get(self._key(name)))
+
+    def take(self, name: str) -> Any:
+        """Reads an entry that nobody else reads, and removes it."""
+        value = self.get(name)
+        self._store.delete_key(self._key(name))
+        return value
+
+    def next(self) -> int:
+        """0, 1, 2, ... over all ranks."""
+        return int(self._store.add(self._key("count"), 1)) - 1
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}/{name}"
+
+    def send(self, tensor: Tensor) -> None:
+        """Sends a tensor of the host to rank 0."""
+        dist.send(tensor, group=self._host, group_dst=0)
+
+    def receive(self, like: Tensor, rank: int) -> Tensor:
+        """A tensor of this shape and dtype from another rank, on the host."""
+        found = torch.empty_like(like, device="cpu", memory_format=torch.contiguous_format)
+        dist.recv(found, group=self._host, group_src=rank)
+        return found
+
+
+@contextmanager
+def publish(group: Group | None) -> Iterator[None]:
+    """Reports an error of this block to the other ranks, which wait for this one."""
+    try:
+        yield
+    except BaseException as error:
+        if group is not None:
+            group.report(error)
+        raise

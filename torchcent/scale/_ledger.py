@@ -26,6 +26,7 @@ from torchcent.scale._units import Search
 
 _FORMAT = 1
 _HEADER, COMMAND = "run.json", "command.json"
+_DECISION = "decision-"
 _ABOUT = "about"  # the member that describes the others
 _DAMAGE = (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, TypeError)
 
@@ -80,9 +81,7 @@ class Ledger:
             left.unlink(missing_ok=True)
 
     def _write_header(self, key: Key) -> None:
-        text = json.dumps(key, indent=1)
-        content = json.dumps({"key": key, "checksum": zlib.crc32(text.encode())}, indent=1)
-        self._write(self.folder / _HEADER, content.encode())
+        self._write(self.folder / _HEADER, _sealed(key))
 
     def restore(self, number: int, search: Search) -> About | None:
         """Reads the sums of the first units of a search into its totals; None if there are none."""
@@ -120,6 +119,18 @@ class Ledger:
         """The units that :meth:`keep_unit` wrote."""
         names = self.folder.glob(f"{self._path(number).stem}-unit-*.npz")
         return sorted(int(name.stem.rpartition("-")[2]) for name in names)
+
+    def decided(self, name: str, value: Any) -> Any:
+        """The value that an earlier run recorded under this name, or the given one."""
+        path = self.folder / f"{_DECISION}{name}.json"
+        try:
+            return _unsealed(path.read_bytes())
+        except FileNotFoundError:
+            pass
+        except _DAMAGE:
+            _warn(path, "it is truncated or changed")
+        self._write(path, _sealed(value))
+        return value
 
     def _path(self, number: int, unit: int | None = None) -> Path:
         name = f"search-{number:03}" + ("" if unit is None else f"-unit-{unit:05}")
@@ -183,7 +194,8 @@ def header(folder: Path) -> dict[str, object] | None:
         text = path.read_bytes()
     except FileNotFoundError:
         names = [x.name for x in folder.iterdir()]
-        others = [x for x in names if x != COMMAND and not x.startswith(("search-", "."))]
+        own = "search-", _DECISION, "."
+        others = [x for x in names if x != COMMAND and not x.startswith(own)]
         if others:
             raise ValueError(
                 f"checkpoint={str(folder)!r} is no ledger: it holds {others[0]!r}; accepted: a new "
@@ -191,14 +203,24 @@ def header(folder: Path) -> dict[str, object] | None:
             ) from None
         return None
     try:
-        content = json.loads(text)
-        key: dict[str, object] = content["key"]
-        if zlib.crc32(json.dumps(key, indent=1).encode()) == content["checksum"]:
-            return key
+        key: dict[str, object] = _unsealed(text)
+        return key
     except _DAMAGE:
-        pass
-    _warn(path, "it is truncated or changed")
+        _warn(path, "it is truncated or changed")
     return None
+
+
+def _sealed(value: object) -> bytes:
+    """JSON with a checksum."""
+    text = json.dumps(value, indent=1)
+    return json.dumps({"value": value, "checksum": zlib.crc32(text.encode())}, indent=1).encode()
+
+
+def _unsealed(content: bytes) -> Any:
+    found = json.loads(content)
+    if zlib.crc32(json.dumps(found["value"], indent=1).encode()) != found["checksum"]:
+        raise ValueError("the checksum differs")
+    return found["value"]
 
 
 def load(path: Path) -> tuple[About, list[Any]] | None:

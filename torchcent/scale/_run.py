@@ -1,60 +1,26 @@
-"""Executors: who computes the units of a search."""
+"""Runs a search: by one device, by several of this process, or by the ranks of a group."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent.check import _files as check_files
 from torchcent.runtime import _codes
 from torchcent.runtime._codes import CANCEL, DONE
-from torchcent.runtime._watch import on_device, start_at, watched
-from torchcent.scale import _digest
-from torchcent.scale._ledger import Ledger
+from torchcent.runtime._watch import on_device, show_done, start_at, watched
+from torchcent.scale import _digest, _hand
+from torchcent.scale._arguments import Scale
+from torchcent.scale._group import Group, publish
+from torchcent.scale._hand import Hand, Shared
+from torchcent.scale._ranks import Member, Service
 from torchcent.scale._tally import Tally
 from torchcent.scale._units import Search
-
-if TYPE_CHECKING:
-    from torchcent.graph import Graph
-
-
-@dataclass(eq=False)
-class Scale:
-    """Where the units of a call are kept; one for each call.
-
-    Attributes:
-        checkpoint: the folder of the ledger; None for no ledger.
-        ledger: that folder, once the call has begun.
-        searches: the number of searches that have begun.
-    """
-
-    checkpoint: str | None = None
-    ledger: Ledger | None = None
-    searches: int = 0
-
-    def begin(self, graph: Graph, request: _digest.Key) -> None:
-        """Opens the ledger for a graph and a request.
-
-        Raises:
-            ValueError: it is that of another run; the message names what differs.
-        """
-        if self.checkpoint is not None and self.ledger is None:
-            key = {
-                **_digest.of_machine(graph.device), "graph": _digest.of_graph(graph), **request,
-            }  # fmt: skip
-            self.ledger = Ledger(self.checkpoint, key)
-
-
-def scale_of(checkpoint: object) -> Scale | None:
-    """That of a call with these arguments; None if units are kept nowhere."""
-    if checkpoint is None:
-        return None
-    return Scale(check_files.path(checkpoint, "checkpoint"))
 
 
 @dataclass(frozen=True)
@@ -66,59 +32,135 @@ class Setting:
         workspace: bytes that kernels may use.
         bar: the progress bar.
         inline: whether this thread runs it, because it is short, or stops at any line.
+        control: the record to use, if there is only one unit and no scale.
+        before: sources that the bar has counted before the search.
     """
 
     device: torch.device
     workspace: int
     bar: tqdm
     inline: bool
+    control: Tensor | None = None
+    before: int = 0
 
 
 def run(search: Search, setting: Setting, scale: Scale | None) -> None:
     """Computes all units of a search that the ledger does not hold; the totals are the result."""
     if scale is None and len(search.sizes) == 1:
-        control = _codes.control(setting.workspace)
+        control = setting.control
+        if control is None:
+            control = _codes.control(setting.workspace, setting.before)
 
         def single() -> None:
-            search.compute(slice(0, search.sizes[0]), search.totals, search.rung, control)
+            unit = slice(0, search.sizes[0])
+            search.compute(search.inputs, unit, search.totals, search.rung, control)
 
-        return _watched(single, control, setting)
-    tally = Tally(search, None if scale is None else scale.ledger, _number(scale))
-    control = _codes.control(setting.workspace, tally.done)
-    start_at(setting.bar, tally.done)
-    if not tally.finished:
-        _watched(lambda: _one_by_one(tally, control), control, setting)
-
-
-def _number(scale: Scale | None) -> int:
-    if scale is None:
-        return 0
+        return _watched(single, control, setting, setting.inline)
+    scale = scale or Scale()
     scale.searches += 1
-    return scale.searches - 1
+    devices = scale.devices or (setting.device,)
+    controls = torch.stack([_codes.control(setting.workspace) for _ in (*devices, "others")])
+    if scale.group is None:
+        hand = Shared(Tally(search, scale.ledger, scale.searches - 1), len(devices))
+        _led(hand, devices, controls, setting, None)
+    else:
+        _by_group(search, setting, scale, scale.group, devices, controls)
 
 
-def _watched(work: object, control: Tensor, setting: Setting) -> None:
-    assert callable(work)
-    if setting.inline:
+def _by_group(
+    search: Search, setting: Setting, scale: Scale, group: Group,
+    devices: tuple[torch.device, ...], controls: Tensor,
+) -> None:  # fmt: skip
+    """The part of this rank."""
+    channel = group.channel(scale.searches)
+    key = _digest.plain({"run": scale.key, "units": search.sizes, **search.key})
+    if scale.leads:
+        with publish(group):
+            tally = Tally(search, scale.ledger, scale.searches - 1)
+            hand = Shared(tally, len(devices) * group.size)
+            _led(hand, devices, controls, setting, Service(channel, hand, key, controls[-1]))
+    else:
+        with Member(channel, search, key) as member:
+
+            def units() -> None:
+                _crew(member, search, devices, controls)
+                member.end(controls)
+
+            _watched(units, controls, setting, False)
+    for total in search.totals:
+        group.broadcast(total)
+
+
+def _led(
+    hand: Shared, devices: tuple[torch.device, ...], controls: Tensor, setting: Setting,
+    service: Service | None,
+) -> None:  # fmt: skip
+    """Runs the workers of the process that has the sums."""
+    tally = hand.tally
+    controls[-1, DONE] = setting.before + tally.done + tally.ahead
+    start_at(setting.bar, int(controls[-1, DONE]))
+    alone = len(devices) == 1 and service is None
+
+    def all_workers() -> None:
+        try:
+            _crew(hand, tally.search, devices, controls)
+        except BaseException as error:
+            hand.fail(error)
+            controls[:, CANCEL] = 1
+            raise
+
+    try:
+        if service is not None:
+            service.start()
+        if not tally.finished:
+            _watched(all_workers, controls, setting, setting.inline and alone)
+        hand.check()
+    finally:
+        if service is not None:
+            service.stop()
+    if service is not None:
+        service.end()
+
+
+def _crew(hand: Hand, search: Search, devices: tuple[torch.device, ...], controls: Tensor) -> None:
+    """One worker per device."""
+    if len(devices) == 1:
+        return _hand.work(hand, search, search.inputs, devices[0], controls[0])
+
+    def worker(at: int) -> None:
+        device = devices[at]
+        try:
+            inputs = search.inputs if at == 0 else _copied(search.inputs, device, {})
+            _hand.work(hand, search, inputs, device, controls[at])
+        except BaseException:
+            controls[:, CANCEL] = 1
+            raise
+
+    works: list[Callable[[], None]] = [
+        on_device(lambda at=at: worker(at), device)  # type: ignore[misc]
+        for at, device in enumerate(devices)
+    ]
+    with ThreadPoolExecutor(len(devices)) as pool:
+        for done in [pool.submit(each) for each in works]:
+            done.result()
+    return None
+
+
+def _copied(tree: Any, device: torch.device, known: dict[int, Tensor]) -> Any:
+    """The tensors of nested tuples on another device; equal objects remain equal."""
+    if isinstance(tree, Tensor):
+        if id(tree) not in known:
+            known[id(tree)] = tree.to(device, copy=True)
+        return known[id(tree)]
+    if isinstance(tree, tuple):
+        parts = [_copied(part, device, known) for part in tree]
+        return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+    return tree
+
+
+def _watched(work: Callable[[], None], control: Tensor, setting: Setting, inline: bool) -> None:
+    if inline:
         work()
-        setting.bar.update(int(control[DONE]) - setting.bar.n)
+        show_done(setting.bar, control)
     else:
         watched(on_device(work, setting.device), control, setting.bar)
-
-
-def _one_by_one(tally: Tally, control: Tensor) -> None:
-    """Computes the units in their order."""
-    search, spare = tally.search, None
-    while not tally.finished:
-        unit, begun = tally.next, time.perf_counter()
-        if unit and spare is None:
-            spare = tuple(
-                total if kind == "rows" else torch.empty_like(total)
-                for total, kind in zip(search.totals, search.kinds, strict=True)
-            )
-        rung = search.rung if tally.rung is None else tally.rung
-        results = tally.outputs(unit, spare)
-        rung = search.compute(search.part(unit), results, rung, control)
-        if control[CANCEL]:
-            break
-        tally.add(unit, results, rung, time.perf_counter() - begun)

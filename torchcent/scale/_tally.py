@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from torchcent.scale._digest import plain
@@ -51,22 +52,18 @@ class Tally:
         """The sources of units that were finished before their turn."""
         return sum(self.search.sizes[unit] for unit in self._waiting)
 
-    def outputs(self, unit: int, spare: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
-        """Zero-filled outputs of a unit: rows and those of unit 0 are in the totals."""
-        part, search = self.search.part(unit), self.search
-        if spare is None:
-            return tuple(
-                total[part] if kind == "rows" else total
-                for total, kind in zip(search.totals, search.kinds, strict=True)
-            )
-        return tuple(
-            total[part] if kind == "rows" else other.zero_()
-            for total, kind, other in zip(search.totals, search.kinds, spare, strict=True)
-        )
+    def outputs(self, unit: int, device: torch.device) -> tuple[Tensor, ...]:
+        """Zero-filled outputs of a unit: rows, and those of unit 0, are in the totals if they are
+        on this device."""
+        part, found = self.search.part(unit), []
+        for total, kind in zip(self.search.totals, self.search.kinds, strict=True):
+            place = total[part] if kind == "rows" else total
+            own = total.device == device and (kind == "rows" or unit == 0)
+            found.append(place.zero_() if own else torch.zeros_like(place, device=device))
+        return tuple(found)
 
     def add(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
-        """Takes the results of a unit, which may come before its turn, but then not in a buffer
-        that is used again."""
+        """Takes the results of a unit, which may come before its turn."""
         if unit == self.next:
             self._fold(unit, results, rung, seconds)
             while self.next in self._waiting:

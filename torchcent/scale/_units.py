@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,9 @@ _BATCH = {**BATCH, "chains": 64, "bits": WIDE_BITS, "tensor": 1}
 
 #: how results are added: sums, the larger of two, or rows of a table, one per source
 Kind: TypeAlias = Literal["sum", "max", "rows"]
-#: computes the sources of a slice into zero-filled outputs: (slice, outputs, rung, control) -> rung
-Compute: TypeAlias = Callable[[slice, tuple[Tensor, ...], int, Tensor], int]
+#: computes the sources of a slice into zero-filled outputs: (inputs, slice, outputs, rung, control)
+#: -> rung; inputs and outputs are on one device
+Compute: TypeAlias = Callable[[Any, slice, tuple[Tensor, ...], int, Tensor], int]
 
 
 def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
@@ -70,6 +71,18 @@ def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int
     return found
 
 
+# Samples of a unit: a hundredth of a second to minutes, by the graph.
+_SAMPLES = {"cpu": 256, "cuda": 16384}
+
+
+def sizes_of_samples(device: str, first: int, count: int) -> list[int]:
+    """The same for samples first, ..., first + count - 1, in units that are aligned."""
+    least = _SAMPLES["cuda" if device == "cuda" else "cpu"]
+    size = least * max(1, count // (least * UNITS))
+    ends = [*range(first - first % size + size, first + count, size), first + count]
+    return [end - begin for begin, end in pairwise([first, *ends])]
+
+
 def _work(engine: str, device: str, work: float) -> float | None:
     """That of a unit of a search with so much work; None if it is one unit."""
     least = LEAST_WORK[engine] * (ON_CUDA if device == "cuda" else 1.0)
@@ -82,6 +95,7 @@ class Search(NamedTuple):
     Attributes:
         key: what its bits depend on besides graph and request, by name.
         sizes: the number of sources of each unit.
+        inputs: what `compute` reads: tuples of tensors, on the device of the totals.
         totals: the results, zero-filled at first.
         kinds: how the results of units are added to each of them.
         compute: see :data:`Compute`. The rung is that on which path counts begin, and the highest
@@ -91,6 +105,7 @@ class Search(NamedTuple):
 
     key: dict[str, object]
     sizes: list[int]
+    inputs: Any
     totals: tuple[Tensor, ...]
     kinds: tuple[Kind, ...]
     compute: Compute

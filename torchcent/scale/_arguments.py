@@ -1,0 +1,104 @@
+"""Who computes the units of a call, and where they are kept: its arguments, and their checks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+
+from torchcent.check import _devices as check_devices
+from torchcent.check import _files as check_files
+from torchcent.scale import _digest
+from torchcent.scale._group import Group, group_of, publish
+from torchcent.scale._ledger import Ledger
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+Devices: TypeAlias = Sequence[str | torch.device] | str | None
+Folder: TypeAlias = str | os.PathLike[str] | None
+
+
+@dataclass(eq=False)
+class Scale:
+    """Who computes the units of a call, and where they are kept; one for each call.
+
+    Attributes:
+        checkpoint: the folder of the ledger; None for no ledger.
+        devices: those of this process, that of the graph first; empty for that of the graph.
+        group: of ranks; None for this process alone.
+        key: what the run depends on, once it has begun.
+        ledger: of that run; only rank 0 has one.
+        searches: the number of searches that have begun.
+    """
+
+    checkpoint: str | None = None
+    devices: tuple[torch.device, ...] = ()
+    group: Group | None = None
+    key: dict[str, object] | None = None
+    ledger: Ledger | None = None
+    searches: int = 0
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process has the sums."""
+        return self.group is None or self.group.rank == 0
+
+    def begin(self, graph: Graph, request: _digest.Key) -> None:
+        """Opens the ledger for a graph and a request.
+
+        Raises:
+            ValueError: it is that of another run; the message names what differs.
+        """
+        if self.key is not None or (self.checkpoint is None and self.group is None):
+            return
+        self.key = _digest.plain(
+            {**_digest.of_machine(graph.device), "graph": _digest.of_graph(graph), **request}
+        )
+        if self.group is not None:
+            self.group.begin()
+        if self.checkpoint is not None and self.leads:
+            with publish(self.group):
+                self.ledger = Ledger(self.checkpoint, self.key)
+
+    def decided(self, name: str, value: Any) -> Any:
+        """A value that chance or the clock decides: that of the first run, on all ranks."""
+        if self.ledger is not None:
+            value = self.ledger.decided(name, value)
+        return value if self.group is None else self.group.broadcast_object(value)
+
+    def chance(self, generator: torch.Generator | None) -> torch.Generator:
+        """The generator of random choices, which are those of all ranks and of all runs.
+
+        Raises:
+            ValueError: there is none, and a run that continues would draw others.
+        """
+        if generator is not None:
+            return generator
+        if self.checkpoint is not None:
+            raise ValueError(
+                "checkpoint needs a generator, so that a run that continues draws the same; "
+                "pass generator=torch.Generator().manual_seed(...)"
+            )
+        seed = self.decided("seed", int(torch.randint(2**62, (1,))))
+        return torch.Generator().manual_seed(seed)
+
+
+def scale_of(
+    graph: Graph, checkpoint: object, devices: object = None, group: object = None
+) -> Scale | None:
+    """That of a call with these arguments; None if it is that of one device without a ledger."""
+    folder = None if checkpoint is None else check_files.path(checkpoint, "checkpoint")
+    chosen = () if devices is None else check_devices.devices(devices, graph.device)
+    ranks = group_of(group)
+    if folder is None and ranks is None and len(chosen) < 2:
+        return None
+    return Scale(folder, chosen, ranks)
+
+
+def shown(scale: Scale | None, progress: bool | None) -> bool | None:
+    """Whether this process shows progress: of several ranks, only the first does."""
+    return progress if scale is None or scale.leads else False

@@ -1,0 +1,119 @@
+"""Hands out the units of a search to workers, and takes their results."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from torchcent.runtime._codes import CANCEL, DONE
+from torchcent.scale._tally import Tally
+from torchcent.scale._units import Search
+
+_POLL_SECONDS = 0.05
+# Units per worker that may be finished before their turn: their results wait in memory, or, with a
+# ledger, on the disk. A worker may thus be so many times as slow as the others before they wait.
+_AHEAD = 4
+
+
+class Hand(Protocol):
+    """What a worker knows of the others."""
+
+    def take(self, control: Tensor) -> int | None:
+        """The next unit; None if there is none, or after CANCEL."""
+
+    def rung(self, control: Tensor, wait: bool) -> int:
+        """The rung on which units begin: that of the search until the first unit has been finished,
+        for which `wait` waits."""
+
+    def outputs(self, unit: int, device: torch.device) -> tuple[Tensor, ...]:
+        """Zero-filled outputs of a unit."""
+
+    def give(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
+        """Takes the results of a unit."""
+
+
+class Shared:
+    """The hand of the process that has the sums, shared by threads."""
+
+    def __init__(self, tally: Tally, workers: int) -> None:
+        self.tally = tally
+        home = tally.search.totals[0].device
+        self._stream = torch.cuda.current_stream(home) if home.type == "cuda" else None
+        self._ahead = _AHEAD * workers if workers > 1 else 1
+        self._out: set[int] = set()
+        self._changed = threading.Condition()
+        self._error: BaseException | None = None
+
+    @property
+    def finished(self) -> bool:
+        return self._error is not None or self.tally.finished
+
+    def take(self, control: Tensor) -> int | None:
+        with self._changed:
+            while not (self.finished or control[CANCEL]):
+                unit = self.take_now()
+                if unit is not None:
+                    return unit
+                self._changed.wait(_POLL_SECONDS)
+        return None
+
+    def take_now(self) -> int | None:
+        """The first unit that nobody has; None if there is none, or it would be too far ahead."""
+        with self._changed:
+            first = self.tally.next
+            last = min(first + self._ahead, len(self.tally.search.sizes))
+            for unit in range(first, last):
+                if unit not in self._out and not self.tally.has(unit):
+                    self._out.add(unit)
+                    return unit
+        return None
+
+    def rung(self, control: Tensor, wait: bool) -> int:
+        with self._changed:
+            while wait and self.tally.rung is None and not (self.finished or control[CANCEL]):
+                self._changed.wait(_POLL_SECONDS)
+            known = self.tally.rung
+            return self.tally.search.rung if known is None else known
+
+    def outputs(self, unit: int, device: torch.device) -> tuple[Tensor, ...]:
+        return self.tally.outputs(unit, device)
+
+    def give(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
+        with self._changed, torch.cuda.stream(self._stream):  # that in which the sums are read
+            self.tally.add(unit, results, rung, seconds)
+            self._out.discard(unit)
+            self._changed.notify_all()
+
+    def fail(self, error: BaseException) -> None:
+        """Lets all workers stop; the first error is kept."""
+        with self._changed:
+            self._error = self._error or error
+            self._changed.notify_all()
+
+    def check(self) -> None:
+        """Raises the error of a worker."""
+        if self._error is not None:
+            raise self._error
+
+
+def work(hand: Hand, search: Search, inputs: object, device: torch.device, control: Tensor) -> None:
+    """Computes units until there are none, or CANCEL is set."""
+    while (unit := hand.take(control)) is not None:
+        begun, rung = time.perf_counter(), hand.rung(control, wait=False)
+        while True:
+            results = hand.outputs(unit, device)
+            needed = search.compute(inputs, search.part(unit), results, rung, control)
+            if control[CANCEL]:
+                return
+            # Units that began before the first was finished have to be on its rung.
+            right = hand.rung(control, wait=True) if unit else rung
+            if right == rung:
+                break
+            rung, control[DONE] = right, control[DONE] - search.sizes[unit]
+        if device.type == "cuda":
+            torch.cuda.current_stream(device).synchronize()
+        hand.give(unit, results, needed, time.perf_counter() - begun)
