@@ -115,7 +115,7 @@ def prune(
     pruned.value = (pruned.value.double() / held[pruned.column]).float()
     summary = [
         (energy * kept).max().clamp(min=0), kept.sum(), (held < mass).sum(), recovering.sum(),
-        selecting.sum(), held.min(), (held * _MASS_UNIT).long().sum() / _MASS_UNIT,
+        selecting.sum(), held.min(), (held * _MASS_UNIT).long().sum().double() / _MASS_UNIT,
     ]  # fmt: skip
     return pruned, torch.stack([x.double() for x in summary])
 
