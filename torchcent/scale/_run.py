@@ -61,8 +61,8 @@ def run(search: Search, setting: Setting, scale: Scale | None) -> None:
     devices = scale.devices or (setting.device,)
     controls = torch.stack([_codes.control(setting.workspace) for _ in (*devices, "others")])
     if scale.group is None:
-        hand = Shared(Tally(search, scale.ledger, scale.searches - 1), len(devices))
-        _led(hand, devices, controls, setting, None)
+        tally = Tally(search, scale.ledger, scale.searches - 1)
+        _led(Shared(tally, len(devices)), devices, controls, setting, alone=len(devices) == 1)
     else:
         _by_group(search, setting, scale, scale.group, devices, controls)
 
@@ -77,8 +77,9 @@ def _by_group(
     if scale.leads:
         with publish(group):
             tally = Tally(search, scale.ledger, scale.searches - 1)
-            hand = Shared(tally, len(devices) * group.size)
-            _led(hand, devices, controls, setting, Service(channel, hand, key, controls[-1]))
+        hand = Shared(tally, len(devices) * group.size)
+        with Service(channel, hand, key, controls[-1]):
+            _led(hand, devices, controls, setting, alone=False)
     else:
         with Member(channel, search, key) as member:
 
@@ -93,13 +94,12 @@ def _by_group(
 
 def _led(
     hand: Shared, devices: tuple[torch.device, ...], controls: Tensor, setting: Setting,
-    service: Service | None,
+    alone: bool,
 ) -> None:  # fmt: skip
     """Runs the workers of the process that has the sums."""
     tally = hand.tally
     controls[-1, DONE] = setting.before + tally.done + tally.ahead
     start_at(setting.bar, int(controls[-1, DONE]))
-    alone = len(devices) == 1 and service is None
 
     def all_workers() -> None:
         try:
@@ -109,17 +109,9 @@ def _led(
             controls[:, CANCEL] = 1
             raise
 
-    try:
-        if service is not None:
-            service.start()
-        if not tally.finished:
-            _watched(all_workers, controls, setting, setting.inline and alone)
-        hand.check()
-    finally:
-        if service is not None:
-            service.stop()
-    if service is not None:
-        service.end()
+    if not tally.finished:
+        _watched(all_workers, controls, setting, setting.inline and alone)
+    hand.check()
 
 
 def _crew(hand: Hand, search: Search, devices: tuple[torch.device, ...], controls: Tensor) -> None:
