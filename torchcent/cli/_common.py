@@ -130,16 +130,16 @@ def leads() -> bool:
     return ranks() == 1 or os.environ["RANK"] == "0"
 
 
-def prepare(args: argparse.Namespace, shares: bool = False) -> None:
+def prepare(args: argparse.Namespace, devices: bool = False, group: bool = False) -> None:
     """Checks the values of `run_options`, and sets the number of threads.
 
     Args:
-        shares: whether the command shares its work among devices and ranks.
+        devices, group: whether the command shares its work among devices, and among ranks.
     """
-    if args.device == "all" and not shares:
+    if args.device == "all" and not devices:
         raise ValueError(f"--device all: {args.command} uses one device; accepted: cuda, cuda:N")
     if ranks() > 1:
-        if not shares:
+        if not group:
             raise ValueError(
                 f"{args.command} does not share its work among ranks; start it without torchrun"
             )

@@ -97,8 +97,8 @@ def _mcl(args: argparse.Namespace) -> None:
         _check_out(args.out)
     if args.plot is not None:
         check_plot_path(args.plot)
+    _common.prepare(args, group=True)
     options = _options(args)
-    _common.prepare(args)
     edges = _load(args)
     started = time.perf_counter()
     weight = edges.edge_weight
@@ -112,6 +112,8 @@ def _mcl(args: argparse.Namespace) -> None:
     else:
         swept = torchcent.mcl_sweep(*graph, inflations=args.sweep, **shared)
         found = swept.clusterings
+    if not _common.leads():
+        return
     seconds = time.perf_counter() - started
     kind = "directed" if edges.directed else "undirected"
     kind += ", weighted" if edges.edge_weight is not None else ""

@@ -298,7 +298,7 @@ def _score(args: argparse.Namespace) -> None:
         raise ValueError("--time-limit: only with --approx")
     if limit is not None and args.checkpoint is not None:
         raise ValueError("--time-limit and --checkpoint exclude each other")
-    _common.prepare(args, shares=args.measure.checkpoint)
+    _common.prepare(args, devices=args.measure.checkpoint, group=args.measure.checkpoint)
     edges, graph, started = _common.load_graph(args)
     args.vertex_labels = edges.vertex_labels
     found = None
