@@ -11,6 +11,7 @@ from torchcent.io._arrays import read_npy, read_npz
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import FORMATS, format_of, load_bytes, replacing
+from torchcent.io._layout import Choice
 from torchcent.io._matrix import read_gr, read_metis, read_mtx
 from torchcent.io._mcl import read_abc, read_clusters, read_mci, write_clusters
 from torchcent.io._networkx import from_networkx, read_networkx
@@ -41,6 +42,9 @@ def read(
     num_nodes: int | None = None,
     skip: int = 0,
     text_labels: bool = False,
+    source_column: int | str | None = None,
+    target_column: int | str | None = None,
+    weight_column: int | str | None = None,
     memory: int | None = None,
 ) -> EdgeList:
     """Reads a graph file. The suffix selects the format; ``.gz``, ``.bz2`` and ``.xz`` decompress.
@@ -113,19 +117,31 @@ def read(
         num_nodes = check_files.count(num_nodes, "num_nodes")
     skip = check_files.count(skip, "skip")
     text_labels = check_values.flag(text_labels, "text_labels")
-    if kind != "edges" and (skip or text_labels):
-        given = f"skip={skip}" if skip else "text_labels=True"
+    choice = Choice(
+        check_files.column(source_column, "source_column"),
+        check_files.column(target_column, "target_column"),
+        check_files.column(weight_column, "weight_column"),
+    )
+    asked = {
+        f"skip={skip}": skip,
+        "text_labels=True": text_labels,
+        f"source_column={source_column!r}": choice.source,
+        f"target_column={target_column!r}": choice.target,
+        f"weight_column={weight_column!r}": choice.weight,
+    }
+    given = next((key for key, value in asked.items() if value), None)
+    if kind != "edges" and given is not None:
         raise ValueError(f"{name}: {given} is for edge lists in text, not for {kind}")
     limits = Budget.of(name, check.byte_budget(memory))
     if num_nodes is not None:
         limits.vertices(num_nodes)
     with limits.granted():
-        data = load_bytes(name, limits)
         if kind == "edges":
             return read_edges(
-                name, data, limits, directed=directed, num_nodes=num_nodes, skip=skip,
-                text_labels=text_labels,
+                name, limits, directed=directed, num_nodes=num_nodes, skip=skip,
+                text_labels=text_labels, choice=choice,
             )  # fmt: skip
+        data = load_bytes(name, limits)
         return _read_graph(name, kind, data, directed, num_nodes, limits)
 
 

@@ -67,11 +67,11 @@ def _regular(rows: bytes) -> _Parts:
     layout = Layout(separator, width, 0, 1, 2 if width == 3 else None, False)
     columns = _read_arrow(rows, layout, text_labels=True)
     assert columns.names is not None
-    seen, first_at = np.unique(columns.ids.T.ravel(), return_index=True)
+    seen, first_at = np.unique(np.stack(columns.ends, axis=1).ravel(), return_index=True)
     order = seen[np.argsort(first_at)]
     number = np.empty(len(columns.names), np.int64)
     number[order] = np.arange(len(order))
-    source, target = number[columns.ids]
+    source, target = (number[x] for x in columns.ends)
     return source, target, columns.weight, [columns.names[k] for k in order]
 
 
