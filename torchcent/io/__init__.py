@@ -47,7 +47,7 @@ def read(
     weight_column: int | str | None = None,
     memory: int | None = None,
 ) -> EdgeList:
-    """Reads a graph file. The suffix selects the format; ``.gz``, ``.bz2`` and ``.xz`` decompress.
+    """Reads a graph file. The suffix selects the format; ``.gz .bz2 .xz .zst`` decompress.
 
     ===================================  ======================  =============================
     suffix                               format                  directed by default
@@ -58,7 +58,7 @@ def read(
     .mci                                 mcl native matrix       unless symmetric
     .mtx                                 Matrix Market           only if ``general``
     .graph                               METIS, DIMACS10         no
-    .gr                                  DIMACS shortest paths   yes
+    .gr                                  DIMACS shortest paths   unless symmetric
     .graphml .gml                        through networkx        as the file says
     .npz                                 scipy sparse matrix     unless symmetric
     .npy .pt                             ``[2, E]``, ``[E, 2]``  no; .pt as the file says
@@ -69,7 +69,8 @@ def read(
     separated by blanks, tabs, commas or semicolons. Lines that begin with ``#`` or ``%`` are
     comments. A header line is recognised, and its column names (source/target, from/to,
     node_1/node_2, weight, ...) determine the columns. Without a header the third column is the
-    weight. Ids are either all integers or all names.
+    weight. ``source_column``, ``target_column`` and ``weight_column`` choose others. Ids are either
+    all integers of at most 64 bits or all names.
 
     Vertex numbering: ids that are exactly 0..n-1 are the vertex numbers, and ``labels`` is None.
     The same holds for ids below the n given by the file (``# Nodes: n``) or by ``num_nodes``. All
@@ -85,8 +86,12 @@ def read(
         num_nodes: number of vertices, including isolated vertices that no line mentions.
         skip: number of lines to skip at the top of an edge list.
         text_labels: treat the ids of an edge list as names even if they look like numbers.
-        memory: maximum number of bytes to use; None means half of the free memory. The decompressed
-            size and all sizes that the file claims are checked against it in advance.
+        source_column: the column of an edge list with the first end of each edge: its name in the
+            header, or its number, counted from 1. A name makes the first row a header.
+        target_column: the same for the second end.
+        weight_column: the same for the weights.
+        memory: maximum number of bytes to use; None means half of the free memory. What the file
+            holds and all sizes that it claims are checked against it before memory is allocated.
 
     Returns:
         An :class:`EdgeList`; its ``graph()`` can be passed to every measure.
@@ -94,11 +99,17 @@ def read(
     Raises:
         FileNotFoundError: the file does not exist.
         ValueError: the suffix is unknown, or the file is empty, truncated, binary or ragged, mixes
-            kinds of labels, has a weight that is not finite, or contradicts its own header. The
-            message names the file and, for text formats, the line.
+            kinds of labels, has an id beyond 64 bits or a weight that is not finite, lacks a chosen
+            column, or contradicts its own header. The message names the file and, for text formats,
+            the line.
         MemoryError: reading would use more than ``memory``; the message gives both sizes.
         TypeError: an argument has the wrong type.
         ImportError: the format needs an extra that is not installed.
+
+    Warns:
+        UserWarning: the third column of an edge list with a header holds numbers, but its name is
+            not that of a weight, so that the edges have no weights; the first row looks like the
+            numbers of vertices and edges; the file has fewer vertices than it says.
 
     Example:
         >>> import pathlib, tempfile

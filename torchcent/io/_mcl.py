@@ -15,6 +15,7 @@ import torch
 from torchcent.check import _files as check_files
 from torchcent.check._values import dense, shortened
 from torchcent.io._budget import Budget
+from torchcent.io._directions import both_directions
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import encodes, load_bytes, replacing, text_bytes, text_lines
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number, split_blanks, split_line
@@ -125,12 +126,7 @@ def read_mci(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
             raise ValueError(f"{path}: index {part[wrong][0]} is not in the domain of the matrix")
     row, col = numbered
     if directed is None:
-        forth, back = np.lexsort((weight, col, row)), np.lexsort((weight, row, col))
-        directed = not (
-            np.array_equal(row[forth], col[back])
-            and np.array_equal(col[forth], row[back])
-            and np.array_equal(weight[forth], weight[back])
-        )
+        directed = not both_directions(row, col, weight)
     labels = None if np.array_equal(domain, np.arange(n)) else domain
     weights = None if (weight == 1).all() else torch.from_numpy(weight)
     return EdgeList(torch.from_numpy(np.stack([row, col])), weights, labels, n, directed)

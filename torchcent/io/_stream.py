@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ _Item = TypeVar("_Item")
 _LONGEST = 4 * CHUNK  # bytes of a line
 
 
-def pieces_of_file(path: str, limits: Budget) -> Iterator[Piece]:
+def pieces_of_file(path: str, limits: Budget) -> Generator[Piece, None, None]:
     """The pieces of a regular file, decompressed according to its suffix.
 
     Raises:

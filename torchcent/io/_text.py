@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from torchcent.check._values import shortened
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, distinct_ids, number_names, number_vertices
 from torchcent.io._files import is_text, load_bytes, text_bytes, text_lines
@@ -274,7 +273,7 @@ def read_lines(
                 integer = INTEGER.fullmatch(label) is not None
                 if integer and len(label) > 18 and _id(label) == 2**63:
                     raise ValueError(
-                        f"{path}:{at}: id {shortened(label)} is beyond 64 bits; accepted: -2^63 to "
+                        f"{path}:{at}: id {label[:40]} is beyond 64 bits; accepted: -2^63 to "
                         "2^63 - 1, or text_labels=True (--text-labels) to take ids for names"
                     )
                 first_of.setdefault(integer, (at, label))
