@@ -195,12 +195,15 @@ def _chosen(where: str, argument: str, column: int | str, fields: list[str]) -> 
     raise ValueError(f"{where}: {argument}={column!r} is no column of the header: {shown[:200]}")
 
 
-def mixed_separators(text: str, separator: str) -> str:
-    """What to say of a field or line of numbers with other separators than those of the file."""
-    parts = [x for x in re.split(r"[ \t,;]+", text.strip(BLANKS)) if x]
-    if len(parts) < 2 or not all(map(is_number, parts)):
-        return ""
-    return f"; {_SEPARATORS[separator]} separate the fields of this file, use them throughout"
+def mixed_separators(fields: list[str], separator: str) -> str:
+    """Advice for fields of which one holds numbers between separators other than the file's."""
+    for text in fields:
+        parts = [x for x in re.split(r"[ \t,;]+", text) if x]
+        quoted = separator != "" and separator in text
+        if len(parts) > 1 and all(map(is_number, parts)) and not quoted:
+            name = _SEPARATORS[separator]
+            return f"; {name} separate the fields of this file, use them throughout"
+    return ""
 
 
 def _first_rows(path: str, body: bytes) -> list[str]:

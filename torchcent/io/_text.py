@@ -263,7 +263,7 @@ def read_lines(
             plural = "s" if len(fields) > 1 else ""
             raise ValueError(
                 f"{path}:{at}: {len(fields)} field{plural} where the lines before have "
-                f"{layout.width}: {line.strip()[:60]!r}{mixed_separators(line, layout.separator)}"
+                f"{layout.width}: {line.strip()[:60]!r}{mixed_separators(fields, layout.separator)}"
             )
         ends = (fields[layout.source], fields[layout.target])
         for label in ends:
@@ -279,7 +279,7 @@ def read_lines(
                 first_of.setdefault(integer, (at, label))
                 if len(first_of) == 2:
                     (a, one), (b, name) = first_of[True], first_of[False]
-                    advice = mixed_separators(name, layout.separator) or (
+                    advice = mixed_separators([name], layout.separator) or (
                         "; if some names look like numbers, say text_labels=True (--text-labels)"
                     )
                     raise ValueError(
