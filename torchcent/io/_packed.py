@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import zlib
 from collections.abc import Iterator
@@ -29,8 +30,9 @@ def chunks(raw: IO[bytes], compression: str, limits: Budget) -> Iterator[bytes]:
         file = gzip.GzipFile(fileobj=raw)
     elif compression == ".bz2":
         file = bz2.BZ2File(raw)
-    elif compression == ".zst":  # of a window of 128 MB at most
-        file = need("pyarrow", "io", "reading .zst").CompressedInputStream(raw, "zstd")
+    elif compression == ".zst":  # pyarrow's own read() keeps its buffer after an error
+        pyarrow = need("pyarrow", "io", "reading .zst")
+        file = io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
     while chunk := file.read(CHUNK):
         yield chunk
 

@@ -7,15 +7,15 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from torchcent.io import _packed
 from torchcent.io._budget import Budget
 from torchcent.io._files import split_suffix
-from torchcent.io._packed import CHUNK, DAMAGED, chunks
 from torchcent.io._tokens import IrregularText
 
 #: A piece of text that ends at a line end, and the share of the file up to there.
 Piece = tuple[bytearray, float]
 _Item = TypeVar("_Item")
-_LONGEST = 4 * CHUNK  # bytes of a line
+_LONGEST = 4  # pieces of a line
 
 
 def pieces_of_file(path: str, limits: Budget) -> Generator[Piece, None, None]:
@@ -31,7 +31,7 @@ def pieces_of_file(path: str, limits: Budget) -> Generator[Piece, None, None]:
         raise IrregularText
     try:
         yield from _ahead(_pieces(path, limits))
-    except DAMAGED:
+    except _packed.DAMAGED:
         raise IrregularText from None
 
 
@@ -39,7 +39,7 @@ def pieces_of(text: bytes) -> Iterator[Piece]:
     """The pieces of a text in memory."""
     view, start = memoryview(text), 0
     while start < len(text):
-        end = text.find(b"\n", start + CHUNK) + 1 or len(text)
+        end = text.find(b"\n", start + _packed.CHUNK) + 1 or len(text)
         yield bytearray(view[start:end]), end / len(text)
         start = end
 
@@ -48,7 +48,7 @@ def _pieces(path: str, limits: Budget) -> Iterator[Piece]:
     with open(path, "rb") as raw:
         size = os.fstat(raw.fileno()).st_size
         rest = b""
-        for chunk in chunks(raw, split_suffix(path)[1], limits):
+        for chunk in _packed.chunks(raw, split_suffix(path)[1], limits):
             end = chunk.rfind(b"\n") + 1
             if end:
                 share = min(raw.tell() / size, 1.0) if size else 1.0
@@ -56,7 +56,7 @@ def _pieces(path: str, limits: Budget) -> Iterator[Piece]:
                 rest = chunk[end:]
             else:
                 rest += chunk
-            if len(rest) > _LONGEST:
+            if len(rest) > _LONGEST * _packed.CHUNK:
                 raise IrregularText
         if rest:
             yield bytearray(rest), 1.0
