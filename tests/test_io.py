@@ -119,7 +119,7 @@ def test_edge_list_of_any_kind(tmp_path, arrow, file):
 @example(text="0 -\n1 2")
 @given(text=st.text('01 2a,;\t\n#%.-e"', max_size=40))
 def test_fast_readers_decide_nothing(tmp_path, text):
-    """Whatever the text, the three readers agree on the rows or on the refusal."""
+    """Whatever the text, the four readers agree on the rows or on the refusal."""
     pytest.importorskip("pyarrow")
     path = save(tmp_path, "graph.txt", text)
 
@@ -132,10 +132,9 @@ def test_fast_readers_decide_nothing(tmp_path, text):
 
     found = outcome()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "pyarrow", None)
-        assert outcome() == found
-        patch.setattr("torchcent.io._text._read_numbers", _irregular)
-        assert outcome() == found
+        for fast in ("_streamed", "_read_numbers", "_read_arrow"):
+            patch.setattr(f"torchcent.io._text.{fast}", _irregular)
+            assert outcome() == found
 
 
 def _irregular(*_):
@@ -250,7 +249,7 @@ def test_line_numbers_count_skipped_lines(tmp_path):
 # ---- files
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_compressed(tmp_path, suffix):
     path = save(tmp_path, "g.txt" + suffix, "0 1\n1 2\n" * 1000)
     assert read(path).num_edges == 2000
@@ -304,9 +303,14 @@ def test_garbage_parquet_graphml(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "module", "extra"),
-    [("g.parquet", "pyarrow", "io"), ("g.graphml", "networkx", "networkx")],
+    [
+        ("g.parquet", "pyarrow", "io"),
+        ("g.txt.zst", "pyarrow", "io"),
+        ("g.graphml", "networkx", "networkx"),
+    ],
 )
 def test_missing_extra(tmp_path, monkeypatch, name, module, extra):
+    (tmp_path / name).write_bytes(b"anything")
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf"pip install torchcent\[{extra}\]"):
-        read(save(tmp_path, name, b"anything"))
+        read(tmp_path / name)

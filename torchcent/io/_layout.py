@@ -136,7 +136,7 @@ def is_number(text: str) -> bool:
 
 def find_layout(path: str, body: bytes, number: int, choice: Choice) -> Layout:
     """Finds the separator, width, header and column roles from the first two rows."""
-    first, *rest = _first_rows(path, body)
+    first, *rest = first_rows(path, body)
     separator = next((x for x in "\t,;" if x in first), "")
     if separator == "\t" and all(map(is_number, split_blanks(first))):
         separator = ""
@@ -206,7 +206,7 @@ def mixed_separators(fields: list[str], separator: str) -> str:
     return ""
 
 
-def _first_rows(path: str, body: bytes) -> list[str]:
+def first_rows(path: str, body: bytes) -> list[str]:
     """Returns the first two rows that are not blank."""
     rows: list[bytes] = []
     start = 0

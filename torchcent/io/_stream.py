@@ -47,19 +47,19 @@ def pieces_of(text: bytes) -> Iterator[Piece]:
 def _pieces(path: str, limits: Budget) -> Iterator[Piece]:
     with open(path, "rb") as raw:
         size = os.fstat(raw.fileno()).st_size
-        rest = b""
-        for chunk in _packed.chunks(raw, split_suffix(path)[1], limits):
-            end = chunk.rfind(b"\n") + 1
+        parts = filter(None, _packed.chunks(raw, split_suffix(path)[1], limits))
+        chunk, rest = next(parts, b""), b""
+        while chunk:
+            share = min(raw.tell() / size, 1.0)
+            following = next(parts, b"")
+            end = chunk.rfind(b"\n") + 1 if following else len(chunk)
             if end:
-                share = min(raw.tell() / size, 1.0) if size else 1.0
                 yield bytearray().join((rest, memoryview(chunk)[:end])), share
-                rest = chunk[end:]
-            else:
-                rest += chunk
+                rest = b""
+            rest += chunk[end:]
             if len(rest) > _LONGEST * _packed.CHUNK:
                 raise IrregularText
-        if rest:
-            yield bytearray(rest), 1.0
+            chunk = following
 
 
 def _ahead(items: Iterator[_Item]) -> Iterator[_Item]:

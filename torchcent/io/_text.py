@@ -29,6 +29,7 @@ from torchcent.io._layout import (
     comment_lines,
     declared,
     find_layout,
+    first_rows,
     is_number,
     mixed_separators,
     split_line,
@@ -83,6 +84,8 @@ def _streamed(path: str, limits: Budget, skip: int, text_labels: bool, choice: C
         try:
             data = _skipped(path, text_bytes(path, bytes(head)), skip)
             body, number = without_comments(data)
+            if second and len(first_rows(path, body)) < 2:
+                raise IrregularText
             layout = find_layout(path, body, number + skip, choice)
         except ValueError:
             raise IrregularText from None
