@@ -28,7 +28,7 @@ _CHUNK_LINE, _CHUNK_LINES = 160, 1 << 22
 #: Bytes per row of numbers while the file is read (with weights), and per byte of a piece of text.
 _ROW, _WEIGHTED_ROW, _PIECE = 32, 48, 12
 #: Bytes per edge while vertices are numbered, and per vertex.
-_EDGE, _VERTEX = 40, 16
+_EDGE, _VERTEX = 44, 16
 #: Bytes of a line whose fields are Python objects.
 _LINE = 500
 

@@ -15,7 +15,7 @@ from torchcent.io._budget import Budget
 from torchcent.runtime._optional import need
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
-CHUNK = 1 << 22
+CHUNK = 1 << 20
 #: What decompressors raise: of truncated input bz2 ValueError, lzma LZMAError and gzip EOFError.
 DAMAGED = (EOFError, ValueError, OSError, zlib.error, lzma.LZMAError)
 

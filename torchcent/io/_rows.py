@@ -25,18 +25,20 @@ class Columns:
 
 
 class _Column:
-    """An array that grows in place: large blocks of memory are moved by the system, not copied."""
+    """An array that grows. What is allocated ahead takes memory only when it is written."""
 
     def __init__(self, dtype: type[np.generic]) -> None:
         self.array = np.empty(0, dtype)
         self.size = 0
 
-    def add(self, part: np.ndarray, share: float) -> None:
-        """Appends values that end at this share of all."""
+    def add(self, part: np.ndarray, share: float, limits: Budget) -> None:
+        """Appends values; this share of the file has been read."""
         size = self.size + len(part)
         if size > len(self.array):
-            expected = int(size / share * 1.01) if share > 0 else 0
-            self.array.resize(max(size, min(expected, 2 * size)), refcheck=False)
+            expected = min(int(1.25 * size / max(share, 1e-9)), limits.limit // 8)
+            grown = np.empty(max(expected, size + size // 4), self.array.dtype)
+            grown[: self.size] = self.array[: self.size]
+            self.array = grown
         self.array[self.size : size] = part
         self.size = size
 
@@ -76,9 +78,9 @@ def read_rows(
             comments.append(bytes(text[begin:end]))
             said += end - begin
         limits.rows(source.size + ids.shape[1], weighted, len(text), said)
-        source.add(ids[0].numpy(), share)
-        target.add(ids[1].numpy(), share)
+        source.add(ids[0].numpy(), share, limits)
+        target.add(ids[1].numpy(), share, limits)
         if weighted:
-            weight.add(value.numpy(), share)
+            weight.add(value.numpy(), share, limits)
     ends = (source.whole(), target.whole())
     return Columns(ends, None, weight.whole() if weighted else None), comments
