@@ -1,9 +1,8 @@
 """Fuzz targets for everything in torchcent that reads a file: `make fuzz`.
 
-A target is a format of torchcent.read, `tab` or `clusters`, `packed` (.gz, .bz2, .xz), or `graph`
-(Graph.load). Atheris
-(libFuzzer) mutates the files of fuzz/corpus/<target> guided by the coverage of torchcent.io. An
-input fails its target if reading it
+A target is a format of torchcent.read, `tab` or `clusters`, `packed` (.gz, .bz2, .xz, .zst), or
+`graph` (Graph.load). Atheris (libFuzzer) mutates the files of fuzz/corpus/<target> guided by the
+coverage of torchcent.io. An input fails its target if reading it
 
 - raises anything but ValueError (also UnicodeError), OSError or the MemoryError of the limit,
 - raises one whose message does not name the file,
@@ -50,7 +49,7 @@ with atheris.instrument_imports(
     include=["torchcent.io", "torchcent.check._sparse", "torchcent.graph._file"]
 ):
     import torchcent
-    from torchcent.io import _mcl, _text, read_clusters
+    from torchcent.io import _mcl, _packed, _text, read_clusters
     from torchcent.io._tokens import IrregularText
 
 HERE = Path(__file__).parent
@@ -74,7 +73,28 @@ SUFFIX = {
 }
 MEMORY = 1 << 24  # bytes that torchcent.read is told it may take
 ROOM = 1 << 29  # bytes of address space beyond what the libraries take when they are loaded
-UNPACK = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+
+
+def unpack_zst(data: bytes) -> bytes:
+    stream: Any = pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd")
+    return io.BufferedReader(stream).read(1 << 16)  # its read() keeps what an error leaves
+
+
+def pack_zst(data: bytes) -> bytes:
+    file = pyarrow.BufferOutputStream()
+    with pyarrow.CompressedOutputStream(file, "zstd") as packed:
+        packed.write(data)
+    return bytes(file.getvalue())
+
+
+UNPACK = {
+    ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress, ".zst": unpack_zst,
+}  # fmt: skip
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": pack_zst}
+
+
+def compression(first: int) -> str:
+    return ".zst" if first == 255 else (".gz", ".bz2", ".xz")[first % 3]
 
 
 def outcome(read: Any, path: str) -> Any:
@@ -104,28 +124,40 @@ def irregular(*_: object) -> Any:
 
 
 def check_edges(kind: str, path: str) -> None:
-    edges = outcome(lambda name: torchcent.read(name, format=kind, memory=MEMORY), path)
+    def read() -> Any:
+        return outcome(lambda name: torchcent.read(name, format=kind, memory=MEMORY), path)
+
+    edges = read()
     if not isinstance(edges, str):
         check_graph(edges)
     if kind not in ("edges", "abc"):
         return
+    # one reader after the other leaves everything to the next; the last one goes line by line
     module, fast = (
-        (_text, ("_read_numbers", "_read_arrow")) if kind == "edges" else (_mcl, ("_regular",))
+        (_text, ("_streamed", "_read_numbers", "_read_arrow"))
+        if kind == "edges"
+        else (_mcl, ("_regular",))
     )
     kept = [getattr(module, name) for name in fast]
+    chunk = _packed.CHUNK
     try:
+        _packed.CHUNK = 16
+        check_same(edges, read())
         for name in fast:
             setattr(module, name, irregular)
-        slow = outcome(lambda name: torchcent.read(name, format=kind, memory=MEMORY), path)
+            check_same(edges, read())
     finally:
+        _packed.CHUNK = chunk
         for name, function in zip(fast, kept, strict=True):
             setattr(module, name, function)
-    if isinstance(edges, str) or isinstance(slow, str):
+
+
+def check_same(edges: Any, others: Any) -> None:
+    if isinstance(edges, str) or isinstance(others, str):
         # the one that keeps every field may run into the limit where the other does not
-        both = isinstance(edges, str) and isinstance(slow, str)
-        assert both or "is allowed" in f"{edges}{slow}", (edges, slow)
+        assert edges == others or "is allowed" in f"{edges}{others}", (edges, others)
     else:
-        assert rows(edges) == rows(slow), (rows(edges), rows(slow))
+        assert rows(edges) == rows(others), (rows(edges), rows(others))
 
 
 def check_tab(path: str) -> None:
@@ -162,7 +194,7 @@ def check_graph_file(path: str) -> None:
 def check_packed(path: str) -> None:
     """The first byte chooses the compression, the rest is the compressed file."""
     data = Path(path).read_bytes()
-    suffix = list(UNPACK)[data[0] % 3] if data else ".gz"
+    suffix = compression(data[0]) if data else ".gz"
     name = f"{path}.txt{suffix}"
     Path(name).write_bytes(data[1:])
     edges = outcome(lambda name: torchcent.read(name, format="edges", memory=MEMORY), name)
@@ -223,13 +255,12 @@ def mutate_packed(data: bytes, max_size: int, seed: int) -> bytes:
     draw = random.Random(seed)
     if not data or draw.random() < 0.5:
         return mutated(data or b"\0", max_size)
-    suffix = list(UNPACK)[data[0] % 3]
+    suffix = compression(data[0])
     try:
         text = mutated(UNPACK[suffix](data[1:])[:4096], 4096)
     except Exception:
         return mutated(data, max_size)
-    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[suffix]
-    return data[:1] + pack(text)
+    return data[:1] + PACK[suffix](text)
 
 
 def limit_memory() -> None:

@@ -32,6 +32,8 @@ TEXTS = {
         "# vertex lonely\nJean Valjean\tCosette\n",
         "1 2 7 1217567877\n2 1 8 1217567878\n",
         "a;b\n\n# c\nb;c\r\n-3;4\n",
+        "# c\r\n  9223372036854775807\t-9223372036854775808 \r\n\r\n% x\r\n007\t-0\r\n",
+        "5,6,.5,x\n6 , 7,1e-400,\n7,5,+2.E3,é\n",
     ],
     "abc": ["cat hat  0.2\nhat bat  0.16\n", "a\tb c\nb c\ta\n", "# x\n1 2\n 2  10 3\n"],
     "mci": [
@@ -71,6 +73,10 @@ def main() -> None:
             save(target, f"seed{k}", text.encode())
     for k, pack in enumerate([gzip.compress, bz2.compress, lzma.compress]):
         save("packed", f"seed{k}", bytes([k]) + pack(b"0 1\n1 2\n"))
+    packed = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(packed, "zstd") as file:
+        file.write(b"0 1\n1 2\n")
+    save("packed", "seed3", b"\xff" + packed.getvalue().to_pybytes())
     save("packed", "two_streams", b"\2" + lzma.compress(b"0 1\n") + lzma.compress(b"1 2\n"))
     dense = np.array([[0, 2, 0, 0], [2, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 3]])
     for layout in ("csr", "csc", "coo", "bsr", "dia"):

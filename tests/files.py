@@ -4,9 +4,19 @@ import bz2
 import gzip
 import lzma
 
+import pytest
 from hypothesis import strategies as st
 
-PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+def pack_zst(data):
+    pa = pytest.importorskip("pyarrow")
+    file = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(file, "zstd") as packed:
+        packed.write(data)
+    return file.getvalue().to_pybytes()
+
+
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": pack_zst}
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

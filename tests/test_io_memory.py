@@ -2,15 +2,18 @@
 
 import ctypes
 import gc
+import gzip
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 import torch
+from files import pack_zst
 
 import torchcent
 from torchcent.io import _budget
+from torchcent.runtime import _ops
 
 EDGES = 100_000
 SLACK = 16 << 20  # arenas of allocators, buffers of decompressors and libraries
@@ -99,6 +102,51 @@ def test_no_more_than_asked_for(tmp_path, monkeypatch, kind, n):
     torchcent.read(path)  # modules and pools that stay
     peak = peak_of(lambda: torchcent.read(path))
     print(kind, n, path.stat().st_size, peak, max(asked))
+    assert peak <= max(asked) + SLACK
+    with pytest.raises(MemoryError, match=f"memory={max(asked) - 1} "):
+        torchcent.read(path, memory=max(asked) - 1)
+
+
+def digits(ids, end):
+    """Lines of ids with 12 digits each."""
+    text = np.empty((len(ids), 13), np.uint8)
+    for k in range(12):
+        text[:, 11 - k] = 48 + ids // 10**k % 10
+    text[:, 12] = ord(end)
+    return text
+
+
+@pytest.mark.skipif(not RESET.exists(), reason="needs Linux's /proc")
+@pytest.mark.skipif(not _ops.available, reason="compiled code only")
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("n", [10**5, 4 * 10**6, 10**12])
+def test_rows_take_little_more_than_the_arrays(tmp_path, monkeypatch, n, weights, suffix):
+    """At most 2.5 times what comes out: the text is never in memory as a whole."""
+    edges, draw = 3_000_000, np.random.default_rng(0)
+    columns = [digits(draw.integers(0, n, edges), "\t") for _ in range(2 + weights)]
+    columns[-1][:, -1] = ord("\n")
+    data = np.concatenate(columns, axis=1).tobytes()
+    path = tmp_path / f"g.txt{suffix}"
+    path.write_bytes(
+        {"": bytes, ".gz": lambda x: gzip.compress(x, 1), ".zst": pack_zst}[suffix](data)
+    )
+    asked = []
+    allow = _budget.Budget.allow
+
+    def spy(self, needed, what):
+        asked.append(needed)
+        allow(self, needed, what)
+
+    monkeypatch.setattr(_budget.Budget, "allow", spy)
+    torchcent.read(path)  # modules and pools that stay
+    kept = []
+    peak = peak_of(lambda: kept.append(torchcent.read(path)))
+    (edges,) = kept
+    arrays = edges.edge_index.nbytes + (0 if edges.labels is None else edges.labels.nbytes)
+    arrays += edges.edge_weight.nbytes if weights else 0
+    print(n, weights, suffix, peak / arrays, max(asked) / arrays)
+    assert peak <= 2.5 * arrays + SLACK
     assert peak <= max(asked) + SLACK
     with pytest.raises(MemoryError, match=f"memory={max(asked) - 1} "):
         torchcent.read(path, memory=max(asked) - 1)

@@ -218,8 +218,8 @@ def test_claims_of_the_caller(tmp_path):
     path = save(tmp_path, "g.txt", "0 1\n")
     with pytest.raises(MemoryError, match="num_nodes=2147483647.*memory=1048576"):
         read(path, num_nodes=HUGE, memory=MEMORY)
-    with pytest.raises(MemoryError, match=r"reading 4 bytes of edges.*memory=100 "):
-        read(path, memory=100)
+    with pytest.raises(MemoryError, match=r"what the file holds.*: 1 rows: .*memory=50 "):
+        read(path, memory=50)
 
 
 def test_parquet_rows_are_counted_first(tmp_path):
@@ -464,8 +464,11 @@ def _raw(tmp_path, name, data):
     return tmp_path / name
 
 
-def test_numbers_too_long_for_python_are_names(tmp_path):
-    assert rows(read(save(tmp_path, "g.txt", f"{'9' * 5000} 1\n"))) == [("9" * 5000, "1")]
+def test_numbers_too_long_for_python(tmp_path):
+    path = save(tmp_path, "g.txt", f"{'9' * 5000} 1\n")
+    assert rows(read(path, text_labels=True)) == [("9" * 5000, "1")]
+    path = save(tmp_path, "g.txt", f"{'0' * 5000}7 1\n")
+    assert rows(read(path)) == [(7, 1)]
 
 
 @pytest.mark.parametrize(
@@ -566,15 +569,15 @@ def test_names_of_control_characters_are_names(tmp_path):
 def test_memory_that_the_system_does_not_have(error, tmp_path, monkeypatch):
     """Without a budget of ours being reached."""
 
-    def load(*_):
+    def load(*_, **__):
         raise error
 
     path = tmp_path / "edges.txt"
     path.write_text("0 1\n")
-    monkeypatch.setattr(torchcent.io, "load_bytes", load)
+    monkeypatch.setattr(torchcent.io, "read_edges", load)
     with pytest.raises(MemoryError, match=f"^{path}: the system did not grant") as caught:
         torchcent.read(path)
     assert caught.value.__cause__ is None
-    monkeypatch.setattr(torchcent.io, "load_bytes", lambda *_: 1 / 0)
+    monkeypatch.setattr(torchcent.io, "read_edges", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         torchcent.read(path)

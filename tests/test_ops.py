@@ -89,6 +89,22 @@ def samples() -> dict[str, list[tuple]]:
     return {
         "simd": [()],
         "codes": [(torch.empty(0, dtype=F64),)],
+        "read_rows": [
+            (torch.tensor(list(text), dtype=torch.uint8), *layout, 2)
+            for text in (b"# c\n1 2 0.5\n3 4 1e3\n", b"1 2\nx y\n", b"")
+            for layout in ((0, 3, 0, 1, 2), (ord(" "), 2, 1, 0, -1))
+        ],
+        "distinct_ids": [
+            (columns[0], columns[1], columns[0][:0], 2),
+            (columns[0] << 40, columns[1], none[0]),
+            (none[0], none[0], none[0]),
+        ],
+        "id_places": [
+            (torch.arange(15), columns[0], columns[1], 2),
+            (torch.arange(15) << 40, columns[0] << 40, columns[1] << 40),
+            (torch.arange(15) << 1, columns[0] << 1, columns[1] << 1),
+            (none[0], none[0], none[0]),
+        ],
         "vertex_ids": [(columns,), (columns.int(),), (columns.T.contiguous().T,)],
         "csr": [
             (columns.int(), 15, False),

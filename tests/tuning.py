@@ -51,7 +51,7 @@ PLACES = {
     "units_batches": "scale._units.LEAST_BATCHES",
     "units_first": "scale._units._FIRST",
     # Text that is taken at a time.
-    "text_chunk": "io._tokens.CHUNK",
+    "text_chunk": "io._packed.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.
     "mcl_small": "clustering._plan.SMALL",
     "mcl_dense_gain": "clustering._plan.GEMM_GAIN",

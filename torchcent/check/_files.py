@@ -34,6 +34,17 @@ def count(value: object, name: str) -> int:
     return number
 
 
+def column(value: object, name: str) -> int | str | None:
+    """A column of a table: its number from 1, its name, or None."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    if isinstance(value, (bool, str)) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a name or a number from 1, got {shortened(value)}")
+    if value < 1:
+        raise ValueError(f"{name}={shortened(value)}; accepted: a name, or a number from 1")
+    return int(value)
+
+
 def text(value: object, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{name} must be a str or None, got {shortened(value)}")

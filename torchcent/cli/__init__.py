@@ -54,7 +54,7 @@ _EXAMPLES = """\
 
 _GRAPHS = """\
 GRAPH is a file (edge lists .txt .tsv .csv .edges .el, .abc, .mci, .mtx, .graph, .gr, .graphml,
-.gml, .npz, .npy, .pt, .parquet; each also .gz .bz2 .xz) or networkx:NAME with NAME one of
+.gml, .npz, .npy, .pt, .parquet; each also .gz .bz2 .xz .zst) or networkx:NAME with NAME one of
 les_miserables, karate_club, davis_southern_women, florentine_families."""
 
 

@@ -48,6 +48,16 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
     group.add_argument(
         "--text-labels", action="store_true", help="ids are names, even if they look like numbers"
     )
+    for column, what in (
+        ("source", "the first end of an edge"),
+        ("target", "the second end"),
+        ("weight", "weights"),
+    ):
+        group.add_argument(
+            f"--{column}-column", type=_column, metavar="C",
+            help=f"the column of an edge list with {what}: its name in the header, or its number "
+            "from 1",
+        )  # fmt: skip
     if weights:
         weight_options(parser)
     return group
@@ -170,6 +180,11 @@ def place(args: argparse.Namespace) -> torch.device:
     return torch.device(args.device)
 
 
+def _column(text: str) -> int | str:
+    """A column by its number or name; names of a header are never numbers."""
+    return int(text) if text.isdecimal() else text
+
+
 def _size(text: str) -> int:
     """Parses ``500M``, ``4G``, ... as bytes."""
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -209,6 +224,9 @@ def read_graph(args: argparse.Namespace) -> EdgeList:
             num_nodes=args.num_nodes,
             skip=args.skip,
             text_labels=args.text_labels,
+            source_column=args.source_column,
+            target_column=args.target_column,
+            weight_column=args.weight_column,
             memory=args.memory,
         )
     if name not in _NETWORKS:

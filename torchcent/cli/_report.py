@@ -12,6 +12,7 @@ from torch import Tensor
 import torchcent
 from torchcent.engines import _hops
 from torchcent.io import EdgeList
+from torchcent.io._directions import both_directions
 from torchcent.runtime import _ops
 
 if TYPE_CHECKING:
@@ -146,12 +147,15 @@ def describe(name: str, edges: EdgeList, weighted: bool = False) -> str:
     row, col = edges.edge_index
     loops = int((row == col).sum())
     weight = edges.edge_weight
+    in_file = f"{edges.num_edges:,} rows" + (f", {loops:,} self-loops" if loops else "")
+    if loops < edges.num_edges and both_directions(row.numpy(), col.numpy()):
+        in_file += ", every edge in both directions"
     rows = {
         "graph": name,
         "vertices": f"{n:,}" + _named(edges),
         "edges": (f"{graph.num_slots:,} arcs, directed" if graph.directed else
                   f"{graph.num_slots // 2:,}, undirected ({graph.num_slots:,} slots)"),
-        "in the file": f"{edges.num_edges:,} rows" + (f", {loops:,} self-loops" if loops else ""),
+        "in the file": in_file,
         "weights": _weights(weight, weighted),
     }  # fmt: skip
     if n:

@@ -11,6 +11,7 @@ from torchcent.io._arrays import read_npy, read_npz
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import FORMATS, format_of, load_bytes, replacing
+from torchcent.io._layout import Choice
 from torchcent.io._matrix import read_gr, read_metis, read_mtx
 from torchcent.io._mcl import read_abc, read_clusters, read_mci, write_clusters
 from torchcent.io._networkx import from_networkx, read_networkx
@@ -41,9 +42,12 @@ def read(
     num_nodes: int | None = None,
     skip: int = 0,
     text_labels: bool = False,
+    source_column: int | str | None = None,
+    target_column: int | str | None = None,
+    weight_column: int | str | None = None,
     memory: int | None = None,
 ) -> EdgeList:
-    """Reads a graph file. The suffix selects the format; ``.gz``, ``.bz2`` and ``.xz`` decompress.
+    """Reads a graph file. The suffix selects the format; ``.gz .bz2 .xz .zst`` decompress.
 
     ===================================  ======================  =============================
     suffix                               format                  directed by default
@@ -54,7 +58,7 @@ def read(
     .mci                                 mcl native matrix       unless symmetric
     .mtx                                 Matrix Market           only if ``general``
     .graph                               METIS, DIMACS10         no
-    .gr                                  DIMACS shortest paths   yes
+    .gr                                  DIMACS shortest paths   unless symmetric
     .graphml .gml                        through networkx        as the file says
     .npz                                 scipy sparse matrix     unless symmetric
     .npy .pt                             ``[2, E]``, ``[E, 2]``  no; .pt as the file says
@@ -65,7 +69,8 @@ def read(
     separated by blanks, tabs, commas or semicolons. Lines that begin with ``#`` or ``%`` are
     comments. A header line is recognised, and its column names (source/target, from/to,
     node_1/node_2, weight, ...) determine the columns. Without a header the third column is the
-    weight. Ids are either all integers or all names.
+    weight. ``source_column``, ``target_column`` and ``weight_column`` choose others. Ids are either
+    all integers of at most 64 bits or all names.
 
     Vertex numbering: ids that are exactly 0..n-1 are the vertex numbers, and ``labels`` is None.
     The same holds for ids below the n given by the file (``# Nodes: n``) or by ``num_nodes``. All
@@ -81,8 +86,12 @@ def read(
         num_nodes: number of vertices, including isolated vertices that no line mentions.
         skip: number of lines to skip at the top of an edge list.
         text_labels: treat the ids of an edge list as names even if they look like numbers.
-        memory: maximum number of bytes to use; None means half of the free memory. The decompressed
-            size and all sizes that the file claims are checked against it in advance.
+        source_column: the column of an edge list with the first end of each edge: its name in the
+            header, or its number, counted from 1. A name makes the first row a header.
+        target_column: the same for the second end.
+        weight_column: the same for the weights.
+        memory: maximum number of bytes to use; None means half of the free memory. What the file
+            holds and all sizes that it claims are checked against it before memory is allocated.
 
     Returns:
         An :class:`EdgeList`; its ``graph()`` can be passed to every measure.
@@ -90,11 +99,17 @@ def read(
     Raises:
         FileNotFoundError: the file does not exist.
         ValueError: the suffix is unknown, or the file is empty, truncated, binary or ragged, mixes
-            kinds of labels, has a weight that is not finite, or contradicts its own header. The
-            message names the file and, for text formats, the line.
+            kinds of labels, has an id beyond 64 bits or a weight that is not finite, lacks a chosen
+            column, or contradicts its own header. The message names the file and, for text formats,
+            the line.
         MemoryError: reading would use more than ``memory``; the message gives both sizes.
         TypeError: an argument has the wrong type.
         ImportError: the format needs an extra that is not installed.
+
+    Warns:
+        UserWarning: the third column of an edge list with a header holds numbers, but its name is
+            not that of a weight, so that the edges have no weights; the first row looks like the
+            numbers of vertices and edges; the file has fewer vertices than it says.
 
     Example:
         >>> import pathlib, tempfile
@@ -113,19 +128,31 @@ def read(
         num_nodes = check_files.count(num_nodes, "num_nodes")
     skip = check_files.count(skip, "skip")
     text_labels = check_values.flag(text_labels, "text_labels")
-    if kind != "edges" and (skip or text_labels):
-        given = f"skip={skip}" if skip else "text_labels=True"
+    choice = Choice(
+        check_files.column(source_column, "source_column"),
+        check_files.column(target_column, "target_column"),
+        check_files.column(weight_column, "weight_column"),
+    )
+    asked = {
+        f"skip={skip}": skip,
+        "text_labels=True": text_labels,
+        f"source_column={source_column!r}": choice.source,
+        f"target_column={target_column!r}": choice.target,
+        f"weight_column={weight_column!r}": choice.weight,
+    }
+    given = next((key for key, value in asked.items() if value), None)
+    if kind != "edges" and given is not None:
         raise ValueError(f"{name}: {given} is for edge lists in text, not for {kind}")
     limits = Budget.of(name, check.byte_budget(memory))
     if num_nodes is not None:
         limits.vertices(num_nodes)
     with limits.granted():
-        data = load_bytes(name, limits)
         if kind == "edges":
             return read_edges(
-                name, data, limits, directed=directed, num_nodes=num_nodes, skip=skip,
-                text_labels=text_labels,
+                name, limits, directed=directed, num_nodes=num_nodes, skip=skip,
+                text_labels=text_labels, choice=choice,
             )  # fmt: skip
+        data = load_bytes(name, limits)
         return _read_graph(name, kind, data, directed, num_nodes, limits)
 
 

@@ -149,12 +149,14 @@ def from_array(
     if weight is not None and weight.shape != (index.shape[1],):
         raise ValueError(f"{path}: {list(weight.shape)} weights for {index.shape[1]} edges")
     if labels is None:
-        index, labels, num_nodes = number_vertices(limits, index, num_nodes=num_nodes)
-    elif num_nodes is not None:
-        limits.vertices(num_nodes)
+        numbers, labels, num_nodes = number_vertices(limits, index, num_nodes=num_nodes)
+    else:
+        numbers = torch.from_numpy(np.ascontiguousarray(index))
+        if num_nodes is not None:
+            limits.vertices(num_nodes)
     try:
         return EdgeList(
-            torch.from_numpy(np.ascontiguousarray(index)),
+            numbers,
             None if weight is None else torch.from_numpy(finite_weight(path, weight)),
             labels,
             -1 if num_nodes is None else num_nodes,

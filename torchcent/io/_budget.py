@@ -25,6 +25,10 @@ _COST = {
 }
 #: Additional bytes per line, and the number of lines that the numeric readers process at a time.
 _CHUNK_LINE, _CHUNK_LINES = 160, 1 << 22
+#: Bytes per row of numbers while the file is read (with weights), and per byte of a piece of text.
+_ROW, _WEIGHTED_ROW, _PIECE = 32, 48, 12
+#: Bytes per edge while vertices are numbered, and per vertex.
+_EDGE, _VERTEX = 44, 16
 #: Bytes of a line whose fields are Python objects.
 _LINE = 500
 
@@ -74,6 +78,17 @@ class Budget:
         """Checks a claimed number of vertices, 8 bytes each, before anything is allocated."""
         self.allow(8 * n, f"num_nodes={n} vertices take 8 bytes each")
         return n
+
+    def rows(self, rows: int, weighted: bool, piece: int, comments: int) -> None:
+        """Checks the needs of rows of numbers: those so far, their last piece and comments."""
+        row = _WEIGHTED_ROW if weighted else _ROW
+        needed = row * rows + _PIECE * piece + 4 * comments
+        self.allow(needed, f"what the file holds, not all of it counted: {rows} rows")
+
+    def numbering(self, edges: int, span: int) -> None:
+        """Checks the needs of numbering the vertices of edges, whose ids are in a range."""
+        needed = _EDGE * edges + _VERTEX * min(2 * edges, span)
+        self.allow(needed, f"numbering the vertices of {edges} edges")
 
     def lines(self, data: bytes) -> None:
         """Checks the needs of the line-by-line readers, which hold a Python object per field."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -17,6 +18,7 @@ from torchcent.check import _weights as check_weights
 from torchcent.check._values import shortened
 from torchcent.graph import Graph
 from torchcent.io._budget import Budget
+from torchcent.runtime import _ops
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,13 +141,13 @@ def _label_array(labels: Any) -> np.ndarray:
 
 def number_vertices(
     limits: Budget,
-    ids: np.ndarray,
+    ends: Sequence[np.ndarray] | np.ndarray,
     *,
     num_nodes: int | None = None,
     declared: int | None = None,
     also: np.ndarray | None = None,
     one_based: bool = False,
-) -> tuple[np.ndarray, np.ndarray | None, int]:
+) -> tuple[Tensor, np.ndarray | None, int]:
     """Maps integer ids to vertex numbers: ``(numbers [2, E], labels or None, n)``.
 
     The ids are the vertex numbers if they are exactly 0..n-1, or if they lie in this range for the
@@ -155,24 +157,25 @@ def number_vertices(
 
     Args:
         limits: the budget of the file.
-        ids: int64 ``[2, E]``.
+        ends: sources and targets, int64 ``[E]`` each.
         num_nodes: number of vertices that the caller requires.
         declared: number of vertices that the file declares.
         also: ids of vertices without edges.
         one_based: whether the format counts from 1 (used only if n is known).
     """
-    known = ids.ravel() if also is None else np.concatenate([ids.ravel(), also])
+    more = np.empty(0, np.int64) if also is None else also
+    known = [x for x in (*ends, more) if x.size]
     n = declared if num_nodes is None else num_nodes
     if n is not None:
         limits.vertices(n)
-    if not known.size:
-        return ids, None, n or 0
-    low, high = int(known.min()), int(known.max())
+    if not known:
+        return _joined(ends), None, n or 0
+    low, high = min(int(x.min()) for x in known), max(int(x.max()) for x in known)
     if n is not None:
         if low >= 0 and high < n and not (one_based and low >= 1):
-            return ids, None, n
+            return _joined(ends), None, n
         if low >= 1 and high <= n:
-            return ids - 1, np.arange(1, n + 1), n
+            return _joined(ends).sub_(1), np.arange(1, n + 1), n
         if one_based and num_nodes is None:
             raise ValueError(
                 f"{limits.path}: the file says {n} vertices, but its ids go from {low} to {high}; "
@@ -184,37 +187,56 @@ def number_vertices(
                 f"accepted: 0..{num_nodes - 1} or 1..{num_nodes}"
             )
     span = high - low + 1
-    # a lookup table over the range (1 + 8 bytes per entry) is faster than sorting
-    if span <= 8 * known.size + 1024 and 18 * span <= limits.limit:
-        seen = np.zeros(span, bool)
-        seen[known - low] = True
-        labels = np.flatnonzero(seen) + low
-        if len(labels) == span:
-            numbers = ids - low if low else ids
-        else:
-            place = np.cumsum(seen)
-            place -= 1
-            numbers = place[ids - low]
-    else:
-        labels = np.unique(known)
-        numbers = np.searchsorted(labels, ids)
+    limits.numbering(len(ends[0]), span)
+    labels = distinct_ids(*ends, more)
     if n is not None and len(labels) != n:
         what = f"{limits.path}: the file says {n} vertices, but its edges name {len(labels)}"
         if len(labels) > n:
             raise ValueError(what)
         warnings.warn(f"{what}; only these are taken, others have no ids", stacklevel=4)
+    if len(labels) >= 2**31:
+        raise ValueError(f"{limits.path}: {len(labels)} vertices; accepted: below 2^31")
     compact = low == 0 and len(labels) == span
-    return numbers, None if compact else labels, len(labels)
+    return _places(labels, ends), None if compact else labels, len(labels)
+
+
+def distinct_ids(*ids: np.ndarray) -> np.ndarray:
+    """The distinct ids of up to three int64 arrays, in increasing order."""
+    if not _ops.available:
+        return np.unique(np.concatenate(ids))
+    arrays = [_tensor(x) for x in ids] + [_tensor(np.empty(0, np.int64))] * (3 - len(ids))
+    found: np.ndarray = _ops.ops.distinct_ids(*arrays, torch.get_num_threads()).numpy()
+    return found
+
+
+def _places(labels: np.ndarray, ends: Sequence[np.ndarray] | np.ndarray) -> Tensor:
+    """Where the ids, ``[2, E]``, stand among the labels."""
+    if not _ops.available:
+        return torch.from_numpy(np.searchsorted(labels, np.stack(tuple(ends))))
+    arrays = map(_tensor, (labels, *ends))
+    found: Tensor = _ops.ops.id_places(*arrays, torch.get_num_threads())
+    return found
+
+
+def _tensor(ids: np.ndarray) -> Tensor:
+    return torch.from_numpy(np.require(ids, np.int64, ["C", "W"]))
+
+
+def _joined(ends: Sequence[np.ndarray] | np.ndarray) -> Tensor:
+    return torch.from_numpy(np.stack(tuple(ends)))
 
 
 def number_names(
-    where: str, codes: np.ndarray, names: list[str], num_nodes: int | None = None
-) -> tuple[np.ndarray, np.ndarray, int]:
+    where: str,
+    codes: Sequence[np.ndarray] | np.ndarray,
+    names: list[str],
+    num_nodes: int | None = None,
+) -> tuple[Tensor, np.ndarray, int]:
     """Maps names to vertex numbers in alphabetical order: ``(numbers [2, E], labels, n)``.
 
     Args:
         where: the file, for messages.
-        codes: int64 ``[2, E]``, positions in ``names``.
+        codes: sources and targets, int64 ``[E]`` each, positions in ``names``.
         names: distinct names, in any order.
         num_nodes: number of vertices that the caller requires.
     """
@@ -227,4 +249,4 @@ def number_names(
     number[order] = np.arange(len(names))
     labels = np.empty(len(names), object)
     labels[:] = [names[k] for k in order]
-    return number[codes], labels, len(names)
+    return _joined([number[x] for x in codes]), labels, len(names)

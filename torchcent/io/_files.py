@@ -1,25 +1,19 @@
-"""File suffixes, decompression, and writing that replaces a file atomically."""
+"""File suffixes, whole files and their text, and writing that replaces a file atomically."""
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import contextlib
-import gzip
 import io
-import lzma
 import os
-import zlib
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
 from torchcent.check import _files as check_files
 from torchcent.check._values import shortened
 from torchcent.io._budget import Budget
+from torchcent.io._packed import CHUNK, COMPRESSIONS, DAMAGED, chunks, compressing
 from torchcent.runtime import _replacing
-
-COMPRESSIONS = (".gz", ".bz2", ".xz")
-_CHUNK = 1 << 22
 
 #: Maps suffixes to formats. ``format=`` accepts a format name or any of its suffixes.
 FORMATS = {
@@ -94,13 +88,12 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
     try:
         with open(path, "rb") as raw:
             limits.allow(os.fstat(raw.fileno()).st_size, "the size of the file")
-            data = _joined(_chunks(raw, compression, limits), limits) if raw.peek(1) else b""
+            data = _joined(chunks(raw, compression, limits), limits) if raw.peek(1) else b""
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise ValueError(f"{path}: is a directory, not a graph file") from None
-    # for truncated input, bz2 raises ValueError, lzma LZMAError and gzip EOFError
-    except (EOFError, ValueError, OSError, zlib.error, lzma.LZMAError) as error:
+    except DAMAGED as error:
         if getattr(error, "errno", None) is not None:  # from the OS, not the decompressor
             raise
         raise ValueError(f"{path}: truncated or damaged {compression} file ({error})") from None
@@ -109,53 +102,13 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
     return data
 
 
-def _joined(chunks: Iterator[bytes], limits: Budget) -> bytes:
+def _joined(parts: Iterator[bytes], limits: Budget) -> bytes:
     """Joins all chunks; the decompressed size is checked against the limit as it grows."""
     whole = io.BytesIO()
-    for chunk in chunks:
+    for chunk in parts:
         limits.allow(whole.tell() + len(chunk), "what the file holds, not all of it counted")
         whole.write(chunk)
     return whole.getvalue()
-
-
-def _chunks(raw: IO[bytes], compression: str, limits: Budget) -> Iterator[bytes]:
-    if compression == ".xz":
-        yield from _unpack_xz(raw, limits)
-        return
-    file: Any = raw
-    if compression == ".gz":
-        file = gzip.GzipFile(fileobj=raw)
-    elif compression == ".bz2":
-        file = bz2.BZ2File(raw)
-    while chunk := file.read(_CHUNK):
-        yield chunk
-
-
-def _unpack_xz(raw: IO[bytes], limits: Budget) -> Iterator[bytes]:
-    """Like LZMAFile, but also limits the dictionary size that a file claims (up to 4 GiB)."""
-    packed = raw.read(_CHUNK)
-    while packed:
-        unpack = lzma.LZMADecompressor(memlimit=limits.limit)
-        while not unpack.eof:
-            if unpack.needs_input and not packed and not (packed := raw.read(_CHUNK)):
-                raise EOFError("it ends before the end-of-stream marker")
-            try:
-                yield unpack.decompress(packed, _CHUNK)
-            except lzma.LZMAError as error:
-                if "limit" not in str(error):
-                    raise
-                raise MemoryError(
-                    f"{limits.path}: the dictionary of this .xz file does not fit into "
-                    f"memory={limits.limit}"
-                ) from None
-            packed = b""
-        rest = unpack.unused_data
-        while not (packed := rest.lstrip(b"\0")) and (rest := raw.read(_CHUNK)):  # padding
-            pass
-        if len(packed) < 6:
-            packed += raw.read(_CHUNK)
-        if not packed.startswith(b"\xfd7zXZ"):  # ignore trailing data, as LZMAFile does
-            return
 
 
 def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
@@ -192,8 +145,8 @@ def is_text(data: bytes) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(data)
     try:
-        for start in range(0, len(data), _CHUNK):
-            decoder.decode(view[start : start + _CHUNK])
+        for start in range(0, len(data), CHUNK):
+            decoder.decode(view[start : start + CHUNK])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
@@ -222,25 +175,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     path = check_files.path(path)
     suffix = split_suffix(path)[1]
+    if suffix == ".zst":
+        raise ValueError(f"{path}: .zst is read only; accepted: .gz, .bz2, .xz")
     with (
         _replacing.replacing(path) as (raw, regular),
-        _compressing(raw, suffix if regular else "") as file,
+        compressing(raw, suffix if regular else "") as file,
     ):
         yield file
-
-
-@contextlib.contextmanager
-def _compressing(raw: IO[bytes], compression: str) -> Iterator[IO[bytes]]:
-    if not compression:
-        yield raw
-        return
-    packed: Any
-    if compression == ".gz":  # no time stamp and no file name: equal contents give equal files
-        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
-            yield packed
-    elif compression == ".bz2":
-        with bz2.BZ2File(raw, "wb") as packed:
-            yield packed
-    else:
-        with lzma.LZMAFile(raw, "wb", preset=3) as packed:
-            yield packed

@@ -10,6 +10,7 @@ from torchcent.io._files import text_lines
 
 BLANKS = " \t"  # the only separators: no other control characters and no Unicode spaces
 INTEGER = re.compile(r"-?[0-9]+")
+_SEPARATORS = {"": "blanks", "\t": "tabs", ",": "commas", ";": "semicolons"}
 _SOURCE = r"(source|src|from|tail|start)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(1|a)"
 _TARGET = r"(target|dst|dest|to|head|end)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(2|b)"
 _WEIGHT = r"weights?|w|values?|cost|length|distance|strength|score|count"
@@ -27,6 +28,20 @@ class Layout:
     weight: int | None
     header: bool
     has_names: bool = False  # the first row has ids that are not integers
+    left: str | None = None  # the third column, if it holds numbers and is not taken
+
+
+@dataclass
+class Choice:
+    """The columns that the caller chose: names, or numbers from 1."""
+
+    source: int | str | None = None
+    target: int | str | None = None
+    weight: int | str | None = None
+
+    @property
+    def named(self) -> bool:
+        return any(isinstance(x, str) for x in (self.source, self.target, self.weight))
 
 
 @dataclass
@@ -54,12 +69,17 @@ def without_comments(data: bytes) -> tuple[bytes, int]:
     return body, number
 
 
-def declared(path: str, data: bytes) -> Declared:
+def comment_lines(data: bytes) -> list[bytes]:
+    if b"#" not in data and b"%" not in data:
+        return []
+    return [m.group(0) for m in re.finditer(rb"^[ \t]*[#%][^\n]*", data, re.M)]
+
+
+def declared(path: str, lines: list[bytes]) -> Declared:
     """Parses the comments: ``# Nodes: n`` (SNAP, torchcent), KONECT's ``% asym`` and counts."""
     said = Declared()
-    if b"#" not in data and b"%" not in data:
+    if not lines:
         return said
-    lines = [m.group(0) for m in re.finditer(rb"^[ \t]*[#%][^\n]*", data, re.M)]
     comments = [line.strip()[1:].strip() for line in text_lines(path, b"\n".join(lines))]
     konect = False
     for comment in comments:
@@ -114,9 +134,9 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def find_layout(path: str, body: bytes, number: int) -> Layout:
+def find_layout(path: str, body: bytes, number: int, choice: Choice) -> Layout:
     """Finds the separator, width, header and column roles from the first two rows."""
-    first, *rest = _first_rows(path, body)
+    first, *rest = first_rows(path, body)
     separator = next((x for x in "\t,;" if x in first), "")
     if separator == "\t" and all(map(is_number, split_blanks(first))):
         separator = ""
@@ -128,20 +148,65 @@ def find_layout(path: str, body: bytes, number: int) -> Layout:
         )
     names = [x.lower() for x in fields]
     below = split_line(rest[0], separator) if rest else []
-    header = _is_header(fields, names, below)
-    source, target, weight = 0, 1, 2 if len(fields) > 2 else None
+    taken = [
+        x - 1 if isinstance(x, int) else k for k, x in enumerate((choice.source, choice.target))
+    ]
+    header = choice.named or _is_header(fields, names, below, taken)
+    source, target, weight = 0, 1, None
     if header:
         roles = [_find(names, kind) for kind in (_SOURCE, _TARGET)]
         if None not in roles and roles[0] != roles[1]:
             source, target = roles  # type: ignore[assignment]
+    where = f"{path}:{number}"
+    if choice.source is not None:
+        source = _chosen(where, "source_column", choice.source, fields)
+    if choice.target is not None:
+        target = _chosen(where, "target_column", choice.target, fields)
+    if choice.weight is not None:
+        weight = _chosen(where, "weight_column", choice.weight, fields)
+    elif header:
         weight = _find(names, _WEIGHT, (source, target))
+    elif len(fields) > 2 and 2 not in (source, target):
+        weight = 2
+    if len({source, target, weight}) < 3:
+        raise ValueError(
+            f"{where}: source, target and weight are three columns, but columns {source + 1}, "
+            f"{target + 1} and {'none' if weight is None else weight + 1} were chosen"
+        )
     row = below if header else fields
     ends = row[source : source + 1] + row[target : target + 1]
     has_names = not all(map(INTEGER.fullmatch, ends))
-    return Layout(separator, len(fields), source, target, weight, header, has_names)
+    left = None
+    if weight is None and 2 not in (source, target) and any(map(is_number, row[2:3])):
+        left = fields[2]
+    return Layout(separator, len(fields), source, target, weight, header, has_names, left)
 
 
-def _first_rows(path: str, body: bytes) -> list[str]:
+def _chosen(where: str, argument: str, column: int | str, fields: list[str]) -> int:
+    """The place of a column that the caller chose."""
+    if isinstance(column, int):
+        if column > len(fields):
+            raise ValueError(f"{where}: {argument}={column}, but the row has {len(fields)} columns")
+        return column - 1
+    for known in (fields, [x.lower() for x in fields]):
+        if known.count(column) == 1:
+            return known.index(column)
+    shown = ", ".join(map(repr, fields))
+    raise ValueError(f"{where}: {argument}={column!r} is no column of the header: {shown[:200]}")
+
+
+def mixed_separators(fields: list[str], separator: str) -> str:
+    """Advice for fields of which one holds numbers between separators other than the file's."""
+    for text in fields:
+        parts = [x for x in re.split(r"[ \t,;]+", text) if x]
+        quoted = separator != "" and separator in text
+        if len(parts) > 1 and all(map(is_number, parts)) and not quoted:
+            name = _SEPARATORS[separator]
+            return f"; {name} separate the fields of this file, use them throughout"
+    return ""
+
+
+def first_rows(path: str, body: bytes) -> list[str]:
     """Returns the first two rows that are not blank."""
     rows: list[bytes] = []
     start = 0
@@ -158,7 +223,7 @@ def _find(names: list[str], kind: str, taken: tuple[int, ...] = ()) -> int | Non
     return next((k for k, x in enumerate(names) if re.fullmatch(kind, x) and k not in taken), None)
 
 
-def _is_header(fields: list[str], names: list[str], below: list[str]) -> bool:
+def _is_header(fields: list[str], names: list[str], below: list[str], taken: list[int]) -> bool:
     """Whether a row is a header: it has two known column names, or words above numbers."""
     if any(map(is_number, fields)):
         return False
@@ -166,5 +231,5 @@ def _is_header(fields: list[str], names: list[str], below: list[str]) -> bool:
         return True
     if len(below) != len(fields):
         return False
-    ids = [INTEGER.fullmatch(x) is not None for x in below[:2]]
+    ids = [INTEGER.fullmatch(below[k]) is not None for k in taken if k < len(below)]
     return all(ids) or (not any(ids) and len(below) > 2 and is_number(below[2]))

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from torchcent.io._budget import Budget
+from torchcent.io._directions import both_directions
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._tokens import IrregularText, number_rows
@@ -295,7 +296,8 @@ def _check_both_ends(
 def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
     """Reads DIMACS shortest-path ``.gr``: ``c`` comments, ``p sp n m``, arcs ``a u v weight``.
 
-    The graph is directed; the labels are 1..n, as in the file.
+    By default, the graph is undirected if the file lists every arc in both directions with the same
+    weight, as road networks do. The labels are 1..n, as in the file.
     """
     limits.text("gr", data)
     data = text_bytes(path, data)
@@ -317,7 +319,9 @@ def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> Ed
         raise ValueError(f"{path}: the line 'p' says {m} arcs, the body has {len(table)}")
     row, col = _ends(path, table, counts, n, at, "arc")
     weight = finite_weight(path, table[:, 2])
-    return one_based_edges(np.stack([row, col]), weight, n, directed is not False)
+    if directed is None:
+        directed = not m or not both_directions(row, col, weight)
+    return one_based_edges(np.stack([row, col]), weight, n, directed)
 
 
 def _numbers(

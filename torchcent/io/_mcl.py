@@ -15,6 +15,7 @@ import torch
 from torchcent.check import _files as check_files
 from torchcent.check._values import dense, shortened
 from torchcent.io._budget import Budget
+from torchcent.io._directions import both_directions
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import encodes, load_bytes, replacing, text_bytes, text_lines
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number, split_blanks, split_line
@@ -67,11 +68,11 @@ def _regular(rows: bytes) -> _Parts:
     layout = Layout(separator, width, 0, 1, 2 if width == 3 else None, False)
     columns = _read_arrow(rows, layout, text_labels=True)
     assert columns.names is not None
-    seen, first_at = np.unique(columns.ids.T.ravel(), return_index=True)
+    seen, first_at = np.unique(np.stack(columns.ends, axis=1).ravel(), return_index=True)
     order = seen[np.argsort(first_at)]
     number = np.empty(len(columns.names), np.int64)
     number[order] = np.arange(len(order))
-    source, target = number[columns.ids]
+    source, target = (number[x] for x in columns.ends)
     return source, target, columns.weight, [columns.names[k] for k in order]
 
 
@@ -125,12 +126,7 @@ def read_mci(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
             raise ValueError(f"{path}: index {part[wrong][0]} is not in the domain of the matrix")
     row, col = numbered
     if directed is None:
-        forth, back = np.lexsort((weight, col, row)), np.lexsort((weight, row, col))
-        directed = not (
-            np.array_equal(row[forth], col[back])
-            and np.array_equal(col[forth], row[back])
-            and np.array_equal(weight[forth], weight[back])
-        )
+        directed = not both_directions(row, col, weight)
     labels = None if np.array_equal(domain, np.arange(n)) else domain
     weights = None if (weight == 1).all() else torch.from_numpy(weight)
     return EdgeList(torch.from_numpy(np.stack([row, col])), weights, labels, n, directed)

@@ -85,7 +85,7 @@ def read_parquet(
         numbers, labels, n = number_names(path, codes, words, num_nodes)
     if directed is None:
         directed = bool(own.get("directed", False))
-    return EdgeList(torch.from_numpy(np.array(numbers)), weight, labels, n, directed)
+    return EdgeList(numbers, weight, labels, n, directed)
 
 
 def _own_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:

@@ -1,72 +1,120 @@
 """Text edge lists: SNAP, KONECT, Network Repository, CSV with or without a header.
 
 One reader, :func:`read_lines`, defines the format and names the line of every error. Two fast
-readers (numpy for numbers, pyarrow, if installed, for anything) handle regular input. They leave
-everything else to :func:`read_lines`, so that they never decide whether a file is valid.
+readers handle regular input: compiled code rows of numbers (``_rows``), which it reads piece by
+piece while the file is decompressed, and pyarrow, if installed, anything. They leave everything
+else to :func:`read_lines`, so that they never decide whether a file is valid.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
 
 from torchcent.io._budget import Budget
-from torchcent.io._edge_list import EdgeList, number_names, number_vertices
-from torchcent.io._files import is_text, text_bytes, text_lines
+from torchcent.io._edge_list import EdgeList, distinct_ids, number_names, number_vertices
+from torchcent.io._files import is_text, load_bytes, text_bytes, text_lines
 from torchcent.io._layout import (
     BLANKS,
     INTEGER,
+    Choice,
     Declared,
     Layout,
+    comment_lines,
     declared,
     find_layout,
+    first_rows,
     is_number,
+    mixed_separators,
     split_line,
     without_comments,
 )
-from torchcent.io._tokens import IrregularText, integer_columns, number_rows
-
-
-@dataclass
-class Columns:
-    """Three columns; the ids are int64 or positions in ``names``."""
-
-    ids: np.ndarray
-    names: list[str] | None
-    weight: np.ndarray | None
+from torchcent.io._rows import Columns, read_rows
+from torchcent.io._stream import pieces_of, pieces_of_file
+from torchcent.io._tokens import IrregularText
 
 
 def read_edges(
     path: str,
-    data: bytes,
     limits: Budget,
     *,
     directed: bool | None = None,
     num_nodes: int | None = None,
     skip: int = 0,
     text_labels: bool = False,
+    choice: Choice | None = None,
 ) -> EdgeList:
     """Reads a text edge list; see :func:`torchcent.read`."""
+    choice = choice or Choice()
+    try:
+        columns, said, layout = _streamed(path, limits, skip, text_labels, choice)
+    except IrregularText:
+        columns, said, layout = _whole(path, limits, skip, text_labels, choice)
+    if layout and not (skip or layout.header or said.num_nodes is not None):
+        _warn_of_counts(path, columns)
+    if layout and layout.left is not None:
+        warnings.warn(
+            f"{path}: column {layout.left!r} holds numbers, but is not taken; "
+            f"weight_column={layout.left!r} (--weight-column) takes it for weights",
+            stacklevel=3,
+        )
+    return _edge_list(path, columns, said, directed, num_nodes, limits)
+
+
+_Found = tuple[Columns, Declared, Layout | None]
+
+
+def _streamed(path: str, limits: Budget, skip: int, text_labels: bool, choice: Choice) -> _Found:
+    """Reads rows of numbers piece by piece, without the text of the file in memory as a whole.
+
+    Raises:
+        IrregularText: anything that is not regular, errors included. :func:`_whole` finds them.
+    """
+    if text_labels:
+        raise IrregularText
+    with contextlib.closing(pieces_of_file(path, limits)) as pieces:
+        head, share = next(pieces, (bytearray(), 1.0))
+        second = next(pieces, None)
+        try:
+            data = _skipped(path, text_bytes(path, bytes(head)), skip)
+            body, number = without_comments(data)
+            if second and len(first_rows(path, body)) < 2:
+                raise IrregularText
+            layout = find_layout(path, body, number + skip, choice)
+        except ValueError:
+            raise IrregularText from None
+        if layout.has_names:
+            raise IrregularText
+        rows = _below_header(body, layout)
+        rest = chain([(bytearray(rows), share)], [second] if second else [], pieces)
+        columns, comments = read_rows(rest, layout, limits)
+    try:
+        return columns, declared(path, comment_lines(data) + comments), layout
+    except ValueError:
+        raise IrregularText from None
+
+
+def _whole(path: str, limits: Budget, skip: int, text_labels: bool, choice: Choice) -> _Found:
+    """Reads any text."""
+    data = load_bytes(path, limits)
     limits.text("edges", data)
     data = _skipped(path, text_bytes(path, data), skip)
-    said = declared(path, data)
+    said = declared(path, comment_lines(data))
     body, number = without_comments(data)
     number += skip
     if not body or body.isspace():
-        columns = Columns(np.empty((2, 0), np.int64), None, None)
-    else:
-        layout = find_layout(path, body, number)
-        if text_labels or layout.has_names:
-            limits.text("names", data)
-        columns = _columns(path, body, layout, number, text_labels, limits)
-        if not (skip or layout.header or said.num_nodes is not None):
-            _warn_of_counts(path, columns)
-    return _edge_list(path, columns, said, directed, num_nodes, limits)
+        none = np.empty(0, np.int64)
+        return Columns((none, none), None, None), said, None
+    layout = find_layout(path, body, number, choice)
+    if text_labels or layout.has_names:
+        limits.text("names", data)
+    return _columns(path, body, layout, number, text_labels, limits), said, layout
 
 
 def _skipped(path: str, data: bytes, skip: int) -> bytes:
@@ -81,18 +129,32 @@ def _skipped(path: str, data: bytes, skip: int) -> bytes:
     return data[start:] if start else data
 
 
+def _below_header(body: bytes, layout: Layout) -> bytes:
+    """The rows below the header."""
+    end = body.find(b"\n") + 1 if layout.header else 0
+    return body[end:] if end or not layout.header else b""
+
+
 def _columns(
     path: str, body: bytes, layout: Layout, number: int, text_labels: bool, limits: Budget
 ) -> Columns:
-    start = body.find(b"\n") + 1 if layout.header else 0
-    rows = body[start:] if start or not layout.header else b""
-    for fast in (_read_numbers, _read_arrow):
-        try:
-            return fast(rows, layout, text_labels)
-        except IrregularText:
-            continue
-    limits.lines(rows)
-    return read_lines(path, rows, layout, number + layout.header, text_labels)
+    rows = _below_header(body, layout)
+    try:
+        return _read_numbers(rows, layout, text_labels, limits)
+    except IrregularText:
+        pass
+    try:
+        return _read_arrow(rows, layout, text_labels)
+    except IrregularText:
+        limits.lines(rows)
+        return read_lines(path, rows, layout, number + layout.header, text_labels)
+
+
+def _read_numbers(rows: bytes, layout: Layout, text_labels: bool, limits: Budget) -> Columns:
+    """Reads integer ids and numeric weights with compiled code."""
+    if text_labels or layout.has_names:
+        raise IrregularText
+    return read_rows(pieces_of(rows), layout, limits)[0]
 
 
 def _arrow() -> Any:
@@ -102,31 +164,6 @@ def _arrow() -> Any:
     except ImportError:
         return None
     return pyarrow
-
-
-def _read_numbers(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
-    """Reads integer ids and numeric weights with numpy."""
-    if text_labels or (layout.width > 2 and _arrow()):  # pyarrow parses real numbers faster
-        raise IrregularText
-    separator = layout.separator.encode()
-    separators = 0
-    if separator:
-        if any(x in rows and x != separator for x in (b" ", b"\t")):
-            raise IrregularText
-        separators = rows.count(separator)
-        rows = rows.replace(separator, b" ")
-    plain = layout.width == 2
-    values, counts = number_rows(rows, np.int64 if plain else np.float64)
-    if ((counts != layout.width) & (counts != 0)).any():
-        raise IrregularText
-    if separator and separators != (layout.width - 1) * np.count_nonzero(counts):
-        raise IrregularText  # an empty field
-    if not plain and not integer_columns(rows, layout.width, (layout.source, layout.target)):
-        raise IrregularText
-    table = values.reshape(-1, layout.width)
-    ids = np.ascontiguousarray(table[:, [layout.source, layout.target]].T).astype(np.int64)
-    weight = None if layout.weight is None else table[:, layout.weight].copy()
-    return Columns(ids, None, _finite(weight))
 
 
 def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
@@ -168,7 +205,7 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
     weight = None if layout.weight is None else table[f"f{layout.weight}"].to_numpy()
     both = [table[f"f{k}"] for k in ends]
     if integers:
-        return Columns(np.stack([x.to_numpy() for x in both]), None, _finite(weight))
+        return Columns((both[0].to_numpy(), both[1].to_numpy()), None, _finite(weight))
     coded = pa.chunked_array([c for x in both for c in x.chunks], pa.string()).dictionary_encode()
     coded = coded.combine_chunks()
     if isinstance(coded, pa.ChunkedArray):  # more than 2 GB of names
@@ -184,7 +221,8 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
     if numeric and not text_labels:
         raise IrregularText
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return Columns(codes.reshape(2, -1), names, _finite(weight))
+    source, target = codes.reshape(2, -1)
+    return Columns((source, target), names, _finite(weight))
 
 
 def _single_blanks(rows: bytes) -> bytes:
@@ -228,20 +266,28 @@ def read_lines(
             plural = "s" if len(fields) > 1 else ""
             raise ValueError(
                 f"{path}:{at}: {len(fields)} field{plural} where the lines before have "
-                f"{layout.width}: {line.strip()[:60]!r}"
+                f"{layout.width}: {line.strip()[:60]!r}{mixed_separators(fields, layout.separator)}"
             )
         ends = (fields[layout.source], fields[layout.target])
         for label in ends:
             if not label:
                 raise ValueError(f"{path}:{at}: a vertex without a name: {line.strip()[:60]!r}")
             if not text_labels:
-                first_of.setdefault(INTEGER.fullmatch(label) is not None, (at, label))
+                integer = INTEGER.fullmatch(label) is not None
+                if integer and len(label) > 18 and _id(label) == 2**63:
+                    raise ValueError(
+                        f"{path}:{at}: id {label[:40]} is beyond 64 bits; accepted: -2^63 to "
+                        "2^63 - 1, or text_labels=True (--text-labels) to take ids for names"
+                    )
+                first_of.setdefault(integer, (at, label))
                 if len(first_of) == 2:
                     (a, one), (b, name) = first_of[True], first_of[False]
+                    advice = mixed_separators([name], layout.separator) or (
+                        "; if some names look like numbers, say text_labels=True (--text-labels)"
+                    )
                     raise ValueError(
                         f"{path}:{at}: mixed labels: {name!r} (line {b}) is a name, {one} "
-                        f"(line {a}) a number; if some names look like numbers, say "
-                        "text_labels=True (--text-labels)"
+                        f"(line {a}) a number{advice}"
                     )
         sources.append(ends[0])
         targets.append(ends[1])
@@ -249,14 +295,20 @@ def read_lines(
             weights.append(_weight(path, at, fields[layout.weight]))
     weight = None if layout.weight is None else np.array(weights, np.float64)
     if not text_labels and False not in first_of:
-        try:
-            ids = np.array([list(map(int, sources)), list(map(int, targets))], np.int64)
-            return Columns(ids.reshape(2, -1), None, weight)
-        except (OverflowError, ValueError):  # too large for int64 or int(): not numbers
-            pass
+        ids = (np.array(list(map(_id, end)), np.int64) for end in (sources, targets))
+        return Columns((next(ids), next(ids)), None, weight)
     code: dict[str, int] = {}
     codes = [code.setdefault(x, len(code)) for x in sources + targets]
-    return Columns(np.array(codes, np.int64).reshape(2, -1), list(code), weight)
+    source, target = np.array(codes, np.int64).reshape(2, -1)
+    return Columns((source, target), list(code), weight)
+
+
+def _id(digits: str) -> int:
+    """The number, or 2^63 if it is beyond 64 bits; int() takes a few thousand digits at most."""
+    plain = digits.lstrip("-").lstrip("0") or "0"
+    number = int(plain) if len(plain) <= 19 else 2**64
+    number = -number if digits.startswith("-") else number
+    return number if -(2**63) <= number < 2**63 else 2**63
 
 
 def _weight(path: str, at: int, text: str) -> float:
@@ -270,13 +322,14 @@ def _weight(path: str, at: int, text: str) -> float:
 
 def _warn_of_counts(path: str, columns: Columns) -> None:
     """Warns if the first row looks like the numbers of vertices and edges, not like an edge."""
-    ids = columns.ids
-    if columns.names is not None or ids.shape[1] < 3 or ids[1, 0] != ids.shape[1] - 1:
+    source, target = columns.ends
+    if columns.names is not None or len(source) < 3 or target[0] != len(target) - 1:
         return
-    rest = ids[:, 1:]
-    if ids[0, 0] in (rest.max(), rest.max() + 1) or ids[0, 0] == len(np.unique(rest)):
+    rest = (source[1:], target[1:])
+    largest = max(x.max() for x in rest)
+    if source[0] in (largest, largest + 1) or source[0] == len(distinct_ids(*rest)):
         warnings.warn(
-            f"{path}: the first row, {ids[0, 0]} {ids[1, 0]}, was read as an edge, but looks like "
+            f"{path}: the first row, {source[0]} {target[0]}, was read as an edge, but looks like "
             "the numbers of vertices and edges; if so, say skip=1 (--skip 1)",
             stacklevel=4,
         )
@@ -291,7 +344,7 @@ def _edge_list(
     limits: Budget,
 ) -> EdgeList:
     labels: np.ndarray | None
-    names_only = not columns.ids.size and not all(map(INTEGER.fullmatch, said.vertices))
+    names_only = not len(columns.ends[0]) and not all(map(INTEGER.fullmatch, said.vertices))
     if columns.names is None and not names_only:
         try:
             also = np.array(list(map(int, said.vertices)), np.int64)
@@ -299,7 +352,7 @@ def _edge_list(
             raise ValueError(f"{path}: a '# vertex' comment without an integer") from None
         numbers, labels, n = number_vertices(
             limits,
-            columns.ids,
+            columns.ends,
             num_nodes=num_nodes,
             declared=said.num_nodes,
             also=also,
@@ -307,8 +360,9 @@ def _edge_list(
         )
     else:
         names = list(dict.fromkeys((columns.names or []) + said.vertices))
-        numbers, labels, n = number_names(path, columns.ids, names, num_nodes)
+        numbers, labels, n = number_names(path, columns.ends, names, num_nodes)
     if directed is None:
         directed = bool(said.directed)
-    weight = None if columns.weight is None else torch.from_numpy(np.array(columns.weight))
-    return EdgeList(torch.from_numpy(np.array(numbers)), weight, labels, n, directed)
+    weight = columns.weight
+    weights = None if weight is None else torch.from_numpy(np.require(weight, requirements="W"))
+    return EdgeList(numbers, weights, labels, n, directed)

@@ -72,27 +72,3 @@ def _number_rows(text: bytes, dtype: type[np.generic]) -> tuple[np.ndarray, np.n
     if len(values) != len(starts):  # such as 5-3, which numpy reads as two numbers
         raise IrregularText
     return values, counts
-
-
-def integer_columns(text: bytes, width: int, columns: tuple[int, ...]) -> bool:
-    """Whether these columns of a ``width``-column text hold only short integers.
-
-    Ids parsed as float64, next to a weight, are exact if they are integers of at most 15 digits.
-    The text must be known to have ``width`` fields on each nonblank line.
-    """
-    start = 0
-    while start < len(text):
-        end = text.find(b"\n", start + CHUNK) + 1 or len(text)
-        part = text[start:end]
-        raw = np.frombuffer(part, np.uint8)
-        blank = raw <= 32
-        ends = np.flatnonzero(~blank & np.concatenate([blank[1:], [True]]))
-        starts = np.flatnonzero(~blank & np.concatenate([[True], blank[:-1]]))
-        digit = ((raw >= 48) & (raw <= 57)) | (raw == 45)
-        odd = np.searchsorted(ends, np.flatnonzero(~digit & ~blank)) % width
-        lengths = (ends - starts + 1).reshape(-1, width)
-        for column in columns:
-            if (odd == column).any() or (len(lengths) and lengths[:, column].max() > 15):
-                return False
-        start = end
-    return True

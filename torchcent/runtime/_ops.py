@@ -95,6 +95,26 @@ def _unknown_size() -> Any:
     return torch.library.get_ctx().new_dynamic_size()
 
 
+def _fake_read_rows(
+    text: Tensor, separator: int, width: int, source: int, target: int, weight: int, *_: object
+) -> tuple[Tensor, ...]:
+    rows = _unknown_size()
+    return (
+        _sized(text, (2, rows)),
+        _sized(text, rows if weight >= 0 else 0, torch.float64),
+        _sized(text, (_unknown_size(), 2)),
+        _sized(text, _unknown_size()),
+    )
+
+
+def _fake_distinct_ids(source: Tensor, *_: object) -> Tensor:
+    return _sized(source, _unknown_size())
+
+
+def _fake_id_places(labels: Tensor, source: Tensor, *_: object) -> Tensor:
+    return _sized(source, (2, source.numel()))
+
+
 def _fake_vertex_ids(edge_index: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
     return _sized(edge_index, edge_index.shape, torch.int32), _sized(edge_index, 2)
 
@@ -256,6 +276,9 @@ if available:
     _registered = torch.library.Library("torchcent", "FRAGMENT")  # for as long as it is kept
     _fakes: dict[str, Callable[..., Any]] = {
         "codes": _fake_codes,
+        "read_rows": _fake_read_rows,
+        "distinct_ids": _fake_distinct_ids,
+        "id_places": _fake_id_places,
         "vertex_ids": _fake_vertex_ids,
         "csr": _fake_csr,
         "slots": _fake_slots,

@@ -11,7 +11,6 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -24,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cpu/radix.h"
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
 
@@ -118,27 +118,8 @@ struct Numbered {
   int64_t column;
 };
 
-uint64_t word_of(uint64_t word) { return word; }
+using torchcent::word_of;
 uint64_t word_of(const Numbered& arc) { return arc.word; }
-
-// Sorts by the lowest `bits` bits of words, in passes of up to 11. `other` has room for as many.
-template <class Arc>
-void radix_sort(Arc* arc, Arc* other, int64_t count, int bits) {
-  constexpr int kMostBits = 11;
-  const int passes = (bits + kMostBits - 1) / kMostBits, digit = (bits + passes - 1) / passes;
-  const uint64_t mask = (uint64_t{1} << digit) - 1;
-  std::array<int64_t, (1 << kMostBits) + 1> place;
-  Arc *from = arc, *to = other;
-  for (int pass = 0; pass < passes; ++pass) {
-    const int shift = pass * digit;
-    std::fill_n(place.begin(), mask + 2, 0);
-    for (int64_t i = 0; i < count; ++i) ++place[(word_of(from[i]) >> shift & mask) + 1];
-    for (size_t d = 0; d <= mask; ++d) place[d + 1] += place[d];
-    for (int64_t i = 0; i < count; ++i) to[place[word_of(from[i]) >> shift & mask]++] = from[i];
-    std::swap(from, to);
-  }
-  if (from != arc) std::copy(from, from + count, arc);
-}
 
 // The buckets: rows whose numbers agree in all but the lowest `shift` bits.
 struct Buckets {
