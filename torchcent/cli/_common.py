@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -16,6 +16,7 @@ from torchcent import Graph
 from torchcent.io import EdgeList, from_networkx, read
 from torchcent.io._similarity import SIMILARITIES, to_distances
 from torchcent.runtime._optional import need
+from torchcent.scale._group import launched
 
 #: creates the parser of a subcommand from its name, its help, and text to show after the examples
 Add = Callable[..., argparse.ArgumentParser]
@@ -102,6 +103,16 @@ def run_arguments(args: argparse.Namespace) -> dict[str, Any]:
     """The keyword arguments set by `run_options`."""
     shared = {"memory": args.memory, "progress": False if args.quiet else None}
     return shared | ({"engine": args.engine} if "engine" in args else {})
+
+
+def world() -> Literal["world"] | None:
+    """The group of the ranks that torchrun has started; None for a process alone."""
+    return "world" if launched() else None
+
+
+def leads() -> bool:
+    """Whether this process writes results: of several ranks, only the first does."""
+    return not launched() or os.environ["RANK"] == "0"
 
 
 def set_threads(args: argparse.Namespace) -> None:

@@ -102,12 +102,17 @@ def _mcl(args: argparse.Namespace) -> None:
     edges = _load(args)
     started = time.perf_counter()
     graph: tuple[Any, Any] = (edges.edge_index, edges.edge_weight)
-    shared = {"num_nodes": edges.num_nodes, "directed": edges.directed, **options}
+    shared = {
+        "num_nodes": edges.num_nodes, "directed": edges.directed, "group": _common.world(),
+        **options,
+    }  # fmt: skip
     if args.sweep is None:
         found = [torchcent.mcl(*graph, inflation=args.inflation, **shared)]
     else:
         swept = torchcent.mcl_sweep(*graph, inflations=args.sweep, **shared)
         found = swept.clusterings
+    if not _common.leads():
+        return
     seconds = time.perf_counter() - started
     kind = "directed" if edges.directed else "undirected"
     kind += ", weighted" if edges.edge_weight is not None else ""
