@@ -3,9 +3,12 @@
 import datetime
 import os
 import signal
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -234,3 +237,19 @@ def test_groups(ranks: list[dict[str, Any]]) -> None:
             assert all(map(torch.equal, parts, want))
     with pytest.raises(ValueError, match="group='world', but there are no ranks"):
         torchcent.mcl(ring(5, 1), group="world")
+
+
+def test_the_command_under_torchrun(tmp_path: Path) -> None:
+    index = generate.planted(160, 8, seed=5)
+    lines = "".join(f"{a} {b}\n" for a, b in index.T.tolist())
+    (tmp_path / "graph.txt").write_text(lines)
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    for ranks, name in (([], "one.txt"), (torchrun, "two.txt")):
+        done = subprocess.run(
+            [sys.executable, *ranks, "-m", "torchcent", "mcl", "graph.txt", "-o", name],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+            env={**os.environ, "PYTHONPATH": str(Path(torchcent.__file__).parents[1])},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("clusters ") == done.stderr.count(f"clusters in {name}") == 1
+    assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "two.txt").read_bytes()

@@ -16,6 +16,7 @@ from torchcent import Graph
 from torchcent.io import EdgeList, from_networkx, read
 from torchcent.io._similarity import SIMILARITIES, to_distances
 from torchcent.runtime._optional import need
+from torchcent.scale._group import launched
 
 #: creates the parser of a subcommand from its name, its help, and text to show after the examples
 Add = Callable[..., argparse.ArgumentParser]
@@ -132,7 +133,7 @@ def run_arguments(args: argparse.Namespace) -> dict[str, Any]:
 
 def ranks() -> int:
     """The number of processes that torchrun has started for this command."""
-    return int(os.environ["WORLD_SIZE"]) if "TORCHELASTIC_RUN_ID" in os.environ else 1
+    return int(os.environ["WORLD_SIZE"]) if launched() else 1
 
 
 def leads() -> bool:

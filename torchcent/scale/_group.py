@@ -41,7 +41,7 @@ def group_of(group: object) -> Group | None:
         if not dist.is_available():
             raise ValueError("group='world' needs a PyTorch with torch.distributed")
         if not dist.is_initialized():
-            if "TORCHELASTIC_RUN_ID" not in os.environ:
+            if not launched():
                 raise ValueError(
                     "group='world', but there are no ranks: start the program by torchrun, or "
                     "call torch.distributed.init_process_group before"
@@ -59,6 +59,11 @@ def group_of(group: object) -> Group | None:
         _groups[group] = Group(group)
     found = _groups[group]
     return found if found.size > 1 else None
+
+
+def launched() -> bool:
+    """Whether torchrun has started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
 
 
 def _initialise() -> None:
