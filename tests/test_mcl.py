@@ -1,6 +1,7 @@
 """Markov clustering: engines against each other and against an oracle, options, results."""
 
 import math
+import re
 import warnings
 
 import mcl_oracle as oracle
@@ -314,9 +315,18 @@ def test_memory_is_refused_before_and_during_a_run(how: str) -> None:
         pytest.skip("there is no compiled operator")
     index, weight = planted(10, 30, 4)
     need = torchcent.explain_mcl(index, weight, engine=how).memory
-    with pytest.raises(MemoryError, match=rf"mcl with engine='{how}'.*needs .*memory=\d+"):
-        torchcent.mcl(index, weight, engine=how, memory=need - 1)
     assert torchcent.mcl(index, weight, engine=how, memory=need).num_clusters == 10
+    refused = rf"mcl with engine='{how}'.*needs .*memory=\d+"
+    if how == "fused":  # in pieces
+        graph = torchcent.Graph.from_edge_index(index)
+        weight = None
+        with pytest.raises(MemoryError, match=refused) as error:
+            torchcent.mcl(graph, engine=how, memory=1000)
+        need = int(re.search(r"\((\d+) bytes\)", str(error.value))[1])
+        assert torchcent.explain_mcl(graph, engine=how, memory=need).memory == need
+        index = graph
+    with pytest.raises(MemoryError, match=refused):
+        torchcent.mcl(index, weight, engine=how, memory=need - 1)
 
 
 def test_memory_is_obeyed_during_a_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,12 @@
 """The operator for Markov clustering: values, pruning, determinism, limits, cancellation."""
 
+import itertools
 import os
 import re
 import shutil
 import subprocess
+from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 
 import mcl_oracle as oracle
@@ -81,6 +84,7 @@ def iterate(
     rules: oracle.Rules = EXACT,
     threads: int = 1,
     control: Tensor | None = None,
+    share: tuple[int, int, int] = (0, 1, 1),
 ) -> tuple[Flow, list[float]]:
     if control is None:
         control = torch.zeros(4, dtype=torch.int64)
@@ -94,6 +98,8 @@ def iterate(
         rules.recover,
         rules.mass,
         threads,
+        0,
+        *share,
     )
     return out[:4], out[4].tolist()
 
@@ -259,6 +265,68 @@ def test_threads_do_not_change_a_bit(rules: oracle.Rules) -> None:
         several = iterate(start, 1.7, rules=rules, threads=threads)
         assert all((a == b).all() for a, b in zip(one[0], several[0], strict=True))
         assert one[1] == several[1]
+
+
+FILTERED = oracle.Rules(1e-2, 300, 300, 0.9)
+
+
+@cache
+def filtered() -> Flow:
+    """A flow of which most products are omitted, by batches of columns."""
+    return iterate(to_flow(oracle.start(planted(40, 50, 3))), 2.5, rules=FILTERED)[0]
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("parts", [2, 3, 1000])
+def test_shares_have_the_columns_of_the_whole(large: bool, parts: int) -> None:
+    flow = filtered() if large else to_flow(oracle.start(planted(5, 9, 3)))
+    rules = FILTERED if large else oracle.Rules()
+    want, summary = iterate(flow, 1.7, rules=rules, threads=2)
+    cuts = sorted({0, parts // 3, parts // 2, parts})
+    count = torch.zeros_like(want[1])
+    told, products = [], []
+    for first, last in itertools.pairwise(cuts):
+        got, said = iterate(flow, 1.7, rules=rules, share=(first, last, parts))
+        mine = got[1] > 0
+        count += mine
+        assert (got[1][mine] == want[1][mine]).all()
+        own = torch.repeat_interleave(mine, want[1].long())
+        assert (got[2] == want[2][own]).all()
+        assert (got[3] == want[3][own]).all()
+        told.append(said)
+        products.append(said[1])
+    assert (count == 1).all()
+    sums = np.array(told).sum(0)
+    sums[0], sums[6] = np.max(told, 0)[0], np.min(told, 0)[6]
+    assert sums.tolist() == summary
+    if large and parts == 2:  # equal but for a batch of 16 columns
+        batch = 16 * max(flow[1].tolist()) ** 2
+        assert abs(products[0] - products[1]) <= batch < products[0] / 4
+
+
+def test_orders_beyond_the_limit_are_in_a_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    flow = filtered()
+    want, _ = iterate(flow, 1.7, rules=FILTERED)
+    least = 8 * int(want[1].sum()) * 5 // 4
+    for size, in_file in ((least, True), (64 * least, False)):
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        control = torch.tensor([0, 0, size, 0])
+        got, _ = iterate(flow, 1.7, rules=FILTERED, control=control, threads=2)
+        assert all((a == b).all() for a, b in zip(want, got, strict=True))
+        assert not list(tmp_path.iterdir())
+        monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+        control = torch.tensor([0, 0, size, 0])
+        with pytest.raises(MemoryError) if in_file else nullcontext():
+            iterate(flow, 1.7, rules=FILTERED, control=control)
+
+
+def test_an_impossible_share() -> None:
+    start = to_flow(np.eye(5))
+    for share in ((-1, 1, 2), (1, 0, 2), (0, 3, 2), (0, 0, 0)):
+        with pytest.raises((RuntimeError, ValueError), match="first <= last <= parts"):
+            iterate(start, share=share)
 
 
 def test_progress_and_cancellation() -> None:

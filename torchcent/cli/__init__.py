@@ -22,6 +22,7 @@ import torchcent
 from torchcent.cli import _common, _files, _ledgers, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
 from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
+from torchcent.scale._group import Stopped
 from torchcent.scale._ledger import recording
 
 __all__ = ["MEASURES", "Measure", "main"]
@@ -66,6 +67,7 @@ def _epilog(command: str = "", more: str = "") -> str:
 #: errors whose messages are printed without a traceback
 _TOLD = (
     ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, OverflowError,
+    Stopped,
 )  # fmt: skip
 
 

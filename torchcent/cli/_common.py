@@ -75,7 +75,7 @@ def run_options(parser: argparse.ArgumentParser, engines: str = "") -> argparse.
         group.add_argument("--engine", default="auto", help=engines)
     group.add_argument(
         "--device", default="cpu", metavar="DEVICE",
-        help="cpu (the default, even where there is a GPU), cuda or cuda:N",
+        help="cpu (the default, even where there is a GPU), cuda, cuda:N, or all: every GPU",
     )  # fmt: skip
     group.add_argument("--threads", type=int, metavar="T", help="of the CPU (default: all cores)")
     memory_option(group)
@@ -114,11 +114,38 @@ def seed_option(parser: argparse.ArgumentParser) -> None:
 def run_arguments(args: argparse.Namespace) -> dict[str, Any]:
     """The keyword arguments set by `run_options` and `checkpoint_option`."""
     shared = {"memory": args.memory, "progress": False if args.quiet else None}
-    return shared | {name: getattr(args, name) for name in ("engine", "checkpoint") if name in args}
+    shared |= {name: getattr(args, name) for name in ("engine", "checkpoint") if name in args}
+    if args.device == "all":
+        shared |= {"devices": "all"}
+    return shared | ({"group": "world"} if ranks() > 1 else {})
 
 
-def prepare(args: argparse.Namespace) -> None:
-    """Checks the values of `run_options`, and sets the number of threads."""
+def ranks() -> int:
+    """The number of processes that torchrun has started for this command."""
+    return int(os.environ["WORLD_SIZE"]) if "TORCHELASTIC_RUN_ID" in os.environ else 1
+
+
+def leads() -> bool:
+    """Whether this process writes the results: one of the ranks does."""
+    return ranks() == 1 or os.environ["RANK"] == "0"
+
+
+def prepare(args: argparse.Namespace, shares: bool = False) -> None:
+    """Checks the values of `run_options`, and sets the number of threads.
+
+    Args:
+        shares: whether the command shares its work among devices and ranks.
+    """
+    if args.device == "all" and not shares:
+        raise ValueError(f"--device all: {args.command} uses one device; accepted: cuda, cuda:N")
+    if ranks() > 1:
+        if not shares:
+            raise ValueError(
+                f"{args.command} does not share its work among ranks; start it without torchrun"
+            )
+        if args.device == "all":
+            raise ValueError("--device all is for one process; ranks take --device cuda")
+        args.quiet = args.quiet or not leads()
     place(args)
     if args.memory is not None and args.memory < 1:
         raise ValueError(f"--memory {args.memory}; accepted: 1 or more bytes")
@@ -131,10 +158,15 @@ def prepare(args: argparse.Namespace) -> None:
 def place(args: argparse.Namespace) -> torch.device:
     """The device of the graph, as given by `--device`."""
     count = torch.cuda.device_count()
-    known = ["cpu", *(["cuda"] if count else []), *(f"cuda:{at}" for at in range(count))]
+    several = ["cuda", "all"] if count else []
+    known = ["cpu", *several, *(f"cuda:{at}" for at in range(count))]
     if args.device not in known:
         lacks = "" if count else "; this PyTorch finds no CUDA device"
         raise ValueError(f"--device {args.device}; accepted: {', '.join(known)}{lacks}")
+    if args.device == "all":
+        return torch.device("cuda", 0)
+    if args.device == "cuda" and ranks() > 1:
+        return torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     return torch.device(args.device)
 
 

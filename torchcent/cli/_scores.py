@@ -298,7 +298,7 @@ def _score(args: argparse.Namespace) -> None:
         raise ValueError("--time-limit: only with --approx")
     if limit is not None and args.checkpoint is not None:
         raise ValueError("--time-limit and --checkpoint exclude each other")
-    _common.prepare(args)
+    _common.prepare(args, shares=args.measure.checkpoint)
     edges, graph, started = _common.load_graph(args)
     args.vertex_labels = edges.vertex_labels
     found = None
@@ -307,6 +307,8 @@ def _score(args: argparse.Namespace) -> None:
         name, scores = "betweenness", found.scores
     else:
         name, scores = args.measure.run(graph, args)
+    if not _common.leads():
+        return
     _common.remark_run(args, graph, started)
     if found is not None:
         _common.remark(args, f"{found.in_words} ({found.reason})")

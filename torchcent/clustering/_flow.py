@@ -9,6 +9,9 @@ from torch import Tensor
 
 from torchcent.graph import Graph, _csr
 
+# Entries that a sum over all of them reads at a time, and the bytes that each takes meanwhile.
+AT_A_TIME, AT_A_TIME_ON_ACCELERATOR, BYTES_AT_A_TIME = 2**15, 2**22, 40
+
 
 @dataclass(frozen=True, eq=False)
 class Flow:
@@ -47,18 +50,44 @@ class Flow:
         held = (self.begin, self.length, self.row, self.value)
         return sum(part.numel() * part.element_size() for part in held)
 
-    def packed(self) -> tuple[Tensor, Tensor, Tensor]:
-        """colptr int64 [n + 1], row int64 and value, without gaps."""
+    def compact(self) -> Flow:
+        """The same flow, with the columns one after the other, without gaps."""
         colptr = pointers(self.length)
         if self.row.numel() == int(colptr[-1]) and torch.equal(colptr[:-1], self.begin):
-            return colptr, self.row.long(), self.value
-        column = torch.repeat_interleave(
-            torch.arange(self.num_nodes, device=self.device), self.length.long()
-        )
-        place = (
-            torch.arange(column.numel(), device=self.device) + (self.begin - colptr[:-1])[column]
-        )
-        return colptr, self.row[place].long(), self.value[place]
+            return self
+        place = self.places(slice(None))
+        return Flow(colptr[:-1].contiguous(), self.length, self.row[place], self.value[place])
+
+    def packed(self) -> tuple[Tensor, Tensor, Tensor]:
+        """colptr int64 [n + 1], row int64 and value, without gaps."""
+        held = self.compact()
+        return pointers(held.length), held.row.long(), held.value
+
+    def places(self, columns: slice | Tensor) -> Tensor:
+        """int64: where the entries of these columns are, column by column."""
+        length = self.length[columns].long()
+        offset = self.begin[columns] - pointers(length)[:-1]
+        offset = torch.repeat_interleave(offset, length)
+        return offset.add_(torch.arange(offset.numel(), device=self.device))
+
+    def sums(self, of: Tensor) -> Tensor:
+        """[n]: the sum of `of` over the rows of each column, of which few are read at a time."""
+        upto = pointers(self.length)
+        found = torch.zeros_like(of)
+        most = AT_A_TIME if self.device.type == "cpu" else AT_A_TIME_ON_ACCELERATOR
+        first = 0
+        while first < self.num_nodes:
+            last = int(torch.searchsorted(upto, upto[first] + most, right=True)) - 1
+            last = max(last, first + 1)
+            ends = upto[first : last + 1] - upto[first]
+            over = of[self.row[self.places(slice(first, last))]].cumsum(0)
+            total = torch.nn.functional.pad(over, (1, 0))
+            found[first:last] = total[ends[1:]] - total[ends[:-1]]
+            first = last
+        return found
+
+    def to(self, device: torch.device) -> Flow:
+        return Flow(*(x.to(device) for x in (self.begin, self.length, self.row, self.value)))
 
     def to_dense(self) -> Tensor:
         """float32 [n, n]: M, with column j at [:, j]."""

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.clustering import _batch, _flow, _interpret, _plan, _quality, _run
+from torchcent.clustering import _batch, _interpret, _plan, _quality, _ranks, _run
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
-from torchcent.clustering._flow import Flow
-from torchcent.clustering._rules import Prune, Rules
+from torchcent.clustering._prepare import Prepared, prepare
+from torchcent.clustering._rules import Prune
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
 from torchcent.runtime import _memory
+from torchcent.scale._group import GroupLike, agreed, group_of
 
 __all__ = [
     "Clustering", "MclSweep", "Prune", "SplitJoin", "clustering_distance", "clustering_quality",
@@ -47,6 +47,7 @@ def mcl(
     memory: int | None = None,
     progress: bool | None = None,
     return_flow: bool = False,
+    group: GroupLike = None,
 ) -> Clustering:
     r"""Markov clustering: finds groups of vertices that a random walk seldom leaves.
 
@@ -89,10 +90,14 @@ def mcl(
         engine: "fused" (compiled; processes one column at a time and never stores M^e), "dense" (a
             matrix product), "tensor" (torch.sparse, any device), or "auto"; see
             :func:`explain_mcl`.
-        memory: maximum number of bytes to use; None means half of the free memory.
+        memory: maximum number of bytes to use; None means half of the free memory. Flows that do
+            not fit are computed in pieces (docs/clustering.md).
         progress: None shows a bar after two seconds if the output is a terminal; True always shows
             it, False never.
         return_flow: whether the result includes the last flow.
+        group: a process group of ``torch.distributed``, or "world" for the default one. Its ranks
+            call mcl with the same arguments, share each iteration, and all get the same result as
+            a single process. None means this process alone. Not for batches.
 
     Returns:
         Clustering, on the device of the graph.
@@ -101,6 +106,8 @@ def mcl(
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
         MemoryError: the flow does not fit; the message gives both sizes.
+
+        With ``group``, an error of a rank is raised on all.
 
     Results are bitwise reproducible for the same graph, device and engine, for any number of
     threads. An iteration takes O(n k^2) time with k entries per column; 10 to 100 iterations are
@@ -119,23 +126,30 @@ def mcl(
         van Dongen 2000, "Graph clustering by flow simulation"; Bustamam, Burrage and Hamilton 2010,
         on CUDA with ELLPACK-R (the chaos of their Eq. 3 tends to 1, not to 0: docs/clustering.md).
     """
-    rate = check_mcl.inflation(inflation)
-    limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
-    treat = check_mcl.overlap(overlap)
-    check.flag(return_flow, "return_flow")
-    prepared = _prepare(
-        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress,
-        batch, ptr, memory,
-    )  # fmt: skip
-    rules, how, room = prepared.rules, prepared.engine, check.byte_budget(memory)
-    graphs = prepared.graph.ptr
+    ranks = group_of(group)
+    with agreed(ranks):
+        rate = check_mcl.inflation(inflation)
+        limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
+        treat = check_mcl.overlap(overlap)
+        check.flag(return_flow, "return_flow")
+        prepared = prepare(
+            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine,
+            progress, batch, ptr, memory,
+        )  # fmt: skip
+        rules, how, room = prepared.rules, prepared.engine, check.byte_budget(memory)
+        graphs = prepared.graph.ptr
+        if graphs is not None and ranks is not None:
+            raise ValueError(
+                "group= does not go with batch= or ptr=: give each rank some of the graphs"
+            )
     if graphs is not None:
         result = _batch.run(prepared.take(), graphs, rules, rate, limits, how, room, progress)
     else:
-        plan = _plan.plan(prepared.flow, rules, how, room)
-        result = _run.run(prepared.take(), rules, rate, limits, plan, progress)
-    _run.warn_if_stuck(result, limits)
-    return _clustering(result, rate, treat, return_flow, graphs)
+        plan = _ranks.plan(ranks, prepared.flow, rules, how, room, (rate, limits, treat))
+        result = _run.run(prepared.take(), rules, rate, limits, plan, progress, group=ranks)
+    with agreed(ranks):
+        _run.warn_if_stuck(result, limits)
+        return _clustering(result, rate, treat, return_flow, graphs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,6 +211,7 @@ def mcl_sweep(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    group: GroupLike = None,
 ) -> MclSweep:
     """Markov clustering for several inflations, which share the first expansion.
 
@@ -217,28 +232,31 @@ def mcl_sweep(
         >>> [row["modularity"] > 0.35 for row in sweep.table]
         [False, True, True]
     """
-    rates = check_mcl.inflations(inflations)
-    limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
-    treat = check_mcl.overlap(overlap)
-    prepared = _prepare(
-        edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, progress,
-        memory=memory,
-    )  # fmt: skip
-    flow, rules = prepared.flow, prepared.rules
-    plan = _plan.plan(flow, rules, prepared.engine, check.byte_budget(memory))
-    shared = _run.expand(flow, rules, plan, progress)
+    ranks = group_of(group)
+    with agreed(ranks):
+        rates = check_mcl.inflations(inflations)
+        limits = _run.Limits(check_mcl.chaos(chaos), check_mcl.max_iter(max_iter))
+        treat = check_mcl.overlap(overlap)
+        prepared = prepare(
+            edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine,
+            progress, memory=memory,
+        )  # fmt: skip
+        flow, rules, room = prepared.flow, prepared.rules, check.byte_budget(memory)
+    plan = _ranks.plan(ranks, flow, rules, prepared.engine, room, (rates, limits, treat))
+    shared = _run.expand(flow, rules, plan, progress, ranks)
     clusterings: list[Clustering] = []
     table = []
     for rate in rates:
         result = _run.run(
-            shared.flow, rules, rate, limits, plan, progress, expanded=shared.summaries[0]
+            shared.flow, rules, rate, limits, plan, progress, shared.summaries[0], ranks
         )
-        _run.warn_if_stuck(result, limits)
         result.engines = shared.engines[:1] + [
             change for change in result.engines if change[0] != shared.engines[0][0]
         ]
-        clusterings.append(_clustering(result, rate, treat, False))
-        table.append(_row(prepared, clusterings))
+        with agreed(ranks):
+            _run.warn_if_stuck(result, limits)
+            clusterings.append(_clustering(result, rate, treat, False))
+            table.append(_row(prepared, clusterings))
     return MclSweep(rates, clusterings, table)
 
 
@@ -286,7 +304,7 @@ def clustering_quality(
             raise ValueError(
                 f"clustering has {num_nodes} labels, but edge_index contains vertex id {highest}"
             )
-    prepared = _prepare(edge_index, edge_weight, 2, "max", None, num_nodes, directed, "auto", None)
+    prepared = prepare(edge_index, edge_weight, 2, "max", None, num_nodes, directed, "auto", None)
     check_mcl.same_size(labels.numel(), prepared.flow.num_nodes)
     label = torch.unique(labels.to(prepared.flow.device), return_inverse=True)[1]
     return _quality.fit(prepared.flow, prepared.graph, prepared.similarity, label)
@@ -315,49 +333,11 @@ def explain_mcl(
         >>> torchcent.explain_mcl(everybody).engine
         'dense'
     """
-    prepared = _prepare(
+    prepared = prepare(
         edge_index, edge_weight, expansion, loops, prune, num_nodes, directed, engine, None,
         memory=memory,
     )  # fmt: skip
     return _plan.plan(prepared.flow, prepared.rules, prepared.engine, check.byte_budget(memory))
-
-
-@dataclass(eq=False)
-class _Prepared:
-    graph: Graph
-    similarity: Tensor
-    flow: Flow
-    rules: Rules
-    engine: str
-
-    def take(self) -> Flow:
-        """Returns the flow and drops the reference to it."""
-        flow = self.flow
-        del self.flow, self.similarity, self.graph
-        return flow
-
-
-def _prepare(
-    edge_index: Tensor | Graph, edge_weight: Tensor | None, expansion: int,
-    loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
-    engine: str, progress: bool | None, batch: Tensor | None = None, ptr: Tensor | None = None,
-    memory: int | None = None,
-) -> _Prepared:  # fmt: skip
-    rules = Rules(check_mcl.expansion(expansion), check_mcl.prune(prune))
-    kind, chosen = check_mcl.loops(loops), check_mcl.engine(engine)
-    if progress is not None:
-        check.flag(progress, "progress")
-    if isinstance(edge_index, Tensor):
-        edge_index = check.edge_index(edge_index)
-        if kind is None:  # copied: it is read again below, and another thread may modify it
-            edge_index = edge_index.clone()
-    weight = check_mcl.similarities(edge_index, edge_weight)
-    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
-    similarity = _flow.similarities(graph, weight)
-    own = None
-    if kind is None and isinstance(edge_index, Tensor):
-        own = _flow.input_loops(edge_index, weight, graph.num_nodes)
-    return _Prepared(graph, similarity, _flow.build(graph, similarity, kind, own), rules, chosen)
 
 
 def _clustering(
@@ -388,7 +368,7 @@ def _clustering(
     )  # fmt: skip
 
 
-def _row(prepared: _Prepared, clusterings: list[Clustering]) -> dict[str, float]:
+def _row(prepared: Prepared, clusterings: list[Clustering]) -> dict[str, float]:
     last = clusterings[-1]
     size = last.sizes
     row: dict[str, float] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from torchcent.clustering import _tensor
+from torchcent.clustering import _flow, _pieces, _tensor
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Rules, step_memory
 from torchcent.runtime import _memory, _ops
@@ -27,10 +27,12 @@ SMALL: dict[_Key, int] = {
 }  # fmt: skip
 # Bytes of the dense engine per entry of [n, n]: the flow, its power, and the arrays of pruning.
 DENSE_BYTES = 32
-_ENTRY = 8  # bytes of an entry: row and value
 _TENSOR_ENTRY = 36  # of the tensor engine, which holds new entries in blocks, then joined
 # Bytes per thread of the fused engine: per vertex, and its chunk of new entries (flow_store.h).
 _PER_NODE, _CHUNK = 24, 2**21
+# Bytes per vertex of an iteration in pieces: the columns of flows, the tables of their orders; per
+# thread, all that a kernel can touch.
+_IN_PIECES, _PER_THREAD = 250, 280
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class MclPlan:
         memory_limit: the limit in bytes.
         overhead: the part of these bytes that does not belong to either flow.
         may_switch: whether another engine may take over when the flow becomes dense or sparse.
+        pieces: number of pieces of the first expansion; more than 1 if flows do not fit in memory
+            (docs/clustering.md).
     """
 
     engine: str
@@ -64,6 +68,7 @@ class MclPlan:
     memory_limit: int
     overhead: int
     may_switch: bool
+    pieces: int = 1
 
     def __str__(self) -> str:
         rows = {
@@ -72,30 +77,47 @@ class MclPlan:
             "device": f"{self.device}" + (f", {self.threads} threads" if self.threads else ""),
             "graph": f"{self.num_nodes:,} vertices, {self.entries:,} entries of the flow",
             "expansion": f"{self.products:,} products, at most {self.expanded:,} entries kept",
-            "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed",
+            "memory": f"{readable(self.memory)} of {readable(self.memory_limit)} allowed"
+            + (f", in {self.pieces:,} pieces" if self.pieces > 1 else ""),
         }
         return "\n".join(f"{name:<9} {text}" for name, text in rows.items())
 
 
-def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
+def plan(
+    flow: Flow, rules: Rules, engine: str, memory: int | None, ranks: tuple[int, int] | None = None
+) -> MclPlan:
     """The plan of a run that starts from this flow.
+
+    Args:
+        ranks: the number of ranks that share it, and the limit that they have agreed on.
 
     Raises:
         MemoryError: the run does not fit; the message gives the need and the limit.
         ValueError: the engine cannot run on this device.
     """
-    limit = _memory.budget(memory, flow.device)
+    count, limit = (1, _memory.budget(memory, flow.device)) if ranks is None else ranks
     n, work = flow.num_nodes, products(flow, rules.expansion)
     most = step_memory(flow, rules)
-    cap = rules.prune.most if rules.prune is not None else None
-    expanded = int((most if cap is None else most.clamp(max=cap)).sum())
-    chosen, reason = _choose(flow, engine, work, limit)
+    expanded = int(most.sum())
+    largest = max(flow.nbytes, _pieces.ENTRY * expanded)
+    chosen, reason = _choose(flow, engine, work, limit - largest)
     each, slack, overhead = _needed(chosen, flow)
-    needed = max(flow.nbytes, _ENTRY * expanded) + each * expanded + slack + overhead
+    needed = largest + each * expanded + slack + overhead
+    pieces = 1
+    if count > 1:  # the share of a rank beside the whole
+        needed += each * -(-expanded // count)
+    elif needed > limit and chosen == "fused" and ranks is None:
+        fixed = flow.nbytes + beside_pieces(flow.device, n)
+        copies = _pieces.COPIES * _pieces.ENTRY
+        least = copies * _pieces.COLUMNS * (int(most.max()) if n else 0)
+        needed = fixed + least
+        if needed <= limit:
+            pieces = max(-(-copies * expanded // max(limit - fixed, 1)), 1)
+            needed = fixed + max(least, copies * -(-expanded // pieces))
     made = MclPlan(
         chosen, reason, flow.device, n, flow.entries, int(work), expanded,
         torch.get_num_threads() if flow.device.type == "cpu" else 0, needed, limit, overhead,
-        engine == "auto" and DENSE_BYTES * n * n + flow.nbytes <= limit,
+        engine == "auto" and DENSE_BYTES * n * n + flow.nbytes <= limit, pieces,
     )  # fmt: skip
     if needed > limit:
         what = f"mcl with engine={chosen!r}, up to {expanded:,} entries after the first expansion,"
@@ -103,13 +125,19 @@ def plan(flow: Flow, rules: Rules, engine: str, memory: int | None) -> MclPlan:
     return made
 
 
+def beside_pieces(device: torch.device, n: int) -> int:
+    """Bytes of an iteration in pieces that are not for entries."""
+    if device.type != "cpu":
+        return _IN_PIECES * n + _flow.BYTES_AT_A_TIME * _flow.AT_A_TIME_ON_ACCELERATOR
+    threads = max(torch.get_num_threads(), 1)
+    return (_IN_PIECES + _PER_THREAD * threads) * n + _flow.BYTES_AT_A_TIME * _flow.AT_A_TIME
+
+
 def products(flow: Flow, expansion: int = 2) -> float:
     """Multiplications of a column-by-column expansion of the flow."""
-    colptr, row, _ = flow.packed()
     work = flow.length.double()
     for _ in range(expansion - 1):
-        sums = torch.nn.functional.pad(work[row].cumsum(0), (1, 0))
-        work = sums[colptr[1:]] - sums[colptr[:-1]]
+        work = flow.sums(work)
     return float(work.sum())
 
 
@@ -129,7 +157,7 @@ def dense_pays(device: torch.device, n: int, work: float) -> bool:
     return n <= SMALL[key] or float(n) ** 3 < GEMM_GAIN[key] * work
 
 
-def _choose(flow: Flow, engine: str, work: float, limit: int) -> tuple[str, str]:
+def _choose(flow: Flow, engine: str, work: float, room: int) -> tuple[str, str]:
     n, device = flow.num_nodes, flow.device
     if engine == "fused" and not compiled(device):
         raise ValueError(
@@ -140,7 +168,7 @@ def _choose(flow: Flow, engine: str, work: float, limit: int) -> tuple[str, str]
     if engine != "auto":
         return engine, "asked for"
     sparse = sparse_engine(device)
-    if DENSE_BYTES * n * n > limit:
+    if DENSE_BYTES * n * n > room:
         return sparse, f"a matrix of {n:,} x {n:,} does not fit"
     if dense_pays(device, n, work):
         share = flow.entries / max(n * n, 1)
@@ -159,6 +187,6 @@ def _needed(engine: str, flow: Flow) -> tuple[int, int, int]:
         block = int(min(largest, products(flow)))
         return _TENSOR_ENTRY, 0, 12 * flow.entries + _tensor.BYTES_PER_PRODUCT * block
     if flow.device.type == "cuda":  # lists of columns; a block's places for every row
-        return _ENTRY, 36 * n, 20 * n
+        return _pieces.ENTRY, 36 * n, 20 * n
     threads = max(torch.get_num_threads(), 1)
-    return _ENTRY, 12 * n + _CHUNK * threads, _PER_NODE * n * threads
+    return _pieces.ENTRY, 12 * n + _CHUNK * threads, _PER_NODE * n * threads

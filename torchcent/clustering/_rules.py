@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -111,6 +112,18 @@ class Prune:
         return min(limits) if limits else None
 
 
+#: the shares [first, last) of `parts` into which the columns of a flow are dealt
+Share: TypeAlias = tuple[int, int, int]
+WHOLE: Share = (0, 1, 1)
+
+
+def columns_of(share: Share, n: int) -> tuple[int, int]:
+    """The columns of a share where shares are consecutive columns: in all engines but `fused` on
+    the CPU, which deals them by cost."""
+    first, last, parts = share
+    return n * first // parts, n * last // parts
+
+
 @dataclass(frozen=True)
 class Rules:
     """Expansion and pruning of a run, in the form that the operators expect."""
@@ -150,6 +163,11 @@ class Summary:
     mass: float
     total_mass: float
 
+    @staticmethod
+    def of_no_columns() -> Tensor:
+        """float64 [8]."""
+        return torch.tensor([0, 0, 0, 0, 0, 0, 1, 0], dtype=torch.float64, device="cpu")
+
     @classmethod
     def of(cls, values: Tensor) -> Summary:
         chaos, *counts, least, total = values.tolist()
@@ -158,11 +176,9 @@ class Summary:
 
 
 def step_memory(flow: Flow, rules: Rules) -> Tensor:
-    """int64 [n]: maximum entries of each column after expansion, before pruning."""
-    colptr, row, _ = flow.packed()
-    length = flow.length.long()
-    most = length
+    """int64 [n]: maximum entries of each column after expansion and pruning, ties aside."""
+    cap = rules.prune.most if rules.prune is not None else None
+    most = flow.length.long()
     for _ in range(rules.expansion - 1):
-        sums = torch.nn.functional.pad(most[row].cumsum(0), (1, 0))
-        most = (sums[colptr[1:]] - sums[colptr[:-1]]).clamp(max=flow.num_nodes)
-    return most
+        most = flow.sums(most).clamp(max=flow.num_nodes)
+    return most if cap is None else most.clamp(max=cap)

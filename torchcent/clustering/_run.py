@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -13,17 +12,16 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent.clustering import _dense, _plan, _tensor
-from torchcent.clustering._flow import Flow, columns_as_rows, from_dense, from_packed, pointers
+from torchcent.clustering import _engines, _plan, _tensor
+from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
-from torchcent.runtime import _codes, _memory, _ops
-from torchcent.runtime._codes import BYTES, CANCEL, DONE
+from torchcent.runtime import _codes
+from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
+from torchcent.scale._group import Group, agreed
 
 # Products of the first expansion below which a thread and a bar cost more than they are worth.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e5, 1e8
-# Predicted speed-up at which another engine takes over.
-_HYSTERESIS = 1.5
 _FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
 
 
@@ -55,24 +53,29 @@ class Limits:
 
 def run(
     flow: Flow, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
-    progress: bool | None, expanded: Summary | None = None,
+    progress: bool | None, expanded: Summary | None = None, group: Group | None = None,
 ) -> Run:  # fmt: skip
     """Iterates until the chaos is below its limit.
 
     If `expanded` is given, the flow has already been expanded and pruned, and is inflated first.
+    The ranks of a group share each iteration, and all get the result.
     """
     quiet()
     result = Run(flow)
     if flow.num_nodes == 0:
         return Run(flow, [Summary.of(torch.zeros(8, device="cpu"))], True, [(plan.engine, 1)])
     control = _codes.control()
-    quick = inline(plan.products, flow.device)
+    # A rank that was interrupted at any line could not tell the others.
+    quick = inline(plan.products, flow.device) and group is None
+    ranks = 1 if group is None else group.size
+    if group is not None and group.rank > 0:
+        progress = False
     bar = progress_bar(
-        max(flow.num_nodes, 1), f"mcl -I {inflation:g}", progress, quick, "columns",
+        -(-flow.num_nodes // ranks), f"mcl -I {inflation:g}", progress, quick, "columns",
         bar_format=_FORMAT,
     )  # fmt: skip
     with bar:
-        loop = _Loop(result, rules, inflation, limits, plan, control, bar)
+        loop = Loop(result, rules, inflation, limits, plan, control, bar, group)
         work = on_device(lambda: loop.iterate(expanded), flow.device)
         if quick:
             work()
@@ -101,9 +104,11 @@ def quiet() -> None:
         )
 
 
-def expand(flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None) -> Run:
+def expand(
+    flow: Flow, rules: Rules, plan: _plan.MclPlan, progress: bool | None, group: Group | None
+) -> Run:
     """Performs only the first expansion, with pruning, for several inflations."""
-    return run(flow, rules, 1.0, Limits(math.inf, 1), plan, progress)
+    return run(flow, rules, 1.0, Limits(math.inf, 1), plan, progress, group=group)
 
 
 def inflated(flow: Flow, inflation: float) -> Flow:
@@ -116,23 +121,24 @@ def inflated(flow: Flow, inflation: float) -> Flow:
     return from_packed(pointers(length), done.row, done.value)
 
 
-class _Loop:
+class Loop:
     def __init__(
         self, result: Run, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
-        control: Tensor, bar: tqdm,
+        control: Tensor, bar: tqdm, group: Group | None,
     ) -> None:  # fmt: skip
         self.result, self.rules, self.inflation = result, rules, inflation
         self.limits, self.plan, self.control, self.bar = limits, plan, control, bar
-        self.seconds = 0.0
+        self.group, self.seconds = group, 0.0
 
     def iterate(self, expanded: Summary | None) -> None:
         result = self.result
-        if expanded is not None:
-            result.flow = inflated(result.flow, self.inflation)
-            result.summaries.append(expanded)
-            result.converged = expanded.chaos < self.limits.chaos
-        engine: _Fused | _Tensor | _Dense = _ENGINES[self.plan.engine](self, result.flow)
-        result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
+        with agreed(self.group):
+            if expanded is not None:
+                result.flow = inflated(result.flow, self.inflation)
+                result.summaries.append(expanded)
+                result.converged = expanded.chaos < self.limits.chaos
+            engine = _engines.ENGINES[self.plan.engine](self, result.flow)
+            result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
         while not result.converged and len(result.summaries) < self.limits.max_iter:
             if not result.engines or result.engines[-1][0] != engine.name:
                 result.engines.append((engine.name, len(result.summaries) + 1))
@@ -143,12 +149,14 @@ class _Loop:
                 break
             self.seconds = time.perf_counter() - started
             result.summaries.append(summary)
-            result.converged = summary.chaos < self.limits.chaos or (
-                before is not None and engine.is_at(before)
-            )
-            self.tell()
-            engine = engine.better() or engine
-        result.flow = engine.flow()
+            with agreed(self.group):
+                result.converged = summary.chaos < self.limits.chaos or (
+                    before is not None and engine.is_at(before)
+                )
+                self.tell()
+                engine = engine.better() or engine
+        with agreed(self.group):
+            result.flow = engine.flow()
 
     def repeats(self) -> bool:
         """Whether the last two iterations look alike.
@@ -187,127 +195,6 @@ def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | Non
         return 0.0
     rate = math.log(chaos[-1] / chaos[-3]) / 2
     return seconds * math.log(goal / chaos[-1]) / rate
-
-
-class _Sparse:
-    """An engine on the sparse flow itself."""
-
-    def __init__(self, loop: _Loop, flow: Flow) -> None:
-        self.loop, self._flow = loop, flow
-
-    def flow(self) -> Flow:
-        return self._flow
-
-    def state(self) -> Flow:
-        return self._flow
-
-    def is_at(self, before: Flow | Tensor) -> bool:
-        """Whether the flow is bitwise identical to the flow before an iteration."""
-        assert isinstance(before, Flow)
-        return all(map(torch.equal, self._flow.packed(), before.packed()))
-
-    def better(self) -> _Dense | None:
-        """The dense engine, if the flow is dense enough for it to be faster."""
-        plan = self.loop.plan
-        if not plan.may_switch or self.loop.rules.expansion != 2:
-            return None
-        # An upper bound, as if all columns had maximum length; computed exactly only if it is large
-        # enough.
-        most = self.loop.result.summaries[-1].kept * float(self._flow.length.max())
-        if not _plan.dense_pays(plan.device, plan.num_nodes, most / _HYSTERESIS):
-            return None
-        work = _plan.products(self._flow)
-        if not _plan.dense_pays(plan.device, plan.num_nodes, work / _HYSTERESIS):
-            return None
-        return _Dense(self.loop, self._flow)
-
-    def room(self) -> int:
-        """Bytes that the next flow may use."""
-        plan = self.loop.plan
-        return max(plan.memory_limit - self._flow.nbytes - plan.overhead, 1)
-
-    def refuse(self) -> MemoryError:
-        limit, at = self.loop.plan.memory_limit, len(self.loop.result.summaries) + 1
-        return MemoryError(
-            f"mcl, iteration {at}, needs more than memory={limit} ({_memory.readable(limit)}), "
-            f"with {self._flow.entries:,} entries of the flow before it; raise memory, or keep "
-            "fewer entries: a smaller select and recover of Prune, or a larger threshold"
-        )
-
-
-class _Fused(_Sparse):
-    name = "fused"
-
-    def step(self) -> Summary:
-        held, control = self._flow, self.loop.control
-        control[BYTES] = self.room()
-        *new, summary = _ops.ops.mcl_iterate(
-            held.begin, held.length, held.row, held.value, control, *self.loop.arguments(),
-            torch.get_num_threads(), 0,
-        )  # fmt: skip
-        if control[BYTES] < 0:
-            raise self.refuse()
-        self._flow = Flow(*new)
-        return Summary.of(summary)
-
-
-class _Tensor(_Sparse):
-    name = "tensor"
-
-    def step(self) -> Summary:
-        room = self.room()
-        self.loop.control[BYTES] = room
-        new, summary = _tensor.iterate(self._flow, self.loop.control, *self.loop.arguments())
-        if new.nbytes > room:
-            raise self.refuse()
-        self._flow = new
-        return Summary.of(summary)
-
-
-class _Dense:
-    name = "dense"
-
-    def __init__(self, loop: _Loop, flow: Flow) -> None:
-        self.loop, self.rows = loop, columns_as_rows(flow)
-        self.kept = flow.entries
-
-    def step(self) -> Summary:
-        self.rows, told = _dense.iterate(self.rows, *self.loop.arguments())
-        summary = Summary.of(told.cpu())
-        self.kept = summary.kept
-        return summary
-
-    def flow(self) -> Flow:
-        return from_dense(self.rows)
-
-    def state(self) -> Tensor:
-        return self.rows
-
-    def is_at(self, before: Flow | Tensor) -> bool:
-        assert isinstance(before, Tensor)
-        return torch.equal(self.rows, before)
-
-    def better(self) -> _Fused | _Tensor | None:
-        """The engine for sparse columns, if the flow is sparse enough for it to be faster."""
-        plan = self.loop.plan
-        if not plan.may_switch or self.loop.rules.expansion != 2:
-            return None
-        # As if all columns had equal lengths; computed exactly only if that suffices.
-        n, work = plan.num_nodes, float(self.kept) ** 2 / plan.num_nodes
-        if _plan.dense_pays(plan.device, n, work * _HYSTERESIS):
-            return None
-        entry = self.rows != 0
-        work = float((entry.sum(0).double() * entry.sum(1).double()).sum())
-        if _plan.dense_pays(plan.device, n, work * _HYSTERESIS):
-            return None
-        return _SPARSE[_plan.sparse_engine(plan.device)](self.loop, self.flow())
-
-
-_SPARSE: dict[str, Callable[[_Loop, Flow], _Fused | _Tensor]] = {"fused": _Fused, "tensor": _Tensor}
-_ENGINES: dict[str, Callable[[_Loop, Flow], _Fused | _Tensor | _Dense]] = {
-    **_SPARSE,
-    "dense": _Dense,
-}
 
 
 def warn_if_stuck(result: Run, limits: Limits) -> None:

@@ -11,19 +11,22 @@ import torch
 from torch import Tensor
 
 from torchcent.clustering._flow import Flow, from_packed, pointers
+from torchcent.clustering._rules import WHOLE, Share, Summary, columns_of
 from torchcent.engines._tensor._scatter import scatter_sum
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 
 # Products of a block, and the bytes per product while it is multiplied and pruned.
 PRODUCTS, PRODUCTS_ON_ACCELERATOR = 2**21, 2**25
 BYTES_PER_PRODUCT = 120
+# Shares of columns are summed as integers, so that the sum does not depend on the blocks.
+_MASS_UNIT = 2.0**32
 
 
 def iterate(
     flow: Flow, control: Tensor, expansion: int, inflation: float, threshold: float, select: int,
-    recover: int, mass: float,
+    recover: int, mass: float, share: Share = WHOLE,
 ) -> tuple[Flow, Tensor]:  # fmt: skip
-    """One iteration: expansion, pruning, chaos and inflation.
+    """One iteration: expansion, pruning, chaos and inflation, of the columns of a share.
 
     Returns the new flow and its summary (`_rules.Summary`).
     """
@@ -32,7 +35,8 @@ def iterate(
     matrix = _csr(colptr, row, value.double(), n)
     made, told = [], []
     length = colptr.diff()
-    for begin, end in _blocks(colptr, row, expansion, int(control[BYTES])):
+    lowest, highest = columns_of(share, n)
+    for begin, end in _blocks(colptr, row, expansion, int(control[BYTES]), lowest, highest):
         if control[CANCEL]:
             break
         part = slice(int(colptr[begin]), int(colptr[end]))
@@ -47,12 +51,13 @@ def iterate(
         made.append(inflate(pruned, inflation))
         told.append(torch.cat([summary[:1], products.double(), summary[1:]]))
         control[DONE] += end - begin
+    new_length = torch.zeros_like(length)
     if not made:
-        empty = torch.zeros(8, dtype=torch.float64, device="cpu")
-        return flow, empty
-    length = torch.cat([x.counts() for x in made])
+        return from_packed(pointers(new_length), row[:0], value[:0]), Summary.of_no_columns()
+    counts = torch.cat([x.counts() for x in made])
+    new_length[lowest : lowest + counts.numel()] = counts
     new = from_packed(
-        pointers(length), torch.cat([x.row for x in made]), torch.cat([x.value for x in made])
+        pointers(new_length), torch.cat([x.row for x in made]), torch.cat([x.value for x in made])
     )
     return new, combine(torch.stack(told)).cpu()
 
@@ -110,7 +115,7 @@ def prune(
     pruned.value = (pruned.value.double() / held[pruned.column]).float()
     summary = [
         (energy * kept).max().clamp(min=0), kept.sum(), (held < mass).sum(), recovering.sum(),
-        selecting.sum(), held.min(), held.sum(),
+        selecting.sum(), held.min(), (held * _MASS_UNIT).long().sum().double() / _MASS_UNIT,
     ]  # fmt: skip
     return pruned, torch.stack([x.double() for x in summary])
 
@@ -164,9 +169,10 @@ def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
     )  # fmt: skip
 
 
-def _blocks(colptr: Tensor, row: Tensor, expansion: int, room: int) -> list[tuple[int, int]]:
+def _blocks(
+    colptr: Tensor, row: Tensor, expansion: int, room: int, lowest: int, highest: int
+) -> list[tuple[int, int]]:
     """Ranges of columns whose expansion has at most `room` products, or single columns."""
-    n = colptr.numel() - 1
     work = last = colptr.diff()
     for _ in range(expansion - 1):
         sums = torch.nn.functional.pad(last[row].cumsum(0), (1, 0))
@@ -175,11 +181,9 @@ def _blocks(colptr: Tensor, row: Tensor, expansion: int, room: int) -> list[tupl
     most = PRODUCTS if row.device.type == "cpu" else PRODUCTS_ON_ACCELERATOR
     if room > 0:
         most = max(min(most, room // BYTES_PER_PRODUCT), 1)
-    upto = work.cumsum(0)
-    cuts, end, before = [0], 0, 0
-    while end < n:
-        end = int(torch.searchsorted(upto, before + most, right=True))
-        end = min(max(end, cuts[-1] + 1), n)
-        before = int(upto[end - 1])
-        cuts.append(end)
+    upto = pointers(work)
+    cuts = [lowest]
+    while cuts[-1] < highest:
+        end = int(torch.searchsorted(upto, upto[cuts[-1]] + most, right=True)) - 1
+        cuts.append(min(max(end, cuts[-1] + 1), highest))
     return list(zip(cuts[:-1], cuts[1:], strict=True))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import json
 import os
+import pickle
 import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal, TypeAlias
 
 import torch
@@ -44,9 +46,10 @@ def group_of(group: object) -> Group | None:
                     "group='world', but there are no ranks: start the program by torchrun, or "
                     "call torch.distributed.init_process_group before"
                 )
-            cuda = torch.cuda.is_available()
-            dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
+            _initialise()
         group = dist.group.WORLD
+    if dist.is_available() and group is dist.GroupMember.NON_GROUP_MEMBER:
+        raise ValueError("group must be a process group that this process belongs to")
     if not dist.is_available() or not isinstance(group, dist.ProcessGroup):
         raise TypeError(
             f"group must be a torch.distributed.ProcessGroup, 'world' or None, got "
@@ -56,6 +59,28 @@ def group_of(group: object) -> Group | None:
         _groups[group] = Group(group)
     found = _groups[group]
     return found if found.size > 1 else None
+
+
+def _initialise() -> None:
+    """Initialises the default group of processes that torchrun has started.
+
+    The store outlives a restart of the ranks, so that each attempt needs names of its own: else the
+    ranks would wait for addresses of processes that have ended.
+    """
+    from torch.distributed.rendezvous import rendezvous  # not in every build of PyTorch
+
+    store, rank, size = next(rendezvous("env://"))
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    store = dist.PrefixStore(f"attempt-{attempt}", store)  # type: ignore[attr-defined]
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    dist.init_process_group(backend, store=store, rank=rank, world_size=size)
+    atexit.register(_finalise)
+
+
+def _finalise() -> None:
+    """Ends the threads of the default group, which can abort a process that ends."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 class Group:
@@ -74,18 +99,24 @@ class Group:
         self._store = distributed_c10d._get_default_store()
         self._calls = itertools.count()
         self._call, self._looked = "", 0.0
-        # For threads beside the one that calls: on the host, and apart from the caller's traffic.
         self._host: dist.ProcessGroup | None = None
-        if self.size > 1:
+        if "cpu:gloo" not in dist.get_backend_config(pg):
+            # If ranks are in different numbers of groups, local synchronisation never ends.
             self._host = dist.new_group(
-                dist.get_process_group_ranks(pg), backend="gloo", use_local_synchronization=True
-            )
+                dist.get_process_group_ranks(pg), backend="gloo",
+                use_local_synchronization=self.size < dist.get_world_size(),
+            )  # fmt: skip
 
     @property
     def pg(self) -> dist.ProcessGroup:
         found = self._pg()
         assert found is not None
         return found
+
+    @property
+    def host(self) -> dist.ProcessGroup:
+        """The group for tensors on the host."""
+        return self._host or self.pg
 
     def begin(self) -> None:
         """Begins the next call of this group, on all ranks."""
@@ -97,9 +128,9 @@ class Group:
             text = f"{type(error).__name__}: {error}".rstrip(": ")
             self._store.set(f"{self._call}/failed", f"rank {self.rank} failed: {text}")
 
-    def failure(self) -> Stopped | None:
-        """The error that a rank has reported, looked for not too often."""
-        if time.monotonic() < self._looked + _LOOK_SECONDS:
+    def failure(self, now: bool = False) -> Stopped | None:
+        """The error that a rank has reported, looked for now, or not too often."""
+        if not now and time.monotonic() < self._looked + _LOOK_SECONDS:
             return None
         self._looked = time.monotonic()
         if not self._store.check([f"{self._call}/failed"]):
@@ -108,7 +139,7 @@ class Group:
 
     def channel(self, name: object) -> Channel:
         """The messages of a part of the call."""
-        return Channel(self, f"{self._call}/{name}", self._store, self._host)
+        return Channel(self, f"{self._call}/{name}", self._store)
 
     def broadcast(self, tensor: Tensor) -> None:
         """Overwrites a tensor with that of rank 0, on all ranks."""
@@ -117,29 +148,91 @@ class Group:
     def broadcast_object(self, value: Any) -> Any:
         """The object of rank 0, on all ranks."""
         found = [value]
-        dist.broadcast_object_list(found, group=self._host, group_src=0)
+        dist.broadcast_object_list(found, group=self.host, group_src=0)
         return found[0]
+
+    def all_gather(self, value: Any) -> list[Any]:
+        """The objects of all ranks, small ones."""
+        found: list[Any] = [None] * self.size
+        dist.all_gather_object(found, value, group=self.host)
+        return found
+
+    def rows(self, own: Tensor) -> Tensor:
+        """[size, ...]: the tensors of all ranks, of one shape and on the host."""
+        found = own.new_empty(self.size, *own.shape)
+        dist.all_gather(list(found), own, group=self.host)
+        return found
+
+    def sum(self, tensor: Tensor) -> Tensor:
+        """Overwrites a tensor with the sum of those of all ranks, and returns it."""
+        dist.all_reduce(tensor, group=self.pg)
+        return tensor
 
     def all_gather_varied(self, tensor: Tensor) -> list[Tensor]:
         """The tensors of all ranks, which differ in length (dimension 0) only."""
-        lengths: list[Any] = [None] * self.size
-        dist.all_gather_object(lengths, tensor.shape[0], group=self._host)
-        padded = tensor.new_zeros(max(lengths), *tensor.shape[1:])
-        padded[: tensor.shape[0]] = tensor
-        found = [torch.empty_like(padded) for _ in lengths]
-        dist.all_gather(found, padded, group=self.pg)
-        return [part[:length] for part, length in zip(found, lengths, strict=True)]
+        lengths: list[int] = self.all_gather(tensor.shape[0])
+        with self.agreed():
+            whole = tensor.new_empty(sum(lengths), *tensor.shape[1:])
+        self.fill(whole, lengths, tensor)
+        return list(whole.split(lengths))
+
+    def fill(self, whole: Tensor, lengths: list[int], own: Tensor) -> None:
+        """Fills a tensor with those of all ranks, one after the other."""
+        parts = whole.split(lengths)
+        parts[self.rank].copy_(own)
+        # Not all_gather: gloo wants equal lengths, and padding would be a copy of everything. As
+        # bytes, because no backend takes every dtype.
+        moves = [
+            dist.broadcast(
+                part.view(-1).view(torch.uint8), group=self.pg, group_src=rank, async_op=True
+            )
+            for rank, part in enumerate(parts)
+            if part.numel()
+        ]
+        for move in moves:
+            assert move is not None
+            move.wait()
 
     def agree(self, error: BaseException | None) -> None:
-        """Raises on all ranks if any has an error: its own, or that another has failed."""
-        texts: list[Any] = [None] * self.size
-        text = None if error is None else f"{type(error).__name__}: {error}".rstrip(": ")
-        dist.all_gather_object(texts, text, group=self._host)
-        if error is not None:
+        """Raises on all ranks the error of the first rank that has one, if any has one.
+
+        Collectives wait for all ranks: a rank that may have failed before one calls this.
+        """
+        failed = torch.tensor([error is not None], dtype=torch.int32, device="cpu")
+        dist.all_reduce(failed, dist.ReduceOp.MAX, group=self.host)
+        if not int(failed):
+            return
+        errors: list[BaseException | None] = self.all_gather(_portable(error))
+        rank, first = next((r, e) for r, e in enumerate(errors) if e is not None)
+        if rank == self.rank:
+            assert error is not None
             raise error
-        for rank, found in enumerate(texts):
-            if found is not None:
-                raise Stopped(f"rank {rank} failed: {found}")
+        first.add_note(f"raised on rank {rank} of {self.size}")
+        raise first from error
+
+    @contextmanager
+    def agreed(self) -> Iterator[None]:
+        """A block without collectives: an error in it is raised on all ranks."""
+        failed: BaseException | None = None
+        try:
+            yield
+        except BaseException as error:  # raised again by `agree`
+            failed = error
+        self.agree(failed)
+
+
+def agreed(group: Group | None) -> AbstractContextManager[None]:
+    """`Group.agreed`; of this process alone, the block as it is."""
+    return nullcontext() if group is None else group.agreed()
+
+
+def _portable(error: BaseException | None) -> BaseException | None:
+    """The error, or one of the same text if it cannot be sent."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 class Stopped(RuntimeError):
@@ -153,11 +246,9 @@ class Channel:
         ordered: held while a numbered entry is written.
     """
 
-    def __init__(
-        self, group: Group, prefix: str, store: Any, host: dist.ProcessGroup | None
-    ) -> None:
+    def __init__(self, group: Group, prefix: str, store: Any) -> None:
         self.group, self.ordered = group, threading.Lock()
-        self._prefix, self._store, self._host = prefix, store, host
+        self._prefix, self._store = prefix, store
 
     def has(self, name: str) -> bool:
         return bool(self._store.check([self._key(name)]))
@@ -183,12 +274,12 @@ class Channel:
 
     def send(self, tensor: Tensor) -> None:
         """Sends a tensor of the host to rank 0."""
-        dist.send(tensor, group=self._host, group_dst=0)
+        dist.send(tensor, group=self.group.host, group_dst=0)
 
     def receive(self, like: Tensor, rank: int) -> Tensor:
         """A tensor of this shape and dtype from another rank, on the host."""
         found = torch.empty_like(like, device="cpu", memory_format=torch.contiguous_format)
-        dist.recv(found, group=self._host, group_src=rank)
+        dist.recv(found, group=self.group.host, group_src=rank)
         return found
 
 

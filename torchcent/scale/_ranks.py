@@ -19,7 +19,7 @@ from torch import Tensor
 
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.scale import _digest
-from torchcent.scale._group import Channel, publish
+from torchcent.scale._group import Channel, Stopped
 from torchcent.scale._hand import Shared
 from torchcent.scale._units import Search
 
@@ -41,54 +41,69 @@ class Service(threading.Thread):
         super().__init__(daemon=True, name="torchcent units of other ranks")
         self._channel, self._hand, self._others = channel, hand, others
         self._waiting: list[dict[str, Any]] = []
-        self._ending = threading.Event()
+        self._members = channel.group.size - 1
         self._rung_known = False
         channel.set("key", key)
+
+    def __enter__(self) -> Service:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        """Waits until all others have left, and tells them that none has failed."""
+        if error is not None:
+            self._channel.group.report(error)
+        self.join()
+        found = self._channel.group.failure(now=True)
+        if found is None:
+            self._channel.set("end", None)
+        elif error is None:
+            raise found
 
     def run(self) -> None:
         number = 0
         try:
-            while True:
+            while self._members:
                 self._answer()
                 error = self._channel.group.failure()
                 if error is not None:
-                    raise error
+                    self._hand.fail(error)
                 if self._channel.has(f"mail-{number}"):
                     self._read(self._channel.take(f"mail-{number}"))
                     number += 1
-                elif self._ending.wait(_POLL_SECONDS):
-                    return
+                else:
+                    time.sleep(_POLL_SECONDS)
+            if not self._hand.finished:  # they have left before the end
+                self._hand.fail(self._channel.group.failure(now=True) or Stopped("ranks have left"))
         except BaseException as error:  # raised in the thread that waits for the hand
             self._hand.fail(error)
-
-    def stop(self) -> None:
-        self._ending.set()
-        if self.ident is not None:
-            self.join()
-
-    def end(self) -> None:
-        """Tells the others that the sums are complete."""
-        self._channel.set("end", None)
 
     def _read(self, message: dict[str, Any]) -> None:
         if message["kind"] == "take":
             self._waiting.append(message)
             return
+        if message["kind"] == "bye":
+            self._members -= 1
+            return
         unit, search = message["unit"], self._hand.tally.search
         results = tuple(
             self._channel.receive(part, message["rank"]) for part in _rows(search, unit)
         )
-        self._others[DONE] += search.sizes[unit]
-        self._hand.give(unit, results, message["rung"], message["seconds"])
+        if not self._hand.finished:
+            self._others[DONE] += search.sizes[unit]
+            self._hand.give(unit, results, message["rung"], message["seconds"])
 
     def _answer(self) -> None:
         hand = self._hand
         if not self._rung_known and hand.tally.rung is not None:
             self._rung_known = True
             self._channel.set("rung", hand.tally.rung)
-        while self._waiting and not hand.finished:
-            unit = hand.take_now()
-            if unit is None:
+        while self._waiting:
+            unit = None if hand.finished else hand.take_now()
+            if unit is None and not hand.finished:
                 return
             message = self._waiting.pop(0)
             self._channel.set(f"reply-{message['rank']}-{message['ticket']}", unit)
@@ -102,35 +117,45 @@ class Member:
     """
 
     def __init__(self, channel: Channel, search: Search, key: dict[str, object]) -> None:
-        self._channel, self._search = channel, search
+        self._channel, self._search, self._key = channel, search, key
         self._tickets = itertools.count()
         self._sending: list[Future[None]] = []
         self._sender = ThreadPoolExecutor(1)
         self._lock = threading.Lock()
         self._rung: int | None = None
-        with publish(channel.group):
-            differs = _digest.difference(self._wait("key", None), key)
-            if differs:
-                raise ValueError(
-                    f"rank {channel.group.rank} would run another search than rank 0: {differs}; "
-                    "all ranks must call with the same graph and arguments"
-                )
+        self._left = False
 
     def __enter__(self) -> Member:
+        leading = self._wait("key", None)
+        differs = _digest.difference(leading, self._key)
+        if differs:
+            error = ValueError(
+                f"rank {self._channel.group.rank} would run another search than rank 0: {differs}; "
+                "all ranks must call with the same graph and arguments"
+            )
+            self.__exit__(ValueError, error, None)
+            raise error
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
+        """Reports an error; in any case, rank 0 takes what is on its way."""
         if error is not None:
             self._channel.group.report(error)
-        self._sender.shutdown(wait=error is None)
+        self._leave()
+
+    def _leave(self) -> None:
+        self._sender.shutdown()
+        if not self._left:
+            self._post({"kind": "bye"})
+        self._left = True
 
     def take(self, control: Tensor) -> int | None:
         ticket = next(self._tickets)
         self._post({"kind": "take", "ticket": ticket})
-        unit = self._wait(f"reply-{self._channel.group.rank}-{ticket}", control, or_end=True)
+        unit = self._wait(f"reply-{self._channel.group.rank}-{ticket}", control)
         return None if unit is None else int(unit)
 
     def rung(self, control: Tensor, wait: bool) -> int:
@@ -156,9 +181,10 @@ class Member:
             self._sending.append(self._sender.submit(send))
 
     def end(self, controls: Tensor) -> None:
-        """Waits for the end of the search, when all results have arrived."""
+        """Waits for the end of the search, when all results have arrived and none has failed."""
         while self._sending:
             self._sending.pop(0).result()
+        self._leave()
         self._wait("end", controls[0])
 
     def _post(self, message: dict[str, Any]) -> None:
@@ -166,15 +192,13 @@ class Member:
             number = self._channel.next()
             self._channel.set(f"mail-{number}", {**message, "rank": self._channel.group.rank})
 
-    def _wait(self, name: str, control: Tensor | None, or_end: bool = False) -> Any:
-        """The value of an entry; None after CANCEL, or after the end."""
+    def _wait(self, name: str, control: Tensor | None) -> Any:
+        """The value of an entry; None after CANCEL."""
         while not self._channel.has(name):
             error = self._channel.group.failure()
             if error is not None:
                 raise error
             if control is not None and control[CANCEL]:
-                return None
-            if or_end and self._channel.has("end"):
                 return None
             time.sleep(_POLL_SECONDS)
         return self._channel.get(name)

@@ -64,7 +64,7 @@ def run(search: Search, setting: Setting, scale: Scale | None) -> None:
     if scale.group is None:
         with locked(scale.ledger):
             hand = Shared(Tally(search, scale.ledger, scale.searches - 1), len(devices))
-            _led(hand, devices, controls, setting, None)
+            _led(hand, devices, controls, setting, alone=len(devices) == 1)
     else:
         _by_group(search, setting, scale, scale.group, devices, controls)
 
@@ -80,7 +80,8 @@ def _by_group(
         with publish(group), locked(scale.ledger):
             tally = Tally(search, scale.ledger, scale.searches - 1)
             hand = Shared(tally, len(devices) * group.size)
-            _led(hand, devices, controls, setting, Service(channel, hand, key, controls[-1]))
+            with Service(channel, hand, key, controls[-1]):
+                _led(hand, devices, controls, setting, alone=False)
     else:
         with Member(channel, search, key) as member:
 
@@ -95,13 +96,12 @@ def _by_group(
 
 def _led(
     hand: Shared, devices: tuple[torch.device, ...], controls: Tensor, setting: Setting,
-    service: Service | None,
+    alone: bool,
 ) -> None:  # fmt: skip
     """Runs the workers of the process that has the sums."""
     tally = hand.tally
     controls[-1, DONE] = setting.before + tally.done + tally.ahead
     start_at(setting.bar, int(controls[-1, DONE]))
-    alone = len(devices) == 1 and service is None
 
     def all_workers() -> None:
         try:
@@ -111,17 +111,9 @@ def _led(
             controls[:, CANCEL] = 1
             raise
 
-    try:
-        if service is not None:
-            service.start()
-        if not tally.finished:
-            _watched(all_workers, controls, setting, setting.inline and alone)
-        hand.check()
-    finally:
-        if service is not None:
-            service.stop()
-    if service is not None:
-        service.end()
+    if not tally.finished:
+        _watched(all_workers, controls, setting, setting.inline and alone)
+    hand.check()
 
 
 def _crew(hand: Hand, search: Search, devices: tuple[torch.device, ...], controls: Tensor) -> None:

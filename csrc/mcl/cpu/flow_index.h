@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/cpu/batches.h"
+#include "mcl/cpu/flow_room.h"
 #include "mcl/mcl_step.h"
 
 namespace torchcent {
@@ -36,17 +37,14 @@ void in_ranges(int workers, int64_t n, Work work) {
 
 class FlowOrders {
  public:
-  FlowOrders(const Flow& flow, int workers) : flow_(flow) {
+  FlowOrders(const Flow& flow, int64_t entries, int workers, bool in_file)
+      : flow_(flow), by_row_(entries, in_file), sorted_(entries, in_file) {
     const int64_t n = flow.num_nodes;
-    int64_t entries = 0;
     column_begin_ = unset<int64_t>(n + 1);
-    for (int64_t j = 0; j < n; ++j) {
-      column_begin_[j] = entries;
-      entries += flow.length[j];
-    }
-    column_begin_[n] = entries;
+    column_begin_[0] = 0;
+    for (int64_t j = 0; j < n; ++j) column_begin_[j + 1] = column_begin_[j] + flow.length[j];
     by_row(entries, workers);
-    by_value(entries, workers);
+    by_value(workers);
   }
   // Reading past the last entry is allowed, for prefetching.
   FlowIndex view() const { return {row_begin_.get(), by_row_.get(), column_begin_.get(), sorted_.get(), up_to_.get()}; }
@@ -57,7 +55,6 @@ class FlowOrders {
   void by_row(int64_t entries, int workers) {
     const int64_t n = flow_.num_nodes;
     row_begin_ = unset<int64_t>(n + 1);
-    by_row_ = unset<FlowEntry>(entries);
     std::vector<int64_t> limit(workers + 1, n);
     limit[0] = 0;
     for (int t = 1; t < workers; ++t)
@@ -95,8 +92,7 @@ class FlowOrders {
     });
   }
 
-  void by_value(int64_t entries, int workers) {
-    sorted_ = unset<FlowEntry>(entries);
+  void by_value(int workers) {
     up_to_ = unset<int32_t>(flow_.num_nodes * kValueClasses);
     in_ranges(workers, flow_.num_nodes, [&](int64_t first, int64_t last) {
       for (int64_t j = first; j < last; ++j) {
@@ -123,7 +119,7 @@ class FlowOrders {
   const Flow flow_;
   Unset<int64_t> row_begin_, column_begin_;
   Unset<int32_t> up_to_;
-  Unset<FlowEntry> by_row_, sorted_;
+  const FlowRoom<FlowEntry> by_row_, sorted_;
 };
 
 // Groups columns whose largest entry is in the same row: they will be in one cluster, and kernels that process several

@@ -14,6 +14,8 @@
 
 namespace torchcent {
 
+constexpr int64_t kBytesOfEntry = sizeof(int32_t) + sizeof(float);
+
 // The memory limit shared by all threads.
 class FlowBudget {
  public:
@@ -23,7 +25,20 @@ class FlowBudget {
     exceeded_ = true;
     return false;
   }
+  // Takes what need not be in memory, unless little would be left.
+  bool spare(int64_t bytes) {
+    if (!limited_) return true;
+    if (bytes > left_ / 2) return false;
+    left_ -= bytes;
+    return true;
+  }
   bool exceeded() const { return exceeded_; }
+  // The entries of a chunk: few enough that unused ones do not matter.
+  int64_t entries_of_chunk(int workers) const {
+    constexpr int64_t kMost = 1 << 18, kLeast = 1 << 8, kUnused = 8;
+    if (!limited_) return kMost;
+    return std::clamp<int64_t>(left_ / (kBytesOfEntry * kUnused * workers), kLeast, kMost);
+  }
 
  private:
   std::atomic<int64_t> left_;
@@ -35,13 +50,13 @@ class FlowBudget {
 // copy never exist at the same time.
 class FlowChunks final : public FlowSink {
  public:
-  explicit FlowChunks(FlowBudget& budget) : budget_(budget) {}
+  FlowChunks(FlowBudget& budget, int64_t entries) : budget_(budget), entries_(entries) {}
 
   bool room(int32_t column, int32_t entries, int32_t*& row, float*& value) override {
     if (chunks_.empty() || chunks_.back().size - chunks_.back().used < entries) {
-      const int64_t size = std::max<int64_t>(entries, kEntries);
-      if (!budget_.take(size * kBytes)) return false;
-      chunks_.push_back({size, 0, {}, std::unique_ptr<char[]>(new char[size * kBytes])});
+      const int64_t size = std::max<int64_t>(entries, entries_);
+      if (!budget_.take(size * kBytesOfEntry)) return false;
+      chunks_.push_back({size, 0, {}, std::unique_ptr<char[]>(new char[size * kBytesOfEntry])});
     }
     Chunk& chunk = chunks_.back();
     row = chunk.row(chunk.used);
@@ -65,8 +80,6 @@ class FlowChunks final : public FlowSink {
   }
 
  private:
-  static constexpr int64_t kEntries = 1 << 18;
-  static constexpr int64_t kBytes = sizeof(int32_t) + sizeof(float);
   struct Column {
     int32_t column, entries;
   };
@@ -80,6 +93,7 @@ class FlowChunks final : public FlowSink {
   };
 
   FlowBudget& budget_;
+  const int64_t entries_;  // of a chunk
   std::vector<Chunk> chunks_;
 };
 

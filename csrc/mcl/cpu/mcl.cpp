@@ -8,7 +8,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <numeric>
+#include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -43,8 +47,9 @@ class FlushToZero {
 
 // Summarises the iteration, in an order that does not depend on the number of threads.
 void summarise(const std::vector<ColumnSummary>& columns, double enough, double* out) {
-  double chaos = 0, least = 1, mass = 0;
-  int64_t multiplications = 0, kept = 0, poor = 0, recovered = 0, selected = 0;
+  constexpr double kMassUnit = 0x1p32;  // integers: sums of shares do not depend on how columns are dealt
+  double chaos = 0, least = 1;
+  int64_t multiplications = 0, kept = 0, poor = 0, recovered = 0, selected = 0, mass = 0;
   for (const ColumnSummary& column : columns) {
     chaos = std::max(chaos, column.chaos);
     multiplications += column.multiplications;
@@ -54,7 +59,7 @@ void summarise(const std::vector<ColumnSummary>& columns, double enough, double*
     if (column.kept == 0) continue;
     poor += column.mass < enough;
     least = std::min(least, column.mass);
-    mass += column.mass;
+    mass += static_cast<int64_t>(column.mass * kMassUnit);
   }
   const double all[] = {chaos,
                         static_cast<double>(multiplications),
@@ -63,7 +68,7 @@ void summarise(const std::vector<ColumnSummary>& columns, double enough, double*
                         static_cast<double>(recovered),
                         static_cast<double>(selected),
                         least,
-                        mass};
+                        static_cast<double>(mass) / kMassUnit};
   std::copy(std::begin(all), std::end(all), out);
 }
 
@@ -98,10 +103,34 @@ bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
   return static_cast<double>(small) > kSmallShare * static_cast<double>(looked_at);
 }
 
+// The batches of `order` in the shares [first, last) of `parts`. Batches are dealt in turn, each to the share with the
+// fewest products so far, so that shares have the same mix of columns. Columns are never dealt one by one: the bits of
+// a column depend on the others of its batch.
+std::vector<int64_t> dealt(const Flow& flow, const std::vector<int32_t>& order, int64_t first, int64_t last,
+                           int64_t parts, int workers) {
+  const int64_t n = flow.num_nodes, batches = (n + kBatch - 1) / kBatch;
+  std::vector<int64_t> mine, cost(batches);
+  in_ranges(workers, parts > 1 ? batches : 0, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin * kBatch; at < std::min(n, end * kBatch); ++at)
+      for (int64_t i = flow.begin[order[at]], stop = i + flow.length[order[at]]; i < stop; ++i)
+        cost[at / kBatch] += flow.length[flow.row[i]];
+  });
+  using Share = std::pair<int64_t, int64_t>;  // products, number
+  std::priority_queue<Share, std::vector<Share>, std::greater<Share>> shares;
+  for (int64_t s = 0; s < std::min(parts, batches); ++s) shares.push({0, s});
+  for (int64_t b = 0; b < batches; ++b) {
+    const auto [products, share] = shares.top();
+    shares.pop();
+    shares.push({products + cost[b], share});
+    if (first <= share && share < last) mine.push_back(b);
+  }
+  return mine;
+}
+
 }  // namespace
 
-// The next flow, packed. control.bytes limits the new flow. If that is too small, or the run is cancelled, the returned
-// flow is empty.
+// The next flow, packed. control.bytes limits the new flow and its orders; orders beyond it are in a file. If it is too
+// small for the flow, or the run is cancelled, the returned flow is empty.
 //
 // summary, float64: chaos; products of the expansion; entries kept; columns that keep less than `mass`, recovered,
 // selected; the smallest share of a column that pruning keeps; the sum of these shares.
@@ -109,19 +138,24 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
                                                                const Tensor& row, const Tensor& value, Tensor& control,
                                                                int64_t expansion, double inflation, double threshold,
                                                                int64_t select, int64_t recover, double mass,
-                                                               int64_t threads, int64_t) {
+                                                               int64_t threads, int64_t, int64_t first, int64_t last,
+                                                               int64_t parts) {
+  if (first < 0 || last < first || parts < std::max<int64_t>(last, 1))
+    throw std::invalid_argument("mcl_iterate: 0 <= first <= last <= parts");
   const int64_t n = begin.numel();
   Control& shared = control_of(control);
   const Flow flow = {n, begin.const_data_ptr<int64_t>(), length.const_data_ptr<int32_t>(),
                      row.const_data_ptr<int32_t>(), value.const_data_ptr<float>()};
-  const int64_t batches = (n + kBatch - 1) / kBatch;
-  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
+  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, (n + kBatch - 1) / kBatch)));
 
+  FlowBudget budget(shared.bytes);
   std::unique_ptr<const FlowOrders> orders;
   FlowIndex index = {};
   std::vector<int32_t> order;
   if (worthwhile(flow, expansion, threshold)) {
-    orders = std::make_unique<const FlowOrders>(flow, workers);
+    const int64_t entries = std::accumulate(flow.length, flow.length + n, int64_t{0});
+    const bool in_file = !budget.spare(FlowOrders::bytes(n, entries));
+    orders = std::make_unique<const FlowOrders>(flow, entries, workers, in_file);
     index = orders->view();
     order = alike_together(flow, workers);
   } else {
@@ -136,10 +170,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
                                recover,
                                mass,
                                &shared.cancel};
+  const std::vector<int64_t> mine = dealt(flow, order, first, last, parts, workers);
+  const int64_t batches = static_cast<int64_t>(mine.size());
   std::vector<ColumnSummary> columns(n);
-  FlowBudget budget(shared.bytes);
   std::deque<FlowChunks> chunks;
-  for (int w = 0; w < workers; ++w) chunks.emplace_back(budget);
+  for (int w = 0; w < workers; ++w) chunks.emplace_back(budget, budget.entries_of_chunk(workers));
   std::atomic<int64_t> next = 0;
   std::atomic<int> workers_so_far = 0;
   std::atomic<bool> complete = true;
@@ -148,8 +183,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
     FlowChunks& own = chunks[workers_so_far++];
     const auto step = TORCHCENT_DISPATCH(make_flow_step(problem));
     for (int64_t b; (b = next++) < batches;) {
-      const int64_t first = b * kBatch, count = std::min(kBatch, n - first);
-      if (!step->run(order.data() + first, count, own, columns.data())) {
+      const int64_t at = mine[b] * kBatch, count = std::min(kBatch, n - at);
+      if (!step->run(order.data() + at, count, own, columns.data())) {
         complete = false;
         next = batches;
       } else {

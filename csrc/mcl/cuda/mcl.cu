@@ -10,6 +10,7 @@
 #include <thread>
 #include <tuple>
 
+#include "mcl/cuda/mcl_classify.cuh"
 #include "mcl/cuda/mcl_dense.cuh"
 #include "mcl/cuda/mcl_hash.cuh"
 #include "core/cuda/scratch.cuh"
@@ -35,66 +36,6 @@ struct Strategy {
   }
 };
 
-struct Limits {
-  int64_t n;
-  int32_t small, large;  // capacity of the tables, in entries
-  int first;             // kind of kernel in which columns start, from 0, or -1
-  int64_t exact;         // maximum number of products summed in float64
-};
-
-constexpr int kColumnsOfWarp = 8;
-
-// Lists every column in the first stage that can hold its longest summand, a lower bound on its entries. *bound becomes
-// the maximum number of entries that any column can have, *products the sum of these bounds.
-__global__ void classify(Flow flow, Limits limits, int32_t* list, unsigned* count, int* bound,
-                         unsigned long long* products) {
-  const int lane = threadIdx.x & 31;
-  const int64_t first = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32 * kColumnsOfWarp;
-  if (first >= limits.n) return;
-  int stage = -1, most = 0;
-  int64_t sum = 0;
-  for (int c = 0; c < kColumnsOfWarp && first + c < limits.n; ++c) {
-    const int64_t begin = flow.begin[first + c];
-    const int size = flow.length[first + c];
-    int64_t total = 0;
-    int longest = 0;
-    for (int i = lane; i < size; i += 32) {
-      const int length = flow.length[flow.row[begin + i]];
-      total += length;
-      longest = max(longest, length);
-    }
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-      total += __shfl_xor_sync(kWholeWarp, total, distance);
-      longest = max(longest, __shfl_xor_sync(kWholeWarp, longest, distance));
-    }
-    sum += total;
-    most = max(most, static_cast<int>(min(total, limits.n)));
-    if (c != lane) continue;
-    const bool is_exact = total <= limits.exact;
-    const int kind = longest <= limits.small ? 0 : longest <= limits.large ? 1 : 2;
-    // If only short columns are float64, there is no kernel for long ones: these start in a table.
-    const int wanted = limits.first < 0 || (is_exact && limits.n > kExactNodes) ? kind : limits.first;
-    stage = wanted == 2 ? kDense : (is_exact ? kSmallExact : kSmallTable) + wanted;
-  }
-  if (lane == 0) {
-    atomicMax(bound, most);
-    atomicAdd(products, static_cast<unsigned long long>(sum));
-  }
-  for (int s = 0; s < kStages; ++s) {
-    const unsigned mine = __ballot_sync(kWholeWarp, stage == s);
-    unsigned at = 0;
-    if (lane == 0 && mine != 0) at = atomicAdd(count + s, static_cast<unsigned>(__popc(mine)));
-    at = __shfl_sync(kWholeWarp, at, 0) + __popc(mine & ((1u << lane) - 1));
-    if (stage == s) list[s * limits.n + at] = static_cast<int32_t>(first + lane);
-  }
-}
-
-__global__ void multiples(int64_t* begin, int64_t n, int64_t width) {
-  const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
-  if (i < n) begin[i] = i * width;
-}
-
 unsigned blocks_for(int64_t threads, int size) { return static_cast<unsigned>((threads + size - 1) / size); }
 
 struct Plus {
@@ -108,9 +49,10 @@ constexpr int64_t kSomeTies = 64;
 // The state of an iteration on the device, and the launches.
 class Iteration {
  public:
-  Iteration(const Flow& flow, int64_t n, const Rules& rules, int64_t strategy, const int64_t* cancel, int64_t budget,
-            Scratch& scratch, int32_t device, cudaStream_t stream)
-      : strategy_(strategy),
+  Iteration(const Flow& flow, int64_t n, Range range, const Rules& rules, int64_t strategy, const int64_t* cancel,
+            int64_t budget, Scratch& scratch, int32_t device, cudaStream_t stream)
+      : range_(range),
+        strategy_(strategy),
         cancel_(cancel),
         budget_(budget > 0 ? budget : int64_t{1} << 60),
         scratch_(scratch),
@@ -183,7 +125,7 @@ class Iteration {
     return (sums_in_shared_ ? 0 : sum_bytes() * rows + 4 * marks) + (job_.rules.products > 1 ? 16 * job_.n : 0);
   }
   unsigned affordable(unsigned grid, int64_t bytes) const {
-    grid = static_cast<unsigned>(std::min<int64_t>(grid, job_.n));
+    grid = static_cast<unsigned>(std::min<int64_t>(grid, range_.count()));
     if (bytes == 0) return grid;
     return static_cast<unsigned>(std::clamp<int64_t>((budget_ - taken_ - new_bytes_) / bytes, 1, grid));
   }
@@ -192,6 +134,7 @@ class Iteration {
     check(cudaMemsetAsync(job_.products, 0, sizeof *job_.products, stream_), "memset");
     const Limits limits = {
         job_.n,
+        range_,
         Table<WarpGroup, kSmallSlots, float>::limit,
         Table<WarpGroup, kLargeSlots, float>::limit,
         job_.rules.products != 1 ? 2 : strategy_.first - 1,
@@ -199,8 +142,8 @@ class Iteration {
         : job_.rules.products == 1 ? kExactProducts
                                    : -1,
     };
-    classify<<<blocks_for(job_.n, 4 * kColumnsOfWarp), 128, 0, stream_>>>(job_.flow, limits, job_.list, job_.count,
-                                                                          bound_, job_.products);
+    classify<<<blocks_for(range_.count(), 4 * kColumnsOfWarp), 128, 0, stream_>>>(job_.flow, limits, job_.list,
+                                                                                  job_.count, bound_, job_.products);
     check_launch("classify");
   }
   // As many blocks as the device can hold concurrently.
@@ -214,7 +157,8 @@ class Iteration {
   template <int slots, class Sum>
   void warps(Stage stage, Stage next) {
     const int bytes = kWarpsOfBlock * table_bytes<slots, Sum>, threads = 32 * kWarpsOfBlock;
-    const unsigned grid = std::min(resident(mcl_warps<slots, Sum>, threads, bytes), blocks_for(job_.n, kWarpsOfBlock));
+    const unsigned grid =
+        std::min(resident(mcl_warps<slots, Sum>, threads, bytes), blocks_for(range_.count(), kWarpsOfBlock));
     mcl_warps<slots, Sum><<<grid, threads, bytes, stream_>>>(job_, stage, next);
     check_launch("mcl_warps");
   }
@@ -267,6 +211,7 @@ class Iteration {
     return false;
   }
 
+  const Range range_;
   const Strategy strategy_;
   const int64_t* const cancel_;
   const int64_t budget_;
@@ -315,18 +260,22 @@ Rules rules_of(int64_t expansion, double inflation, double threshold, int64_t se
 // See the schema and mcl/cpu/mcl.cpp; the byte limit applies to the new flow and the workspace. Synchronises with the
 // device. The flow is returned in ELLPACK-R, as wide as the longest possible column. If that needs too much memory, or
 // a column becomes longer because of ties, lengths are counted first, and columns are expanded again and written
-// contiguously.
+// contiguously. Of the flow, only the columns that are computed and those that they refer to are read.
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& begin, const Tensor& length,
                                                                const Tensor& row, const Tensor& value, Tensor& control,
                                                                int64_t expansion, double inflation, double threshold,
                                                                int64_t select, int64_t recover, double mass, int64_t,
-                                                               int64_t strategy) {
+                                                               int64_t strategy, int64_t first, int64_t last,
+                                                               int64_t parts) {
   const int32_t device = begin.get_device_index();
   same_device("mcl_iterate", device, {&begin, &length, &row, &value});
   if (expansion < 1 || !(inflation > 0)) throw std::invalid_argument("mcl_iterate: expansion >= 1 and inflation > 0");
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
+  if (first < 0 || last < first || parts < std::max<int64_t>(last, 1))
+    throw std::invalid_argument("mcl_iterate: 0 <= first <= last <= parts");
   const int64_t n = length.numel();
+  const Range range = {n * first / parts, n * last / parts};
   Control& shared = control_of(control);
   Tensor new_begin = torch::stable::new_empty(begin, {n});
   Tensor new_length = torch::stable::new_empty(length, {n});
@@ -335,8 +284,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   double* const figures = summary.mutable_data_ptr<double>();
   const double nothing[8] = {0, 0, 0, 0, 0, 0, 1, 0};
   std::copy_n(nothing, 8, figures);
-  if (n == 0) return {new_begin, new_length, new_row, new_value, summary};
-
   int64_t* const begins = new_begin.mutable_data_ptr<int64_t>();
   int32_t* const lengths = new_length.mutable_data_ptr<int32_t>();
   const auto clear_entries = [&] {
@@ -348,12 +295,16 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
     check(cudaMemsetAsync(begins, 0, n * sizeof(int64_t), stream), "memset");
     check(cudaMemsetAsync(lengths, 0, n * sizeof(int32_t), stream), "memset");
   };
+  if (range.count() == 0) {
+    if (n > 0) clear();
+    return {new_begin, new_length, new_row, new_value, summary};
+  }
   TensorScratch scratch(begin);
   const Flow flow = {begin.const_data_ptr<int64_t>(), length.const_data_ptr<int32_t>(), row.const_data_ptr<int32_t>(),
                      value.const_data_ptr<float>()};
-  Iteration iteration(flow, n, rules_of(expansion, inflation, threshold, select, recover, mass), strategy,
+  Iteration iteration(flow, n, range, rules_of(expansion, inflation, threshold, select, recover, mass), strategy,
                       &shared.cancel, shared.bytes, scratch, device, stream);
-  int64_t room = iteration.width(), count = n * room;
+  int64_t room = iteration.width(), count = range.count() * room;
   // Twice: the next iteration also reads the unused part, and must fit next to it.
   if (iteration.count_first() || !iteration.fits(2 * 8 * count)) room = count = 0;
   const auto run = [&] {
@@ -366,8 +317,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
     return iteration.run(
         {begins, lengths, new_row.mutable_data_ptr<int32_t>(), new_value.mutable_data_ptr<float>(), room}, 8 * count);
   };
-  multiples<<<blocks_for(n, 256), 256, 0, stream>>>(begins, n, room);
+  multiples<<<blocks_for(n, 256), 256, 0, stream>>>(begins, n, range.begin, room);
   check_launch("multiples");
+  if (range.count() < n) check(cudaMemsetAsync(lengths, 0, n * sizeof(int32_t), stream), "memset");
   bool done = run();
   Totals totals = done ? iteration.totals() : Totals{};
   if (done && totals.longest > static_cast<unsigned long long>(room)) {
@@ -390,7 +342,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
                          totals.least_mass == ~0ull ? 1 : std::min(1.0, real(totals.least_mass)),
                          static_cast<double>(totals.mass) * 0x1p-32};
   std::copy_n(all, 8, figures);
-  finish(shared, n);
+  finish(shared, range.count());
   return {new_begin, new_length, new_row, new_value, summary};
 }
 

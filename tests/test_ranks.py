@@ -1,0 +1,185 @@
+"""Several ranks and several devices: the bits are those of one, whoever fails is heard of."""
+
+import json
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import torch
+from runs import CASES, SMALL, network
+from tuning import tuned
+
+import torchcent
+from torchcent.check import _devices
+from torchcent.runtime import _ops
+from torchcent.scale import _digest, _group, _hand
+
+pytestmark = [
+    pytest.mark.skipif(not _ops.available, reason="needs the compiled library"),
+    pytest.mark.skipif(not torch.distributed.is_available(), reason="needs torch.distributed"),
+]
+WORLD = {"group": "world"}
+KILLED = ["lanes", "chains", "batch", "closeness from pivots", "harmonic"]
+
+
+def torchrun(folder, ranks, jobs, *options, ok=True):
+    """The findings of each rank."""
+    (folder / "jobs.json").write_text(json.dumps(jobs))
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
+            str(ranks), *options, str(Path(__file__).with_name("ranks.py")), str(folder),
+        ],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert (done.returncode == 0) == ok, done.stderr[-3000:]
+    if not ok:
+        return []
+    return [json.loads((folder / f"found-{rank}.json").read_text()) for rank in range(ranks)]
+
+
+def digests(name):
+    return [_digest.of_tensors(each) for each in CASES[name]()]
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """The digests of every case in one process, in units of the same size."""
+    found = {}
+    for name, case in CASES.items():
+        with pytest.MonkeyPatch.context() as patch:
+            tuned(patch)(**case.sizes)
+            found[name] = digests(name)
+    return found
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_bits_of_ranks(ranks, alone, tmp_path):
+    found = torchrun(tmp_path, ranks, [{"case": name, "options": WORLD} for name in CASES])
+    for at, name in enumerate(CASES):
+        assert [each[at].get("digest") for each in found] == [alone[name]] * ranks, name
+    # Each has computed some units of many.
+    assert all(sum(job["gives"] for job in each) > len(CASES) / 2 for each in found)
+
+
+def test_who_fails_is_heard_of(alone, tmp_path):
+    jobs = [
+        {"case": "lanes", "options": WORLD, "fail": 1},
+        {"case": "lanes", "options": WORLD, "fail": 0},
+        {"case": "queue", "options": WORLD, "other graph": [2]},
+        {"case": "lanes", "options": WORLD},  # and the group is as good as before
+    ]
+    for rank, (by_one, by_zero, other, last) in enumerate(torchrun(tmp_path, 3, jobs)):
+        one, zero = ("RuntimeError: on purpose" if rank == x else None for x in (1, 0))
+        assert by_one["error"] == (one or "Stopped: rank 1 failed: RuntimeError: on purpose")
+        assert by_zero["error"] == (zero or "Stopped: rank 0 failed: RuntimeError: on purpose")
+        assert "another search than rank 0: run is" in other["error"]
+        assert last["digest"] == alone["lanes"]
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_a_killed_rank_is_started_again(killed, alone, tmp_path):
+    """torchrun starts all ranks again, and they go on from the ledger."""
+    jobs = [
+        {"case": name, "options": {**WORLD, "checkpoint": str(tmp_path / name)}} for name in KILLED
+    ]
+    jobs[2] = {**jobs[2], "kill": [killed, 1]}
+    found = torchrun(tmp_path, 2, jobs, "--max-restarts", "1")
+    for each in found:
+        assert [job["digest"] for job in each] == [alone[name] for name in KILLED]
+    # What had been finished before was not computed again.
+    assert sum(each[at]["gives"] for each in found for at in (0, 1)) == 0
+
+
+def test_another_number_of_ranks_goes_on(alone, tmp_path):
+    folder = str(tmp_path / "ledger")
+    job = {"case": "lanes", "options": {**WORLD, "checkpoint": folder}}
+    torchrun(tmp_path, 2, [{**job, "kill": [1, 2]}], ok=False)
+    done = len(list(Path(folder).glob("search-*")))
+    assert done
+    (three,) = zip(*torchrun(tmp_path, 3, [job]), strict=True)
+    assert [each["digest"] for each in three] == [alone["lanes"]] * 3
+    torchrun(tmp_path, 2, [job])
+    with pytest.MonkeyPatch.context() as patch:
+        tuned(patch)(**CASES["lanes"].sizes)
+        one = CASES["lanes"](checkpoint=folder)
+    assert [_digest.of_tensors(each) for each in one] == alone["lanes"]
+
+
+@pytest.fixture
+def three_devices(monkeypatch):
+    """The CPU, three times over; the threads that have given units, each of which has one."""
+    cpu = torch.device("cpu")
+    monkeypatch.setattr(_devices, "devices", lambda value, home: (cpu,) * 3)
+    workers, together = set(), threading.Barrier(3)
+    real = _hand.Shared.take
+
+    def take(self, control):
+        unit = real(self, control)
+        if unit is not None and threading.current_thread() not in workers:
+            workers.add(threading.current_thread())
+            with suppress(threading.BrokenBarrierError):  # fewer units than workers
+                together.wait(0.5)
+        return unit
+
+    monkeypatch.setattr(_hand.Shared, "take", take)
+    return workers
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bits_of_devices(name, alone, tuning, three_devices):
+    tuning(**CASES[name].sizes)
+    found = CASES[name](devices=["cpu"])
+    assert [_digest.of_tensors(each) for each in found] == alone[name]
+    assert len(three_devices) > 1 or name == "sweeps"
+
+
+def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch):
+    tuning(**SMALL)
+    real = _hand.Shared.outputs
+
+    def fails(self, unit, device):
+        if unit == 4:
+            raise MemoryError("on purpose")
+        return real(self, unit, device)
+
+    monkeypatch.setattr(_hand.Shared, "outputs", fails)
+    with pytest.raises(MemoryError, match="on purpose"):
+        CASES["lanes"](devices=["cpu"])
+    assert threading.active_count() < 10
+
+
+@pytest.mark.parametrize(
+    ("devices", "error", "match"),
+    [
+        (7, TypeError, "devices must be a sequence of devices or 'all', got 7"),
+        ("cuda:0", TypeError, "devices must be a sequence"),
+        ([], ValueError, "must include cpu, where the graph is"),
+        (["meta"], ValueError, "must include cpu"),
+        (["cpu", "cpu"], ValueError, "must be distinct"),
+        (["cpu", "meta"], ValueError, "must be of one kind"),
+        (["no device"], ValueError, "device must be a device of this PyTorch"),
+    ],
+)
+def test_bad_devices(devices, error, match):
+    with pytest.raises(error, match=match):
+        torchcent.betweenness(network(), devices=devices)
+
+
+def test_all_devices_of_a_cpu_are_one():
+    arcs = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    assert torchcent.betweenness(arcs, devices="all").tolist() == (
+        torchcent.betweenness(arcs).tolist()
+    )
+
+
+def test_bad_groups(monkeypatch):
+    monkeypatch.delenv("TORCHELASTIC_RUN_ID", raising=False)
+    with pytest.raises(TypeError, match=r"group must be a torch.distributed.ProcessGroup, 'world'"):
+        torchcent.closeness(network(), group=3)
+    with pytest.raises(ValueError, match="group='world', but there are no ranks: start the"):
+        torchcent.closeness(network(), group="world")
+    assert _group.group_of(None) is None

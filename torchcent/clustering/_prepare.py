@@ -1,0 +1,53 @@
+"""What the functions of Markov clustering make of their arguments before the first iteration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.clustering import _check as check_mcl
+from torchcent.clustering import _flow
+from torchcent.clustering._flow import Flow
+from torchcent.clustering._rules import Prune, Rules
+from torchcent.graph import Graph
+from torchcent.graph._arguments import as_graph
+
+
+@dataclass(eq=False)
+class Prepared:
+    graph: Graph
+    similarity: Tensor
+    flow: Flow
+    rules: Rules
+    engine: str
+
+    def take(self) -> Flow:
+        """Returns the flow and drops the reference to it."""
+        flow = self.flow
+        del self.flow, self.similarity, self.graph
+        return flow
+
+
+def prepare(
+    edge_index: Tensor | Graph, edge_weight: Tensor | None, expansion: int,
+    loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
+    engine: str, progress: bool | None, batch: Tensor | None = None, ptr: Tensor | None = None,
+    memory: int | None = None,
+) -> Prepared:  # fmt: skip
+    rules = Rules(check_mcl.expansion(expansion), check_mcl.prune(prune))
+    kind, chosen = check_mcl.loops(loops), check_mcl.engine(engine)
+    if progress is not None:
+        check.flag(progress, "progress")
+    if isinstance(edge_index, Tensor):
+        edge_index = check.edge_index(edge_index)
+        if kind is None:  # copied: it is read again below, and another thread may modify it
+            edge_index = edge_index.clone()
+    weight = check_mcl.similarities(edge_index, edge_weight)
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
+    similarity = _flow.similarities(graph, weight)
+    own = None
+    if kind is None and isinstance(edge_index, Tensor):
+        own = _flow.input_loops(edge_index, weight, graph.num_nodes)
+    return Prepared(graph, similarity, _flow.build(graph, similarity, kind, own), rules, chosen)
