@@ -295,7 +295,7 @@ def test_no_cuda(capsys, folder, monkeypatch):
 def test_some_cuda(capsys, folder, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     err = refused(capsys, "closeness", "g.npz", "--device", "cuda:2")
-    assert "--device cuda:2; accepted: cpu, cuda, cuda:0, cuda:1" in err
+    assert "--device cuda:2; accepted: cpu, cuda, all, cuda:0, cuda:1" in err
 
 
 @pytest.mark.parametrize(
