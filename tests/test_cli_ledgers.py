@@ -146,7 +146,7 @@ def test_info(capsys, folder, stopping):
         f"torchcent betweenness g.npz --checkpoint run --sources 1400 (in {folder})"
     )
     assert re.fullmatch("betweenness, sources=[0-9a-f]{12}", told["run"])
-    assert told["graph"].startswith("1500 vertices, 8982 slots, undirected, ")
+    assert told["graph"].startswith("1,500 vertices, 8,982 slots, undirected, ")
     assert told["made by"].startswith(f"torchcent {torchcent.__version__}, PyTorch ")
     pattern = (
         r"betweenness \(lanes\): 5 of (\d+) units, (\d+) of (1,[\d,]+) sources \((.*)%\); "

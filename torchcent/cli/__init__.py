@@ -111,7 +111,8 @@ def _resume(args: argparse.Namespace) -> None:
         if again.call == _resume or "checkpoint" not in again:
             raise ValueError(f"{args.checkpoint}: {again.command} cannot be continued")
         again.checkpoint = folder  # it may have been moved
-        _common.remark(again, f"continues {command}")
+        if _common.leads():
+            _common.remark(again, f"continues {command}")
         again.call(again)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import NamedTuple
@@ -71,7 +72,9 @@ def describe(path: str) -> str:
         set_ = {name: value for name, value in key.items() if name not in _ELSEWHERE}
         options = [f"{name}={value}" for name, value in set_.items() if value not in _USUAL]
         rows["run"] = ", ".join([str(key["measure"]), *options])
-        rows["graph"] = str(key["graph"])
+        *sizes, digest = str(key["graph"]).split(", ")
+        sizes = [re.sub(r"\d+", lambda found: f"{int(found[0]):,}", size) for size in sizes]
+        rows["graph"] = ", ".join([*sizes, digest])
         rows["made by"] = f"torchcent {key['torchcent']}, PyTorch {key['torch']}, {key['kernels']}"
     for number, search in enumerate(found.searches, 1):
         rows[f"search {number}"] = _progress(search)
@@ -104,8 +107,9 @@ def _state(found: Look, path: str) -> str:
         begun = "all searches that have begun are finished"
     else:
         begun = "unfinished" if found.searches else "nothing is finished yet"
-    call = "the same call" if found.command is None else f"torchcent resume {shlex.quote(path)}"
-    return f"{begun}; {call} continues"
+    if found.command is None:
+        return f"{begun}; the same call continues"
+    return f"{begun}; torchcent resume {shlex.quote(path)} continues"
 
 
 def _duration(seconds: float) -> str:
