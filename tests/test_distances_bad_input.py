@@ -83,6 +83,16 @@ BAD = {
         (float("nan"), ValueError, "q must be in"),
         ("90%", TypeError, "q must be a number"),
     ],
+    "checkpoint": [
+        (5, TypeError, "checkpoint must be a str or os.PathLike"),
+        ("", ValueError, "checkpoint='' is no path"),
+        (__file__, ValueError, "checkpoint=.*is a file"),
+    ],
+    "devices": [
+        ("cpu", TypeError, "devices must be a sequence"),
+        ([], ValueError, r"devices=\[\] must include cpu"),
+    ],
+    "group": [("all", TypeError, "group must be a torch.distributed.ProcessGroup")],
     "cutoff": [
         (-1, ValueError, "cutoff must be >= 0"),
         (float("nan"), ValueError, "cutoff must be >= 0"),

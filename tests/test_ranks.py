@@ -161,7 +161,7 @@ def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch)
         (["meta"], ValueError, "must include cpu"),
         (["cpu", "cpu"], ValueError, "must be distinct"),
         (["cpu", "meta"], ValueError, "must be of one kind"),
-        (["no device"], ValueError, "device must be a device of this PyTorch"),
+        (["no device"], ValueError, "each of devices must be a device of this PyTorch"),
     ],
 )
 def test_bad_devices(devices, error, match):

@@ -54,11 +54,11 @@ def mark_phases(shared: mmap.mmap) -> None:
         time.sleep(0.001)
         shared[0] = PHASES.index("leaving")
 
-    compressing, replace = _files._compressing, os.replace
+    compressing, replace = _files.compressing, os.replace
     cli.main = enters("starting", "leaving", cli.main)
     _common.read_graph = enters("reading", "building", _common.read_graph)
     EdgeList.graph = enters("building", "searching", EdgeList.graph)  # type: ignore[method-assign]
-    _files._compressing = writing  # type: ignore[assignment]
+    _files.compressing = writing  # type: ignore[assignment]
     os.replace = renamed  # type: ignore[assignment]
 
 

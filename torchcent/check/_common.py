@@ -212,7 +212,7 @@ def at_most_one(**arguments: object) -> None:
         raise ValueError(f"{' and '.join(given)} exclude each other; pass one of them")
 
 
-def device(value: object) -> torch.device:
+def device(value: object, name: str = "device") -> torch.device:
     """A device that is available."""
     try:
         found = torch.device(value)  # type: ignore[call-overload]
@@ -227,7 +227,7 @@ def device(value: object) -> torch.device:
         NotImplementedError,
     ):
         raise ValueError(
-            f"device must be a device of this PyTorch, such as 'cpu', got {shortened(value)}"
+            f"{name} must be a device of this PyTorch, such as 'cpu', got {shortened(value)}"
         ) from None
     result: torch.device = found
     return result

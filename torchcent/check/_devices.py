@@ -17,7 +17,7 @@ def devices(value: object, home: torch.device) -> tuple[torch.device, ...]:
             return (home,)
         found = [torch.device("cuda", at) for at in range(torch.cuda.device_count())]
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        found = [_numbered(check.device(each)) for each in value]
+        found = [_numbered(check.device(each, "each of devices")) for each in value]
     else:
         raise TypeError(f"devices must be a sequence of devices or 'all', got {shortened(value)}")
     home = _numbered(home)

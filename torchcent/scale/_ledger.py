@@ -24,6 +24,7 @@ from typing import IO, Any
 import torch
 from torch import Tensor
 
+from torchcent.check._values import shortened
 from torchcent.runtime._replacing import replacing
 from torchcent.scale import _records
 from torchcent.scale._digest import Key, difference, plain
@@ -54,19 +55,21 @@ class Ledger:
     """
 
     def __init__(self, folder: str, key: Key) -> None:
-        self.folder = Path(os.path.realpath(folder))
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(
-                f"checkpoint={str(folder)!r} is a file; accepted: a new or empty folder, or the "
-                "ledger of the same run"
-            )
         try:
+            self.folder = Path(os.path.realpath(folder))
+            if self.folder.exists() and not self.folder.is_dir():
+                raise ValueError(
+                    f"checkpoint={str(folder)!r} is a file; accepted: a new or empty folder, or "
+                    "the ledger of the same run"
+                )
             self.folder.mkdir(parents=True, exist_ok=True)
+        except UnicodeError as error:
+            raise ValueError(f"checkpoint={shortened(folder)} is no path: {error}") from None
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"checkpoint={str(folder)!r}: the folder cannot be made ({error.strerror})",
-            ) from error
+                f"checkpoint={shortened(folder)}: the folder cannot be made ({error.strerror})",
+            ) from None
         own, found = plain({"format": _FORMAT, **key}), None
         try:
             found = _records.header(self.folder)
