@@ -274,8 +274,12 @@ def test_chosen_columns(tmp_path, text, chosen, expected):
     [
         ({"source_column": "c"}, ValueError, r"g.csv:1: source_column='c' is no column of the h"),
         ({"weight_column": 6}, ValueError, r"g.csv:1: weight_column=6, but the row has 5 columns"),
-        ({"source_column": 2}, ValueError, r"three columns, but columns 2, 2 and none were chosen"),
-        ({"target_column": 3, "weight_column": "b"}, ValueError, "columns 1, 3 and 3 were chosen"),
+        ({"source_column": 2}, ValueError, "must differ, but they are 2, 2 and none"),
+        (
+            {"target_column": 3, "weight_column": "b"},
+            ValueError,
+            "must differ, but they are 1, 3 and 3",
+        ),
         ({"source_column": 0}, ValueError, "source_column=0; accepted: a name, or a number from 1"),
         ({"source_column": ""}, TypeError, "source_column must be a name or a number from 1"),
         ({"target_column": True}, TypeError, "target_column must be a name or a number from 1"),

@@ -136,9 +136,9 @@ def read(
     asked = {
         f"skip={skip}": skip,
         "text_labels=True": text_labels,
-        f"source_column={source_column!r}": choice.source,
-        f"target_column={target_column!r}": choice.target,
-        f"weight_column={weight_column!r}": choice.weight,
+        f"source_column={check_values.shortened(source_column)}": choice.source,
+        f"target_column={check_values.shortened(target_column)}": choice.target,
+        f"weight_column={check_values.shortened(weight_column)}": choice.weight,
     }
     given = next((key for key, value in asked.items() if value), None)
     if kind != "edges" and given is not None:

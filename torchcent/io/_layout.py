@@ -6,6 +6,7 @@ import csv
 import re
 from dataclasses import dataclass, field
 
+from torchcent.check._values import shortened
 from torchcent.io._files import text_lines
 
 BLANKS = " \t"  # the only separators: no other control characters and no Unicode spaces
@@ -170,8 +171,8 @@ def find_layout(path: str, body: bytes, number: int, choice: Choice) -> Layout:
         weight = 2
     if len({source, target, weight}) < 3:
         raise ValueError(
-            f"{where}: source, target and weight are three columns, but columns {source + 1}, "
-            f"{target + 1} and {'none' if weight is None else weight + 1} were chosen"
+            f"{where}: source_column, target_column and weight_column must differ, but they are "
+            f"{source + 1}, {target + 1} and {'none' if weight is None else weight + 1}"
         )
     row = below if header else fields
     ends = row[source : source + 1] + row[target : target + 1]
@@ -192,7 +193,9 @@ def _chosen(where: str, argument: str, column: int | str, fields: list[str]) -> 
         if known.count(column) == 1:
             return known.index(column)
     shown = ", ".join(map(repr, fields))
-    raise ValueError(f"{where}: {argument}={column!r} is no column of the header: {shown[:200]}")
+    raise ValueError(
+        f"{where}: {argument}={shortened(column)} is no column of the header: {shown[:200]}"
+    )
 
 
 def mixed_separators(fields: list[str], separator: str) -> str:
