@@ -350,8 +350,9 @@ def betweenness_adaptive(
         epsilon: in (0, 0.5); affects only the guarantee, not the computation.
         max_samples: maximum number of sources, for vertices of low scores; None means n / 20, but
             at least 64.
-        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress,
-            checkpoint, devices, group: as for :func:`betweenness`.
+        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress: as for
+            :func:`betweenness`.
+        checkpoint, devices, group: as for :func:`betweenness`.
 
     Returns:
         :class:`AdaptiveBetweenness`: scores [k], number of sources, whether the stopping rule was
