@@ -202,6 +202,8 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
         )
     except pa.ArrowException:
         raise IrregularText from None
+    if b'"' in rows and table.num_rows != _filled_lines(rows):  # a quote that spans lines
+        raise IrregularText
     weight = None if layout.weight is None else table[f"f{layout.weight}"].to_numpy()
     both = [table[f"f{k}"] for k in ends]
     if integers:
@@ -214,9 +216,7 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
         coded = coded.chunk(0)
     names = coded.dictionary.to_pylist()
     numeric = sum(INTEGER.fullmatch(x) is not None for x in names)
-    if any(
-        not x or x != x.strip(BLANKS) or "\n" in x for x in names
-    ):  # an unclosed quote: not a single row
+    if any(not x or x != x.strip(BLANKS) for x in names):
         raise IrregularText
     if numeric and not text_labels:
         raise IrregularText
@@ -231,6 +231,13 @@ def _single_blanks(rows: bytes) -> bytes:
     while b"  " in rows:
         rows = rows.replace(b"  ", b" ")
     return rows.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def _filled_lines(rows: bytes) -> int:
+    """The number of lines that are not empty."""
+    ends = np.flatnonzero(np.frombuffer(rows, np.uint8) == 10)
+    ends = np.concatenate([[-1], ends, [len(rows)]])
+    return int(np.count_nonzero(np.diff(ends) > 1))
 
 
 def _finite(weight: np.ndarray | None) -> np.ndarray | None:
