@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -34,7 +36,7 @@ def empty(graph: Graph, rows: int, device: torch.device | None = None) -> Tensor
 
 
 def fill(
-    arcs: Arcs, engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch
+    arcs: Sequence[Tensor], engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch
 ) -> None:
     """Writes the distances from each source, or to it, to `out`."""
     if engine == "tensor":

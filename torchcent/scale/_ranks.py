@@ -90,7 +90,7 @@ class Service(threading.Thread):
             return
         unit, search = message["unit"], self._hand.tally.search
         results = tuple(
-            self._channel.receive(part, message["rank"]) for part in _rows(search, unit)
+            self._channel.receive(part, message["rank"]) for part in search.outputs(unit)
         )
         if not self._hand.finished:
             self._others[DONE] += search.sizes[unit]
@@ -164,7 +164,7 @@ class Member:
         return self._search.rung if self._rung is None else self._rung
 
     def outputs(self, unit: int, device: torch.device) -> tuple[Tensor, ...]:
-        return tuple(torch.zeros_like(part, device=device) for part in _rows(self._search, unit))
+        return tuple(torch.zeros_like(part, device=device) for part in self._search.outputs(unit))
 
     def give(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
         on_host = [part.cpu().contiguous() for part in results]
@@ -202,12 +202,3 @@ class Member:
                 return None
             time.sleep(_POLL_SECONDS)
         return self._channel.get(name)
-
-
-def _rows(search: Search, unit: int) -> tuple[Tensor, ...]:
-    """The outputs of a unit have the shapes of these."""
-    part = search.part(unit)
-    return tuple(
-        total[part] if kind == "rows" else total
-        for total, kind in zip(search.totals, search.kinds, strict=True)
-    )
