@@ -36,11 +36,16 @@ def empty(graph: Graph, rows: int, device: torch.device | None = None) -> Tensor
 
 
 def fill(
-    arcs: Sequence[Tensor], engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch
+    arcs: Sequence[Tensor],
+    engine: str,
+    sources: Tensor,
+    out: Tensor,
+    shared: Tensor,
+    launch: Launch,
 ) -> None:
     """Writes the distances from each source, or to it, to `out`."""
     if engine == "tensor":
-        found = _weighted.distances(*arcs[:3], sources)
+        found = _weighted.distances(arcs[0], arcs[1], arcs[2], sources)
         if out.dtype == torch.int32:
             found = torch.where(torch.isfinite(found), found, -1)
         out.copy_(found)

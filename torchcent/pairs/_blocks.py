@@ -353,9 +353,7 @@ class Stage:
     It consists of the memory where it is computed and, for a graph on CUDA, pinned host memory.
     """
 
-    def __init__(
-        self, run: Blocks, target: Target, device: torch.device | None = None
-    ) -> None:
+    def __init__(self, run: Blocks, target: Target, device: torch.device | None = None) -> None:
         device = device or run.graph.device
         cuda = device.type == "cuda"
         self.computed = run.empty(run.block, device)

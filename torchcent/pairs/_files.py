@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.check._values import shortened
@@ -87,7 +87,7 @@ class Npy:
             self._write(row, values)
 
     def _write(self, first: int, rows: Tensor) -> None:
-        data = memoryview(rows.contiguous().view(-1).numpy()).cast("B")
+        data = rows.contiguous().view(-1).numpy().data.cast("B")
         place = self._place(first)
         while data:  # the system may write less
             try:
@@ -101,7 +101,7 @@ class Npy:
             return np.concatenate([self.read(slice(row, row + 1)) for row in rows.tolist()])
         size = (rows.stop - rows.start) * self._width
         found = np.empty(size, self._dtype)
-        data, place = memoryview(found).cast("B"), self._place(rows.start)
+        data, place = found.data.cast("B"), self._place(rows.start)
         while data:
             count = os.preadv(self._file, [data[:_READ]], place)
             if count == 0:

@@ -266,6 +266,7 @@ class _File:
                     ) from None
             return self._store
 
+
 class _Rows:
     """The rows of a unit: positions are those of sources; checksums are taken on the way."""
 

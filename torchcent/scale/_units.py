@@ -60,8 +60,8 @@ def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
     return [end - begin for begin, end in pairwise([0, *ends]) if end > begin]
 
 
-# All-pairs distances: sources of a unit are whole chunks of a Zarr array, and an entry of the result
-# takes as long as so many slots.
+# All-pairs distances: the sources of a unit are whole chunks of a Zarr array, and an entry of the
+# result takes as long as so many slots.
 ROWS = 64
 _ENTRY = 16
 
@@ -165,4 +165,3 @@ class Search(NamedTuple):
     def place(self, unit: int) -> slice | Tensor:
         """The rows of a unit."""
         return self.part(unit) if self.places is None else self.places[unit]
-
