@@ -168,8 +168,7 @@ def closeness(
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
         checkpoint: a folder that keeps what is finished, so that a run that was killed continues
-            with the next call with the same arguments, with the same bits (docs/scale.md). Not with
-            `top`.
+            with the next call with the same arguments, with the same bits (docs/scale.md).
         devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
             they share the searches. None uses that of the graph (docs/scale.md).
         group: a process group of torch.distributed, or "world": all ranks call with the same graph
@@ -207,12 +206,11 @@ def closeness(
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
-    check.at_most_one(top=top, checkpoint=checkpoint)
     if top is not None:
         check_batch.one_graph(graph, "top", "sort the scores of each graph")
-        values, indices = _top_closeness.top_closeness(
-            graph, request, check.top(top, graph), wf_improved
-        )
+        count = check.top(top, graph)
+        request.begin(graph)
+        values, indices = _top_closeness.top_closeness(graph, request, count, wf_improved)
         return values.to(request.dtype), indices
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     if ids is not None:
@@ -296,6 +294,9 @@ def eccentricity(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""Eccentricity: the distance to the farthest vertex.
 
@@ -322,9 +323,11 @@ def eccentricity(
         tensor([3., 2., 2., 3.])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("eccentricity", graph, engine, memory, progress, dtype)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = asked("eccentricity", graph, engine, memory, progress, dtype, scale=scale)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
+    request.begin(graph)
     return _eccentricity.eccentricities(graph, request, ids, disconnected).to(request.dtype)
 
 

@@ -156,6 +156,23 @@ class _Rows:
             yield _rows.lengths(self._graph, rows)
 
 
+def distance_counts(graph: Graph, request: Request, sources: Tensor, longest: int) -> Tensor:
+    """int64 [longest + 1]: the number of pairs at each weighted distance from the sources."""
+    rows = _Rows(graph, request, sources, backward=False)
+    total = torch.zeros(longest + 1, dtype=torch.int64, device=graph.device)
+
+    def count(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        for block in rows.blocks(given, part, control):
+            found = block[torch.isfinite(block)].long()
+            out[0].add_(torch.bincount(found, minlength=longest + 1))
+
+    run(
+        rows.plan, request, {"levels of": sources}, sources.numel(), rows.inputs, (total,),
+        ("sum",), count, count,
+    )  # fmt: skip
+    return total
+
+
 def distance_rows(graph: Graph, request: Request, sources: Tensor) -> Iterator[Tensor]:
     """Weighted distances from the sources: float64 blocks [b, n], inf for no path."""
     rows = _Rows(graph, request, sources, backward=False)

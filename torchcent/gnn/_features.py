@@ -20,6 +20,8 @@ from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, scale_of, shown
+from torchcent.scale._group import GroupLike
 
 _ENGINES = ("auto", "tiny", "tensor")
 _OF_PROFILE = tuple(name for name, source in FEATURES.items() if source == "distance_profile")
@@ -47,12 +49,15 @@ def node_features(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     """Computes several measures of every vertex as features for a graph neural network.
 
     Args:
-        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress: as in
-            :func:`betweenness`.
+        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress,
+            checkpoint, devices, group: as in :func:`betweenness`.
         measures: names of the columns: "betweenness", "stress", "percolation", "closeness",
             "harmonic", "eccentricity", "degree", "reach" and "farness". Closeness follows NetworkX,
             with the factor of Wasserman and Faust. Eccentricity is taken over the vertices that a
@@ -85,11 +90,16 @@ def node_features(
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)
     check_weights.engine(engine, graph, _ENGINES)
+    scale = scale_of(graph, checkpoint, devices, group)
     request = Request(
-        "", engine, normalized=normalized, memory=check.byte_budget(memory), progress=progress
-    )
+        "", engine, normalized=normalized, memory=check.byte_budget(memory),
+        progress=shown(scale, progress), scale=scale,
+    )  # fmt: skip
     weighted = [name for name in names if name in _WEIGHTED]
     numbers = _states(states, weighted, graph)
+    if scale is not None:
+        key = {"measure": "node_features", "measures": list(names), "states": numbers}
+        scale.begin(graph, key | {"engine": engine})
     plain = [name for name in names if name not in weighted]
     found = _plain(graph, plain, request, result)
     if not weighted:
@@ -138,8 +148,9 @@ def _of_small(
     if set(names) - {*_PATHS, "degree"}:
         wanted.append("distances")
     tiny = _tiny.run(
-        graph, small, wanted, "node_features", memory=request.memory, progress=request.progress
-    )
+        graph, small, wanted, "node_features", memory=request.memory, progress=request.progress,
+        scale=request.scale,
+    )  # fmt: skip
     columns: dict[str, Tensor] = {}
     for name in _PATHS:
         if name in names:
