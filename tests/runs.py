@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -30,7 +31,9 @@ class Case(NamedTuple):
         found = getattr(torchcent, self.measure)(self.graph(), **options)
         if isinstance(found, torchcent.Closure):
             return found.component, found.to_dense(), torch.tensor(found.count())
-        return found if isinstance(found, tuple) else (torch.as_tensor(found),)
+        if not isinstance(found, Tensor | tuple):  # a file
+            found = torch.from_numpy(np.array(found[:]))
+        return found if isinstance(found, tuple) else (found,)
 
 
 def network() -> Graph:

@@ -6,7 +6,6 @@ import argparse
 import os
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +17,9 @@ from torchcent.io import EdgeList
 from torchcent.io._closure import check_closure_path, write_closure
 from torchcent.io._files import check_folder, load_bytes, text_bytes, text_lines
 from torchcent.pairs._npy import check_space
+from torchcent.scale._ledger import parts
 
+_PARTS = ("center", "periphery", "mean", "effective")
 _DTYPES = ("auto", "int8", "int16", "int32", "float32", "float64")
 
 _MATRIX = """\
@@ -49,12 +50,14 @@ def add_parsers(add: _common.Add) -> None:
         "--effective", type=float, metavar="Q",
         help="the distance within which a share Q of the connected pairs lies, such as 0.9",
     )  # fmt: skip
-    _common.run_options(parser, _common.DISTANCE_ENGINES)
+    _common.checkpoint_option(_common.run_options(parser, _common.DISTANCE_ENGINES))
     parser.set_defaults(call=_diameter)
 
     parser = add("apsp", "distances from all vertices, or some, to all others, in a file", _MATRIX)
     _common.graph_options(parser)
-    parser.add_argument("-o", "--out", required=True, metavar="OUT", help="matrix to write: .npy")
+    parser.add_argument(
+        "-o", "--out", required=True, metavar="OUT", help="matrix to write: .npy or .zarr"
+    )
     parser.add_argument(
         "--sources", metavar="FILE|K",
         help="only rows of these vertices, one name per line, or of K random vertices",
@@ -66,7 +69,7 @@ def add_parsers(add: _common.Add) -> None:
         default="auto",
         help="type of the distances (the narrowest that fits; floats with weights only)",
     )
-    _common.run_options(parser, _common.DISTANCE_ENGINES)
+    _common.checkpoint_option(_common.run_options(parser, _common.DISTANCE_ENGINES))
     parser.set_defaults(call=_apsp)
 
     parser = add("closure", "transitive closure: who reaches whom", _CLOSURE)
@@ -78,22 +81,40 @@ def add_parsers(add: _common.Add) -> None:
         "--loops", choices=("cycles", "all", "none"), default="cycles",
         help="which vertices reach themselves: those on a cycle of a directed graph (the default)",
     )  # fmt: skip
-    _common.run_options(parser)
+    _common.checkpoint_option(_common.run_options(parser))
     parser.set_defaults(call=_closure)
 
 
 def _diameter(args: argparse.Namespace) -> None:
     if args.effective is not None and not 0 < args.effective <= 1:
         raise ValueError(f"--effective {args.effective:g}; accepted: more than 0, at most 1")
-    _common.prepare(args)
+    _common.prepare(args, devices=True, group=True)
     edges, graph, started = _common.load_graph(args)
     if args.effective is not None:
         check_weights.whole_weights(graph, "--effective")
+    with parts(args.checkpoint, _PARTS, _common.leads()) as folder:
+        rows = _extremes(args, edges, graph, folder)
+    if not _common.leads():
+        return
+    _common.remark_run(args, graph, started)
+    if rows["diameter"] == "inf":
+        _common.remark(args, "some pairs have no path between them; --component leaves them out")
+    print(aligned_rows(rows))
+
+
+def _extremes(
+    args: argparse.Namespace, edges: EdgeList, graph: torchcent.Graph,
+    folder: dict[str, str | None],
+) -> dict[str, str]:  # fmt: skip
+    """The rows to print; each call has a ledger of its own."""
     run = _common.run_arguments(args)
+    del run["checkpoint"]
     exact = {"dtype": torch.float64, **run}
     missing = "component" if args.component else "inf"
-    center = torchcent.center(graph, disconnected=missing, **run)
-    periphery = torchcent.periphery(graph, disconnected=missing, **run)
+    center = torchcent.center(graph, disconnected=missing, checkpoint=folder["center"], **run)
+    periphery = torchcent.periphery(
+        graph, disconnected=missing, checkpoint=folder["periphery"], **run
+    )
 
     def distance(of: Tensor) -> str:
         """The eccentricity of these vertices, from a search from one of them."""
@@ -108,16 +129,17 @@ def _diameter(args: argparse.Namespace) -> None:
     if rows["diameter"] != "inf":
         rows["periphery"] = named(edges, periphery)
     if args.average:
-        mean = torchcent.average_shortest_path_length(graph, disconnected=missing, **exact)
+        mean = torchcent.average_shortest_path_length(
+            graph, disconnected=missing, checkpoint=folder["mean"], **exact
+        )
         rows["mean"] = _six_digits(float(mean))
     if args.effective is not None:
-        within = torchcent.effective_diameter(graph, q=args.effective, **exact)
+        within = torchcent.effective_diameter(
+            graph, q=args.effective, checkpoint=folder["effective"], **exact
+        )
         share = f"{100 * args.effective:.4g}% of the connected pairs"
         rows["effective"] = f"{_six_digits(float(within))}, within which {share} lie"
-    _common.remark_run(args, graph, started)
-    if rows["diameter"] == "inf":
-        _common.remark(args, "some pairs have no path between them; --component leaves them out")
-    print(aligned_rows(rows))
+    return rows
 
 
 def _six_digits(value: float) -> str:
@@ -126,19 +148,20 @@ def _six_digits(value: float) -> str:
 
 def _apsp(args: argparse.Namespace) -> None:
     suffix = os.path.splitext(args.out)[1].lower()
-    if suffix != ".npy":
-        raise ValueError(f"{args.out}: unknown suffix {suffix!r}; accepted: .npy")
+    if suffix not in (".npy", ".zarr"):
+        raise ValueError(f"{args.out}: unknown suffix {suffix!r}; accepted: .npy, .zarr")
     if args.dtype.startswith("float") and not _common.weighted(args):
         raise ValueError(f"--dtype {args.dtype} is for --weights; hops are whole numbers")
     check_folder(args.out)
-    _common.prepare(args)
+    _common.prepare(args, devices=True, group=True)
     edges, graph, started = _common.load_graph(args)
     sources, drawn = _sources(args, edges)
     dtype = args.dtype if args.dtype == "auto" else getattr(torch, args.dtype)
     distances = torchcent.shortest_path_lengths(
         graph, sources=sources, out=args.out, dtype=dtype, **_common.run_arguments(args)
     )
-    assert isinstance(distances, np.ndarray)
+    if not _common.leads():
+        return
     _common.remark_run(args, graph, started)
     rows, columns = distances.shape
     _common.remark(args, f"{rows:,} x {columns:,} distances, {distances.dtype}, in {args.out}")
@@ -175,14 +198,16 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
 
 def _closure(args: argparse.Namespace) -> None:
     suffix = None if args.out is None else check_closure_path(args.out)
-    _common.prepare(args)
+    _common.prepare(args, group=True)
     edges, graph, started = _common.load_graph(args)
-    if suffix == ".npy":
+    if suffix == ".npy" and _common.leads():
         check_space(Path(args.out), (graph.num_nodes, graph.num_nodes), torch.bool)
     reflexive = {"cycles": False, "all": True, "none": None}[args.loops]
     closure = torchcent.transitive_closure(
         graph, reflexive=reflexive, **_common.run_arguments(args)
     )
+    if not _common.leads():
+        return
     n, everybody = graph.num_nodes, torch.arange(graph.num_nodes, device=graph.device)
     loops = int(torch.as_tensor(closure.reaches(everybody, everybody)).sum())
     pairs = closure.count() - loops

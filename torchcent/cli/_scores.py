@@ -33,7 +33,6 @@ class Measure:
         engines: the accepted values of ``--engine``.
         share: whether to show each score's share of the sum.
         lowest: whether the lowest scores are the most central, and are listed first.
-        checkpoint: whether it accepts `--checkpoint`.
     """
 
     help: str
@@ -42,7 +41,6 @@ class Measure:
     engines: str = _common.DISTANCE_ENGINES
     share: bool = False
     lowest: bool = False
-    checkpoint: bool = False
 
 
 def _betweenness_options(parser: argparse.ArgumentParser) -> None:
@@ -207,20 +205,16 @@ MEASURES = {
     "betweenness": Measure(
         "shortest paths through each vertex or edge", _betweenness_options, _betweenness,
         "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor", share=True,
-        checkpoint=True,
     ),
     "percolation": Measure(
         "percolation through each vertex, given a state of each vertex", _percolation_options,
         _percolation, "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor",
-        checkpoint=True,
     ),
     "closeness": Measure(
         "reciprocal of the mean distance to each vertex", _closeness_options, _closeness,
-        checkpoint=True,
     ),
     "harmonic": Measure(
         "sum of the reciprocal distances to each vertex", _harmonic_options, _harmonic,
-        checkpoint=True,
     ),
     "eccentricity": Measure(
         "distance from each vertex to the farthest one, the smallest first",
@@ -277,8 +271,7 @@ def add_parsers(add: _common.Add) -> None:
         parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
         running = _common.run_options(parser, measure.engines)
         running.add_argument("--dtype", choices=("float32", "float64"), default="float64")
-        if measure.checkpoint:
-            _common.checkpoint_option(running)
+        _common.checkpoint_option(running)
         parser.set_defaults(call=_score, measure=measure)
 
 
@@ -298,7 +291,7 @@ def _score(args: argparse.Namespace) -> None:
         raise ValueError("--time-limit: only with --approx")
     if limit is not None and args.checkpoint is not None:
         raise ValueError("--time-limit and --checkpoint exclude each other")
-    _common.prepare(args, devices=args.measure.checkpoint, group=args.measure.checkpoint)
+    _common.prepare(args, devices=True, group=True)
     edges, graph, started = _common.load_graph(args)
     args.vertex_labels = edges.vertex_labels
     found = None
