@@ -148,6 +148,7 @@ class _File:
         self._store: Store | None = None
         self._opening = threading.Lock()
         self._whole = False  # whether `target` is the result
+        self._sums = search.totals[0]
         group, number = scale.group, scale.searches
         path = target
         if scale.leads:
@@ -175,6 +176,9 @@ class _File:
 
     def holds(self, part: slice, results: tuple[Tensor, ...]) -> bool:
         """Whether the rows of these sources have these checksums; called by rank 0 only."""
+        if bool((self._sums == _LOST).any()):  # a search with a wider dtype follows
+            self._run.lost = True
+            return True
         wrong = None if self._whole else self._differs(part, results[0], self._path)
         if wrong is not None:
             warnings.warn(
@@ -204,11 +208,12 @@ class _File:
     def __enter__(self) -> _File:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         """Removes what no later run will use."""
         if self._store is not None:
             self._store.close()
-        if self._scale.leads and (self._scale.ledger is None or self._run.lost):
+        useless = self._run.lost and kind is None
+        if self._scale.leads and (self._scale.ledger is None or useless):
             self._kind.remove(self._path)
 
     def finish(self) -> None:

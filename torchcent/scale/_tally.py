@@ -34,7 +34,7 @@ class Tally:
         self._waiting: dict[int, tuple[tuple[Tensor, ...] | None, int, float]] = {}
         if ledger is None:
             return
-        known = None if search.exact else ledger.restore(number, self.search)
+        known = ledger.restore(number, self.search)
         held = 0 if known is None else self._held(known.units)
         if known is not None and held:
             self.next, self.done = held, self.search.part(held - 1).stop
