@@ -26,6 +26,7 @@ USES = {
     "plot.check_plot_path('b.png')": ("matplotlib", "plot"),
     "plot.plot_scores(graph, scores, path='b.png')": ("matplotlib", "plot"),
     "cluster_plot.plot_clusterings(found, arcs, path='b.png')": ("matplotlib", "plot"),
+    "torchcent.shortest_path_lengths(graph, out='d.zarr')": ("zarr", "zarr"),
     "found.agreement(found.labels)": ("sklearn", "cluster"),
 }
 WITHOUT = """
