@@ -11,13 +11,9 @@ _collects = gc.isenabled()
 gc.disable()
 try:
     from torchcent import functional, generate
-    from torchcent.approx._approximation import (
-        AdaptiveBetweenness,
-        Approximation,
-        Top,
-        betweenness_adaptive,
-        betweenness_approx,
-    )
+    from torchcent.approx._adaptive import betweenness_adaptive
+    from torchcent.approx._approximation import betweenness_approx
+    from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
     from torchcent.clustering._mcl import (
         MclSweep,
