@@ -41,6 +41,7 @@ try:
     from torchcent.engines._plan import Plan
     from torchcent.gnn._features import node_features
     from torchcent.graph import Graph
+    from torchcent.graph._networkx import set_attributes
     from torchcent.io import EdgeList, read, write
     from torchcent.multisearch import Visitor, include_path, multi_search
     from torchcent.pairs._closure import Closure, reachable, transitive_closure
@@ -97,6 +98,7 @@ __all__ = [
     "radius",
     "reachable",
     "read",
+    "set_attributes",
     "shortest_path_lengths",
     "show_config",
     "stress",

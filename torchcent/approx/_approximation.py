@@ -83,8 +83,8 @@ def betweenness_approx(
         top: stop as soon as the `top` highest scores are separated from each other and from the
             rest, or are within epsilon ("kadabra" only).
         max_samples: maximum number of paths, or the number of pivots. The result reports the
-            epsilon that was reached. For "pivots", None means the number given by Hoeffding's
-            inequality.
+            epsilon that was reached. For "pivots", None means the number given by Serfling's
+            inequality, or by Hoeffding's if they are not uniform.
         time_limit: time in seconds after which the best result so far is returned; "exact" ignores
             it. The result reports the epsilon that was reached. With a limit, scores depend on the
             generator and the number of samples, and intervals also on the speed.

@@ -53,7 +53,7 @@ def write_geojson(
 
 def _features(columns: Mapping[str, np.ndarray], geometry: np.ndarray) -> Iterator[str]:
     kind = "Point" if geometry.ndim == 2 else "LineString"
-    known = np.isfinite(geometry).reshape(len(geometry), -1).all(1).tolist()
+    known = _known(geometry).tolist()
     values = [_plain(column) for column in columns.values()]
     rows = zip(known, geometry.tolist(), *values, strict=True)
     for is_known, place, *row in rows:
@@ -62,6 +62,12 @@ def _features(columns: Mapping[str, np.ndarray], geometry: np.ndarray) -> Iterat
         yield json.dumps(
             {"type": "Feature", "properties": properties, "geometry": shape}, ensure_ascii=False
         )
+
+
+def _known(geometry: np.ndarray) -> np.ndarray:
+    """Which points or lines have finite positions."""
+    found: np.ndarray = np.isfinite(geometry).all(tuple(range(1, geometry.ndim)))
+    return found
 
 
 def _plain(column: np.ndarray) -> list[Any]:
@@ -79,7 +85,7 @@ def _in_degrees(geometry: np.ndarray, crs: str) -> np.ndarray:
     try:
         turned = pyproj.Transformer.from_crs(crs, _WGS84, always_xy=True)
     except pyproj.exceptions.ProjError as error:
-        raise ValueError(f"crs={crs:.60!r}: {str(error)[:120]}") from None
+        raise ValueError(f"crs={crs!r:.60}: {str(error)[:120]}") from None
     x, y = turned.transform(geometry[..., 0], geometry[..., 1])
     return np.stack([x, y], -1)
 
@@ -91,7 +97,7 @@ def write_gpkg(
     geopandas = need("geopandas", "geo", "writing .gpkg")
     import shapely
 
-    known = np.isfinite(geometry).reshape(len(geometry), -1).all(1)
+    known = _known(geometry)
     shapes = np.full(len(geometry), None, object)
     make = shapely.points if geometry.ndim == 2 else shapely.linestrings
     shapes[known] = make(geometry[known])
@@ -100,7 +106,7 @@ def write_gpkg(
     except Exception as error:  # of pyproj: not a coordinate system
         if crs is None or "crs" not in str(error).lower():
             raise
-        raise ValueError(f"crs={crs:.60!r}: {str(error)[:120]}") from None
+        raise ValueError(f"crs={crs!r:.60}: {str(error)[:120]}") from None
     whole = io.BytesIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an unknown system

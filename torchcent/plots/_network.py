@@ -14,7 +14,7 @@ from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.io import replacing
 from torchcent.plots import _check as check_plot
-from torchcent.plots._scores import _INK, _MUTED, _STYLE, check_plot_path
+from torchcent.plots._scores import _INK, _MUTED, _STYLE, _short, check_plot_path
 
 # From scores close to zero to the highest ones.
 _SHADES = ("#d3dae1", "#a8c5e2", "#4a86c5", "#2a4a9b", "#3b0f52")
@@ -236,7 +236,7 @@ def _draw_names(
         taken.append(at)
         right = at[0] > 0.8
         axes.annotate(
-            str(names[v])[:24], place[v], xytext=(-6 if right else 6, 4),
+            _short(names[v], 30), place[v], xytext=(-6 if right else 6, 4),
             textcoords="offset points", ha="right" if right else "left", fontsize=9, color=_INK,
             parse_math=False, zorder=4,
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
