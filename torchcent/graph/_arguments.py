@@ -7,14 +7,17 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _inputs
+from torchcent.graph._graph import built
+from torchcent.graph._inputs import GraphLike as GraphLike
+from torchcent.graph._inputs import WeightLike as WeightLike
 
 
 def as_graph(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     num_nodes: int | None,
     directed: bool | None,
-    edge_weight: Tensor | None = None,
+    edge_weight: WeightLike = None,
     batch: Tensor | None = None,
     ptr: Tensor | None = None,
     *,
@@ -37,6 +40,9 @@ def as_graph(
                 f"{edge_index.num_nodes} vertices"
             )
         return edge_index
-    return Graph.from_edge_index(
-        edge_index, num_nodes, directed is not False, edge_weight, batch, ptr, memory
-    )
+    if _inputs.is_plain(edge_index):
+        return Graph.from_edge_index(
+            edge_index, num_nodes, directed is not False, edge_weight, batch, ptr, memory
+        )
+    size = check.num_nodes(num_nodes)
+    return built(_inputs.settled(edge_index, size, directed, edge_weight, batch, ptr), memory)
