@@ -274,10 +274,9 @@ def compact(bound: int, count: int) -> None:
 def homogeneous(plain: bool, value: object, how: str) -> None:
     if not plain:
         raise ValueError(
-            f"{type_name(value)} has several types of vertices or edges: make one graph of it, {how}"
+            f"{type_name(value)} has several types of vertices or edges: make one graph "
+            f"of it, {how}"
         )
-
-
 
 
 def layout(value: object) -> ValueError:

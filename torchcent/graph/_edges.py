@@ -85,7 +85,9 @@ def of_labelled_table(
 ) -> tuple[Arcs, list[Any]]:
     """As :func:`of_table` with ids of any kind, numbered by first appearance, row by row."""
     (source, _), (target, _), length = _columns(table, weight, name, columns)
-    both: list[Any] = np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
+    both: list[Any] = (
+        np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
+    )
     number: dict[Any, int] = {}
     for label in both:
         number.setdefault(label, len(number))

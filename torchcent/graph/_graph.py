@@ -183,9 +183,7 @@ class Graph(Exports):
 
     @staticmethod
     @_memory.reported
-    def from_networkit(
-        graph: Any, *, weighted: bool = False, memory: int | None = None
-    ) -> Graph:
+    def from_networkit(graph: Any, *, weighted: bool = False, memory: int | None = None) -> Graph:
         """Builds a graph from a NetworKit graph; it is directed if that graph is.
 
         Vertices have their numbers in NetworKit, which must be without gaps, and column e of
