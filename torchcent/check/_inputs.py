@@ -279,8 +279,10 @@ def homogeneous(plain: bool, value: object, how: str) -> None:
         )
 
 
-def layout(value: object) -> ValueError:
-    return ValueError(
-        "layout must be torch.sparse_csr, torch.sparse_csc or torch.sparse_coo, got "
-        f"{shortened(value)}"
-    )
+def layout(value: object) -> None:
+    known = (torch.sparse_csr, torch.sparse_csc, torch.sparse_coo)
+    if not isinstance(value, torch.layout) or value not in known:
+        raise TypeError(
+            "layout must be torch.sparse_csr, torch.sparse_csc or torch.sparse_coo, got "
+            f"{shortened(value)}"
+        )

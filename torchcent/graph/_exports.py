@@ -55,9 +55,7 @@ class Exports(Arrays):
             >>> path.to_torch_sparse() @ torch.ones(3)
             tensor([1., 2., 1.])
         """
-        known = {torch.sparse_csr, torch.sparse_csc, torch.sparse_coo}
-        if layout not in known:
-            raise check_inputs.layout(layout)
+        check_inputs.layout(layout)
         number = check.float_dtype(dtype)
         shape = (self.num_nodes, self.num_nodes)
         if layout == torch.sparse_csr:
