@@ -6,7 +6,7 @@ takes num_nodes, which determines the shape of the result before anything is com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -332,8 +332,8 @@ def _vertex_scores(
 
 def _check_call(
     edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
-    directed: bool | None, engine: str, flags: dict[str, bool | None],
-    vertices: dict[str, Tensor | None] | None = None,
+    directed: bool | None, engine: str, flags: Mapping[str, bool | None],
+    vertices: Mapping[str, Tensor | None] | None = None,
 ) -> None:  # fmt: skip
     """Checks what the operators' schemas would report in PyTorch's words.
 
@@ -341,7 +341,7 @@ def _check_call(
     """
     if not torch.compiler.is_compiling():
         given = {"edge_index": edge_index, "edge_weight": edge_weight, "batch": batch}
-        given |= vertices or {}
+        given.update(vertices or {})
         tensors: dict[str, Tensor] = {}
         for name, value in given.items():
             if isinstance(value, Tensor):

@@ -89,7 +89,7 @@ class Arrays:
         digest = 0
         for part in self._compared:
             if part is not None:
-                digest = zlib.crc32(part.cpu().contiguous().numpy(), digest)
+                digest = zlib.crc32(part.cpu().contiguous().numpy().data, digest)
         return hash((self.num_nodes, self.num_slots, self.directed, self.is_weighted, digest))
 
     @property

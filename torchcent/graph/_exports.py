@@ -104,8 +104,9 @@ class Exports(Arrays):
     def to_networkit(self) -> networkit.Graph:
         """A NetworKit ``Graph`` with vertices 0 to n - 1, weighted if this one is."""
         networkit = need("networkit", "networkit", "Graph.to_networkit")
-        (row, col), weight = (x if x is None else x.numpy() for x in self._edges())
-        values = np.ones(len(row)) if weight is None else weight
+        index, weight = self._edges()
+        row, col = index.numpy()
+        values = np.ones(len(row)) if weight is None else weight.numpy()
         return networkit.GraphFromCoo(
             (values, (row, col)), n=self.num_nodes, weighted=self.is_weighted,
             directed=self.directed,

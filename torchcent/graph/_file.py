@@ -99,10 +99,8 @@ def unpickled(content: Any) -> tuple[Stored, Tensor | None]:
     if len({part.device for part in tensors}) > 1:
         raise _refuse_pickle("arrays on several devices")
     stored, slot = _stored(_refuse_pickle, content), content.get("slot")
-    parts = (None if x is None else x.detach().clone() for x in stored[:4])
-    stored = Stored(*parts, stored.directed)  # type: ignore[arg-type]
-    on_host = (None if x is None else x.cpu() for x in stored[:4])
-    _check_values(_refuse_pickle, Stored(*on_host, stored.directed))  # type: ignore[arg-type]
+    stored = _each(stored, lambda part: part.detach().clone())
+    _check_values(_refuse_pickle, _each(stored, Tensor.cpu))
     if slot is None:
         return stored, None
     if not isinstance(slot, Tensor) or slot.dtype != torch.int64 or slot.dim() != 1:
@@ -115,6 +113,12 @@ def unpickled(content: Any) -> tuple[Stored, Tensor | None]:
         if low < -1 or high >= stored.col.numel():
             raise _refuse_pickle("a column has no such slot")
     return stored, slot
+
+
+def _each(stored: Stored, change: Callable[[Tensor], Tensor]) -> Stored:
+    rowptr, col, weight, ptr, directed = stored
+    weight, ptr = (None if part is None else change(part) for part in (weight, ptr))
+    return Stored(change(rowptr), change(col), weight, ptr, directed)
 
 
 def _refuse_pickle(reason: str) -> ValueError:
