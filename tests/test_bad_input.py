@@ -34,7 +34,7 @@ def measure(request):
         (torch.zeros(2, 3, dtype=torch.bool), TypeError, "int64.*bool"),
         (torch.zeros(2, 3, dtype=torch.complex64), TypeError, "int64.*complex64"),
         (torch.zeros(2, 3, dtype=torch.int64, device="meta"), ValueError, "meta"),
-        ([[0, 1], [1, 2]], ValueError, "edge_index.*pairs"),
+        ([[0, 1], [1, 2]], ValueError, "of shape .*two pairs"),
         (np.zeros((3, 3), dtype=np.int64), ValueError, r"\[2, E\].*\[3, 3\]"),
         (nx.Graph, TypeError, "torch.Tensor.*NetworkX.*got the class networkx.Graph"),
         (None, TypeError, "NoneType"),

@@ -237,7 +237,7 @@ class Graph(Exports):
         Example:
             >>> import torch, torchcent
             >>> torchcent.Graph.from_torch_sparse(torch.ones(3, 3).to_sparse())
-            Graph(num_nodes=3, num_slots=6, directed=False, device=cpu, 200 bytes)
+            Graph(num_nodes=3, num_slots=6, directed=False, device=cpu, 128 bytes)
         """
         check_values.flag_or_none(directed, "directed")
         check.flag(weighted, "weighted")
