@@ -170,16 +170,17 @@ def edge_list(edges: Any, name: str) -> np.ndarray:
                 )
             rows.append(ids(array, name))
         return _even(rows, name)
-    for place, pair in enumerate(edges):
+    kinds = set(map(type, edges))
+    for place, pair in enumerate(edges if kinds - {tuple, list} else ()):
         if not isinstance(pair, (tuple, list, np.ndarray)):
             raise TypeError(
                 f"{name} must be a list of pairs (u, v), but {name}[{place}] is {shortened(pair)}"
             )
-    if len(edges) == 2 and not any(isinstance(row, tuple) for row in edges):
+    if len(edges) == 2 and not any(issubclass(kind, tuple) for kind in kinds):
         if len(edges[0]) == 2 == len(edges[1]):
             raise either_way(name)
         return _even([_whole(row, name) for row in edges], name)
-    for place, pair in enumerate(edges):
+    for place, pair in enumerate(edges if set(map(len, edges)) != {2} else ()):
         if len(pair) != 2:
             raise ValueError(
                 f"{name} must be a list of pairs (u, v), but {name}[{place}] has {len(pair)} "
@@ -198,7 +199,7 @@ def _even(rows: list[np.ndarray], name: str) -> np.ndarray:
 
 def _whole(values: Any, name: str) -> np.ndarray:
     flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    for value in flat:
+    for value in flat if set(map(type, flat)) != {int} else ():
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
             raise TypeError(
                 f"{name} must hold integer vertex ids, got {shortened(value)}; number names first, "

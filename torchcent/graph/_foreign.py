@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 #: What every NetworkX graph has, and hardly anything else.
 NETWORKX = ("nodes", "edges", "adj", "add_edges_from", "is_multigraph")
-DATA = ("edge_index", "num_nodes", "stores")
 
 
 def of_scipy(matrix: Any, directed: bool | None, weighted: bool, name: str = "matrix") -> Arcs:
