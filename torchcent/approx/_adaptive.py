@@ -21,8 +21,7 @@ from torchcent.check import (
 from torchcent.check import (
     _weights as check_weights,
 )
-from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of, shown
 from torchcent.scale._group import GroupLike
@@ -30,13 +29,13 @@ from torchcent.scale._group import GroupLike
 
 @_memory.reported
 def betweenness_adaptive(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     vertices: Tensor,
     c: float = 5.0,
     *,
     epsilon: float = 0.25,
     max_samples: int | None = None,
-    edge_weight: Tensor | None = None,
+    edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
     tie_tolerance: float = 0.0,

@@ -6,7 +6,6 @@ import math
 import time
 
 import torch
-from torch import Tensor
 
 from torchcent.approx import _by_pivots, _cost, _pivots
 from torchcent.approx._diameter import vertex_diameter
@@ -27,7 +26,7 @@ from torchcent.check import (
 )
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
 from torchcent.runtime._watch import progress_bar
@@ -37,7 +36,7 @@ from torchcent.scale._group import GroupLike
 
 @_memory.reported
 def betweenness_approx(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     epsilon: float = 0.01,
     delta: float = 0.1,
     *,
@@ -47,7 +46,7 @@ def betweenness_approx(
     time_limit: float | None = None,
     pivots: str = "uniform",
     scaling: str = "brandes_pich",
-    edge_weight: Tensor | None = None,
+    edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
     tie_tolerance: float = 0.0,
