@@ -15,7 +15,7 @@ from interrupt import assert_stops
 import torchcent
 from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_approx, generate
 from torchcent.approx import _cost, _pivots
-from torchcent.approx._progressive import Run
+from torchcent.approx._progressive import Outlook, Run
 from torchcent.approx._sampler import Sampler
 from torchcent.runtime import _ops
 
@@ -158,6 +158,21 @@ def test_searches_are_timed_on_every_graph(name):
     cost = _cost.measured(graph, None, 0.0)
     assert 0 < cost.exact < math.inf and 0 < cost.pivot < math.inf
     assert _cost.measured(graph, 1000, 0.0) == _cost.Measured(math.inf, math.inf)  # does not fit
+
+
+def test_timing_has_to_pay():
+    """A second is at stake at least, and a hundred slow searches take a tenth of it at most."""
+    graph, _ = CASES["random"]
+    for samples, left, worth in [
+        (900, math.inf, False),
+        (1100, math.inf, True),
+        (1100, 0.9, False),
+    ]:
+        assert _cost.is_worth_timing(graph, Outlook(samples, 1e-3, 0.1, 9.0), left) == worth
+    large = Graph.from_edge_index(generate.ba(100_000, 10, seed=1), directed=False)
+    few, many = (Outlook(n, 1e-3, 0.1, 9.0) for n in (1100, 10**6))
+    assert not _cost.is_worth_timing(large, few, math.inf)
+    assert _cost.is_worth_timing(large, many, math.inf)
 
 
 def test_chains_are_timed():

@@ -47,8 +47,9 @@ _HOPELESS = 20
 TRUSTED = 0.1
 """Predictions are trusted up to this part of the limit."""
 # Searches are timed until one attempt takes so many seconds, and only if so many of them, at the
-# rate of the slowest kernels, take at most this part of the time that is at stake.
-_PROBE, _PROBES, _AT_STAKE = 0.1, 100, 0.1
+# rate of the slowest kernels, take at most this part of the time that is at stake. Where less than
+# a second is at stake, the method does not depend on the clock.
+_PROBE, _PROBES, _AT_STAKE, _LEAST_AT_STAKE = 0.1, 100, 0.1, 1.0
 # Another method replaces sampling if it takes at most this part of the time, or of the error.
 _MARGIN = 0.9
 
@@ -87,7 +88,8 @@ def is_worth_timing(graph: Graph, outlook: Outlook, left: float) -> bool:
     rates, _ = _rates(graph)
     threads = 1 if graph.device.type == "cuda" else torch.get_num_threads()
     probe = _PROBES * graph.num_slots / (rates["dijkstra"] * threads)
-    return probe <= _AT_STAKE * min(outlook.samples * outlook.seconds, left)
+    at_stake = min(outlook.samples * outlook.seconds, left)
+    return at_stake >= _LEAST_AT_STAKE and probe <= _AT_STAKE * at_stake
 
 
 @dataclass(frozen=True)
