@@ -192,6 +192,9 @@ def test_the_cheapest_method_by_hand():
     # ln(2e5) / (2 * 0.05^2) = 2441 with replacement, fewer of 10,000 vertices: below 4.9 s
     assert method(exact=20.0, pivot=0.002) == "pivots"
     assert method(exact=20.0, pivot=0.002, with_pivots=False) == ""
+    # Exact scores have no error, so that they are worth twice the time, if there is.
+    assert method(exact=5.0, pivot=0.002) == "exact"
+    assert method(exact=5.0, pivot=0.002, left=4.95) == "pivots"
     # Too little time for any of them: those whose intervals are narrower by then.
     assert method(exact=20.0, pivot=0.002, left=1) == ""
     assert method(exact=20.0, pivot=0.0005, left=1) == "pivots"

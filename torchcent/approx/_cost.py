@@ -50,8 +50,9 @@ TRUSTED = 0.1
 # rate of the slowest kernels, take at most this part of the time that is at stake. Where less than
 # a second is at stake, the method does not depend on the clock.
 _PROBE, _PROBES, _AT_STAKE, _LEAST_AT_STAKE = 0.1, 100, 0.1, 1.0
-# Another method replaces sampling if it takes at most this part of the time, or of the error.
-_MARGIN = 0.9
+# Another method replaces sampling if it takes at most this part of the time, or of the error; and
+# pivots replace exact scores, which have no error, if they take at most this part of the time.
+_MARGIN, _INEXACT = 0.9, 0.5
 
 
 def exact_seconds(graph: Graph, memory: int | None) -> float:
@@ -147,14 +148,16 @@ def cheaper(
     """
     seconds = {"kadabra": outlook.samples * outlook.seconds * _MARGIN, "exact": cost.exact}
     if with_pivots:
-        seconds["pivots"] = cost.pivot * (1 + serfling_samples(epsilon, delta, num_nodes))
+        pivots = cost.pivot * (1 + serfling_samples(epsilon, delta, num_nodes))
+        if pivots <= _INEXACT * cost.exact or cost.exact >= left:
+            seconds["pivots"] = pivots
     best = min(seconds, key=seconds.__getitem__)
     if seconds[best] < left:
         return best if best != "kadabra" else ""
     if not with_pivots or not math.isfinite(cost.pivot):
         return ""
-    pivots = np.array([max(_MARGIN * left / cost.pivot, 1.0)])
+    number = np.array([max(_MARGIN * left / cost.pivot, 1.0)])
     failure = math.log(2 * num_nodes / delta)
-    _, high = mean_interval(np.array([outlook.highest]), pivots, failure, num_nodes - 1)
+    _, high = mean_interval(np.array([outlook.highest]), number, failure, num_nodes - 1)
     narrower = float(high[0]) - outlook.highest < _MARGIN * outlook.radius(left)
     return "pivots" if narrower else ""
