@@ -16,7 +16,7 @@ from torchcent.distances._weighted_sums import distance_counts, distance_rows
 from torchcent.engines import _room, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
@@ -24,8 +24,8 @@ from torchcent.scale._group import GroupLike
 
 @_memory.reported
 def distance_distribution(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -80,8 +80,8 @@ def distance_distribution(
 
 @_memory.reported
 def effective_diameter(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -140,8 +140,8 @@ def effective_diameter(
 
 @_memory.reported
 def average_shortest_path_length(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,

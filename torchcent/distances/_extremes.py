@@ -17,7 +17,7 @@ from torchcent.distances._longest import LongestDistance
 from torchcent.engines import _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of
 from torchcent.scale._group import GroupLike
@@ -29,8 +29,8 @@ _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
 @_memory.reported
 def diameter(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -103,8 +103,8 @@ def diameter(
 
 @_memory.reported
 def radius(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -151,8 +151,8 @@ def radius(
 
 @_memory.reported
 def center(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -187,8 +187,8 @@ def center(
 
 @_memory.reported
 def periphery(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,

@@ -12,7 +12,7 @@ from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.engines import _hops
 from torchcent.graph import Graph, _csr
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _columns
 from torchcent.runtime import _memory, _ops
 from torchcent.scale._arguments import Folder, scale_of, shown
@@ -135,8 +135,8 @@ class Closure:
 
 @_memory.reported
 def transitive_closure(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
@@ -248,7 +248,7 @@ def transitive_closure(
 
 @_memory.reported
 def reachable(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     sources: int | Tensor,
     *,
     num_nodes: int | None = None,
