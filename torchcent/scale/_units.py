@@ -63,7 +63,7 @@ def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
 # All-pairs distances: the sources of a unit are whole chunks of a Zarr array, and an entry of the
 # result takes as long as so many slots.
 ROWS = 64
-_ENTRY = 16
+_ENTRY = 64
 
 
 def sizes_of_rows(engine: str, device: str, sources: int, nodes: int, slots: int) -> list[int]:
