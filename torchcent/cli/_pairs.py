@@ -102,7 +102,8 @@ def _apsp(args: argparse.Namespace) -> None:
         write(target)
     _common.remark_run(args, graph, started)
     rows, columns = about["shape"]
-    _common.remark(args, f"{rows:,} x {columns:,} distances, {about['dtype']}, in {args.out}")
+    place = _output.place(args)
+    _common.remark(args, f"{rows:,} x {columns:,} distances, {about['dtype']}, in {place}")
     names = edges.vertex_labels()[sources] if drawn else None
     if args.json:
         _output.show_json(_common.about_run(args, graph, started) | about | {"sources": names})

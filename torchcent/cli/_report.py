@@ -173,13 +173,13 @@ def summary(
     n, weight = graph.num_nodes, edges.edge_weight
     row, col = edges.edge_index
     loops = int((row == col).sum())
-    labels = () if edges.labels is None else edges.labels
+    labels = edges.labels
     found: dict[str, Any] = {
         "graph": name,
         "vertices": n,
         "edges": graph.num_slots if graph.directed else graph.num_slots // 2,
         "directed": graph.directed,
-        "labels": [labels[0], labels[-1]] if len(labels) else None,
+        "labels": [labels[0], labels[-1]] if labels is not None and len(labels) else None,
         "rows": edges.num_edges,
         "self_loops": loops,
         "both_directions": loops < edges.num_edges and both_directions(row.numpy(), col.numpy()),
