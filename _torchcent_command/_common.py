@@ -35,7 +35,7 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
         help="a line 'a b' leads from a to b only (default: as the file says, else undirected)",
     )  # fmt: skip
     side.add_argument("--undirected", dest="directed", action="store_false", help="both ways")
-    group.add_argument("--format", help="overrides the suffix: edges, mtx, metis, gr, ...")
+    group.add_argument("--format", help=f"overrides the suffix: {', '.join(FORMATS)}")
     group.add_argument("--num-nodes", type=int, metavar="N", help="including isolated vertices")
     group.add_argument("--skip", type=int, default=0, metavar="L", help="skip L lines at the top")
     group.add_argument(

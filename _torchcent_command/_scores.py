@@ -161,6 +161,9 @@ def add_parsers(add: _common.Add) -> None:
         parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
         _common.json_option(parser)
         running = _common.run_options(parser, measure.engines)
-        running.add_argument("--dtype", choices=("float32", "float64"), default="float64")
+        running.add_argument(
+            "--dtype", choices=("float32", "float64"), default="float64",
+            help="type of the scores (float64)",
+        )  # fmt: skip
         if measure.checkpoint:
             _common.checkpoint_option(running)

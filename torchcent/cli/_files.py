@@ -54,7 +54,9 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
         _output.deliver(args, "edges", path, lambda place: write(place, edges))
     else:
         write(path, edges)
-    _common.remark(args, f"{_output.place(args)}: {edges.num_nodes:,} vertices, {edges.num_edges:,} edges")
+    _common.remark(
+        args, f"{_output.place(args)}: {edges.num_nodes:,} vertices, {edges.num_edges:,} edges"
+    )
 
 
 def _generated(args: argparse.Namespace) -> EdgeList:
