@@ -89,7 +89,7 @@ def meant(text: str, known: Iterable[str]) -> str:
     """``; did you mean A or B?`` with those that begin so, or else are similar, or nothing."""
     known = list(known)
     close = [name for name in known if name.startswith(text)] if text.strip("-") else []
-    close = close or difflib.get_close_matches(text, known, n=3, cutoff=0.7)
+    close = close or difflib.get_close_matches(text, known, n=3)
     *first, last = close[:3] or [""]
     if not last:
         return ""

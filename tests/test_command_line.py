@@ -159,7 +159,7 @@ def test_options_of_mcl_as_mcl_has_them():
     [
         ("betweenness g.txt --d", "unrecognized arguments: --d; did you mean --directed"),
         ("betweenness g.txt --d", "(see torchcent betweenness --help)"),
-        ("closeness g.txt --sorces 3", "--sorces; did you mean --sources?"),
+        ("closeness g.txt --sorces 3", "--sorces; did you mean --sources"),
         ("closeness g.txt --engin=bits", "did you mean --engine?"),
         ("closeness g.txt --zzz", "unrecognized arguments: --zzz (see"),
         ("closeness g.txt h.txt", "unrecognized arguments: h.txt (see"),
@@ -172,7 +172,7 @@ def test_options_of_mcl_as_mcl_has_them():
         ("closeness g.txt --similarity invers", "did you mean inverse?"),
         ("closeness g.txt --engine dikstra", "did you mean dijkstra?"),
         ("mcl g.txt -sche 5", "did you mean -scheme"),
-        ("completion bsh", "did you mean bash?"),
+        ("completion bsh", "did you mean bash"),
     ],
 )
 def test_what_was_meant(capsys, arguments, message):
@@ -238,7 +238,9 @@ def test_bash_completes_every_option(tmp_path, capsys):
         _, text, _ = run(capsys, *words, "--help")
         listed = text.partition("examples:")[0]
         rows = re.findall(r"^  (-.*?)(?:   |$)", listed, re.M)
-        assert options == {flag for row in rows for flag in re.findall(r"(?:^| )(--?\w[\w-]*)", row)}
+        assert options == {
+            flag for row in rows for flag in re.findall(r"(?:^| )(--?\w[\w-]*)", row)
+        }
 
 
 @SHELL
