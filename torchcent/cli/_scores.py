@@ -60,6 +60,11 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
         "--tie-tolerance", type=float, default=0.0, metavar="T",
         help="with weights: relative tolerance within which paths count as shortest (0)",
     )  # fmt: skip
+    parser.add_argument(
+        "--ties", choices=("decimal", "float"), default="decimal",
+        help="decimal weights are the numbers as written (the default), or the float64 numbers "
+        "next to them, as in NetworkX",
+    )  # fmt: skip
     _reduce_option(parser)
     _pivot_options(parser)
     parser.add_argument(
@@ -117,6 +122,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
     options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
+    options["ties"] = args.ties
     options["reduce"] = args.reduce
     if args.normalized is not None:
         options["normalized"] = args.normalized
@@ -338,6 +344,8 @@ def _score(args: argparse.Namespace) -> None:
         about |= {"cutoff": args.cutoff}
     if graph.is_weighted:
         about |= {"weights": args.similarity or "distances"}
+        if getattr(args, "ties", "decimal") != "decimal":
+            about |= {"ties": args.ties}
         if getattr(args, "tie_tolerance", 0):
             about |= {"tie_tolerance": args.tie_tolerance}
     if args.out is not None:

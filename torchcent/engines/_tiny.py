@@ -156,7 +156,7 @@ def run(
         key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
         outputs: tuple[Tensor, ...] = (*found.values(), overflow)
         kinds: list[Kind] = ["sum" for _ in outputs]
-        weight, per_one = (none, None) if graph.weight is None else graph.scaled_per_graph
+        weight, per_one = (none, None) if graph.weight is None else graph._scaled_per_graph
         inputs = graph.rowptr, graph.col, weight, ptr, begins, ends
         search = Search(key, parts, inputs, outputs, tuple(kinds), compute)
         setting = Setting(device, _memory.budget(memory, device), bar, quick)

@@ -177,7 +177,7 @@ class Arrays:
         return weight, self.scale.apply(self.back_weight)
 
     @cached_property
-    def scaled_per_graph(self) -> tuple[Tensor, Tensor]:
+    def _scaled_per_graph(self) -> tuple[Tensor, Tensor]:
         """float64 [num_slots]: weights in units of each graph; float64 [num_graphs]: units in 1."""
         assert self.weight is not None
         if self._float_ties or self.ptr is None:

@@ -105,7 +105,7 @@ def scale(weight: Tensor, num_nodes: int, *, decimals: bool = True) -> Scale:
 
 
 def decimals_of_graphs(weight: Tensor, slots: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
-    """The weights of a batch in the units of each of its graphs, and these units in a distance of 1.
+    """The weights of a batch in the units of each of its graphs, and the units in a distance of 1.
 
     Graphs whose weights are decimals have multiples of a power of ten, as :func:`scale` would give
     them alone; the others keep their weights.
