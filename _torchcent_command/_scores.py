@@ -41,6 +41,11 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
         "--tie-tolerance", type=float, default=0.0, metavar="T",
         help="with weights: relative tolerance within which paths count as shortest (0)",
     )  # fmt: skip
+    parser.add_argument(
+        "--ties", choices=("decimal", "float"), default="decimal",
+        help="decimal weights are the numbers as written (the default), or the float64 numbers "
+        "next to them, as in NetworkX",
+    )  # fmt: skip
     _reduce_option(parser)
     _pivot_options(parser)
     parser.add_argument(

@@ -58,7 +58,7 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
     options = _arguments(args)
     del options["engine"]
     return torchcent.betweenness_approx(
-        graph, *args.approx, time_limit=args.time_limit,
+        graph, *args.approx, time_limit=args.time_limit, ties=args.ties,
         generator=torch.Generator().manual_seed(args.seed), **options,
     )  # fmt: skip
 
@@ -68,6 +68,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
     options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
+    options["ties"] = args.ties
     options["reduce"] = args.reduce
     if args.normalized is not None:
         options["normalized"] = args.normalized
@@ -200,6 +201,8 @@ def score(args: argparse.Namespace) -> None:
         about |= {"cutoff": args.cutoff}
     if graph.is_weighted:
         about |= {"weights": args.similarity or "distances"}
+        if getattr(args, "ties", "decimal") != "decimal":
+            about |= {"ties": args.ties}
         if getattr(args, "tie_tolerance", 0):
             about |= {"tie_tolerance": args.tie_tolerance}
     if args.json:
