@@ -84,7 +84,7 @@ def vertex_sums(
         torch.zeros(n, dtype=torch.int32, device=device),
         torch.zeros(n + 1 if levels else 0, dtype=torch.int64, device=device),
     )
-    leaves = hanging[core.vertex][start].int()
+    leaves = hanging.index_select(0, core.vertex).index_select(0, start).int()
     inputs = direction(core, outgoing), start, leaves, _factor(graph, request)
 
     def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
@@ -234,14 +234,16 @@ def _unfolded(graph: Graph, core: _reduce.Core, hanging: Tensor, found: Sums) ->
     # A vertex whose neighbours are all leaves is not in the core: its sums are over these leaves.
     total = hanging.double().unsqueeze(1) * hanging.new_tensor([1, 1, 0.5, 1], dtype=torch.float64)
     eccentricity = (hanging > 0).int()
-    total[core.vertex] = found.total
-    eccentricity[core.vertex] = found.eccentricity
+    total.index_copy_(0, core.vertex, found.total)
+    eccentricity.index_copy_(0, core.vertex, found.eccentricity)
     leaf = core.fold.order
     if leaf.numel():
-        parent = core.fold.parent[leaf]
-        other = total[parent]
+        parent = core.fold.parent.index_select(0, leaf)
+        other = total.index_select(0, parent)
         reach = other[:, REACH]
         far, harmonic = other[:, FAR] + reach - 1, other[:, FARTHER] + 0.5
-        total[leaf] = torch.stack([far, harmonic, torch.zeros_like(far), reach], dim=1)
-        eccentricity[leaf] = torch.where(reach == 1, 1, eccentricity[parent] + 1).int()
+        sums = torch.stack([far, harmonic, torch.zeros_like(far), reach], dim=1)
+        total.index_copy_(0, leaf, sums)
+        farthest = torch.where(reach == 1, 1, eccentricity.index_select(0, parent) + 1)
+        eccentricity.index_copy_(0, leaf, farthest.int())
     return Sums(total, eccentricity, found.levels)

@@ -75,8 +75,7 @@ def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
         check.kernel(engine, "tiny", graph.device)
     elif too_large or not _ops.has_kernel("tiny", graph.device):
         return np.empty(0, np.int64), list(everything)
-    vertex, slot = _batch.bounds(graph)
-    size, slots = np.diff(vertex), np.diff(slot)
+    size, slots = _batch.counts(graph)
     if engine == "tiny":
         if size.size and size.max() > MOST_NODES:
             raise ValueError(
@@ -89,6 +88,8 @@ def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
     if graph.device.type == "cuda":
         most, work = min(most, AUTO_ALONE_ON_CUDA) if graph.ptr is None else most, AUTO_WORK_ON_CUDA
     small = (size <= most) & (size * slots <= work)
+    if small.all():
+        return np.arange(size.size), []
     return np.flatnonzero(small), np.flatnonzero(~small).tolist()
 
 
@@ -112,8 +113,7 @@ def run(
     is not 0, all with equal weight.
     """
     n, device = graph.num_nodes, graph.device
-    vertex, slot = _batch.bounds(graph)
-    size, slots = np.diff(vertex)[numbers], np.diff(slot)[numbers]
+    size, slots = (each[numbers] for each in _batch.counts(graph))
     threads = max(1, min(torch.get_num_threads(), numbers.size))
     shape = {"edge_betweenness": (graph.num_slots,), "distances": (n, 6)}
     room_for(graph, numbers, wanted, title, memory)
@@ -141,8 +141,8 @@ def run(
         given: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
         *arrays, begins, ends = given
-        low, high = np.searchsorted(last, [unit.start, unit.stop], side="right")
-        low = low if unit.start else 0
+        low = int(last.searchsorted(unit.start, side="right")) if unit.start else 0
+        high = int(last.searchsorted(unit.stop, side="right"))
         place, classes = _classes(size[low:high], slots[low:high], device.type)
         order = torch.from_numpy(numbers[low:high][place]).to(out[0].device)
         _ops.ops.tiny(
@@ -159,10 +159,13 @@ def run(
         weight = none if graph.weight is None else graph.weight
         inputs = graph.rowptr, graph.col, weight, ptr, begins, ends
         search = Search(key, parts, inputs, outputs, tuple(kinds), compute)
-        setting = Setting(device, _memory.budget(memory, device), bar, quick)
+        # The kernels of the CPU need what `room_for` counts.
+        workspace = 0 if device.type == "cpu" else _memory.budget(memory, device)
+        setting = Setting(device, workspace, bar, quick)
         _run.run(search, setting, scale)
         bar.update(total - bar.n)
-    lost = torch.nonzero(overflow).flatten().tolist() if set(wanted) - {"distances"} else []
+    paths = set(wanted) - {"distances"}
+    lost = np.flatnonzero(overflow.cpu().numpy()).tolist() if paths else []
     return Found(**found, overflowed=lost)
 
 
@@ -175,7 +178,7 @@ def room_for(
     graph: Graph, numbers: Numbers, wanted: Collection[str], title: str, memory: int | None
 ) -> int:
     """Bytes of a run; raises MemoryError if they exceed the limit."""
-    size = np.diff(_batch.bounds(graph)[0])[numbers]
+    size = _batch.counts(graph)[0][numbers]
     largest, threads = int(size.max(initial=0)), max(1, min(torch.get_num_threads(), size.size))
     per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
     needed = graph.nbytes + per_vertex * graph.num_nodes
@@ -184,9 +187,10 @@ def room_for(
     elif largest > _IN_SHARED:
         needed += largest * _BLOCK * _PER_THREAD
     needed += 8 * graph.num_slots if "edge_betweenness" in wanted else 0
-    limit = _room.limit(graph, memory)
-    if needed > limit:
-        raise _memory.refuse(f"{title} with engine='tiny'", needed, limit, memory)
+    if memory is not None or needed >= _memory.SMALL_RUN.get(graph.device.type, 0):
+        limit = _room.limit(graph, memory)
+        if needed > limit:
+            raise _memory.refuse(f"{title} with engine='tiny'", needed, limit, memory)
     return needed
 
 
@@ -195,6 +199,8 @@ def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tenso
 
     A row per class holds the number of graphs, the most vertices and the most slots.
     """
+    if size.size == 1:
+        return np.zeros(1, np.int64), torch.tensor([[1, int(size[0]), int(slots[0])]])
     kind = np.searchsorted(_SIZES[device], size)
     within = -size * slots if device == "cuda" else np.zeros_like(kind)
     place = np.lexsort((within, -kind))
@@ -208,8 +214,10 @@ def _resolvable(graph: Graph, numbers: Numbers) -> None:
     """Applies _resolution.check to each of these graphs."""
     if graph.scale.exact or graph.num_slots == 0:
         return
+    if graph.ptr is None:
+        return _resolution.check(graph)
     assert graph.weight is not None
-    slots = np.diff(_batch.bounds(graph)[1])
+    slots = _batch.counts(graph)[1]
     lengths = torch.from_numpy(slots).to(graph.device)
     least = torch.segment_reduce(graph.weight, "min", lengths=lengths, unsafe=True)
     # No path is longer than the sum of all arcs.

@@ -32,6 +32,14 @@ def bounds(graph: Graph) -> Bounds:
     return found
 
 
+def counts(graph: Graph) -> Bounds:
+    """The number of vertices and of slots of each graph, on the host."""
+    if graph.ptr is None:
+        return np.array([graph.num_nodes]), np.array([graph.num_slots])
+    vertex, slot = bounds(graph)
+    return np.diff(vertex), np.diff(slot)
+
+
 def part(graph: Graph, number: int) -> Graph:
     """One graph of a batch, as if it had been given alone; cached with the batch."""
     if graph.ptr is None:
