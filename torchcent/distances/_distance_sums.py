@@ -41,6 +41,12 @@ from torchcent.scale._arguments import Scale, shown
 from torchcent.scale._units import Kind
 
 
+# The columns of the tiny engine that are those of sums. It does not count 1/(d + 1), nor distances
+# along outgoing arcs.
+_IN = torch.tensor([_tiny.FARNESS, _tiny.HARMONIC, _tiny.HARMONIC, _tiny.REACH])
+_OUT = torch.tensor([_tiny.REACH_OUT] * 4)
+
+
 def asked(
     measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any,
     cutoff: object = None, scale: Scale | None = None,
@@ -77,7 +83,9 @@ def vertex_sums(
     count = None if sources is None else sources.numel()
     plan, core = _plan.plan(graph, request, count)
     n, device = core.num_nodes, graph.device
-    hanging = torch.bincount(core.fold.parent[core.fold.order], minlength=graph.num_nodes)
+    hanging = torch.bincount(
+        core.fold.parent.index_select(0, core.fold.order), minlength=graph.num_nodes
+    )
     start, _ = in_order(core, sources, outgoing)
     found = Sums(
         torch.zeros(n, 4, dtype=torch.float64, device=device),
@@ -185,14 +193,11 @@ def small_sums(
         graph, small, wanted, request.measure, sources=sources, memory=request.memory,
         progress=request.progress, scale=request.scale,
     )  # fmt: skip
-    column = found.distances.T
-    total = found.distances.new_zeros(graph.num_nodes, 4)
+    columns, farthest = (_OUT, _tiny.FARTHEST_OUT) if outgoing else (_IN, _tiny.FARTHEST)
+    total = found.distances.index_select(1, columns.to(graph.device))
     if outgoing:
-        total[:, [FAR, HARMONIC]] = torch.nan
-        total[:, REACH], farthest = column[_tiny.REACH_OUT], column[_tiny.FARTHEST_OUT]
-    else:
-        total[:, FAR], total[:, HARMONIC] = column[_tiny.FARNESS], column[_tiny.HARMONIC]
-        total[:, REACH], farthest = column[_tiny.REACH], column[_tiny.FARTHEST]
+        total[:, :REACH] = torch.nan
+    farthest = found.distances[:, farthest]
     return Sums(total, farthest if graph.is_weighted else farthest.int(), found.levels)
 
 

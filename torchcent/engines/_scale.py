@@ -86,7 +86,7 @@ def closeness(farness: Tensor, reach: Tensor, others: Tensor, wf_improved: bool)
     With `wf_improved` it is multiplied by the share of other vertices that are reached (Wasserman
     and Faust).
     """
-    score = torch.where(farness == 0, 0.0, reach / farness)
+    score = (reach / farness).masked_fill_(farness == 0, 0)
     return score * (reach / others) if wf_improved else score
 
 

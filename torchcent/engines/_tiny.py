@@ -135,22 +135,24 @@ def run(
     none = found[OUTPUTS[0]].new_empty(0)
     ptr = torch.tensor([0, n], device=device) if graph.ptr is None else graph.ptr
     begins, ends = (none if x is None else weights(graph, x) for x in (sources, targets))
-    last = np.cumsum(size)
+    total = int(size.sum())
 
     def compute(
         given: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
         *arrays, begins, ends = given
-        low = int(last.searchsorted(unit.start, side="right")) if unit.start else 0
-        high = int(last.searchsorted(unit.stop, side="right"))
-        place, classes = _classes(size[low:high], slots[low:high], device.type)
-        order = torch.from_numpy(numbers[low:high][place]).to(out[0].device)
+        own = slice(0, numbers.size)
+        if unit.stop - unit.start < total:
+            last = np.cumsum(size)
+            low = np.searchsorted(last, unit.start, side="right") if unit.start else 0
+            own = slice(low, np.searchsorted(last, unit.stop, side="right"))
+        place, classes = _classes(size[own], slots[own], device.type)
+        order = torch.from_numpy(numbers[own][place]).to(out[0].device)
         _ops.ops.tiny(
             *arrays, order, classes, begins, ends, *out, control, endpoints, tie_tolerance, threads
         )
         return rung
 
-    total = int(size.sum())
     quick = float((size * slots).sum()) < _INLINE_WORK
     with progress_bar(total, title, progress, quick) as bar:
         key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}

@@ -34,10 +34,12 @@ def bounds(graph: Graph) -> Bounds:
 
 def counts(graph: Graph) -> Bounds:
     """The number of vertices and of slots of each graph, on the host."""
-    if graph.ptr is None:
-        return np.array([graph.num_nodes]), np.array([graph.num_slots])
-    vertex, slot = bounds(graph)
-    return np.diff(vertex), np.diff(slot)
+    found: Bounds | None = graph.__dict__.get("_counts")
+    if found is None:
+        vertex, slot = bounds(graph)
+        found = vertex[1:] - vertex[:-1], slot[1:] - slot[:-1]
+        graph.__dict__["_counts"] = found
+    return found
 
 
 def part(graph: Graph, number: int) -> Graph:
@@ -116,6 +118,8 @@ def total(graph: Graph, values: Tensor) -> Tensor:
 
 def largest(graph: Graph, values: Tensor) -> Tensor:
     """The largest value of each graph; 0 for an empty graph."""
+    if graph.ptr is None:
+        return values.amax(0, keepdim=True) if graph.num_nodes else values.new_zeros(1)
     found = torch.segment_reduce(values, "max", lengths=sizes(graph), unsafe=True)
     return torch.where(sizes(graph) > 0, found, 0)
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from torchcent.runtime import _ops
+
 _FLOAT_BITS, _INT_BITS = 53, 30
 _WINDOW = 2**24  # weights processed at a time: a dozen copies of them are made
 _LARGEST_SHIFT = 1000  # beyond it 2^shift is close to the largest float64
@@ -79,8 +81,8 @@ def scale(weight: Tensor, num_nodes: int) -> Scale:
     """The scale for a graph with this number of vertices and these weights per slot."""
     if weight.numel() == 0:
         return HOPS
-    shift = max(0, *(-_last_digit(part) for part in weight.split(_WINDOW)))
-    largest = float(weight.max())
+    last, largest = _digits(weight)
+    shift = max(0, -last)
     longest = largest * 2.0 ** min(shift, _LARGEST_SHIFT) * max(num_nodes - 1, 1)
     if shift > _LARGEST_SHIFT or longest >= 2.0**_FLOAT_BITS:
         return Scale(0, False, False, torch.float64)
@@ -89,8 +91,16 @@ def scale(weight: Tensor, num_nodes: int) -> Scale:
     return Scale(0, True, shift == 0, torch.float64)
 
 
+def _digits(weight: Tensor) -> tuple[int, float]:
+    """The largest e such that all weights are multiples of 2^e, and the largest weight."""
+    if _ops.has_kernel("weight_digits", weight.device):
+        last, largest = _ops.ops.weight_digits(weight).tolist()
+        return int(last), largest
+    return min(_last_digit(part) for part in weight.split(_WINDOW)), float(weight.max())
+
+
 def _last_digit(weight: Tensor) -> int:
-    """The largest e such that all weights are multiples of 2^e."""
+    """The same e, of a window of the weights."""
     mantissa, exponent = torch.frexp(weight)
     digits = (mantissa * 2.0**_FLOAT_BITS).long()
     lowest = (digits & -digits).double()  # a power of two: the last nonzero digit
