@@ -2,6 +2,7 @@
 
 import math
 import random
+from fractions import Fraction
 
 import networkx as nx
 import numpy as np
@@ -232,6 +233,22 @@ def test_scale(weights, n, shift, exact, whole, dtype):
     scaled = found.apply(torch.tensor(weights, dtype=F64))
     assert scaled.dtype == dtype
     assert (scaled.double() * found.unit).tolist() == weights
+
+
+@given(
+    st.lists(
+        st.floats(0, allow_nan=False, allow_infinity=False, exclude_min=True)
+        | st.integers(1, 2**40).map(lambda digits: digits / 64),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_the_last_digit(weights):
+    last, largest = _weights._digits(torch.tensor(weights, dtype=F64, device=DEVICE))
+    units = [Fraction(weight) / Fraction(2) ** last for weight in weights]
+    assert all(unit.denominator == 1 for unit in units)  # multiples of 2^last
+    assert any(unit.numerator % 2 for unit in units)  # and not of any larger power
+    assert largest == max(weights)
 
 
 def test_leaves_are_folded_where_sums_are_exact():

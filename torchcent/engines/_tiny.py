@@ -45,7 +45,10 @@ _SIZES = {
 _IN_SHARED, _BLOCK, _PER_THREAD = 64, 256, 38
 # Columns of distances (csrc/tiny/cpu/tiny_search.h)
 FARNESS, HARMONIC, REACH, FARTHEST, REACH_OUT, FARTHEST_OUT = range(6)
-OUTPUTS = ("betweenness", "stress", "edge_betweenness", "distances", "levels")
+OUTPUTS = {
+    **dict.fromkeys(("betweenness", "stress", "edge_betweenness", "distances"), torch.float64),
+    "levels": torch.int64,
+}
 
 Numbers = NDArray[np.int64]
 
@@ -123,17 +126,17 @@ def run(
     # The CPU kernels clear the outputs of their graphs.
     whole = numbers.size == graph.num_graphs and len(parts) == 1
     new = torch.empty if device.type == "cpu" and whole else torch.zeros
+    none = torch.empty(0, dtype=torch.float64, device=device)
     found = {
-        name: new(
-            shape.get(name, (n,)) if name in wanted else (0,),
-            dtype=torch.int64 if name == "levels" else torch.float64,
-            device=device,
-        )
-        for name in OUTPUTS
+        name: new(shape.get(name, (n,)) if name in wanted else 0, dtype=kind, device=device)
+        if name in wanted or kind != none.dtype
+        else none
+        for name, kind in OUTPUTS.items()
     }
     overflow = torch.zeros(graph.num_graphs, dtype=torch.int8, device=device)
-    none = found[OUTPUTS[0]].new_empty(0)
-    ptr = torch.tensor([0, n], device=device) if graph.ptr is None else graph.ptr
+    ptr = graph.ptr
+    if ptr is None:
+        ptr = torch.from_numpy(_batch.bounds(graph)[0]).to(device)
     begins, ends = (none if x is None else weights(graph, x) for x in (sources, targets))
     total = int(size.sum())
 
@@ -153,7 +156,7 @@ def run(
         )
         return rung
 
-    quick = float((size * slots).sum()) < _INLINE_WORK
+    quick = float(size @ slots) < _INLINE_WORK
     with progress_bar(total, title, progress, quick) as bar:
         key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
         outputs: tuple[Tensor, ...] = (*found.values(), overflow)
@@ -167,7 +170,7 @@ def run(
         _run.run(search, setting, scale)
         bar.update(total - bar.n)
     paths = set(wanted) - {"distances"}
-    lost = np.flatnonzero(overflow.cpu().numpy()).tolist() if paths else []
+    lost = overflow.cpu().numpy().nonzero()[0].tolist() if paths else []
     return Found(**found, overflowed=lost)
 
 
@@ -202,7 +205,7 @@ def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tenso
     A row per class holds the number of graphs, the most vertices and the most slots.
     """
     if size.size == 1:
-        return np.zeros(1, np.int64), torch.tensor([[1, int(size[0]), int(slots[0])]])
+        return np.zeros(1, np.int64), torch.from_numpy(np.array([[1, size[0], slots[0]]]))
     kind = np.searchsorted(_SIZES[device], size)
     within = -size * slots if device == "cuda" else np.zeros_like(kind)
     place = np.lexsort((within, -kind))

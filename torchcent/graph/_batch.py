@@ -34,6 +34,8 @@ def bounds(graph: Graph) -> Bounds:
 
 def counts(graph: Graph) -> Bounds:
     """The number of vertices and of slots of each graph, on the host."""
+    if graph.ptr is None:
+        return np.array([graph.num_nodes]), np.array([graph.num_slots])
     found: Bounds | None = graph.__dict__.get("_counts")
     if found is None:
         vertex, slot = bounds(graph)
@@ -100,7 +102,7 @@ def of_graph(graph: Graph, vertices: Tensor) -> Tensor:
 def sizes(graph: Graph) -> Tensor:
     """int64 [num_graphs]: number of vertices of each graph."""
     if graph.ptr is None:
-        return torch.tensor([graph.num_nodes], device=graph.device)
+        return torch.from_numpy(counts(graph)[0]).to(graph.device)
     return graph.ptr.diff()
 
 
