@@ -25,7 +25,6 @@ from torchcent.distances import _weighted_sums
 from torchcent.distances._run import (
     FAR,
     FARTHER,
-    HARMONIC,
     REACH,
     Sums,
     direction,
@@ -39,7 +38,6 @@ from torchcent.graph import Graph, _batch
 from torchcent.runtime import _ops
 from torchcent.scale._arguments import Scale, shown
 from torchcent.scale._units import Kind
-
 
 # The columns of the tiny engine that are those of sums. It does not count 1/(d + 1), nor distances
 # along outgoing arcs.
