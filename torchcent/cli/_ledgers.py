@@ -13,7 +13,7 @@ from torchcent.runtime._memory import readable
 from torchcent.scale import _look, _records
 from torchcent.scale._look import Look, Progress, is_ledger
 
-__all__ = ["Command", "describe", "is_ledger", "recorded"]
+__all__ = ["Command", "describe", "is_ledger", "recorded", "summary"]
 
 #: entries of a run's key that have lines of their own
 _ELSEWHERE = ("format", "torchcent", "torch", "kernels", "graph", "measure")
@@ -58,9 +58,52 @@ def recorded(path: str) -> Command:
     return command
 
 
+def summary(path: str) -> dict[str, Any]:
+    """What ``torchcent info --json`` says about a ledger."""
+    if inner := _inner(path):
+        return _summary_of_parts(path, inner)
+    found = _looked_at(path)
+    return {
+        "ledger": path,
+        "arguments": found.command and found.command["arguments"],
+        "folder": found.command and found.command["folder"],
+        "run": found.key,
+        "searches": [
+            search._asdict() | {"remaining": search.remaining} for search in found.searches
+        ],
+        "finished": bool(found.searches) and all(x.done == x.total for x in found.searches),
+        "in_use": found.in_use,
+        "files": found.files,
+        "bytes": found.nbytes,
+        "damaged": found.damaged,
+    }
+
+
+def _summary_of_parts(path: str, inner: list[Path]) -> dict[str, Any]:
+    each = [summary(str(folder)) for folder in inner]
+    command = recorded(path)
+    together = {name: sum((one[name] for one in each), []) for name in ("searches", "damaged")}
+    return {
+        "ledger": path,
+        "arguments": command.arguments,
+        "folder": command.folder,
+        "run": each[0]["run"],
+        **together,
+        "finished": all(one["finished"] for one in each),
+        "in_use": any(one["in_use"] for one in each),
+        "files": sum(one["files"] for one in each),
+        "bytes": sum(one["bytes"] for one in each),
+    }
+
+
+def _inner(path: str) -> list[Path]:
+    """The ledgers within the folder of a command that has several."""
+    return [each for each in sorted(Path(path).iterdir()) if each.is_dir()]
+
+
 def describe(path: str) -> str:
     """The output of ``torchcent info`` for a ledger."""
-    if inner := [each for each in sorted(Path(path).iterdir()) if each.is_dir()]:
+    if inner := _inner(path):
         return _describe_parts(path, inner)
     found = _looked_at(path)
     rows = {"ledger": path} | _identity(found)
