@@ -18,7 +18,7 @@ from torchcent.cli import _common, _output
 from torchcent.cli._report import aligned_rows, component_sizes, named
 from torchcent.io import EdgeList
 from torchcent.io._closure import check_closure_path, write_closure
-from torchcent.io._files import check_folder, check_target, load_bytes, text_bytes, text_lines
+from torchcent.io._files import check_target, load_bytes, text_bytes, text_lines
 from torchcent.pairs._files import check_zarr
 from torchcent.pairs._npy import check_space
 from torchcent.scale._ledger import parts
@@ -109,7 +109,6 @@ def _apsp(args: argparse.Namespace) -> None:
     if suffix == ".npy":
         check_target(target)
     else:
-        check_folder(target)
         check_zarr(Path(target))
     _common.prepare(args, devices=True, group=True)
     edges, graph, started = _common.load_graph(args)

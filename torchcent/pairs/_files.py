@@ -199,8 +199,12 @@ def check_zarr(path: Path) -> None:
     Raises:
         ImportError: there is no zarr package.
         ValueError: the folder holds something else than an array.
+        FileNotFoundError: its parent does not exist.
     """
     _zarr()
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path}: no such directory: {folder}")
     if path.exists() and not (path / "zarr.json").is_file() and not (path / ".zarray").is_file():
         raise ValueError(
             f"out={shortened(str(path))} holds something else than a Zarr array; accepted: a new "
