@@ -82,7 +82,9 @@ def summary(path: str) -> dict[str, Any]:
 def _summary_of_parts(path: str, inner: list[Path]) -> dict[str, Any]:
     each = [summary(str(folder)) for folder in inner]
     command = recorded(path)
-    together = {name: sum((one[name] for one in each), []) for name in ("searches", "damaged")}
+    together = {
+        name: [found for one in each for found in one[name]] for name in ("searches", "damaged")
+    }
     return {
         "ledger": path,
         "arguments": command.arguments,
