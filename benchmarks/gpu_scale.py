@@ -14,6 +14,7 @@ is on the first device; copying it to the others is part of the call.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -82,7 +83,8 @@ class Run:
 
     def kill(self, process: subprocess.Popen[str]) -> None:
         """SIGKILL to the job and all that it has started."""
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
     def job(self, job: str, *options: str, ranks: int = 0) -> dict[str, Any]:
