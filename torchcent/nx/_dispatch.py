@@ -13,19 +13,28 @@ from torchcent.nx._graph import BackendGraph, edge_lengths
 from torchcent.runtime import _ops
 
 _SINGLE = {
-    "dijkstra_path_length",
-    "single_source_dijkstra_path_length",
-    "single_source_shortest_path_length",
+    "ancestors", "descendants", "dijkstra_path_length", "local_reaching_centrality",
+    "single_source_dijkstra_path_length", "single_source_shortest_path_length",
     "single_target_shortest_path_length",
-}
-_NEEDS_NODES = {
-    "average_shortest_path_length", "center", "diameter", "eccentricity", "periphery", "radius",
 }  # fmt: skip
-_HOPS = {
-    "all_pairs_shortest_path_length",
-    "single_source_shortest_path_length",
+_NEEDS_NODES = {
+    "average_shortest_path_length", "barycenter", "center", "centroid", "diameter", "eccentricity",
+    "gutman_index", "hyper_wiener_index", "local_efficiency", "periphery", "radius",
+    "schultz_index", "wiener_index",
+}  # fmt: skip
+_COMPILED = {
+    "all_pairs_dijkstra_path_length", "all_pairs_shortest_path_length",
+    "edge_betweenness_partition", "girvan_newman", "shortest_path_length",
+    "single_source_dijkstra_path_length", "single_source_shortest_path_length",
     "single_target_shortest_path_length",
-}
+}  # fmt: skip
+_COMMUNITIES = {"edge_betweenness_partition", "girvan_newman"}
+# Arguments that leave nothing to search, that write to the graph, or that are functions of it.
+_OTHERS = {
+    "sp": "there is nothing to search", "e": "there is nothing to search",
+    "paths": "there is nothing to search", "attr": "NetworkX writes it to the nodes",
+    "most_valuable_edge": "it is called with a NetworkX graph",
+}  # fmt: skip
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
 # Below this number of nodes x edges, the overhead of a call exceeds the search time of NetworkX
 # (benchmarks/networkx_backend.py --small).
@@ -47,7 +56,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     graph = given["G"]
     if isinstance(graph, BackendGraph):
         return True
-    one = name in _SINGLE or (name == "closeness_centrality" and given["u"] is not None)
+    one = name in _SINGLE or any(given.get(x) is not None for x in ("u", "source", "target"))
     if one and not _is_converted(graph, _weight(given)):
         return "one search takes NetworkX no longer than the graph takes to convert"
     n = len(graph)
@@ -73,15 +82,17 @@ def _weight(given: dict[str, Any]) -> Any:
 
 def _refusal(name: str, given: dict[str, Any]) -> str | None:
     graph = given["G"]
-    for argument in ("sp", "e"):
+    for argument, why in _OTHERS.items():
         if given.get(argument) is not None:
-            return f"{argument} is given: there is nothing to search"
+            return f"{argument} is given: {why}"
     if name in _NEEDS_NODES and len(graph) == 0:
         return "the graph has no nodes"
     if name == "average_shortest_path_length" and given["method"] not in _METHODS:
         return f"method={given['method']!r}: NetworkX's own"
-    if name in _HOPS and not _ops.available:
+    if name in _COMPILED and not _ops.available:
         return "this needs the compiled library"
+    if (reason := _special(name, given)) is not None:
+        return reason
     reflexive = given.get("reflexive")
     if reflexive is not None and not isinstance(reflexive, bool):
         return f"reflexive must be True, False or None, got {reflexive!r}"
@@ -94,6 +105,31 @@ def _refusal(name: str, given: dict[str, Any]) -> str | None:
             "predecessors, not by path counts as its formula says; "
             "torchcent.edge_betweenness(sources=, targets=) follows the formula"
         )
+    return None
+
+
+def _special(name: str, given: dict[str, Any]) -> str | None:
+    """What only some functions refuse."""
+    graph, weight = given["G"], _weight(given)
+    if name in _COMMUNITIES:
+        if graph.is_multigraph():
+            return "parallel edges: NetworkX removes them one by one"
+        if weight is not None:
+            return "weights: the edges to remove depend on the rounding of NetworkX's sums"
+        if graph.is_directed() and (name != "girvan_newman" or graph.number_of_edges() == 0):
+            return "the graph is directed, and NetworkX has no components of it"
+    if name == "shortest_path_length" and weight is not None and given["method"] == "bellman-ford":
+        return "method='bellman-ford': its order of the nodes is that of another algorithm"
+    if "reaching" in name and weight is not None:
+        return "weights: the result depends on which of several equal paths NetworkX takes"
+    if name in ("barycenter", "centroid") and weight is None and not graph.is_directed():
+        if graph.number_of_edges() == len(graph) - 1:
+            return "the graph may be a tree, for which NetworkX has a linear algorithm"
+    if name in ("schultz_index", "gutman_index") and "weight" in graph:
+        return "a node is called 'weight', which NetworkX takes for an argument"
+    nodes = given.get("nodelist")
+    if nodes is not None and not (len(nodes) == len(graph) and set(nodes) == set(graph)):
+        return "nodelist must hold every node once"
     return None
 
 
