@@ -38,13 +38,11 @@ def incremental_closeness_centrality(
     prev_cc: Mapping[Hashable, float] | None = None, insertion: bool = True,
     wf_improved: bool = True,
 ) -> dict[Hashable, float]:  # fmt: skip
-    """Leaves the graph as it is, also without `prev_cc`, where NetworkX leaves it changed."""
-    if prev_cc is not None and set(prev_cc.keys()) != set(G.nodes):
+    assert prev_cc is not None
+    if set(prev_cc.keys()) != set(G.nodes):
         raise nx.NetworkXError("prev_cc and G do not have the same nodes")
     ends = _ends_of(G, edge, insertion)
     changed = _changed(G, ends, insertion)
-    if prev_cc is None:
-        return dict(zip(G.nodes, _closeness(changed, None, True).tolist(), strict=True))
     hops = distance_rows(G.search() if insertion else changed, ends.unique())
     one, other = hops[0], hops[-1]
     # Closer to both ends by more than a hop, or not connected with them: inf - inf is nan.

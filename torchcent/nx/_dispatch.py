@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from torchcent.graph import _networkx
+from torchcent.nx import _cache
 from torchcent.nx._graph import BackendGraph, edge_lengths
 from torchcent.runtime import _ops
 
@@ -39,6 +40,11 @@ _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
 # Below this number of nodes x edges, the overhead of a call exceeds the search time of NetworkX
 # (benchmarks/networkx_backend.py --small).
 _SMALL = 10_000
+# Where it is another number: they search many times, in many small graphs, or NetworkX uses NumPy.
+_SMALL_FOR = {
+    "edge_betweenness_partition": 50, "girvan_newman": 50,
+    "local_efficiency": 50_000, "floyd_warshall_numpy": 300_000,
+}  # fmt: skip
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -47,7 +53,10 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         given = _arguments(name, args, kwargs)
     except TypeError as error:
         return str(error)
-    return _refusal(name, given) or True
+    if (reason := _refusal(name, given)) is not None:
+        return reason
+    _cache.warn_once(given["G"], _weight(given))
+    return True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -57,10 +66,13 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     if isinstance(graph, BackendGraph):
         return True
     one = name in _SINGLE or any(given.get(x) is not None for x in ("u", "source", "target"))
-    if one and not _is_converted(graph, _weight(given)):
+    if one and not _cache.holds(graph, _weight(given)):
         return "one search takes NetworkX no longer than the graph takes to convert"
-    n = len(graph)
-    if not one and n < _SMALL and n * graph.number_of_edges() < _SMALL:
+    if name == "shortest_path_length" and given["weight"] is None:
+        if given["source"] is not None and given["target"] is not None:
+            return "NetworkX searches from both ends, which usually reaches fewer nodes"
+    n, small = len(graph), _SMALL_FOR.get(name, _SMALL)
+    if not one and n < small and n * graph.number_of_edges() < small:
         return "the graph is so small that NetworkX is faster"
     return True
 
@@ -127,6 +139,8 @@ def _special(name: str, given: dict[str, Any]) -> str | None:
             return "the graph may be a tree, for which NetworkX has a linear algorithm"
     if name in ("schultz_index", "gutman_index") and "weight" in graph:
         return "a node is called 'weight', which NetworkX takes for an argument"
+    if name == "incremental_closeness_centrality" and given["prev_cc"] is None:
+        return "without prev_cc NetworkX leaves the graph changed"
     nodes = given.get("nodelist")
     if nodes is not None and not (len(nodes) == len(graph) and set(nodes) == set(graph)):
         return "nodelist must hold every node once"
@@ -168,7 +182,7 @@ def _lengths(given: dict[str, Any]) -> str | None:
         return None
     if callable(weight):
         return "lengths of edges must be an attribute, not a function"
-    if _is_converted(graph, weight):
+    if _cache.holds(graph, weight):
         return None
     try:
         if isinstance(graph, BackendGraph):
@@ -178,10 +192,3 @@ def _lengths(given: dict[str, Any]) -> str | None:
     except NotImplementedError as error:
         return str(error)
     return None
-
-
-def _is_converted(graph: Any, weight: Any) -> bool:
-    """Whether the graph is in NetworkX's cache, with this attribute."""
-    cache = getattr(graph, "__networkx_cache__", None) or {}
-    made = cache.get("backends", {}).get("torchcent", {})
-    return any(isinstance(x, BackendGraph) and x.holds(weight) for x in list(made.values()))

@@ -23,6 +23,25 @@ _KINDS = {
 }
 
 
+class _Edges:
+    """An iterable that may be called, as ``edges`` of a NetworkX graph."""
+
+    def __init__(
+        self, nodes: list[Hashable], arrays: _networkx.Arrays, keys: list[Hashable] | None
+    ) -> None:
+        self._nodes, self._ends, self._keys = nodes, (arrays.tail, arrays.head), keys
+
+    def __call__(self) -> Iterator[tuple[Hashable, ...]]:
+        columns: list[Iterable[Hashable]] = [
+            map(self._nodes.__getitem__, vertex.tolist()) for vertex in self._ends
+        ]
+        if self._keys is not None:
+            columns.append(self._keys)
+        return zip(*columns, strict=True)
+
+    __iter__ = __call__
+
+
 class BackendGraph:
     """A NetworkX graph as arrays. NetworkX caches it until the graph is modified.
 
@@ -87,15 +106,10 @@ class BackendGraph:
     def number_of_edges(self) -> int:
         return self.arrays.tail.size
 
-    def edges(self) -> Iterator[tuple[Hashable, ...]]:
+    @property
+    def edges(self) -> _Edges:
         """(u, v), or (u, v, key) in a multigraph, in the order of NetworkX."""
-        ends: list[Iterable[Hashable]] = [
-            map(self.nodes.__getitem__, vertex.tolist())
-            for vertex in (self.arrays.tail, self.arrays.head)
-        ]
-        if self._keys is not None:
-            ends.append(self._keys)
-        return zip(*ends, strict=True)
+        return _Edges(self.nodes, self.arrays, self._keys)
 
     def holds(self, weight: Hashable) -> bool:
         """Whether this edge attribute is stored, and its values are lengths."""
@@ -129,19 +143,18 @@ class BackendGraph:
     def lengths(self, weight: Hashable, backwards: bool = False) -> Tensor:
         """float64, the length of each entry of `adjacency`, or `backwards` of `predecessors`."""
         if (weight, backwards) not in self._lengths:
-            rowptr, col = self.predecessors if backwards else self.adjacency
-            graph, n = self._on_host(weight), max(len(self), 1)
-            tail = torch.arange(len(self), device="cpu").repeat_interleave(rowptr.diff())
-            head = col.long()
+            rowptr, col = (x.numpy() for x in (self.predecessors if backwards else self.adjacency))
+            graph, n = self._on_host(weight), len(self)
+            assert graph.weight is not None
+            tail, head = np.repeat(np.arange(n), np.diff(rowptr)), col.astype(np.int64)
+            proper = tail != head
             if backwards:
                 tail, head = head, tail
-            row = torch.arange(len(self), device="cpu").repeat_interleave(graph.rowptr.diff())
-            place = torch.searchsorted(row * n + graph.col, tail * n + head)
-            made = torch.full(place.shape, torch.inf, dtype=torch.float64, device="cpu")
-            proper = tail != head
-            assert graph.weight is not None
-            made[proper] = graph.weight[place[proper]]
-            self._lengths[weight, backwards] = made
+            row = np.repeat(np.arange(n), np.diff(graph.rowptr.numpy()))
+            place = np.searchsorted(row * n + graph.col.numpy(), (tail * n + head)[proper])
+            made = np.full(col.size, np.inf)
+            made[proper] = graph.weight.numpy()[place]
+            self._lengths[weight, backwards] = torch.from_numpy(made)
         return self._lengths[weight, backwards]
 
     def search(self, weight: Hashable = None, backwards: bool = False) -> Graph:

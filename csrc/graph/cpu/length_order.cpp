@@ -62,7 +62,7 @@ void length_order(const Tensor& rowptr, const Tensor& col, const Tensor& length,
   int32_t* const out = order.mutable_data_ptr<int32_t>();
   const int64_t n = graph.num_nodes, rows = n == 0 ? 0 : distance.numel() / n;
   Control& state = control_of(control);
-  each_range(threads, rows, [&](int64_t begin, int64_t end) {
+  each_range(threads_for(rows * (n + graph.num_slots()), threads), rows, [&](int64_t begin, int64_t end) {
     std::vector<int64_t> found;
     for (int64_t row = begin; row < end && __atomic_load_n(&state.cancel, __ATOMIC_RELAXED) == 0; ++row) {
       const int64_t reached = settle(graph, lengths, distances + row * n, out + row * n, found);
