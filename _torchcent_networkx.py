@@ -8,7 +8,7 @@ from typing import Any
 
 _EXACT = "Paths are counted in float64; ties are exact, as in NetworkX."
 _SEARCH = "Only worth its conversion if the graph is converted already: see should_run."
-_HOPS = "Only without weights: with them NetworkX's result depends on which of equal paths it takes."
+_HOPS = "Only without weights: with them the result depends on which of equal paths is taken."
 _SAME_EDGES = "Removes the same edges as NetworkX, without converting the graph at each step."
 _UNCHANGED = "Only with backend='torchcent', since NetworkX modifies the graph; this does not."
 _ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."

@@ -131,9 +131,7 @@ def settled(neighbours: list[list[tuple[int, float]]], source: int) -> dict[int,
 def test_length_order(data, threads):
     n, arcs = data.draw(arc_lists(12).filter(lambda graph: graph[0] > 0))
     length = st.sampled_from([1.0, 2.0, 3.0, 0.1, 0.2])
-    neighbours = [
-        [(v, data.draw(length)) for u, v in arcs if u == source] for source in range(n)
-    ]
+    neighbours = [[(v, data.draw(length)) for u, v in arcs if u == source] for source in range(n)]
     sources = data.draw(st.lists(st.integers(0, n - 1), max_size=2 * n))
     expected = [settled(neighbours, source) for source in sources]
     distance = [[found.get(v, math.inf) for v in range(n)] for found in expected]

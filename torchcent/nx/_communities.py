@@ -94,8 +94,16 @@ class _Division:
         def work() -> None:
             found.append(
                 _ops.ops.divide(
-                    self._begin, self._end, self._col, self._edge, self._ends, self._score,
-                    self._scale, self._fresh, control, torch.get_num_threads(),
+                    self._begin,
+                    self._end,
+                    self._col,
+                    self._edge,
+                    self._ends,
+                    self._score,
+                    self._scale,
+                    self._fresh,
+                    control,
+                    torch.get_num_threads(),
                 )  # fmt: skip
             )
 

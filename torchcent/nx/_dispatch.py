@@ -68,9 +68,9 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     one = name in _SINGLE or any(given.get(x) is not None for x in ("u", "source", "target"))
     if one and not _cache.holds(graph, _weight(given)):
         return "one search takes NetworkX no longer than the graph takes to convert"
-    if name == "shortest_path_length" and given["weight"] is None:
-        if given["source"] is not None and given["target"] is not None:
-            return "NetworkX searches from both ends, which usually reaches fewer nodes"
+    pair = given.get("source") is not None and given.get("target") is not None
+    if name == "shortest_path_length" and given["weight"] is None and pair:
+        return "NetworkX searches from both ends, which usually reaches fewer nodes"
     n, small = len(graph), _SMALL_FOR.get(name, _SMALL)
     if not one and n < small and n * graph.number_of_edges() < small:
         return "the graph is so small that NetworkX is faster"
@@ -134,9 +134,9 @@ def _special(name: str, given: dict[str, Any]) -> str | None:
         return "method='bellman-ford': its order of the nodes is that of another algorithm"
     if "reaching" in name and weight is not None:
         return "weights: the result depends on which of several equal paths NetworkX takes"
-    if name in ("barycenter", "centroid") and weight is None and not graph.is_directed():
-        if graph.number_of_edges() == len(graph) - 1:
-            return "the graph may be a tree, for which NetworkX has a linear algorithm"
+    tree = not graph.is_directed() and graph.number_of_edges() == len(graph) - 1
+    if name in ("barycenter", "centroid") and weight is None and tree:
+        return "the graph may be a tree, for which NetworkX has a linear algorithm"
     if name in ("schultz_index", "gutman_index") and "weight" in graph:
         return "a node is called 'weight', which NetworkX takes for an argument"
     if name == "incremental_closeness_centrality" and given["prev_cc"] is None:

@@ -54,7 +54,7 @@ def single_source_dijkstra_path_length(
 
 def all_pairs_dijkstra_path_length(
     G: BackendGraph, cutoff: float | None = None, weight: Hashable = "weight"
-) -> Iterator[tuple[Hashable, dict[Hashable, float]]]:
+) -> Iterator[tuple[Hashable, dict[Hashable, Any]]]:
     if weight is None:
         every = torch.arange(len(G), device="cpu")
         return zip(G.nodes, _hops(G, every, _hops_within(cutoff)), strict=False)
@@ -106,9 +106,7 @@ def _hops_between(G: BackendGraph, source: Hashable, target: Hashable) -> int:
     return int(found)
 
 
-def _between(
-    G: BackendGraph, source: Hashable, target: Hashable, weight: Hashable
-) -> float | None:
+def _between(G: BackendGraph, source: Hashable, target: Hashable, weight: Hashable) -> float | None:
     row = distance_rows(G.search(weight), _vertex(G, source))[0]
     found = row[G.arrays.number[target], None]
     return numbers(found, G, weight)[0] if bool(found.isfinite()) else None
@@ -173,9 +171,7 @@ def row_blocks(G: BackendGraph, weight: Hashable) -> Iterator[tuple[Tensor, Tens
     if len(G) == 0:
         return
     with running():
-        blocks = shortest_path_lengths(
-            graph, blocks=True, engine=row_engine(graph), progress=False
-        )
+        blocks = shortest_path_lengths(graph, blocks=True, engine=row_engine(graph), progress=False)
     assert isinstance(blocks, Iterator)
     while True:
         with running():

@@ -29,7 +29,7 @@ def wiener_index(G: BackendGraph, weight: Hashable = None) -> float:
     graph = G.search(weight)
     if not is_connected(graph):
         return math.inf
-    total = sum(numbers(sums_of(graph).farness, G, weight))
+    total: float = sum(numbers(sums_of(graph).farness, G, weight))
     return total if G.is_directed() else total / 2
 
 
@@ -66,7 +66,8 @@ def barycenter(
     if weight is None or G.weight(weight).dtype == torch.int64:
         total = sums_of(G.search(weight, backwards=True)).farness.tolist()
     else:  # which sums of floats are equal depends on their rounding: added as NetworkX adds them
-        total = [sum(row.tolist()) for _, rows in row_blocks(G, weight) for row in rows.sort().values]
+        blocks = (rows.sort().values for _, rows in row_blocks(G, weight))
+        total = [sum(row.tolist()) for rows in blocks for row in rows]
     least = min(total)
     return [node for node, value in zip(G.nodes, total, strict=True) if value == least]
 
@@ -85,7 +86,8 @@ def global_reaching_centrality(
     else:
         local = [value / (n - 1) for value in total.harmonic.tolist()]
     most = max(local)
-    return sum(most - value for value in local) / (n - 1)
+    result: float = sum(most - value for value in local) / (n - 1)
+    return result
 
 
 def local_reaching_centrality(
@@ -132,9 +134,7 @@ def sums_of(graph: Graph) -> Sums:
     return Sums(found.total.cpu(), found.eccentricity, found.levels)
 
 
-def _pair_sum(
-    G: BackendGraph, weight: Hashable, term: Callable[[Tensor, Tensor], Tensor]
-) -> float:
+def _pair_sum(G: BackendGraph, weight: Hashable, term: Callable[[Tensor, Tensor], Tensor]) -> float:
     """Half the sum of term(distances, vertices of their rows), inf if the graph is disconnected."""
     if not is_connected(G.search(weight)):
         return math.inf
