@@ -278,8 +278,8 @@ def test_features():
         assert actual == pytest.approx(expected)
     with pytest.raises(ValueError, match="measures must be one of .*'pagerank'"):
         torchcent.node_features(arcs, measures=["pagerank"])
-    with pytest.raises(TypeError, match="measures must be a list of names"):
-        torchcent.node_features(arcs, measures="closeness")
+    with pytest.raises(TypeError, match="measures must be a name or a list of names"):
+        torchcent.node_features(arcs, measures={"closeness"})
 
 
 def test_torch_geometric():

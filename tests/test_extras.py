@@ -15,6 +15,9 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["option
 # What needs a package, the package and its extra.
 USES = {
     "graph.to_networkx()": ("networkx", "networkx"),
+    "graph.to_igraph()": ("igraph", "igraph"),
+    "graph.to_networkit()": ("networkit", "networkit"),
+    "graph.to_data()": ("torch_geometric", "pyg"),
     "import torchcent.nx": ("networkx", "networkx"),
     "torchcent.read('a.graphml')": ("networkx", "networkx"),
     "read_graph(Namespace(graph='networkx:les_miserables', directed=None))": (

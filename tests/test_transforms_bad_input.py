@@ -58,7 +58,7 @@ def test_names_of_edges() -> None:
     ("make", "error", "message"),
     [
         (lambda: AddCentrality(["pagerank"]), ValueError, "measures.*pagerank"),
-        (lambda: AddCentrality("betweenness"), TypeError, "measures"),
+        (lambda: AddCentrality("betweennes"), ValueError, "measures.*'betweennes'"),
         (lambda: AddCentrality([]), TypeError, "measures"),
         (lambda: AddCentrality(normalized=1), TypeError, "normalized"),
         (lambda: AddCentrality(log="yes"), TypeError, "log"),

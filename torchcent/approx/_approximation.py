@@ -29,7 +29,7 @@ from torchcent.check import (
 from torchcent.engines import _scale
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
 from torchcent.runtime._watch import progress_bar
@@ -49,7 +49,7 @@ _OF_BATCHES = "betweenness has exact scores of each"
 
 @_memory.reported
 def betweenness_approx(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     epsilon: float = 0.01,
     delta: float = 0.1,
     *,
@@ -59,7 +59,7 @@ def betweenness_approx(
     time_limit: float | None = None,
     pivots: str = "uniform",
     scaling: str = "brandes_pich",
-    edge_weight: Tensor | None = None,
+    edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
     tie_tolerance: float = 0.0,
@@ -313,13 +313,13 @@ def _from_pivots(
 
 @_memory.reported
 def betweenness_adaptive(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     vertices: Tensor,
     c: float = 5.0,
     *,
     epsilon: float = 0.25,
     max_samples: int | None = None,
-    edge_weight: Tensor | None = None,
+    edge_weight: WeightLike = None,
     num_nodes: int | None = None,
     directed: bool | None = None,
     tie_tolerance: float = 0.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from torchcent.distances._run import Sums
 from torchcent.engines import _scale
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
@@ -34,8 +34,8 @@ class DistanceProfile(NamedTuple):
 
 @_memory.reported
 def distance_profile(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -103,10 +103,34 @@ def distance_profile(
     return DistanceProfile(*(column.to(request.dtype) for column in columns))
 
 
+@overload
+def closeness(
+    edge_index: GraphLike, edge_weight: WeightLike = None, *, num_nodes: int | None = None,
+    batch: Tensor | None = None, ptr: Tensor | None = None, directed: bool | None = None,
+    wf_improved: bool = True, sources: int | Tensor | None = None, vertices: Tensor | None = None,
+    generator: torch.Generator | None = None, cutoff: float | None = None, top: None = None,
+    dtype: torch.dtype | None = None, engine: str = "auto", memory: int | None = None,
+    progress: bool | None = None, checkpoint: Folder = None, devices: Devices = None,
+    group: GroupLike = None,
+) -> Tensor: ...  # fmt: skip
+
+
+@overload
+def closeness(
+    edge_index: GraphLike, edge_weight: WeightLike = None, *, num_nodes: int | None = None,
+    batch: Tensor | None = None, ptr: Tensor | None = None, directed: bool | None = None,
+    wf_improved: bool = True, sources: int | Tensor | None = None, vertices: Tensor | None = None,
+    generator: torch.Generator | None = None, cutoff: float | None = None, top: int,
+    dtype: torch.dtype | None = None, engine: str = "auto", memory: int | None = None,
+    progress: bool | None = None, checkpoint: Folder = None, devices: Devices = None,
+    group: GroupLike = None,
+) -> tuple[Tensor, Tensor]: ...  # fmt: skip
+
+
 @_memory.reported
 def closeness(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -136,10 +160,12 @@ def closeness(
     NetworkX's ``closeness_centrality``.
 
     Args:
-        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, duplicate arcs are merged.
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged.
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
-            arcs the smallest weight counts. A Graph has its own weights.
+            arcs the smallest weight counts. For a graph of another library it may be the name of
+            its weights (docs/inputs.md). A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
             graph. `sources` and `vertices` name vertices of the union; an int k draws k pivots per
@@ -225,8 +251,8 @@ def closeness(
 
 @_memory.reported
 def harmonic(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -283,8 +309,8 @@ def harmonic(
 
 @_memory.reported
 def eccentricity(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,

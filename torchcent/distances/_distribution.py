@@ -16,14 +16,14 @@ from torchcent.distances._weighted_sums import distance_rows
 from torchcent.engines import _room, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 
 
 @_memory.reported
 def distance_distribution(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -73,8 +73,8 @@ def distance_distribution(
 
 @_memory.reported
 def effective_diameter(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -128,8 +128,8 @@ def effective_diameter(
 
 @_memory.reported
 def average_shortest_path_length(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,

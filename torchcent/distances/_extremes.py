@@ -17,7 +17,7 @@ from torchcent.distances._longest import LongestDistance
 from torchcent.engines import _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 
 MOST_SINGLE = 32  # single searches that raise bounds, before batches are used
@@ -27,8 +27,8 @@ _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
 @_memory.reported
 def diameter(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -92,8 +92,8 @@ def diameter(
 
 @_memory.reported
 def radius(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -136,8 +136,8 @@ def radius(
 
 @_memory.reported
 def center(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -168,8 +168,8 @@ def center(
 
 @_memory.reported
 def periphery(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,

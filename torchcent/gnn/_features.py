@@ -17,7 +17,7 @@ from torchcent.engines._measures import FEATURES, plain_features
 from torchcent.engines._measures import names as names_of
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
 
@@ -33,10 +33,10 @@ _PATHS = tuple(
 
 @_memory.reported
 def node_features(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
-    measures: Sequence[str] = ("betweenness", "closeness"),
+    measures: str | Sequence[str] = ("betweenness", "closeness"),
     states: Tensor | None = None,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -53,12 +53,12 @@ def node_features(
     Args:
         edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress: as in
             :func:`betweenness`.
-        measures: names of the columns: "betweenness", "stress", "percolation", "closeness",
-            "harmonic", "eccentricity", "degree", "reach" and "farness". Closeness follows NetworkX,
-            with the factor of Wasserman and Faust. Eccentricity is taken over the vertices that a
-            vertex reaches, so it is always finite. Degree counts outgoing arcs without loops and
-            duplicates. Reach is the number of vertices that reach a vertex, and farness is the sum
-            of their distances.
+        measures: a name or a list of names of the columns: "betweenness", "stress", "percolation",
+            "closeness", "harmonic", "eccentricity", "degree", "reach" and "farness". Closeness
+            follows NetworkX, with the factor of Wasserman and Faust. Eccentricity is taken over the
+            vertices that a vertex reaches, so it is always finite. Degree counts outgoing arcs
+            without loops and duplicates. Reach is the number of vertices that reach a vertex, and
+            farness is the sum of their distances.
         states: percolation states for "percolation", as in :func:`percolation`.
         normalized: True divides betweenness, stress, harmonic and degree by their maximum possible
             values (stress by that of betweenness), using the size of each graph of a batch.

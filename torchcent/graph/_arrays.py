@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from functools import cached_property
 from typing import Self
 
@@ -33,9 +34,7 @@ class Arrays:
         _ids: Tensor | None = None,
     ) -> None:  # fmt: skip
         if not _trusted:
-            raise TypeError(
-                "use Graph.from_edge_index, from_scipy, from_networkx or from_data to make a Graph"
-            )
+            raise TypeError("use Graph.from_edge_index, or another Graph.from_..., to make a Graph")
         self.__dict__.update(
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
             ptr=ptr,
@@ -57,6 +56,41 @@ class Arrays:
     @property
     def num_slots(self) -> int:
         return self.col.numel()
+
+    @property
+    def num_edges(self) -> int:
+        """Number of arcs, or of edges if the graph is undirected, without loops and duplicates."""
+        return self.num_slots if self.directed else self.num_slots // 2
+
+    def __len__(self) -> int:
+        return self.num_nodes
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same arcs, weights, direction and batches, on the same device.
+
+        The columns that they were built from (:attr:`slot`) do not matter.
+        """
+        if not isinstance(other, Arrays):
+            return NotImplemented
+        if self is other:
+            return True
+        plain = self.directed == other.directed and self.device == other.device
+        return plain and all(map(_same, self._compared, other._compared))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def _compared(self) -> tuple[Tensor | None, ...]:
+        return self.rowptr, self.col, self.weight, self.ptr
+
+    @cached_property
+    def _hash(self) -> int:
+        digest = 0
+        for part in self._compared:
+            if part is not None:
+                digest = zlib.crc32(part.cpu().contiguous().numpy().data, digest)
+        return hash((self.num_nodes, self.num_slots, self.directed, self.is_weighted, digest))
 
     @property
     def nbytes(self) -> int:
@@ -233,3 +267,9 @@ class Arrays:
     def _zeros(self) -> Tensor:
         """float64 [n] of stride 0."""
         return torch.zeros((), dtype=torch.float64, device=self.device).expand(self.num_nodes)
+
+
+def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return torch.equal(one, other)

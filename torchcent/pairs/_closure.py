@@ -13,7 +13,7 @@ from torchcent.check import _pairs as check_pairs
 from torchcent.engines import _hops
 from torchcent.engines._tensor import _closure
 from torchcent.graph import Graph, _csr
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._watch import progress_bar, watched
 
@@ -135,8 +135,8 @@ class Closure:
 
 @_memory.reported
 def transitive_closure(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
@@ -234,7 +234,7 @@ def transitive_closure(
 
 @_memory.reported
 def reachable(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     sources: int | Tensor,
     *,
     num_nodes: int | None = None,

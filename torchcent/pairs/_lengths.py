@@ -13,8 +13,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check import _weights as check_weights
-from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.io._files import replacing
 from torchcent.pairs import _blocks, _npy
 from torchcent.runtime import _memory
@@ -22,8 +21,8 @@ from torchcent.runtime import _memory
 
 @_memory.reported
 def shortest_path_lengths(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
@@ -48,10 +47,12 @@ def shortest_path_lengths(
     memory, as large as `memory` allows.
 
     Args:
-        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, duplicate arcs are merged.
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged.
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
-            arcs the smallest weight counts. A Graph has its own weights.
+            arcs the smallest weight counts. For a graph of another library it may be the name of
+            its weights (docs/inputs.md). A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
         directed: None uses the arcs as given (for a Graph, its own setting); False adds missing
             reverse arcs.

@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
@@ -19,8 +19,8 @@ from torchcent.scale._group import GroupLike
 
 @_memory.reported
 def betweenness(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -52,10 +52,12 @@ def betweenness(
     targets those of ``betweenness_centrality_subset``.
 
     Args:
-        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, duplicate arcs are merged.
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged.
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
-            arcs the smallest weight counts. A Graph has its own weights.
+            arcs the smallest weight counts. For a graph of another library it may be the name of
+            its weights (docs/inputs.md). A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
             graph and normalised by its size. `sources` and `targets` name vertices of the union; an
@@ -143,8 +145,8 @@ def betweenness(
 
 @_memory.reported
 def stress(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -197,8 +199,8 @@ def stress(
 
 @_memory.reported
 def edge_betweenness(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,

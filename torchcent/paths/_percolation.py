@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
 from torchcent.runtime import _memory
@@ -19,8 +18,8 @@ from torchcent.scale._group import GroupLike
 
 @_memory.reported
 def percolation(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     states: Tensor,
     num_nodes: int | None = None,

@@ -12,6 +12,8 @@ from typing import ParamSpec, TypeVar
 
 import torch
 
+from torchcent.runtime import _compiling
+
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
@@ -57,7 +59,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     """Decorates public functions: converts allocation failures to a MemoryError of our wording.
 
     They occur if the system has less memory than it reported, or if memory= allows more than
-    exists.
+    exists. torch.compile breaks its graph at these functions.
     """
 
     @functools.wraps(function)
@@ -80,6 +82,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
                 "less at a time"
             ) from None
 
+    _compiling.outside(call)
     return call
 
 
