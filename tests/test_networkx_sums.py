@@ -113,7 +113,7 @@ TIED = {
     "ladder": nx.circular_ladder_graph(11),
     "les miserables": nx.les_miserables_graph(),
     "two cliques": nx.barbell_graph(6, 0),
-    "a product": nx.cartesian_product(nx.path_graph(3), nx.karate_club_graph()),
+    "a product": nx.cartesian_product(nx.path_graph(2), nx.lollipop_graph(6, 4)),
 }
 
 
