@@ -59,6 +59,15 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
             help=f"the column of an edge list with {what}: its name in the header, or its number "
             "from 1",
         )  # fmt: skip
+    group.add_argument(
+        "--coordinates", metavar="FILE",
+        help="positions of the vertices: DIMACS .co, or a table with columns for the id and x, y "
+        "or lon, lat (default: NAME.co beside NAME.gr, attributes in .graphml and .gml)",
+    )  # fmt: skip
+    group.add_argument(
+        "--crs", metavar="SYSTEM",
+        help="their coordinate system, such as EPSG:4326 (degrees; the default for lon, lat)",
+    )  # fmt: skip
     if weights:
         weight_options(parser)
     return group
@@ -228,6 +237,8 @@ def read_graph(args: argparse.Namespace) -> EdgeList:
             source_column=args.source_column,
             target_column=args.target_column,
             weight_column=args.weight_column,
+            coordinates=args.coordinates,
+            crs=args.crs,
             memory=args.memory,
         )
     if name not in _NETWORKS:

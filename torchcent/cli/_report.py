@@ -28,18 +28,32 @@ def vertex_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> 
     return {"label": edges.vertex_labels(), "degree": degree, name: score}
 
 
-def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
-    """Columns source, target and score, a row per edge; no loops, the first of repeated edges."""
+def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
+    """The rows of a file that stand for an edge; no loops, the first of repeated edges."""
     row, col = edges.edge_index.numpy()
     low, high = (row, col) if graph.directed else (np.minimum(row, col), np.maximum(row, col))
     _, first = np.unique(low * max(edges.num_nodes, 1) + high, return_index=True)
-    first = np.sort(first[row[first] != col[first]])
+    found: np.ndarray = np.sort(first[row[first] != col[first]])
+    return found
+
+
+def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
+    """Columns source, target and score, a row per edge."""
+    row, col = edges.edge_index.numpy()
+    first = edge_rows(edges, graph)
     labels = edges.vertex_labels()
     return {
         "source": labels[row[first]],
         "target": labels[col[first]],
         name: scores.cpu().numpy()[first],
     }
+
+
+def geometry(edges: EdgeList, graph: Graph, by_edge: bool) -> Tensor | None:
+    """The points of the vertices, or the lines of the edges, in the order of the columns."""
+    if edges.positions is None or not by_edge:
+        return edges.positions
+    return edges.positions[edges.edge_index[:, edge_rows(edges, graph)].T]
 
 
 def score_table(
@@ -150,6 +164,8 @@ def describe(name: str, edges: EdgeList, weighted: bool = False) -> str:
     in_file = f"{edges.num_edges:,} rows" + (f", {loops:,} self-loops" if loops else "")
     if loops < edges.num_edges and both_directions(row.numpy(), col.numpy()):
         in_file += ", every edge in both directions"
+        if weight is not None and not both_directions(row.numpy(), col.numpy(), weight.numpy()):
+            in_file += ", some of them with different weights"
     rows = {
         "graph": name,
         "vertices": f"{n:,}" + _named(edges),
@@ -158,6 +174,8 @@ def describe(name: str, edges: EdgeList, weighted: bool = False) -> str:
         "in the file": in_file,
         "weights": _weights(weight, weighted),
     }  # fmt: skip
+    if edges.positions is not None:
+        rows["positions"] = _positions(edges)
     if n:
         rows["components"] = component_sizes(np.bincount(graph.components.numpy()))
         rows["degree"] = (
@@ -178,6 +196,19 @@ def _weights(weight: Tensor | None, used: bool) -> str:
         return "none"
     how = "taken for distances" if used else "not used without --weights or --similarity"
     return f"{float(weight.min()):g} to {float(weight.max()):g}, {how}"
+
+
+def _positions(edges: EdgeList) -> str:
+    """Ranges of x and y, the coordinate system, and how many vertices have no position."""
+    assert edges.positions is not None
+    place = edges.positions[edges.positions.isfinite().all(1)]
+    if not len(place):
+        return "none is known"
+    (west, south), (east, north) = place.amin(0).tolist(), place.amax(0).tolist()
+    text = f"x {west:.8g} to {east:.8g}, y {south:.8g} to {north:.8g}"
+    text += f", {edges.crs:.40}" if edges.crs else ", coordinate system unknown (--crs)"
+    lacking = edges.num_nodes - len(place)
+    return text + (f"; {_vertices(lacking)} without" if lacking else "")
 
 
 def _named(edges: EdgeList) -> str:

@@ -14,10 +14,11 @@ from torch import Tensor
 
 import torchcent
 from torchcent.cli import _common
-from torchcent.cli._report import edge_columns, score_table, vertex_columns
-from torchcent.io import write_scores
-from torchcent.io._files import load_bytes, text_bytes, text_lines
+from torchcent.cli._report import edge_columns, edge_rows, geometry, score_table, vertex_columns
+from torchcent.io import EdgeList, _geo, write_scores
+from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
 from torchcent.io._scores import check_scores_path
+from torchcent.plots._network import plot_network
 from torchcent.plots._scores import check_plot_path, plot_scores
 
 
@@ -270,10 +271,14 @@ def add_parsers(add: _common.Add) -> None:
         measure.options(parser)
         parser.add_argument(
             "-o", "--out", metavar="OUT",
-            help="write the scores: .csv .tsv .npy .npz .parquet .json",
+            help="write the scores: .csv .tsv .npy .npz .parquet .json; with coordinates also "
+            ".geojson .gpkg",
         )  # fmt: skip
         _common.escape_option(parser)
-        parser.add_argument("--plot", metavar="FILE", help="write a figure: .png .svg .pdf")
+        parser.add_argument(
+            "--plot", metavar="FILE",
+            help="write a figure: .png .svg .pdf; with coordinates, a map coloured by the scores",
+        )  # fmt: skip
         parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
         running = _common.run_options(parser, measure.engines)
         running.add_argument("--dtype", choices=("float32", "float64"), default="float64")
@@ -289,8 +294,6 @@ def _score(args: argparse.Namespace) -> None:
         check_scores_path(args.out)
     if args.plot is not None:
         check_plot_path(args.plot)
-        if by_edge:
-            raise ValueError("--plot: for vertices only, not with --edges")
     if args.top < 0:
         raise ValueError(f"--top {args.top}; accepted: 0 or more")
     approx, limit = getattr(args, "approx", None), getattr(args, "time_limit", None)
@@ -300,6 +303,7 @@ def _score(args: argparse.Namespace) -> None:
         raise ValueError("--time-limit and --checkpoint exclude each other")
     _common.prepare(args, devices=args.measure.checkpoint, group=args.measure.checkpoint)
     edges, graph, started = _common.load_graph(args)
+    _check_positions(args, edges, by_edge)
     args.vertex_labels = edges.vertex_labels
     found = None
     if approx is not None:
@@ -342,7 +346,10 @@ def _score(args: argparse.Namespace) -> None:
             about |= {"tie_tolerance": args.tie_tolerance}
     if args.out is not None:
         table = {k.replace(" ", "_"): v for k, v in columns.items()}
-        write_scores(args.out, table, about, escape_formulas=args.escape_formulas)
+        write_scores(
+            args.out, table, about, escape_formulas=args.escape_formulas,
+            geometry=geometry(edges, graph, by_edge), crs=edges.crs,
+        )  # fmt: skip
         _common.remark(args, f"scores in {args.out}")
     if args.plot is not None:
         where = os.path.basename(args.graph).removeprefix("networkx:")
@@ -351,11 +358,32 @@ def _score(args: argparse.Namespace) -> None:
         interval = None
         if found is not None and found.method != "exact":
             title, interval = f"{title}, {found.in_words}", (found.lower, found.upper)
-        plot_scores(
-            graph, scores, edges.labels, measure=name, path=args.plot, title=title,
-            interval=interval, **shown,
-        )  # fmt: skip
+        if edges.positions is not None:
+            named = edges.labels is not None and edges.labels.dtype == object
+            rows = edge_rows(edges, graph) if by_edge else slice(None)
+            plot_network(
+                edges.edge_index[:, rows] if by_edge else graph.to_edge_index(), edges.positions,
+                scores[rows], edges.labels if named else None, edges=by_edge, measure=name,
+                path=args.plot, title=title,
+                lowest=args.measure.lowest, crs=edges.crs,
+            )  # fmt: skip
+        else:
+            plot_scores(
+                graph, scores, edges.labels, measure=name, path=args.plot, title=title,
+                interval=interval, **shown,
+            )  # fmt: skip
         _common.remark(args, f"figure in {args.plot}")
+
+
+def _check_positions(args: argparse.Namespace, edges: EdgeList, by_edge: bool) -> None:
+    """Checks, before the computation, the outputs that need positions."""
+    lacks = f"{args.graph} has no coordinates; --coordinates FILE gives them"
+    if args.out is not None:
+        if edges.positions is None and split_suffix(args.out)[0] in _geo.SUFFIXES:
+            raise ValueError(f"{args.out}: {lacks}")
+        check_scores_path(args.out, edges.crs)
+    if args.plot is not None and by_edge and edges.positions is None:
+        raise ValueError(f"--plot with --edges draws a map, but {lacks}")
 
 
 #: options that are recorded in the metadata of a file of scores
