@@ -101,6 +101,15 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "search_order(Tensor rowptr, Tensor col, Tensor sources, int limit, Tensor(a!) order, Tensor(b!) depth, "
       "Tensor(c!) control, int threads) -> ()");
+  // int32 [k, n]: the vertices reached at float64 [k, n] distances in the order in which Dijkstra's algorithm settles
+  // them, padded with -1. Rows may list arcs in any order; length: float64 [slots].
+  m.def(
+      "length_order(Tensor rowptr, Tensor col, Tensor length, Tensor distance, Tensor(a!) order, Tensor(b!) control, "
+      "int threads) -> ()");
+  // Removes the edges of highest betweenness until a component falls apart (paths/cpu/divide.cpp).
+  m.def(
+      "divide(Tensor begin, Tensor(a!) end, Tensor(b!) col, Tensor(c!) edge, Tensor ends, Tensor(d!) score, "
+      "float scale, bool fresh, Tensor(e!) control, int threads) -> Tensor");
   // Path counting: adds the contributions of the sources to the scores. Returns the rung of the overflow ladder that
   // was needed. copies: float64 [n], the number of twins that each vertex stands for (paths/betweenness.h). Of the
   // weighted engines, only dijkstra supports Measure::linear.

@@ -58,14 +58,10 @@ class Arrays:
 
 def arrays(graph: networkx.Graph) -> Arrays:
     """Extracts the arrays in O(n + m): about one second for some millions of edges."""
-    nodes, adjacency = list(graph), graph._adj
+    nodes = list(graph)
     n = len(nodes)
     number = dict(zip(nodes, range(n), strict=True))
-    degree = np.fromiter(map(len, adjacency.values()), np.int64, n)
-    named: Any = chain.from_iterable(adjacency.values())
-    if nodes != list(range(n)):
-        named = map(number.__getitem__, named)
-    neighbour = np.fromiter(named, np.int64, int(degree.sum()))
+    degree, neighbour = _rows(graph._adj, nodes, number)
     tail, head = np.repeat(np.arange(n), degree), neighbour
     # An undirected edge is in both adjacencies and is listed with the node that comes first.
     first = None if graph.is_directed() else tail <= head
@@ -76,6 +72,22 @@ def arrays(graph: networkx.Graph) -> Arrays:
         copies = np.fromiter(map(len, _per_neighbour(graph, first)), np.int64, tail.size)
         tail, head = np.repeat(tail, copies), np.repeat(head, copies)
     return Arrays(nodes, number, degree, neighbour, first, copies, tail, head)
+
+
+def predecessors(graph: networkx.DiGraph, made: Arrays) -> tuple[np.ndarray, np.ndarray]:
+    """Number of predecessors of each vertex, and the predecessors in the order of NetworkX."""
+    return _rows(graph._pred, made.nodes, made.number)
+
+
+def _rows(
+    adjacency: Any, nodes: list[Hashable], number: dict[Hashable, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    n = len(nodes)
+    degree = np.fromiter(map(len, adjacency.values()), np.int64, n)
+    named: Any = chain.from_iterable(adjacency.values())
+    if nodes != list(range(n)):
+        named = map(number.__getitem__, named)
+    return degree, np.fromiter(named, np.int64, int(degree.sum()))
 
 
 def lengths(graph: networkx.Graph, made: Arrays, weight: Hashable) -> list[Any]:

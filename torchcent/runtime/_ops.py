@@ -315,6 +315,8 @@ if available:
         "distances": _fake_flag,
         "search_summary": _fake_search_summary,
         "search_order": _fake_in_place,
+        "length_order": _fake_in_place,
+        "divide": _fake_numbers,
         "path_dependency": _fake_flag,
         "chain_dependency": _fake_flag,
         "weighted_dependency": _fake_flag,
