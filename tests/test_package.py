@@ -209,7 +209,8 @@ def test_notebook_runs(path: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     shutil.copytree(path.parent / "data", tmp_path / "data")
     resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(notebook, timeout=300, resources=resources).execute()
+    client = nbclient.NotebookClient(notebook, timeout=300, resources=resources)
+    client.execute(env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})
     assert pictures(notebook) == pictures(nbformat.read(path, as_version=4)) > 0
 
 

@@ -8,6 +8,7 @@ Python) is left out of the files. Times that a notebook measures itself stay.
 import argparse
 import base64
 import io
+import os
 import re
 import shutil
 import tempfile
@@ -27,9 +28,10 @@ def executed(path: Path, timeout: int = 600) -> nbformat.NotebookNode:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(path.parent / "data", Path(folder, "data"))
         resources = {"metadata": {"path": folder}}
-        NotebookClient(
+        client = NotebookClient(
             notebook, timeout=timeout, resources=resources, coalesce_streams=True
-        ).execute()
+        )
+        client.execute(env={**os.environ, "PYTHONPATH": str(FOLDER.parent)})
     return notebook
 
 
