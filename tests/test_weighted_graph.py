@@ -288,6 +288,22 @@ def test_graphs_of_a_batch_have_their_own_units(parts):
         start += len(part)
 
 
+@given(
+    st.lists(
+        st.floats(0, allow_nan=False, allow_infinity=False, exclude_min=True)
+        | st.integers(1, 2**40).map(lambda digits: digits / 64),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_the_last_digit(weights):
+    last, largest = _weights._binary_digits(torch.tensor(weights, dtype=F64, device=DEVICE))
+    units = [Fraction(weight) / Fraction(2) ** last for weight in weights]
+    assert all(unit.denominator == 1 for unit in units)  # multiples of 2^last
+    assert any(unit.numerator % 2 for unit in units)  # and not of any larger power
+    assert largest == max(weights)
+
+
 def test_leaves_are_folded_where_sums_are_exact():
     arcs = [(0, 1), (0, 2), (0, 3), (3, 4), (3, 5), (4, 5)]
     exact, rounded = made(6, arcs, [0.5] * 6, False), made(6, arcs, [0.1] * 6, False)

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from torchcent.runtime import _ops
+
 _FLOAT_BITS, _INT_BITS = 53, 30
 _WINDOW = 2**24  # weights processed at a time: a dozen copies of them are made
 _MOST_DIGITS = 6  # behind the point of a decimal weight
@@ -88,8 +90,8 @@ def scale(weight: Tensor, num_nodes: int, *, decimals: bool = True) -> Scale:
     """
     if weight.numel() == 0:
         return HOPS
-    shift = max(0, *(-_last_digit(part) for part in weight.split(_WINDOW)))
-    largest, arcs = float(weight.max()), max(num_nodes - 1, 1)
+    last, largest = _binary_digits(weight)
+    shift, arcs = max(0, -last), max(num_nodes - 1, 1)
     if decimals and shift > _MOST_DIGITS:  # else multiples of 1/2^shift are such decimals
         digits = _digits(weight)
         units = round(largest * 10.0**digits) * arcs
@@ -158,8 +160,16 @@ def _are_decimals(weight: Tensor, digits: int, single: Tensor | bool) -> Tensor:
     return torch.where(torch.as_tensor(single, device=weight.device), of_single, of_double)
 
 
+def _binary_digits(weight: Tensor) -> tuple[int, float]:
+    """The largest e such that all weights are multiples of 2^e, and the largest weight."""
+    if _ops.has_kernel("weight_digits", weight.device):
+        last, largest = _ops.ops.weight_digits(weight).tolist()
+        return int(last), largest
+    return min(_last_digit(part) for part in weight.split(_WINDOW)), float(weight.max())
+
+
 def _last_digit(weight: Tensor) -> int:
-    """The largest e such that all weights are multiples of 2^e."""
+    """The same e, of a window of the weights."""
     return int(_last_digits(weight).min())
 
 

@@ -266,7 +266,8 @@ def edge_betweenness(
     slot = graph.slot
     if of_slot.numel() == 0:
         return of_slot.new_zeros(slot.numel(), dtype=request.dtype)
-    return of_slot[slot].masked_fill_(slot < 0, 0).to(request.dtype)  # self-loops have slot -1
+    scores = of_slot.index_select(0, slot.clamp(min=0))
+    return scores.masked_fill_(slot < 0, 0).to(request.dtype)  # self-loops have slot -1
 
 
 def request_of(
