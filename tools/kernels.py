@@ -123,7 +123,7 @@ def progress() -> Iterator[None]:
     def wait() -> None:
         while not over.wait(1):
             if time.monotonic() - last > PATIENCE:
-                say(f"{time.monotonic() - began:5.0f} s  {said} ...")
+                say(f"{time.monotonic() - began:5.0f} s  {said} still compiling")
 
     def follow() -> None:
         nonlocal said
