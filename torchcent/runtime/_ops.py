@@ -41,9 +41,16 @@ def _load(library: Path) -> None:
         )
 
 
-if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
-    # Another build of the same sources, such as one made by tools/sanitize.py.
-    _library = Path(os.environ.get("TORCHCENT_LIBRARY") or PACKAGE / "_C.abi3.so")
+# Another build of the same sources, such as one made by tools/sanitize.py.
+_library = Path(os.environ.get("TORCHCENT_LIBRARY") or PACKAGE / "_C.abi3.so")
+
+without: str | None = None
+"""Why there is no compiled extension; None where it is loaded."""
+if os.environ.get("TORCHCENT_NO_EXTENSION", "") not in ("", "0"):
+    without = "TORCHCENT_NO_EXTENSION is set"
+elif not _library.exists() and (PACKAGE / "installed_without_extension").exists():
+    without = "installed with TORCHCENT_NO_EXTENSION=1"
+else:
     try:
         _load(_library)
         simd = ("portable", "avx2", "avx512")[ops.simd()]
@@ -52,8 +59,8 @@ if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
             f"torchcent's compiled library {_library.name} could not be loaded: {error}. "
             "Build it with `pip install .` in a checkout, with torch>=2.10 installed and g++ at "
             "hand; inside a checkout only `pip install -e .` puts it where it can be found. "
-            "With TORCHCENT_NO_EXTENSION=1 in the environment torchcent runs without it, on "
-            'engine="tensor" alone.'
+            "With TORCHCENT_NO_EXTENSION=1 in the environment, of the installation or of the "
+            'program, torchcent runs without it, on engine="tensor" alone.'
         ) from error
 
 available = simd is not None
