@@ -16,7 +16,7 @@ from torch import Tensor
 from torchcent.check import _files as check_files
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
-from torchcent.io._files import check_folder, replacing, split_suffix
+from torchcent.io._files import check_target, replacing, split_suffix
 from torchcent.io._write import quoted, write_rows
 from torchcent.runtime._optional import need
 
@@ -114,7 +114,7 @@ def check_scores_path(path: str | os.PathLike[str]) -> str:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
     if suffix == ".parquet":
         need("pyarrow", "io", "writing .parquet")
-    check_folder(path)
+    check_target(path)
     return suffix
 
 
