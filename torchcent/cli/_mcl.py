@@ -16,16 +16,13 @@ import numpy as np
 import torchcent
 from torchcent.cli import _common, _output
 from torchcent.cli import _mcl_program as _program
+from torchcent.cli._clusters import TABLES, check_path
 from torchcent.cli._report import aligned_rows
 from torchcent.io import EdgeList, write_scores
-from torchcent.io._files import check_target, replacing, split_suffix
+from torchcent.io._files import replacing, split_suffix
 from torchcent.io._mcl import cluster_lines, matrix_lines
-from torchcent.io._scores import check_scores_path
 from torchcent.plots._clusterings import plot_clusterings
 from torchcent.plots._scores import check_plot_path
-
-#: suffixes of tables with a row per vertex; all others are written in mcl's line format
-_TABLES = (".csv", ".npz", ".parquet", ".json")
 
 
 def _mcl(args: argparse.Namespace) -> None:
@@ -117,10 +114,7 @@ def _target(args: argparse.Namespace) -> str | None:
         if args.sweep is not None:
             raise ValueError("-o -: not with --sweep, where each inflation has a file of its own")
         return None
-    if split_suffix(path)[0] in _TABLES:
-        check_scores_path(path)
-    else:
-        check_target(path)
+    check_path(path)
     return path
 
 
@@ -160,7 +154,7 @@ def _write(
 def _write_one(
     args: argparse.Namespace, edges: EdgeList, one: torchcent.Clustering, path: str
 ) -> None:
-    if split_suffix(path)[0] in _TABLES:
+    if split_suffix(path)[0] in TABLES:
         label = np.asarray(edges.vertex_labels())
         about = {"graph": args.graph, "inflation": one.inflation}
         columns: dict[str, Any] = {"label": label, "cluster": one.labels}

@@ -19,7 +19,7 @@ import torchcent
 from torchcent.cli import _common, _output
 from torchcent.io import EdgeList, read_clusters, write
 from torchcent.io._files import FORMATS, check_target, split_suffix
-from torchcent.io._mcl import read_tab
+from torchcent.io._mcl import integer_labels, read_tab
 from torchcent.io._native import is_native
 from torchcent.io._transform import Step, neg_log, parse, transform_graph, transform_stream
 
@@ -125,11 +125,13 @@ def load(args: argparse.Namespace) -> EdgeList:
         edges = _without_negative(edges)
     if args.pi is not None:
         edges = _inflated(edges, args.pi)
-    if args.use_tab is None:
-        return edges
-    known = read_tab(args.use_tab)
-    ids = edges.vertex_labels().tolist()
-    return replace(edges, labels=[known.get(v, str(v)) for v in ids])
+    if args.use_tab is not None:
+        known = read_tab(args.use_tab)
+        ids = edges.vertex_labels().tolist()
+        edges = replace(edges, labels=[known.get(v, str(v)) for v in ids])
+    if args.out is not None and (args.native or split_suffix(args.out)[0] == ".mci"):
+        integer_labels(edges.labels)
+    return edges
 
 
 def _logarithms(edges: EdgeList, base: float) -> EdgeList:

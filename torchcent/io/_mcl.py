@@ -32,6 +32,8 @@ from torchcent.io._tokens import IrregularText
 if TYPE_CHECKING:
     from torch import Tensor
 
+_SMALL = 1 << 16  # bytes
+
 _COMMENT = re.compile(rb"^[ ]*#[^\n]*", re.M)
 
 
@@ -47,6 +49,8 @@ def read_abc(
     data = text_bytes(path, data)
     rows = _COMMENT.sub(b"", data)
     try:
+        if len(rows) < _SMALL:  # faster than to load the fast reader
+            raise IrregularText
         source, target, weight, names = _regular(rows)
     except IrregularText:
         limits.lines(rows)
@@ -186,19 +190,25 @@ def matrix_lines(
     """Returns the text of a native matrix of clusters, in pieces."""
     members = [_members(cluster, at) for at, cluster in enumerate(_clusters(clusters))]
     largest = max((v for part in members for v in part), default=-1)
-    if labels is None:
+    ids = integer_labels(labels)
+    if ids is None:
         ids = np.arange(largest + 1 if num_nodes is None else check_files.count(num_nodes, "n"))
-    else:
-        names = check_files.sequence(labels, "labels")
-        wrong = next((x for x in names if not INTEGER.fullmatch(str(x)) or int(x) < 0), None)
-        if wrong is not None:
-            raise ValueError(
-                f"labels holds {wrong!r}; vertices of a matrix are integers >= 0: write lines, or "
-                "use mcl's dictionaries of labels (--use-tab)"
-            )
-        ids = np.array(names, np.int64).reshape(-1)
     _check_members(members, len(ids))
     return cluster_matrix(members, ids, comment)
+
+
+def integer_labels(labels: Sequence[Any] | np.ndarray | None) -> np.ndarray | None:
+    """The labels as ids of a matrix."""
+    if labels is None:
+        return None
+    names = check_files.sequence(labels, "labels")
+    wrong = next((x for x in names if not INTEGER.fullmatch(str(x)) or int(x) < 0), None)
+    if wrong is not None:
+        raise ValueError(
+            f"labels holds {wrong!r}; vertices of a matrix are integers >= 0: write lines, or use "
+            "mcl's dictionaries of labels (--use-tab)"
+        )
+    return np.array(names, np.int64).reshape(-1)
 
 
 def cluster_lines(

@@ -47,6 +47,11 @@ def read_matrix(path: str, data: bytes, limits: Budget, graph: bool = False) -> 
     shape = re.search(r"dimensions\s+([0-9]{1,18})x([0-9]{1,18})\b", sections.get("mclheader", ""))
     if shape is None or "mclmatrix" not in sections:
         raise ValueError(f"{path}: no matrix of mcl: '(mclheader' or '(mclmatrix' is missing")
+    if graph and shape[1] != shape[2]:
+        raise ValueError(
+            f"{path}: a {shape[1]} x {shape[2]} matrix; that of a graph is square. This may be a "
+            "clustering: torchcent convert or torchcent.io.read_clusters read it"
+        )
     if graph:
         known = next((x for x in ("mcldoms", "mclcols", "mclrows") if x in sections), None)
         if known is not None:
@@ -66,11 +71,6 @@ def read_mci(path: str, data: bytes, directed: bool | None, limits: Budget) -> E
     """
     matrix = read_matrix(path, data, limits, graph=True)
     n = len(matrix.rows)
-    if n != len(matrix.columns):
-        raise ValueError(
-            f"{path}: a {n} x {len(matrix.columns)} matrix; that of a graph is square. This may be "
-            "a clustering: torchcent convert or torchcent.io.read_clusters read it"
-        )
     if not np.array_equal(matrix.rows, matrix.columns):
         raise ValueError(f"{path}: columns and rows of different domains; a graph has one")
     if directed is None:
