@@ -99,8 +99,10 @@ def _near(flow: Flow) -> Tensor | None:
     many = flow.entries > _MOST_NEIGHBOURS * flow.num_nodes
     if many or flow.device.type != "cpu" or not _ops.has_kernel("bandwidth_order", flow.device):
         return None
-    colptr, row, _ = flow.packed()
-    order: Tensor = _ops.ops.bandwidth_order(colptr, row, colptr, row)
+    colptr = pointers(flow.length)
+    if not torch.equal(colptr[:-1], flow.begin):  # there are gaps between columns
+        return None
+    order: Tensor = _ops.ops.bandwidth_order(colptr, flow.row, colptr, flow.row)
     return order
 
 

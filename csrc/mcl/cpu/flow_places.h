@@ -26,29 +26,32 @@ void in_ranges(int workers, int64_t n, Work work) {
       [&] { next = n; });
 }
 
-// The places of rows, in a given order of these. Without an order, the place of a row is its number.
+// The places of rows: their numbers, or those in a given order.
 class FlowPlaces {
  public:
-  explicit FlowPlaces(const Flow& flow) : flow_(flow), place_(flow.num_nodes), placed_(nullptr) {
+  explicit FlowPlaces(const Flow& flow) : flow_(flow), place_(flow.num_nodes) {
     std::iota(place_.begin(), place_.end(), 0);
     row_ = place_;
   }
-  // `size`: the entries of Flow::row, gaps between columns included.
-  FlowPlaces(const Flow& flow, const std::vector<int32_t>& order, int64_t size, int workers)
-      : flow_(flow), place_(flow.num_nodes), row_(order), placed_(new int32_t[static_cast<size_t>(size)]) {
+  FlowPlaces(const Flow& flow, const std::vector<int32_t>& order) : flow_(flow), place_(flow.num_nodes), row_(order) {
     for (int64_t p = 0; p < flow.num_nodes; ++p) place_[row_[p]] = static_cast<int32_t>(p);
-    in_ranges(workers, flow.num_nodes, [&](int64_t first, int64_t last) {
+  }
+  // Copies the flow's rows; `size`: the entries of Flow::row, gaps between columns included.
+  void copy(int64_t size, int workers) {
+    placed_.reset(new int32_t[static_cast<size_t>(size)]);
+    in_ranges(workers, flow_.num_nodes, [&](int64_t first, int64_t last) {
       for (int64_t j = first; j < last; ++j)
-        for (int64_t i = flow.begin[j], end = i + flow.length[j]; i < end; ++i) placed_[i] = place_[flow.row[i]];
+        for (int64_t i = flow_.begin[j], end = i + flow_.length[j]; i < end; ++i) placed_[i] = place_[flow_.row[i]];
     });
   }
+  // For kernels only after copy(), unless places are numbers.
   PlacedRows view() const { return {place_.data(), row_.data(), placed_ ? placed_.get() : flow_.row}; }
   static int64_t bytes(int64_t size) { return static_cast<int64_t>(sizeof(int32_t)) * size; }
 
  private:
   const Flow flow_;
   std::vector<int32_t> place_, row_;
-  const std::unique_ptr<int32_t[]> placed_;
+  std::unique_ptr<int32_t[]> placed_;
 };
 
 }  // namespace torchcent

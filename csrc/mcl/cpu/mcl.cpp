@@ -167,24 +167,28 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
 
   FlowBudget budget(shared.bytes);
   const bool many = has_many_products(flow, expansion), omitting = many && mostly_small(flow, threshold);
-  const int64_t entries = std::accumulate(flow.length, flow.length + n, int64_t{0});
-  const bool in_file = omitting && !budget.spare(FlowOrders::bytes(n, entries));
-  const std::vector<int32_t> near = order_of(control, n);
-  const bool placed = many && !near.empty() && budget.spare(FlowPlaces::bytes(row.numel()));
-  const FlowPlaces places = placed ? FlowPlaces(flow, near, row.numel(), workers) : FlowPlaces(flow);
+  const int64_t size = std::accumulate(flow.length, flow.length + n, int64_t{0});
+  const bool in_file = omitting && !budget.spare(FlowOrders::bytes(n, size));
+  const std::vector<int32_t> given = order_of(control, n);
+  const FlowPlaces numbers(flow);
+  const bool moved = many && !given.empty();
+  FlowPlaces near = moved ? FlowPlaces(flow, given) : FlowPlaces(flow);
+  const bool placed = moved && budget.spare(FlowPlaces::bytes(row.numel()));
+  if (placed) near.copy(row.numel(), workers);
+  const PlacedRows places = placed ? near.view() : numbers.view();
   std::unique_ptr<const FlowOrders> orders;
   FlowIndex index = {};
-  std::vector<int32_t> order;
+  std::vector<int32_t> order;  // does not depend on the memory: pieces must have the same
   if (omitting) {
-    orders = std::make_unique<const FlowOrders>(flow, places.view(), entries, workers, in_file);
+    orders = std::make_unique<const FlowOrders>(flow, places, size, workers, in_file);
     index = orders->view();
-    order = alike_together(leaders(flow, workers), FlowPlaces(flow).view());
+    order = alike_together(leaders(flow, workers), numbers.view());
   } else {
-    order = placed ? sharing_most(flow, places.view(), workers) : longest_first(flow);
+    order = moved ? sharing_most(flow, near.view(), workers) : longest_first(flow);
   }
   const PlacedProblem problem = {{flow, orders ? &index : nullptr, expansion, inflation, static_cast<float>(threshold),
                                   select, recover, mass, &shared.cancel},
-                                 places.view()};
+                                 places};
   const std::vector<int64_t> mine = dealt(flow, order, first, last, parts, workers);
   const int64_t batches = static_cast<int64_t>(mine.size());
   std::vector<ColumnSummary> columns(n);
