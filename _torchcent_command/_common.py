@@ -14,7 +14,8 @@ FORMATS = (
 )  # fmt: skip
 #: formats that are written (torchcent.io.write), as suffixes
 WRITTEN = (
-    "txt", "tsv", "csv", "edges", "el", "abc", "mtx", "graph", "gr", "npz", "npy", "pt", "parquet",
+    "txt", "tsv", "csv", "edges", "el", "abc", "mci", "mtx", "graph", "gr", "npz", "npy",
+    "pt", "parquet",
 )  # fmt: skip
 #: formats of tables of scores (torchcent.io.write_scores)
 TABLES = ("csv", "tsv", "json", "npy", "npz", "parquet", "geojson", "gpkg")

@@ -60,13 +60,23 @@ def add_parsers(add: _common.Add) -> None:
     _common.json_option(info)
     _common.run_options(info)
 
-    convert = add("convert", "convert a graph file to another format")
+    convert = add("convert", "convert a graph file, or clusters of mcl, to another format")
     _common.memory_option(_common.graph_options(convert))
     convert.add_argument(
         "out", metavar="OUT",
         help="file to write, whose suffix selects the format; - is standard output",
     )  # fmt: skip
     _common.to_option(convert, _common.WRITTEN)
+    group = convert.add_argument_group("files of mcl")
+    group.add_argument(
+        "--clusters", action="store_true",
+        help="GRAPH holds clusters, in lines or a matrix; OUT is lines, a matrix (.mci) or a table "
+        "(.csv .json .npz .parquet). Matrices that are not square are clusters anyway",
+    )  # fmt: skip
+    group.add_argument(
+        "--use-tab", metavar="FILE", help="the dictionary between labels and indices of clusters"
+    )
+    group.add_argument("--write-tab", metavar="FILE", help="write the dictionary of a graph")
     _common.quiet_option(convert)
 
     made = add("generate", "a random or regular graph")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+from typing import Any
+
 from _torchcent_command import _common
 
 _MORE = """\
 Clusters are written as mcl writes them: a cluster a line, its members between tabs, the largest
-first. A file OUT that ends in .csv, .json, .npz or .parquet is a table of vertices and the numbers
-of their clusters instead. With --sweep each inflation has a file of its own: clusters.I14.txt is
-that of inflation 1.4 for -o clusters.txt.
+first; of a native matrix (.mci) without --use-tab a native matrix of clusters, which mcxdump, clm
+info and clm dist read. A file OUT that ends in .csv, .json, .npz or .parquet is a table of vertices
+and the numbers of their clusters instead, one that ends in .mci a native matrix. With --sweep each
+inflation has a file of its own: clusters.I14.txt is that of inflation 1.4 for -o clusters.txt.
+Without -o, --abc, --use-tab and native matrices write the file that mcl does: out.GRAPH.I20 for
+inflation 2; of other graphs, clusters are printed.
 Weights are similarities: the larger, the closer. Without --directed an edge leads both ways, as in
 mcl --abc; of copies of an edge the largest weight counts."""
 
@@ -18,8 +24,11 @@ def add_parsers(add: _common.Add) -> None:
     _common.graph_options(parser, weights=False)
     group = parser.add_argument_group("weights")
     group.add_argument("--abc", action="store_true", help="the file is mcl's label input")
-    group.add_argument("--use-tab", metavar="FILE", help="mcl's dictionary of labels for a matrix")
+    group.add_argument(
+        "--use-tab", "-use-tab", metavar="FILE", help="mcl's dictionary of labels for a matrix"
+    )
     group.add_argument("--unweighted", action="store_true", help="ignore the weights")
+    _transforms(group)
 
     group = parser.add_argument_group("clustering")
     rate = group.add_mutually_exclusive_group()
@@ -38,11 +47,25 @@ def add_parsers(add: _common.Add) -> None:
     loops.add_argument(
         "-c", dest="loops", type=float, metavar="C", help="loops are C times the largest weight (1)"
     )
+    group.add_argument(
+        "-discard-loops", "--discard-loops", choices=("y", "n"), default="y",
+        help="n: only the loops of the input, as --loops own (y)",
+    )  # fmt: skip
+    group.add_argument(
+        "-pi", type=float, metavar="R", help="inflate the graph before the first iteration"
+    )
+    group.add_argument(
+        "-icl", metavar="FILE", help="cluster within the clusters of this file: cut all other edges"
+    )
+    group.add_argument(
+        "-force-connected", "--force-connected", choices=("y", "n"), default="n",
+        help="y: split clusters that are not connected in the graph (n)",
+    )  # fmt: skip
     loops.add_argument(
         "--loops", choices=("max", "one", "own"), help="own: only the loops of the input"
     )
     group.add_argument(
-        "--overlap", choices=("cut", "keep", "split"), default="cut",
+        "--overlap", "-overlap", choices=("cut", "keep", "split"), default="cut",
         help="treatment of vertices in several clusters (cut)",
     )  # fmt: skip
     group.add_argument("--chaos", type=float, default=1e-4, metavar="X", help="stop below (1e-4)")
@@ -52,7 +75,12 @@ def add_parsers(add: _common.Add) -> None:
     group.add_argument(
         "-scheme", "--scheme", type=int, metavar="K", help="mcl's resource scheme, 1 to 7 (6)"
     )
-    group.add_argument("-P", type=float, metavar="N", help="cut entries below 1/N (10000); 0: none")
+    group.add_argument(
+        "-resource", type=int, metavar="N", help="same as -S N -R N, and -P 10N without -scheme"
+    )
+    cut = group.add_mutually_exclusive_group()
+    cut.add_argument("-P", type=float, metavar="N", help="cut entries below 1/N (10000); 0: none")
+    cut.add_argument("-p", type=float, metavar="X", help="cut entries below X; 0: none")
     group.add_argument("-S", type=int, metavar="N", help="select N entries (1100); 0: all")
     group.add_argument("-R", type=int, metavar="N", help="recover N entries (1400); 0: none")
     group.add_argument(
@@ -60,7 +88,20 @@ def add_parsers(add: _common.Add) -> None:
     )
     group.add_argument("--no-pruning", action="store_true", help="keep every entry")
 
-    parser.add_argument("-o", "--out", metavar="OUT", help="file to write (default, and -: print)")
+    parser.add_argument("-o", "--out", metavar="OUT", help="file to write; -: print")
+    group = parser.add_argument_group("names of files, as in mcl")
+    group.add_argument("-odir", metavar="FOLDER", help="folder of the file that mcl would name")
+    group.add_argument("--d", dest="beside", action="store_true", help="... the folder of GRAPH")
+    group.add_argument("-ap", metavar="TEXT", help="it begins with TEXT, where = is GRAPH")
+    group.add_argument("-aa", default="", metavar="TEXT", help="it ends with TEXT")
+    group.add_argument("--i3", action="store_true", help="three digits of the inflation")
+    group.add_argument("-az", action="store_true", help="print the name of the file and exit")
+    group.add_argument("-ax", action="store_true", help="print its suffix and exit")
+    group.add_argument("-write-graph", metavar="FILE", help="write the graph as a native matrix")
+    parser.add_argument(
+        "-sort", choices=("revsize", "size", "lex"), default="revsize",
+        help="order of clusters: by decreasing size, increasing size, or members (revsize)",
+    )  # fmt: skip
     _common.escape_option(parser)
     parser.add_argument(
         "--plot", metavar="FILE", help="figure of the clusters, or of the sweep: .png .svg .pdf"
@@ -70,3 +111,84 @@ def add_parsers(add: _common.Add) -> None:
     running.add_argument(
         "-te", "--te", dest="threads", type=int, metavar="T", help="same as --threads"
     )
+    _ignored(parser)
+
+
+def _transforms(group: argparse._ArgumentGroup) -> None:
+    """The values of lines and of the graph; mcl and mcxload name the same options differently."""
+    for text, base in (("neg-log10", 10.0), ("neg-log", 0.0)):
+        group.add_argument(
+            *(f"{dash}{what}-{text}" for what in ("abc", "stream") for dash in ("--", "-")),
+            dest="neg_log", action="store_const", const=base,
+            help="weights are " + ("-log10" if base else "-ln") + " of the values, as of E-values",
+        )  # fmt: skip
+    group.add_argument(
+        "-abc-tf", "--abc-tf", "-stream-tf", "--stream-tf", dest="stream_tf", metavar="SPEC",
+        help="transform the value of each line, then: ceil(200) caps them at 200",
+    )  # fmt: skip
+    group.add_argument(
+        "-tf", "--tf", metavar="SPEC",
+        help="transform the graph: gq(0.7),add(-0.7) or #knn(50); docs/clustering.md has the list",
+    )  # fmt: skip
+    group.add_argument(
+        "--stream-mirror", "-stream-mirror", action="store_true",
+        help="an edge leads both ways: the default of label input",
+    )  # fmt: skip
+
+
+class _Ignore(argparse.Action):
+    """Takes an option of mcl that does not change the clusters, and notes its name."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+        option: str | None = None,
+    ) -> None:  # fmt: skip
+        namespace.ignored = [*namespace.ignored, option]
+
+
+class _Verbosity(argparse.Action):
+    """``-q x`` is ``--quiet``; -q has other values, which set what mcl logs."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+        option: str | None = None,
+    ) -> None:  # fmt: skip
+        if values == "x":
+            namespace.quiet = True
+        else:
+            namespace.ignored = [*namespace.ignored, option]
+
+
+class _Refuse(argparse.Action):
+    """An option of mcl that is not supported, and what to do instead."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+        option: str | None = None,
+    ) -> None:  # fmt: skip
+        parser.error(f"{option} of mcl is not supported: {self.const}")
+
+
+#: options of mcl without effect here: those with a value, and those without
+_IGNORED = (
+    "-V", "-v", "-annot", "-digits", "-sparse", "-warn-pct", "-warn-factor", "-analyze",
+    "--analyze", "-show-log", "--show-log", "-check-connected", "--check-connected",
+)  # fmt: skip
+_IGNORED_FLAGS = ("--show", "--write-binary")
+_REFUSED = {
+    "mcxload reads this format: mcxload ... -o graph.mci": ("--sif", "--etc", "--expect-values"),
+    "--sweep shares the first expansion": ("-write-expanded", "-if"),
+    "torchcent.mcl(return_flow=True) returns the last flow": ("--write-limit",),
+    "it shows the iterations": ("-dump", "-dump-stem", "-dump-interval", "-dump-modulo"),
+    "-write-graph writes the graph before its transformation": ("-write-graphx",),
+}
+
+
+def _ignored(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(ignored=[])
+    hidden: dict[str, Any] = {"help": argparse.SUPPRESS, "dest": "ignored"}
+    parser.add_argument("-q", metavar="X", action=_Verbosity, help="x: same as --quiet", dest="log")
+    parser.add_argument(*_IGNORED, action=_Ignore, **hidden)
+    parser.add_argument(*_IGNORED_FLAGS, nargs=0, action=_Ignore, **hidden)
+    for advice, names in _REFUSED.items():
+        parser.add_argument(*names, nargs="?", const=advice, action=_Refuse, **hidden)

@@ -49,7 +49,7 @@ GENERATED: dict[str, Callable[[], sp.csc_matrix]] = {
     "full4800": lambda: full(4800, 1.0),
     "sparse4800": lambda: full(4800, 0.3),
 }
-FROM_DATA = ["hprd-release9", "yeast-biogrid", "breast-coexpress"]
+FROM_DATA = ["hprd-release9", "yeast-biogrid", "breast-coexpress", "astro-ph"]
 RULES = (0.99999 / 10000, 1100, 1400, 0.9)
 SLOW = 15  # seconds of mcl, from which once is enough
 
@@ -99,10 +99,13 @@ def start(matrix: sp.csc_matrix) -> tuple[torch.Tensor, ...]:
 def run_torchcent(matrix: sp.csc_matrix, inflation: float, threads: int) -> dict[str, Any]:
     flow, iterations = start(matrix), []
     used, began = time.process_time(), time.perf_counter()
+    colptr = torch.from_numpy(matrix.indptr.astype(np.int64))
+    row = torch.from_numpy(matrix.indices.astype(np.int32))
+    near = torch.ops.torchcent.bandwidth_order(colptr, row, colptr, row)  # as torchcent.mcl does
     chaos = 1.0
     while chaos >= 1e-4 and len(iterations) < 1000:
         before = time.perf_counter()
-        control = torch.zeros(4, dtype=torch.int64)
+        control = torch.cat([torch.zeros(4, dtype=torch.int64), near])
         out = torch.ops.torchcent.mcl_iterate(*flow, control, 2, inflation, *RULES, threads)
         flow, chaos = out[:4], out[4][0].item()
         iterations.append(

@@ -106,14 +106,16 @@ def test_matrix_with_labels(capsys, tmp_path):
         "(mclheader\nmcltype matrix\ndimensions 3x3\n)\n(mclmatrix\nbegin\n0 1 $\n1 0 $\n)\n"
     )
     (tmp_path / "x.tab").write_text("0\tAda\n1\tBob\n2\tCleo\n")
-    code, out, _ = run(capsys, "mcl", tmp_path / "x.mci", "--use-tab", tmp_path / "x.tab")
+    code, out, _ = run(
+        capsys, "mcl", tmp_path / "x.mci", "--use-tab", tmp_path / "x.tab", "-o", "-"
+    )
     assert (code, out) == (0, "Ada\tBob\nCleo\n")
 
 
 def test_abc_by_option_and_weights_aside(capsys, tmp_path):
     path = tmp_path / "edges.txt"
     path.write_text("1 2 1\n2 3 100\n3 1 1\n")
-    code, out, _ = run(capsys, "mcl", path, "--abc", "--unweighted")
+    code, out, _ = run(capsys, "mcl", path, "--abc", "--unweighted", "-o", "-")
     assert (code, out) == (0, "1\t2\t3\n")
     assert "weighted" not in run(capsys, "mcl", path, "--unweighted")[2]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import torchcent
 from torchcent import EdgeList
-from torchcent.io import read_clusters, write_clusters
+from torchcent.io import _mcl, read_clusters, write_clusters
 from torchcent.io._mcl import read_tab
 
 CATHAT = "cat hat  0.2\nhat bat  0.16\nbat cat  1.0\nbat bit  0.125\nbit fit  0.25\n"
@@ -31,6 +31,12 @@ begin
 2  0:1 1:0.5 $
 )
 """
+
+
+@pytest.fixture(autouse=True, params=["by line", "columns"])
+def reader(request, monkeypatch):
+    """Both readers of label input: small files are read line by line."""
+    monkeypatch.setattr(_mcl, "_SMALL", 0 if request.param == "columns" else 1 << 16)
 
 
 @pytest.mark.parametrize("suffix", [".abc", ".abc.gz", ".abc.xz"])
@@ -164,6 +170,81 @@ def test_clusters(tmp_path):
     with pytest.raises(ValueError, match="labels holds 'a\\\\tb', which cannot stand"):
         write_clusters(tmp_path / "y", [[0]], ["a\tb"])
     assert not (tmp_path / "y").exists()
+
+
+CLUSTERS = """\
+(mclheader
+mcltype matrix
+dimensions 12x3
+)
+(mclrows
+ 11 22 33 44 55 66 77 88 99 123 456 2147483647 $
+)
+(mclmatrix
+begin
+0 44 88 99 456 2147483647 $
+1 11 66 77 123 $
+2 22 33 55 $
+)
+"""  # of the manual of mcl's formats, as mcl writes it
+
+
+def test_matrix_of_clusters(tmp_path):
+    ids = [2147483647, 456, 123, 99, 88, 77, 66, 55, 44, 33, 22, 11]
+    clusters = [[0, 1, 3, 4, 8], [2, 5, 6, 11], [7, 9, 10]]
+    for name, options in (("x.mci", {}), ("x.I20", {"format": "mci"})):
+        write_clusters(tmp_path / name, clusters, ids, **options)
+        assert (tmp_path / name).read_text() == CLUSTERS
+    assert read_clusters(tmp_path / "x.I20")[2] == ["22", "33", "55"]
+    with pytest.raises(ValueError, match="a 12 x 3 matrix; that of a graph is square"):
+        torchcent.read(tmp_path / "x.mci")
+    write_clusters(tmp_path / "y", [[3], [0]], format="mci", num_nodes=11, comment="by hand")
+    text = (tmp_path / "y").read_text()
+    assert text.startswith("# by hand\n") and text.endswith("begin\n0  3 $\n1  0 $\n)\n")
+    assert "dimensions 11x2\n" in text and read_clusters(tmp_path / "y") == [["3"], ["0"]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        (["a"], {"format": "mci"}, "labels holds 'a'; vertices of a matrix are integers"),
+        ([-1], {"format": "mci"}, "labels holds -1"),
+        (None, {"format": "mci", "num_nodes": 0}, r"clusters\[0\] holds 0"),
+        (None, {"format": "x"}, "format='x'; accepted: 'lines', 'mci' or None"),
+    ],
+)
+def test_matrix_of_clusters_refuses(tmp_path, labels, options, message):
+    with pytest.raises(ValueError, match=message):
+        write_clusters(tmp_path / "x", [[0]], labels, **options)
+    assert not (tmp_path / "x").exists()
+
+
+@given(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=60, unique=True), st.data())
+def test_clusters_come_back_from_a_matrix(tmp_path, ids, data):
+    of = data.draw(st.lists(st.integers(0, 5), min_size=len(ids), max_size=len(ids)))
+    clusters = [part for c in range(6) if (part := [v for v, x in enumerate(of) if x == c])]
+    write_clusters(tmp_path / "x", clusters, ids, format="mci")
+    expected = [[str(x) for x in sorted(ids[v] for v in part)] for part in clusters]
+    assert read_clusters(tmp_path / "x") == expected
+    lines = (tmp_path / "x").read_text().splitlines()
+    assert max(map(len, lines)) <= 82  # a line ends before 70, or holds one more id
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(1, 9))), st.booleans())
+def test_matrix_comes_back(tmp_path, lines, directed):
+    index = torch.tensor([x[:2] for x in lines], dtype=torch.int64).reshape(-1, 2).T
+    weight = torch.tensor([x[2] / 8 for x in lines], dtype=torch.float64)
+    edges = EdgeList(index, weight, None, 7, directed)
+    torchcent.write(tmp_path / "x.mci", edges)
+    expected = {}
+    for a, b, w in lines:
+        for pair in ((a, b),) if directed else ((a, b), (b, a)):
+            expected[pair] = max(w / 8, expected.get(pair, 0))
+    found = torchcent.read(tmp_path / "x.mci", directed=True)
+    assert found.num_nodes == 7
+    assert sorted(rows(found)) == sorted((a, b, w) for (a, b), w in expected.items()) or (
+        found.edge_weight is None and set(expected.values()) <= {1.0}
+    )
 
 
 def test_tab_refuses(tmp_path):

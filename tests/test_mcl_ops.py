@@ -322,6 +322,35 @@ def test_orders_beyond_the_limit_are_in_a_file(
             iterate(flow, 1.7, rules=FILTERED, control=control)
 
 
+@pytest.mark.parametrize("kind", ["omitting", "hubs", "clusters", "gaps", "small"])
+def test_places_do_not_change_a_bit(kind: str) -> None:
+    """The order of rows behind the control record says where sums are kept, not what they are."""
+    rules = FILTERED if kind == "omitting" else oracle.Rules()
+    if kind == "omitting":
+        flow = filtered()
+    elif kind == "hubs":
+        flow = iterate(to_flow(oracle.start(hubs(700, 4))), rules=rules)[0]
+    elif kind == "small":
+        flow = to_flow(oracle.start(planted(5, 9, 3)))
+    else:
+        flow = to_flow(oracle.start(planted(15, 60, 3)), gap=5 * (kind == "gaps"))
+    want = iterate(flow, 1.7, rules=rules)
+    rng = np.random.default_rng(1)
+    for threads in (1, 3):
+        order = torch.from_numpy(rng.permutation(len(flow[0])))
+        control = torch.cat([torch.zeros(4, dtype=torch.int64), order])
+        got = iterate(flow, 1.7, rules=rules, threads=threads, control=control)
+        assert all((a == b).all() for a, b in zip(want[0], got[0], strict=True))
+        assert want[1] == got[1]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 5], [0, 1, 2, 3, 3], [-1, 1, 2, 3, 4]])
+def test_an_impossible_order(order: list[int]) -> None:
+    control = torch.tensor([0, 0, 0, 0, *order])
+    with pytest.raises((RuntimeError, ValueError), match="no order of rows"):
+        iterate(to_flow(np.eye(5)), control=control)
+
+
 def test_an_impossible_share() -> None:
     start = to_flow(np.eye(5))
     for share in ((-1, 1, 2), (1, 0, 2), (0, 3, 2), (0, 0, 0)):

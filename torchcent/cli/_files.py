@@ -9,9 +9,11 @@ from typing import Any
 
 import torchcent
 from torchcent import generate
-from torchcent.cli import _common, _ledgers, _output
+from torchcent.cli import _clusters, _common, _ledgers, _output
 from torchcent.cli._report import describe, summary
-from torchcent.io import EdgeList, write
+from torchcent.io import EdgeList, replacing, write
+from torchcent.io._files import check_target
+from torchcent.io._native import write_tab
 from torchcent.io._write import check_graph_path
 
 
@@ -37,7 +39,22 @@ def _plan(plan: torchcent.Plan) -> dict[str, Any]:
 
 
 def _convert(args: argparse.Namespace) -> None:
-    _write(args, lambda: _common.load(args))
+    if _clusters.holds_clusters(args):
+        _clusters.convert(args)
+        return
+    if args.use_tab is not None:
+        raise ValueError(f"--use-tab is for clusters, {args.graph} is a graph")
+    if args.write_tab is not None:
+        check_target(args.write_tab)
+    _write(args, lambda: _with_tab(args, _common.load(args)))
+
+
+def _with_tab(args: argparse.Namespace, edges: EdgeList) -> EdgeList:
+    """The same edges; their labels go to the file of --write-tab."""
+    if args.write_tab is not None:
+        with replacing(args.write_tab) as file:
+            write_tab(file, edges)
+    return edges
 
 
 def _generate(args: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,25 +15,28 @@ import numpy as np
 
 import torchcent
 from torchcent.cli import _common, _output
+from torchcent.cli import _mcl_program as _program
+from torchcent.cli._clusters import TABLES, check_path
 from torchcent.cli._report import aligned_rows
-from torchcent.io import EdgeList, write_clusters, write_scores
-from torchcent.io._files import check_target, split_suffix
-from torchcent.io._mcl import cluster_lines, read_tab
-from torchcent.io._scores import check_scores_path
+from torchcent.io import EdgeList, write_scores
+from torchcent.io._files import replacing, split_suffix
+from torchcent.io._mcl import cluster_lines, matrix_lines
 from torchcent.plots._clusterings import plot_clusterings
 from torchcent.plots._scores import check_plot_path
 
-#: suffixes of tables with a row per vertex; all others are written in mcl's line format
-_TABLES = (".csv", ".npz", ".parquet", ".json")
-
 
 def _mcl(args: argparse.Namespace) -> None:
+    _program.prepare(args)
+    if args.az or args.ax:
+        print(_program.output_name(args, suffix_only=args.ax))
+        return
     out = _target(args)
     if args.plot is not None:
         check_plot_path(args.plot)
     _common.prepare(args, group=True)
     options = _options(args)
-    edges = _load(args)
+    edges = _program.load(args)
+    edges, options["loops"] = _program.loops(args, edges, options["loops"])
     started = time.perf_counter()
     weight = edges.edge_weight
     device = _common.place(args)
@@ -45,6 +49,7 @@ def _mcl(args: argparse.Namespace) -> None:
     else:
         swept = torchcent.mcl_sweep(*graph, inflations=args.sweep, **shared)
         found = swept.clusterings
+    found = [_program.connected(args, edges, one) for one in found]
     if not _common.leads():
         return
     seconds = time.perf_counter() - started
@@ -73,15 +78,22 @@ def _mcl(args: argparse.Namespace) -> None:
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments of the run."""
     base = torchcent.Prune() if args.scheme is None else torchcent.Prune.scheme(args.scheme)
+    if args.resource is not None:
+        if args.P is None and args.p is None and args.scheme is None:
+            args.P = 10.0 * args.resource
+        args.S = args.resource if args.S is None else args.S
+        args.R = args.resource if args.R is None else args.R
     given = {name: getattr(args, name) for name in ("P", "S", "R", "pct")}
-    if args.no_pruning and any(x is not None for x in (*given.values(), args.scheme)):
-        raise ValueError("--no-pruning excludes -scheme, -P, -S, -R and -pct")
+    if args.no_pruning and any(x is not None for x in (*given.values(), args.scheme, args.p)):
+        raise ValueError("--no-pruning excludes -scheme, -P, -p, -S, -R and -pct")
     own = torchcent.Prune.from_mcl(**given)
     parts = {"P": "threshold", "S": "select", "R": "recover", "pct": "mass"}
     prune = replace(
         base,
         **{parts[k]: getattr(own, parts[k]) for k, value in given.items() if value is not None},
     )
+    if args.p is not None:
+        prune = replace(prune, threshold=args.p)
     return {
         "prune": None if args.no_pruning else prune,
         "loops": {None: "max", "own": None}.get(args.loops, args.loops),
@@ -93,21 +105,6 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _load(args: argparse.Namespace) -> EdgeList:
-    if args.abc:
-        if args.format is not None:
-            raise ValueError("--abc and --format exclude each other")
-        args.format = "abc"
-    edges = _common.read_graph(args)
-    if args.unweighted:
-        edges = replace(edges, edge_weight=None)
-    if args.use_tab is None:
-        return edges
-    known = read_tab(args.use_tab)
-    ids = edges.vertex_labels().tolist()
-    return replace(edges, labels=[known.get(v, str(v)) for v in ids])
-
-
 def _target(args: argparse.Namespace) -> str | None:
     """The file of the clusters, which can be written; None if they are printed."""
     path = _output.target(args, "txt")
@@ -117,10 +114,7 @@ def _target(args: argparse.Namespace) -> str | None:
         if args.sweep is not None:
             raise ValueError("-o -: not with --sweep, where each inflation has a file of its own")
         return None
-    if split_suffix(path)[0] in _TABLES:
-        check_scores_path(path)
-    else:
-        check_target(path)
+    check_path(path)
     return path
 
 
@@ -150,7 +144,7 @@ def _write(
 ) -> None:
     if out is None:
         if args.sweep is None and not args.json:
-            sys.stdout.writelines(cluster_lines(found[0].clusters(), edges.labels))
+            sys.stdout.writelines(_text(args, edges, found[0]))
         return
     for one in found:
         path = out if args.sweep is None else _with_inflation(out, one.inflation)
@@ -160,13 +154,24 @@ def _write(
 def _write_one(
     args: argparse.Namespace, edges: EdgeList, one: torchcent.Clustering, path: str
 ) -> None:
-    if split_suffix(path)[0] in _TABLES:
+    if split_suffix(path)[0] in TABLES:
         label = np.asarray(edges.vertex_labels())
         about = {"graph": args.graph, "inflation": one.inflation}
         columns: dict[str, Any] = {"label": label, "cluster": one.labels}
         write_scores(path, columns, about, escape_formulas=args.escape_formulas)
     else:
-        write_clusters(path, one.clusters(), edges.labels)
+        with replacing(path) as file:
+            file.writelines(text.encode() for text in _text(args, edges, one, path))
+
+
+def _text(
+    args: argparse.Namespace, edges: EdgeList, one: torchcent.Clustering, path: str = ""
+) -> Iterable[str]:
+    """The clusters as mcl writes them: lines of labels, or a native matrix."""
+    clusters = _program.arranged(args, edges, one)
+    if args.native or split_suffix(path)[0] == ".mci":
+        return matrix_lines(clusters, edges.labels, edges.num_nodes, _program.command_line(args))
+    return cluster_lines(clusters, edges.labels)
 
 
 def _with_inflation(path: str, inflation: float) -> str:

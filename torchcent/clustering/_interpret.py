@@ -58,7 +58,14 @@ def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Inte
     """
     n = flow.num_nodes
     colptr, row, value = (part.cpu().numpy() for part in flow.packed())
-    arcs = _arcs(colptr, row, value, n)
+    graph = np.zeros(n, np.int64) if graph is None else graph
+    column, row = _arcs(colptr, row, value, n)
+    single = _single(column, row, n)
+    if single is not None:
+        label, members, offset = _ordered(np.arange(n), single, graph)
+        heads, none = np.unique(single), np.zeros(0, np.int64)
+        return Interpretation(label, members, offset, heads, none, graph[members[offset[:-1]]])
+    arcs = _matrix(column, row, n)
     attractor = arcs.diagonal()
     membership = _membership(arcs, attractor, n)
     count = np.diff(membership.indptr)
@@ -70,16 +77,15 @@ def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Inte
         cluster = membership.indices[membership.indptr[:-1]].astype(np.int64)
         if overlap == "split" and len(several):
             cluster = _split(membership, cluster, several)
-    graph = np.zeros(n, np.int64) if graph is None else graph
     label, members, offset = _ordered(vertex, cluster, graph)
     of_cluster = graph[members[offset[:-1]]]
     return Interpretation(label, members, offset, np.flatnonzero(attractor), several, of_cluster)
 
 
-def _arcs(colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int) -> scipy.sparse.csr_array:
-    """bool [n, n]: entry (j, i) is True if column j keeps its entry of row i."""
-    import scipy.sparse
-
+def _arcs(
+    colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The arcs: columns and rows of the entries that are at least the bar of their column."""
     column = np.repeat(np.arange(n), np.diff(colptr))
     value = value.astype(np.float64)
     loop, largest = np.zeros(n), np.zeros(n)
@@ -88,7 +94,28 @@ def _arcs(colptr: np.ndarray, row: np.ndarray, value: np.ndarray, n: int) -> sci
     np.maximum.at(largest, column, value)
     bar = np.where(loop < largest, 0.999 * loop + 0.001 * largest, loop / 1.01)
     kept = value >= bar[column]
-    column, row = column[kept], row[kept]
+    return column[kept], row[kept]
+
+
+def _single(column: np.ndarray, row: np.ndarray, n: int) -> np.ndarray | None:
+    """The attractor that each vertex reaches, if a single arc leaves every vertex; otherwise None.
+
+    This is the usual limit. Each attractor is then a system of its own.
+    """
+    if len(column) != n or (column != np.arange(n)).any():
+        return None
+    end, before = row.astype(np.int64), None
+    for _ in range(_DEEPEST):
+        end, before = end[end], end
+        if np.array_equal(end, before):
+            break
+    return end if (row[end] == end).all() else None
+
+
+def _matrix(column: np.ndarray, row: np.ndarray, n: int) -> scipy.sparse.csr_array:
+    """bool [n, n]: entry (j, i) is True if there is an arc from j to i."""
+    import scipy.sparse
+
     return scipy.sparse.csr_array((np.ones(len(row), bool), (column, row)), shape=(n, n))
 
 

@@ -249,9 +249,7 @@ def mcl_sweep(
     clusterings: list[Clustering] = []
     table = []
     for rate in rates:
-        result = _run.run(
-            shared.flow, rules, rate, limits, plan, progress, shared.summaries[0], ranks
-        )
+        result = _run.run(shared.flow, rules, rate, limits, plan, progress, shared, ranks)
         result.engines = shared.engines[:1] + [
             change for change in result.engines if change[0] != shared.engines[0][0]
         ]

@@ -15,13 +15,15 @@ from tqdm import tqdm
 from torchcent.clustering import _engines, _plan, _tensor
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
-from torchcent.runtime import _codes
+from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
 from torchcent.scale._group import Group, agreed
 
 # Products of the first expansion below which a thread and a bar cost more than they are worth.
 _INLINE_WORK, _INLINE_WORK_ON_CUDA = 2e5, 1e8
+# Entries per column up to which the order of a flow's graph says which vertices are near.
+_MOST_NEIGHBOURS = 256
 _FORMAT = "{desc}: {postfix} {percentage:3.0f}%|{bar}| {elapsed}"
 
 
@@ -35,12 +37,14 @@ class Run:
         converged: whether the chaos fell below the limit, or the flow reached a fixed point above
             it.
         engines: (engine, first iteration) for every change of engine.
+        near: an order of the vertices in which neighbours are close to each other, or None.
     """
 
     flow: Flow
     summaries: list[Summary] = field(default_factory=list)
     converged: bool = False
     engines: list[tuple[str, int]] = field(default_factory=list)
+    near: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -53,18 +57,20 @@ class Limits:
 
 def run(
     flow: Flow, rules: Rules, inflation: float, limits: Limits, plan: _plan.MclPlan,
-    progress: bool | None, expanded: Summary | None = None, group: Group | None = None,
+    progress: bool | None, expanded: Run | None = None, group: Group | None = None,
 ) -> Run:  # fmt: skip
     """Iterates until the chaos is below its limit.
 
-    If `expanded` is given, the flow has already been expanded and pruned, and is inflated first.
+    If `expanded` is given, its flow has already been expanded and pruned, and is inflated first.
     The ranks of a group share each iteration, and all get the result.
     """
     quiet()
-    result = Run(flow)
+    result = Run(flow, near=_near(flow) if expanded is None else expanded.near)
     if flow.num_nodes == 0:
         return Run(flow, [Summary.of(torch.zeros(8, device="cpu"))], True, [(plan.engine, 1)])
     control = _codes.control()
+    if result.near is not None:
+        control = torch.cat([control, result.near])
     # A rank that was interrupted at any line could not tell the others.
     quick = inline(plan.products, flow.device) and group is None
     ranks = 1 if group is None else group.size
@@ -76,12 +82,28 @@ def run(
     )  # fmt: skip
     with bar:
         loop = Loop(result, rules, inflation, limits, plan, control, bar, group)
-        work = on_device(lambda: loop.iterate(expanded), flow.device)
+        told = None if expanded is None else expanded.summaries[0]
+        work = on_device(lambda: loop.iterate(told), flow.device)
         if quick:
             work()
         else:
             watched(work, control, bar)
     return result
+
+
+def _near(flow: Flow) -> Tensor | None:
+    """An order of the vertices in which the compiled CPU kernel keeps what it sums.
+
+    Rows of one column are then close to each other, and in the cache together.
+    """
+    many = flow.entries > _MOST_NEIGHBOURS * flow.num_nodes
+    if many or flow.device.type != "cpu" or not _ops.has_kernel("bandwidth_order", flow.device):
+        return None
+    colptr = pointers(flow.length)
+    if not torch.equal(colptr[:-1], flow.begin):  # there are gaps between columns
+        return None
+    order: Tensor = _ops.ops.bandwidth_order(colptr, flow.row, colptr, flow.row)
+    return order
 
 
 def inline(products: float, device: torch.device) -> bool:

@@ -15,7 +15,8 @@ from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import FORMATS, format_of, load_bytes, replacing
 from torchcent.io._layout import Choice
 from torchcent.io._matrix import read_gr, read_metis, read_mtx
-from torchcent.io._mcl import read_abc, read_clusters, read_mci, write_clusters
+from torchcent.io._mcl import read_abc, read_clusters, write_clusters
+from torchcent.io._native import read_mci
 from torchcent.io._networkx import from_networkx, read_networkx
 from torchcent.io._parquet import read_parquet
 from torchcent.io._positions import with_positions

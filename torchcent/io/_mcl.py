@@ -15,18 +15,26 @@ import torch
 from torchcent.check import _files as check_files
 from torchcent.check._values import dense, shortened
 from torchcent.io._budget import Budget
-from torchcent.io._directions import both_directions
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._files import encodes, load_bytes, replacing, text_bytes, text_lines
+from torchcent.io._files import (
+    encodes,
+    load_bytes,
+    replacing,
+    split_suffix,
+    text_bytes,
+    text_lines,
+)  # fmt: skip
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number, split_blanks, split_line
+from torchcent.io._native import cluster_matrix, clusters_of, is_native, read_matrix
 from torchcent.io._text import _read_arrow
 from torchcent.io._tokens import IrregularText
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+_SMALL = 1 << 16  # bytes
+
 _COMMENT = re.compile(rb"^[ ]*#[^\n]*", re.M)
-_SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*)\)")
 
 
 def read_abc(
@@ -41,6 +49,8 @@ def read_abc(
     data = text_bytes(path, data)
     rows = _COMMENT.sub(b"", data)
     try:
+        if len(rows) < _SMALL:  # faster than to load the fast reader
+            raise IrregularText
         source, target, weight, names = _regular(rows)
     except IrregularText:
         limits.lines(rows)
@@ -101,89 +111,6 @@ def _by_line(path: str, rows: bytes) -> _Parts:
     return index[0], index[1], np.array(weights) if weighted else None, list(code)
 
 
-def read_mci(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
-    """Reads mcl's native matrix: entry i of a vector ``j i:value ... $`` is the arc j -> i.
-
-    The labels are the ids of the file's domain: 0..n-1 unless ``mclcols`` declares others. By
-    default, the graph is undirected if the matrix is symmetric.
-    """
-    limits.text("mci", data)
-    text = "\n".join(text_lines(path, text_bytes(path, data)))
-    sections = dict(_SECTION.findall(re.sub(r"^#.*", "", text, flags=re.M)))
-    shape = re.search(r"dimensions\s+([0-9]{1,18})x([0-9]{1,18})\b", sections.get("mclheader", ""))
-    if shape is None or "mclmatrix" not in sections:
-        raise ValueError(f"{path}: no matrix of mcl: '(mclheader' or '(mclmatrix' is missing")
-    if shape[1] != shape[2]:
-        raise ValueError(f"{path}: a {shape[1]} x {shape[2]} matrix; that of a graph is square")
-    n = limits.vertices(int(shape[1]))
-    domain = _domain(path, sections, n)
-    source, target, weight = _vectors(path, sections["mclmatrix"])
-    numbered = [np.searchsorted(domain, part) for part in (source, target)]
-    for part, number in zip((source, target), numbered, strict=True):
-        wrong = number == n
-        wrong[~wrong] = domain[number[~wrong]] != part[~wrong]
-        if wrong.any():
-            raise ValueError(f"{path}: index {part[wrong][0]} is not in the domain of the matrix")
-    row, col = numbered
-    if directed is None:
-        directed = not both_directions(row, col, weight)
-    labels = None if np.array_equal(domain, np.arange(n)) else domain
-    weights = None if (weight == 1).all() else torch.from_numpy(weight)
-    return EdgeList(torch.from_numpy(np.stack([row, col])), weights, labels, n, directed)
-
-
-def _domain(path: str, sections: dict[str, str], n: int) -> np.ndarray:
-    known = [
-        _integers(path, _body(sections[name]).replace("$", " ").split())
-        for name in ("mclcols", "mclrows", "mcldoms")
-        if name in sections
-    ]
-    if not known:
-        return np.arange(n)
-    if any(not np.array_equal(known[0], other) for other in known[1:]):
-        raise ValueError(f"{path}: columns and rows of different domains; a graph has one")
-    if len(known[0]) != n:
-        raise ValueError(f"{path}: {len(known[0])} indices for {n} columns")
-    domain = np.unique(known[0])
-    if len(domain) != n:
-        raise ValueError(f"{path}: an index stands in the domain more than once")
-    return domain
-
-
-def _integers(path: str, words: list[str]) -> np.ndarray:
-    wrong = next((x for x in words if not INTEGER.fullmatch(x) or len(x) > 18), None)
-    if wrong is not None:
-        raise ValueError(f"{path}: {wrong[:60]!r} is not an index")
-    return np.array(words, np.int64)
-
-
-def _body(section: str) -> str:
-    return section.split("begin", 1)[1] if "begin" in section else section
-
-
-def _vectors(path: str, section: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the column, row and value of every entry."""
-    columns, counts, entries = [], [], []
-    *vectors, rest = _body(section).split("$")
-    if rest.strip():
-        raise ValueError(f"{path}: the last vector, {rest.split()[0]}, does not end with '$'")
-    for vector in vectors:
-        head, *entry = vector.split() or [""]
-        columns.append(head.partition(":")[0])
-        counts.append(len(entry))
-        entries += entry
-    parts = [entry.partition(":") for entry in entries]
-    column = np.repeat(_integers(path, columns), counts)
-    row = _integers(path, [part[0] for part in parts])
-    wrong = next((part[2] for part in parts if part[2] and not is_number(part[2])), None)
-    if wrong is not None:
-        raise ValueError(f"{path}: value {wrong[:60]!r} is not a number")
-    value = np.array([float(part[2] or 1) for part in parts], np.float64)
-    if not np.isfinite(value).all():
-        raise ValueError(f"{path}: a value that is not finite")
-    return column, row, value
-
-
 def read_tab(path: str | os.PathLike[str]) -> dict[int, str]:
     """Reads mcl's dictionary of labels (``-write-tab``): one index, tab and label per line."""
     known: dict[int, str] = {}
@@ -205,17 +132,28 @@ def write_clusters(
     path: str | os.PathLike[str],
     clusters: Iterable[Tensor | Sequence[int]],
     labels: Sequence[Any] | np.ndarray | None = None,
+    *,
+    format: str | None = None,
+    num_nodes: int | None = None,
+    comment: str = "",
 ) -> None:
-    """Writes one cluster per line, its members separated by tabs, as ``mcl --abc`` does.
+    """Writes clusters as ``mcl`` does: a line of labels per cluster, or a native matrix.
 
     Args:
         path: the file; the suffixes ``.gz``, ``.bz2`` and ``.xz`` compress.
         clusters: the vertices of each cluster, such as ``Clustering.clusters()``.
         labels: names ``[num_nodes]``; None means the vertex numbers.
+        format: "lines" for one cluster per line, its members separated by tabs, as ``mcl --abc``
+            writes it; "mci" for a native matrix with a column per cluster and a row per vertex,
+            which ``mcxdump``, ``clm info`` and ``clm dist`` read. Its ids are integers, so that
+            labels must be. None means "mci" if the path ends in .mci, otherwise "lines".
+        num_nodes: number of rows of a matrix; by default that of the labels, or the largest vertex
+            + 1.
+        comment: first line of a matrix, without its ``#``.
 
     Raises:
-        TypeError, ValueError: a member is not a vertex or has no label, or a label contains a tab
-            or a line end.
+        TypeError, ValueError: a member is not a vertex or has no label, a label contains a tab or a
+            line end, or is no integer where the format is "mci".
 
     Example:
         >>> import pathlib, tempfile
@@ -227,11 +165,50 @@ def write_clusters(
         Bob
         >>> read_clusters(path)
         [['Ada', 'Cleo'], ['Bob']]
+        >>> write_clusters(path, [[0, 2], [1]], format="mci")
+        >>> read_clusters(path)
+        [['0', '2'], ['1']]
         >>> folder.cleanup()
     """
+    if format not in (None, "lines", "mci"):
+        raise ValueError(f"format={shortened(format)}; accepted: 'lines', 'mci' or None")
+    if format == "mci" or (format is None and split_suffix(path)[0] == ".mci"):
+        lines = matrix_lines(clusters, labels, num_nodes, comment)
+    else:
+        lines = cluster_lines(clusters, labels)
     with replacing(path) as file:
-        for line in cluster_lines(clusters, labels):
+        for line in lines:
             file.write(line.encode())
+
+
+def matrix_lines(
+    clusters: Iterable[Tensor | Sequence[int]],
+    labels: Sequence[Any] | np.ndarray | None = None,
+    num_nodes: int | None = None,
+    comment: str = "",
+) -> Iterable[str]:
+    """Returns the text of a native matrix of clusters, in pieces."""
+    members = [_members(cluster, at) for at, cluster in enumerate(_clusters(clusters))]
+    largest = max((v for part in members for v in part), default=-1)
+    ids = integer_labels(labels)
+    if ids is None:
+        ids = np.arange(largest + 1 if num_nodes is None else check_files.count(num_nodes, "n"))
+    _check_members(members, len(ids))
+    return cluster_matrix(members, ids, comment)
+
+
+def integer_labels(labels: Sequence[Any] | np.ndarray | None) -> np.ndarray | None:
+    """The labels as ids of a matrix."""
+    if labels is None:
+        return None
+    names = check_files.sequence(labels, "labels")
+    wrong = next((x for x in names if not INTEGER.fullmatch(str(x)) or int(x) < 0), None)
+    if wrong is not None:
+        raise ValueError(
+            f"labels holds {wrong!r}; vertices of a matrix are integers >= 0: write lines, or use "
+            "mcl's dictionaries of labels (--use-tab)"
+        )
+    return np.array(names, np.int64).reshape(-1)
 
 
 def cluster_lines(
@@ -242,13 +219,18 @@ def cluster_lines(
     for name in names or []:
         if not name or any(x in name for x in "\t\n\r") or not encodes(name):
             raise ValueError(f"labels holds {name!r}, which cannot stand in a file of clusters")
-    for at, cluster in enumerate(_clusters(clusters)):
-        members = _members(cluster, at)
-        if members and (min(members) < 0 or (names is not None and max(members) >= len(names))):
-            accepted = "0 or more" if names is None else f"below the {len(names)} of labels"
+    parts = [_members(cluster, at) for at, cluster in enumerate(_clusters(clusters))]
+    _check_members(parts, None if names is None else len(names))
+    for part in parts:
+        yield "\t".join(map(str, part) if names is None else (names[v] for v in part)) + "\n"
+
+
+def _check_members(clusters: list[list[int]], n: int | None) -> None:
+    for at, members in enumerate(clusters):
+        if members and (min(members) < 0 or (n is not None and max(members) >= n)):
+            accepted = "0 or more" if n is None else f"below the {n} of labels"
             wrong = min(members) if min(members) < 0 else max(members)
             raise ValueError(f"clusters[{at}] holds {wrong}; accepted: {accepted}")
-        yield "\t".join(map(str, members) if names is None else (names[v] for v in members)) + "\n"
 
 
 def _clusters(clusters: Any) -> list[Any]:
@@ -268,13 +250,19 @@ def _members(cluster: Any, at: int) -> list[int]:
 
 
 def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:
-    """Reads the labels of each cluster: one cluster per line, separated by tabs, else by blanks.
+    """Reads the labels of each cluster from lines or from a native matrix of mcl.
+
+    Lines hold one cluster each, separated by tabs, else by blanks. The labels of a matrix are the
+    ids of its rows; ``mcxdump -tabr`` or ``torchcent convert --use-tab`` give them names.
 
     Raises:
         FileNotFoundError: the file does not exist.
         ValueError: the file is empty, binary or damaged.
     """
-    lines = text_lines(path, text_bytes(path, load_bytes(path)))
+    data = load_bytes(path)
+    if is_native(data):
+        return clusters_of(read_matrix(str(path), data, Budget.of(path)))
+    lines = text_lines(path, text_bytes(path, data))
     return [
         [x for x in (line.split("\t") if "\t" in line else line.split()) if x]
         for line in lines

@@ -20,6 +20,7 @@ from torchcent.graph import Graph
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import check_target, encodes, format_of, replacing, split_suffix
 from torchcent.io._layout import is_number
+from torchcent.io._native import write_mci
 from torchcent.runtime._optional import need
 
 _CHUNK = 1 << 16
@@ -35,6 +36,8 @@ def write(
                             direction, number of vertices and isolated vertices in comments
                             that :func:`read` understands
     .abc                    for mcl: tab-separated edges, nothing else
+    .mci                    mcl's native matrix: the largest weight of repeated edges; vertices are
+                            integers, names are left out
     .csv                    header ``source,target[,weight]`` and the edges only: neither
                             direction nor isolated vertices
     .mtx .npz               adjacency matrix, symmetric if undirected; no labels
@@ -343,6 +346,7 @@ def _numpy(tensor: Tensor) -> np.ndarray:
 _WRITERS = {
     "edges": _write_text,
     "abc": _write_abc,
+    "mci": write_mci,
     "mtx": _write_mtx,
     "metis": _write_metis,
     "gr": _write_gr,

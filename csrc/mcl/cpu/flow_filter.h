@@ -18,6 +18,7 @@ class FilteredExpansion {
 
   FilteredExpansion(const FlowProblem& problem, DenseColumn<float>& dense)
       : problem_(problem),
+        at_(static_cast<const PlacedProblem&>(problem).at),
         dense_(dense),
         part_(size()),
         candidate_(size()),
@@ -40,12 +41,17 @@ class FilteredExpansion {
       if (found < 0) continue;
       lanes |= 1 << l;
       whole += multiplications_[l];
-      for (int64_t i = 0; i < found; ++i) marked_[candidate_[i] >> 6] |= uint64_t{1} << (candidate_[i] & 63);
+      for (int64_t i = 0; i < found; ++i) {
+        const int32_t row = at_.row[candidate_[i]];
+        marked_[row >> 6] |= uint64_t{1} << (row & 63);
+      }
     }
     const int64_t again = collect();
     if (lanes == 0 || again * kLeastGainAgain > whole) return 0;
+    Flow placed = problem_.flow;
+    placed.row = at_.placed;
     for (int64_t l = 0; l < count; ++l)
-      if (lanes >> l & 1) columns_.add(problem_.flow, columns[l], l);
+      if (lanes >> l & 1) columns_.add(placed, columns[l], l);
     const bool done = sum();
     columns_.clear();
     return done ? lanes : -1;
@@ -80,8 +86,8 @@ class FilteredExpansion {
 
   int64_t size() const { return problem_.flow.num_nodes + FlowColumn::kSpare; }
 
-  // Writes the candidates of column j; returns their number, or -1 if finding them would need too many products.
-  // `multiplications`: the cost of expanding the column otherwise.
+  // Writes the places of the candidates of column j; returns their number, or -1 if finding them would need too many
+  // products. `multiplications`: the cost of expanding the column otherwise.
   int64_t candidates(int32_t j, int64_t& multiplications) {
     const Flow& m = problem_.flow;
     const FlowIndex& index = *problem_.index;
@@ -168,6 +174,7 @@ class FilteredExpansion {
   }
 
   const FlowProblem problem_;
+  const PlacedRows at_;
   DenseColumn<float>& dense_;
   int64_t candidates_ = 0;
   int64_t multiplications_[kLanes];

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/cpu/batches.h"
+#include "mcl/cpu/flow_places.h"
 #include "mcl/cpu/flow_room.h"
 #include "mcl/mcl_step.h"
 
@@ -22,23 +22,11 @@ Unset<T> unset(int64_t count) {
   return Unset<T>(new T[static_cast<size_t>(count)]);
 }
 
-// Runs work(begin, end) over ranges of [0, n).
-template <class Work>
-void in_ranges(int workers, int64_t n, Work work) {
-  const int64_t step = std::max<int64_t>(256, n / (8 * workers) + 1);
-  std::atomic<int64_t> next = 0;
-  in_threads(
-      workers,
-      [&] {
-        for (int64_t first; (first = next.fetch_add(step)) < n;) work(first, std::min(n, first + step));
-      },
-      [&] { next = n; });
-}
-
 class FlowOrders {
  public:
-  FlowOrders(const Flow& flow, int64_t entries, int workers, bool in_file)
-      : flow_(flow), by_row_(entries, in_file), sorted_(entries, in_file) {
+  // Rows and columns of the entries are the places of these.
+  FlowOrders(const Flow& flow, const PlacedRows& at, int64_t entries, int workers, bool in_file)
+      : flow_(flow), at_(at), by_row_(entries, in_file), sorted_(entries, in_file) {
     const int64_t n = flow.num_nodes;
     column_begin_ = unset<int64_t>(n + 1);
     column_begin_[0] = 0;
@@ -87,7 +75,7 @@ class FlowOrders {
       for (int64_t j = limit[t]; j < limit[t + 1]; ++j)
         for (int64_t i = flow_.begin[j], end = i + flow_.length[j]; i < end; ++i) {
           const int64_t at = place[t][flow_.row[i]]++;
-          by_row_[at] = {static_cast<int32_t>(j), flow_.value[i]};
+          by_row_[at] = {at_.place[j], flow_.value[i]};
         }
     });
   }
@@ -110,34 +98,42 @@ class FlowOrders {
         }
         for (int64_t i = begin; i < end; ++i) {
           const int64_t at = column_begin_[j] + place[of(i)]++;
-          sorted_[at] = {flow_.row[i], flow_.value[i]};
+          sorted_[at] = {at_.placed[i], flow_.value[i]};
         }
       }
     });
   }
 
   const Flow flow_;
+  const PlacedRows at_;
   Unset<int64_t> row_begin_, column_begin_;
   Unset<int32_t> up_to_;
   const FlowRoom<FlowEntry> by_row_, sorted_;
 };
 
-// Groups columns whose largest entry is in the same row: they will be in one cluster, and kernels that process several
-// columns at a time then share most of their reads.
-inline std::vector<int32_t> alike_together(const Flow& flow, int workers) {
-  const int64_t n = flow.num_nodes;
-  std::vector<int32_t> leader(n), order(n);
-  in_ranges(workers, n, [&](int64_t first, int64_t last) {
+// The row of the largest entry of each column; the column itself if it has none.
+inline std::vector<int32_t> leaders(const Flow& flow, int workers) {
+  std::vector<int32_t> leader(flow.num_nodes);
+  in_ranges(workers, flow.num_nodes, [&](int64_t first, int64_t last) {
     for (int64_t j = first; j < last; ++j) {
       const float* const value = flow.value + flow.begin[j];
       const auto largest = std::max_element(value, value + flow.length[j]) - value;
       leader[j] = flow.length[j] > 0 ? flow.row[flow.begin[j] + largest] : static_cast<int32_t>(j);
     }
   });
-  std::vector<int64_t> place(n + 1);
-  for (int64_t j = 0; j < n; ++j) ++place[leader[j] + 1];
-  std::partial_sum(place.begin(), place.end(), place.begin());
-  for (int64_t j = 0; j < n; ++j) order[place[leader[j]]++] = static_cast<int32_t>(j);
+  return leader;
+}
+
+// Groups columns whose largest entry is in the same row: they will be in one cluster, and kernels that process several
+// columns at a time then share most of their reads. Groups are in the order of the places of these rows, and columns of
+// a group in that of their own.
+inline std::vector<int32_t> alike_together(const std::vector<int32_t>& leader, const PlacedRows& at) {
+  const int64_t n = static_cast<int64_t>(leader.size());
+  std::vector<int64_t> begin(n + 1);
+  std::vector<int32_t> order(n);
+  for (int64_t j = 0; j < n; ++j) ++begin[at.place[leader[j]] + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  for (int64_t p = 0; p < n; ++p) order[begin[at.place[leader[at.row[p]]]]++] = at.row[p];
   return order;
 }
 
@@ -150,6 +146,31 @@ inline std::vector<int32_t> longest_first(const Flow& flow) {
   std::vector<int32_t> order(n);
   for (int64_t j = 0; j < n; ++j) order[place[n - flow.length[j]]++] = static_cast<int32_t>(j);
   return order;
+}
+
+// The entries that columns side by side read, of a sample of them: the fewer, the more they share.
+inline int64_t reads_together(const Flow& flow, const std::vector<int32_t>& order) {
+  constexpr int64_t kTogether = 8, kSample = 64;
+  const int64_t batches = (flow.num_nodes + kTogether - 1) / kTogether, step = std::max<int64_t>(1, batches / kSample);
+  std::vector<int64_t> seen(flow.num_nodes, -1);
+  int64_t reads = 0;
+  for (int64_t b = 0; b < batches; b += step)
+    for (int64_t c = b * kTogether; c < std::min(flow.num_nodes, (b + 1) * kTogether); ++c)
+      for (int64_t i = flow.begin[order[c]], end = i + flow.length[order[c]]; i < end; ++i) {
+        const int32_t k = flow.row[i];
+        if (seen[k] != b) reads += flow.length[k];
+        seen[k] = b;
+      }
+  return reads;
+}
+
+// The order of columns in which those side by side share most: by places, by leaders or by lengths.
+inline std::vector<int32_t> sharing_most(const Flow& flow, const PlacedRows& at, int workers) {
+  std::vector<int32_t> orders[] = {longest_first(flow), alike_together(leaders(flow, workers), at),
+                                   std::vector<int32_t>(at.row, at.row + flow.num_nodes)};
+  int64_t reads[3];
+  for (int o = 0; o < 3; ++o) reads[o] = reads_together(flow, orders[o]);
+  return std::move(orders[std::min_element(reads, reads + 3) - reads]);
 }
 
 }  // namespace torchcent

@@ -69,36 +69,45 @@ class ColumnStep final : public FlowStep {
         column_(problem),
         exact_(problem, column_),
         together_(problem, column_),
-        filtered_(problem, together_.plain().dense()) {}
+        filtered_(problem, together_.plain().dense()),
+        later_(kLater + kBatch) {}
 
+  // Puts some columns off, to have more of them side by side, until it is called without columns.
   bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) override {
+    if (count == 0) return put_off(0, sink, summary);
     for (; count > 0; columns += kBatch, count -= kBatch)
       if (!batch(columns, count < kBatch ? count : kBatch, sink, summary)) return false;
     return true;
   }
 
  private:
-  static constexpr int64_t kBatch = FilteredExpansion::kLanes;
+  static constexpr int64_t kBatch = FilteredExpansion::kLanes, kLater = 64;
+
+  // Processes the columns put off if they are at least so many.
+  bool put_off(int64_t least, FlowSink& sink, ColumnSummary* summary) {
+    if (later_count_ < least) return true;
+    const int64_t count = later_count_;
+    later_count_ = 0;
+    return together_.run(later_.data(), count, sink, summary);
+  }
 
   bool batch(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) {
     const int32_t summed = problem_.index != nullptr ? filtered_.run(columns, count) : 0;
     if (summed < 0) return false;
-    int32_t rest[kBatch];
-    int64_t left = 0;
     for (int64_t l = 0; l < count; ++l) {
       const int32_t j = columns[l];
       const auto list = [&](float least) { return filtered_.list(l, least, column_.row(), column_.value()); };
       if ((summed >> l & 1) != 0 && column_.prune(list, summary[j])) {
         summary[j].multiplications = filtered_.multiplications(l);
       } else if (!is_short(j)) {
-        rest[left++] = j;
+        later_[later_count_++] = j;
         continue;
       } else if (!exact_.run(j, summary[j])) {
         return false;
       }
       if (!column_.finish(j, sink, summary[j])) return false;
     }
-    return together_.run(rest, left, sink, summary);
+    return put_off(problem_.index != nullptr ? kLater : 0, sink, summary);
   }
 
   // Whether the column has so few products that they are summed in float64.
@@ -116,6 +125,8 @@ class ColumnStep final : public FlowStep {
   ColumnExpansion<double> exact_;
   ColumnsTogether<float> together_;
   FilteredExpansion filtered_;
+  Buffer<int32_t> later_;
+  int64_t later_count_ = 0;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

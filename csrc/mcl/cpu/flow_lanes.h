@@ -4,6 +4,7 @@
 #pragma once
 
 #include "mcl/cpu/flow_expansion.h"
+#include "mcl/cpu/placed_rows.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -67,6 +68,7 @@ class LaneExpansion {
 
   explicit LaneExpansion(const FlowProblem& problem)
       : problem_(problem),
+        at_(static_cast<const PlacedProblem&>(problem).at),
         columns_(problem.flow.num_nodes),
         sum_(problem.flow.num_nodes * kLanes),
         marked_(problem.flow.num_nodes + kMarks) {}
@@ -100,7 +102,7 @@ class LaneExpansion {
     int64_t count = 0;
     const auto take = [&](int64_t i) {
       row[count] = static_cast<int32_t>(i);
-      value[count++] = static_cast<float>(sum[i * kLanes]);
+      value[count++] = static_cast<float>(sum[int64_t{at_.place[i]} * kLanes]);
     };
     const int64_t rows = problem_.flow.num_nodes;
     for (int64_t first = 0; first < rows; first += kMarks) {
@@ -125,8 +127,9 @@ class LaneExpansion {
   // For each row, a bit per lane whose sum is >= least.
   void mark(float least) {
     marked_least_ = least;
-    for (int64_t i = 0; i < problem_.flow.num_nodes; ++i) {
-      const Sum* const sum = sum_.data() + i * kLanes;
+    for (int64_t p = 0; p < problem_.flow.num_nodes; ++p) {
+      const Sum* const sum = sum_.data() + p * kLanes;
+      const int32_t i = at_.row[p];
 #if defined(TORCHCENT_AVX2) || defined(TORCHCENT_AVX512)
       if constexpr (sizeof(Sum) == sizeof(float)) {
         const __m256 reached = _mm256_cmp_ps(_mm256_loadu_ps(sum), _mm256_set1_ps(least), _CMP_GE_OQ);
@@ -147,7 +150,7 @@ class LaneExpansion {
       if (p % kCancelEvery == 1 && cancelled(problem_.cancel)) return Outcome::cancelled;
       const int64_t at = m.begin[columns_.row(p)], length = m.length[columns_.row(p)];
       const int64_t next = m.begin[columns_.row(p < columns_.places() ? p + 1 : p)];
-      const int32_t *row = m.row + at, *next_row = m.row + next;
+      const int32_t *row = at_.placed + at, *next_row = at_.placed + next;
       const float *value = m.value + at, *next_value = m.value + next;
       const Values weight = columns_.values()[p];
       int64_t i = 0;
@@ -163,9 +166,10 @@ class LaneExpansion {
   }
 
   const FlowProblem problem_;
+  const PlacedRows at_;
   int64_t products_[kLanes];
   Columns columns_;
-  Buffer<Sum> sum_;         // [n, kLanes] the columns, expanded
+  Buffer<Sum> sum_;         // [n, kLanes] by place: the columns, expanded
   Buffer<uint8_t> marked_;  // [n] lanes of a row to be listed
   float marked_least_ = -1;
 };

@@ -72,20 +72,23 @@ void summarise(const std::vector<ColumnSummary>& columns, double enough, double*
   std::copy(std::begin(all), std::end(all), out);
 }
 
-// Decides whether to build other orders of the flow first, so that products can be omitted (mcl/cpu/flow_filter.h).
-// This pays if there are many products per entry of the flow and, in a sample of columns, most of them are too small to
-// matter.
+// Whether to build other orders of the flow first, so that products can be omitted (mcl/cpu/flow_filter.h). This pays
+// if there are many products per entry of the flow and, in a sample of columns, most of them are too small to matter.
+// With many products it also pays to keep sums in other places (mcl/cpu/flow_places.h).
 constexpr double kWorthwhile = 48;
 constexpr int64_t kSampleProducts = 4'000'000, kSampleColumns = 64;
 constexpr double kSmallShare = 0.9;
-bool worthwhile(const Flow& flow, int64_t expansion, double threshold) {
-  if (expansion != 2 || threshold <= 0 || flow.num_nodes <= kExactNodes) return false;
+bool has_many_products(const Flow& flow, int64_t expansion) {
+  if (expansion != 2 || flow.num_nodes <= kExactNodes) return false;
   double products = 0, entries = 0;
   for (int64_t j = 0; j < flow.num_nodes; ++j) {
     entries += flow.length[j];
     for (int64_t i = flow.begin[j]; i < flow.begin[j] + flow.length[j]; ++i) products += flow.length[flow.row[i]];
   }
-  if (products <= kWorthwhile * entries) return false;
+  return products > kWorthwhile * entries;
+}
+bool mostly_small(const Flow& flow, double threshold) {
+  if (threshold <= 0) return false;
   int64_t looked_at = 0, small = 0;
   for (int64_t c = 0; c < kSampleColumns && looked_at < kSampleProducts; ++c) {
     const int64_t j = flow.num_nodes * (c * 37 % kSampleColumns) / kSampleColumns;
@@ -127,10 +130,24 @@ std::vector<int64_t> dealt(const Flow& flow, const std::vector<int32_t>& order, 
   return mine;
 }
 
+// The order of rows behind the control record: neighbours are close to each other. Empty if there is none.
+std::vector<int32_t> order_of(const Tensor& control, int64_t n) {
+  constexpr int64_t kRecord = sizeof(Control) / sizeof(int64_t);
+  if (control.numel() != kRecord + n) return {};
+  const int64_t* const given = control.const_data_ptr<int64_t>() + kRecord;
+  std::vector<char> seen(n);
+  for (int64_t p = 0; p < n; ++p) {
+    if (given[p] < 0 || given[p] >= n || seen[given[p]]) throw std::invalid_argument("mcl_iterate: no order of rows");
+    seen[given[p]] = 1;
+  }
+  return {given, given + n};
+}
+
 }  // namespace
 
 // The next flow, packed. control.bytes limits the new flow and its orders; orders beyond it are in a file. If it is too
-// small for the flow, or the run is cancelled, the returned flow is empty.
+// small for the flow, or the run is cancelled, the returned flow is empty. Behind the control record there may be an
+// order of the rows in which neighbours are close to each other: it makes iterations faster and does not change a bit.
 //
 // summary, float64: chaos; products of the expansion; entries kept; columns that keep less than `mass`, recovered,
 // selected; the smallest share of a column that pruning keeps; the sum of these shares.
@@ -149,27 +166,29 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, (n + kBatch - 1) / kBatch)));
 
   FlowBudget budget(shared.bytes);
+  const bool many = has_many_products(flow, expansion), omitting = many && mostly_small(flow, threshold);
+  const int64_t size = std::accumulate(flow.length, flow.length + n, int64_t{0});
+  const bool in_file = omitting && !budget.spare(FlowOrders::bytes(n, size));
+  const std::vector<int32_t> given = order_of(control, n);
+  const FlowPlaces numbers(flow);
+  const bool moved = many && !given.empty();
+  FlowPlaces near = moved ? FlowPlaces(flow, given) : FlowPlaces(flow);
+  const bool placed = moved && budget.spare(FlowPlaces::bytes(row.numel()));
+  if (placed) near.copy(row.numel(), workers);
+  const PlacedRows places = placed ? near.view() : numbers.view();
   std::unique_ptr<const FlowOrders> orders;
   FlowIndex index = {};
-  std::vector<int32_t> order;
-  if (worthwhile(flow, expansion, threshold)) {
-    const int64_t entries = std::accumulate(flow.length, flow.length + n, int64_t{0});
-    const bool in_file = !budget.spare(FlowOrders::bytes(n, entries));
-    orders = std::make_unique<const FlowOrders>(flow, entries, workers, in_file);
+  std::vector<int32_t> order;  // does not depend on the memory: pieces must have the same
+  if (omitting) {
+    orders = std::make_unique<const FlowOrders>(flow, places, size, workers, in_file);
     index = orders->view();
-    order = alike_together(flow, workers);
+    order = alike_together(leaders(flow, workers), numbers.view());
   } else {
-    order = longest_first(flow);
+    order = moved ? sharing_most(flow, near.view(), workers) : longest_first(flow);
   }
-  const FlowProblem problem = {flow,
-                               orders ? &index : nullptr,
-                               expansion,
-                               inflation,
-                               static_cast<float>(threshold),
-                               select,
-                               recover,
-                               mass,
-                               &shared.cancel};
+  const PlacedProblem problem = {{flow, orders ? &index : nullptr, expansion, inflation, static_cast<float>(threshold),
+                                  select, recover, mass, &shared.cancel},
+                                 places};
   const std::vector<int64_t> mine = dealt(flow, order, first, last, parts, workers);
   const int64_t batches = static_cast<int64_t>(mine.size());
   std::vector<ColumnSummary> columns(n);
@@ -191,6 +210,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
         finish(shared, count);
       }
     }
+    if (complete && !step->run(nullptr, 0, own, columns.data())) complete = false;  // what it has put off
   };
   in_threads(workers, work, [&] { next = batches; });
   if (budget.exceeded()) shared.bytes = -1;

@@ -1,0 +1,227 @@
+"""mcl's native matrices: graphs, and clusterings with a column per cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import IO, NamedTuple
+
+import numpy as np
+import torch
+
+from torchcent.io._budget import Budget
+from torchcent.io._directions import both_directions
+from torchcent.io._edge_list import EdgeList
+from torchcent.io._files import text_bytes, text_lines
+from torchcent.io._layout import INTEGER, is_number
+
+_SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*)\)")
+_MARK = re.compile(rb"(\s*#[^\n]*\n|\s+)*\(mclheader\b")
+
+_WIDTH = 70  # of the lines that mcl writes
+
+
+class Matrix(NamedTuple):
+    """The entries of a matrix, by numbers of rows and columns, and the ids of these."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+
+
+def is_native(data: bytes) -> bool:
+    """Whether the data are a native matrix, after comments."""
+    return _MARK.match(data) is not None
+
+
+def read_matrix(path: str, data: bytes, limits: Budget, graph: bool = False) -> Matrix:
+    """Reads a native matrix: entry i of a vector ``j i:value ... $`` is in column j and row i.
+
+    Rows and columns without ids count from 0; those of a graph have the ids of the others.
+    """
+    limits.text("mci", data)
+    text = "\n".join(text_lines(path, text_bytes(path, data)))
+    sections = dict(_SECTION.findall(re.sub(r"#.*", "", text)))
+    shape = re.search(r"dimensions\s+([0-9]{1,18})x([0-9]{1,18})\b", sections.get("mclheader", ""))
+    if shape is None or "mclmatrix" not in sections:
+        raise ValueError(f"{path}: no matrix of mcl: '(mclheader' or '(mclmatrix' is missing")
+    if graph and shape[1] != shape[2]:
+        raise ValueError(
+            f"{path}: a {shape[1]} x {shape[2]} matrix; that of a graph is square. This may be a "
+            "clustering: torchcent convert or torchcent.io.read_clusters read it"
+        )
+    if graph:
+        known = next((x for x in ("mcldoms", "mclcols", "mclrows") if x in sections), None)
+        if known is not None:
+            sections["mcldoms"] = sections[known]
+    rows = _domain(path, sections, "mclrows", limits.vertices(int(shape[1])))
+    columns = _domain(path, sections, "mclcols", limits.vertices(int(shape[2])))
+    column, row, value = _vectors(path, sections["mclmatrix"])
+    row, column = _numbered(path, rows, row), _numbered(path, columns, column)
+    return Matrix(rows, columns, row, column, value)
+
+
+def read_mci(path: str, data: bytes, directed: bool | None, limits: Budget) -> EdgeList:
+    """Reads the matrix of a graph: entry i of a vector ``j i:value ... $`` is the arc j -> i.
+
+    The labels are the ids of the file's domain: 0..n-1 unless the file declares others. By
+    default, the graph is undirected if the matrix is symmetric.
+    """
+    matrix = read_matrix(path, data, limits, graph=True)
+    n = len(matrix.rows)
+    if not np.array_equal(matrix.rows, matrix.columns):
+        raise ValueError(f"{path}: columns and rows of different domains; a graph has one")
+    if directed is None:
+        directed = not both_directions(matrix.column, matrix.row, matrix.value)
+    labels = None if np.array_equal(matrix.rows, np.arange(n)) else matrix.rows
+    weights = None if (matrix.value == 1).all() else torch.from_numpy(matrix.value)
+    index = torch.from_numpy(np.stack([matrix.column, matrix.row]))
+    return EdgeList(index, weights, labels, n, directed)
+
+
+def clusters_of(matrix: Matrix) -> list[list[str]]:
+    """The ids of the rows of each column."""
+    order = np.lexsort((matrix.row, matrix.column))
+    ids = matrix.rows[matrix.row[order]].astype(str).tolist()
+    ends = np.cumsum(np.bincount(matrix.column, minlength=len(matrix.columns))).tolist()
+    return [ids[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+
+
+def _domain(path: str, sections: dict[str, str], name: str, n: int) -> np.ndarray:
+    """The ids of rows or columns, ascending."""
+    section = sections.get(name, sections.get("mcldoms"))
+    if section is None:
+        return np.arange(n)
+    known = _integers(path, _body(section).replace("$", " ").split())
+    if len(known) != n:
+        raise ValueError(f"{path}: {len(known)} indices for {n} {name.removeprefix('mcl')}")
+    domain = np.unique(known)
+    if len(domain) != n:
+        raise ValueError(f"{path}: an index stands in the domain more than once")
+    return domain
+
+
+def _numbered(path: str, domain: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    number = np.searchsorted(domain, ids)
+    wrong = number == len(domain)
+    wrong[~wrong] = domain[number[~wrong]] != ids[~wrong]
+    if wrong.any():
+        raise ValueError(f"{path}: index {ids[wrong][0]} is not in the domain of the matrix")
+    return number
+
+
+def _integers(path: str, words: list[str]) -> np.ndarray:
+    wrong = next((x for x in words if not INTEGER.fullmatch(x) or len(x) > 18), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: {wrong[:60]!r} is not an index")
+    return np.array(words, np.int64)
+
+
+def _body(section: str) -> str:
+    return section.split("begin", 1)[1] if "begin" in section else section
+
+
+def _vectors(path: str, section: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the column, row and value of every entry."""
+    columns, counts, entries = [], [], []
+    *vectors, rest = _body(section).split("$")
+    if rest.strip():
+        raise ValueError(f"{path}: the last vector, {rest.split()[0]}, does not end with '$'")
+    for vector in vectors:
+        head, *entry = vector.split() or [""]
+        columns.append(head.partition(":")[0])
+        counts.append(len(entry))
+        entries += entry
+    parts = [entry.partition(":") for entry in entries]
+    column = np.repeat(_integers(path, columns), counts)
+    row = _integers(path, [part[0] for part in parts])
+    wrong = next((part[2] for part in parts if part[2] and not is_number(part[2])), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: value {wrong[:60]!r} is not a number")
+    value = np.array([float(part[2] or 1) for part in parts], np.float64)
+    if not np.isfinite(value).all():
+        raise ValueError(f"{path}: a value that is not finite")
+    return column, row, value
+
+
+def cluster_matrix(
+    clusters: Sequence[Sequence[int]], ids: np.ndarray, comment: str = ""
+) -> Iterator[str]:
+    """The lines of a native matrix with a column per cluster, as mcl writes it.
+
+    Args:
+        clusters: the vertices of each cluster.
+        ids: the id of each vertex, integers >= 0.
+        comment: the first line.
+    """
+    width = len(str(int(ids.max()) + 1)) if len(ids) else 1
+    if len(ids) and int(ids.max()) == 2**31 - 1:  # its successor is not an integer of mcl
+        width = 1
+    if comment:
+        yield f"# {comment}\n"
+    yield f"(mclheader\nmcltype matrix\ndimensions {len(ids)}x{len(clusters)}\n)\n"
+    if not np.array_equal(np.sort(ids), np.arange(len(ids))):
+        yield "(mclrows\n"
+        yield from _wrapped("", 0, np.sort(ids).tolist(), width)
+        yield ")\n"
+    yield "(mclmatrix\nbegin\n"
+    for number, cluster in enumerate(clusters):
+        members = np.sort(ids[np.asarray(cluster, np.int64)]).tolist()
+        yield from _wrapped(f"{number:<{width}}", width + 2, members, width)
+    yield ")\n"
+
+
+def _wrapped(head: str, indent: int, ids: list[int], width: int) -> Iterator[str]:
+    """The lines of a vector, broken where the next id may not fit."""
+    parts, length = [head], len(head)
+    for number in ids:
+        if length + 1 + width > _WIDTH:
+            yield "".join(parts) + "\n"
+            parts, length = [" " * indent], indent
+        parts.append(f" {number}")
+        length += len(parts[-1])
+    yield "".join(parts) + " $\n"
+
+
+def write_mci(file: IO[bytes], edges: EdgeList, path: str) -> None:
+    """Writes the matrix of a graph; of repeated edges the largest weight, as mcl reads them."""
+    labels = edges.labels
+    if labels is not None and labels.dtype != object and (labels < 0).any():
+        raise ValueError(f"{path}: id {labels.min()} cannot stand in this format; accepted: >= 0")
+    named = labels is None or labels.dtype == object
+    ids = np.arange(edges.num_nodes) if named else labels
+    row, col = edges.edge_index.numpy()
+    weight = edges.edge_weight
+    value = np.ones(len(row)) if weight is None else weight.double().numpy()
+    if not edges.directed:
+        row, col = np.concatenate([row, col]), np.concatenate([col, row])
+        value = np.concatenate([value, value])
+    order = np.lexsort((-value, ids[col], ids[row]))
+    row, col, value = row[order], col[order], value[order]
+    first = np.ones(len(row), bool)
+    first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
+    row, col, value = row[first], col[first], value[first]
+    file.write(f"(mclheader\nmcltype matrix\ndimensions {len(ids)}x{len(ids)}\n)\n".encode())
+    order = np.argsort(ids, kind="stable")
+    if not np.array_equal(ids[order], np.arange(len(ids))):
+        file.write(f"(mcldoms\n{' '.join(map(str, ids[order].tolist()))} $\n)\n".encode())
+    file.write(b"(mclmatrix\nbegin\n")
+    words = [f"{a}:{b!r}" for a, b in zip(ids[col].tolist(), value.tolist(), strict=True)]
+    if weight is None:
+        words = list(map(str, ids[col].tolist()))
+    count = np.bincount(row, minlength=len(ids))[order]
+    ends = np.cumsum(count).tolist()
+    for vertex, begin, end in zip(ids[order].tolist(), [0, *ends], ends, strict=False):
+        if begin < end:
+            file.write(f"{vertex} {' '.join(words[begin:end])} $\n".encode())
+    file.write(b")\n")
+
+
+def write_tab(file: IO[bytes], edges: EdgeList) -> None:
+    """Writes mcl's dictionary of labels: the number and the label of each vertex."""
+    labels = edges.vertex_labels()
+    numbers = np.arange(len(labels)) if labels.dtype == object else labels
+    for number, label in zip(numbers.tolist(), labels.tolist(), strict=True):
+        file.write(f"{number}\t{label}\n".encode())

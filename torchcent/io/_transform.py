@@ -1,0 +1,247 @@
+"""mcl's language for transforming similarities, such as ``gq(0.7),add(-0.7)`` or ``#knn(50)``.
+
+A specification is a list of functions between commas. They change the value of each arc, in order;
+functions that begin with ``#`` change the graph. An arc that a function filters out, or whose value
+ends as 0, does not exist.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from torchcent.io._edge_list import EdgeList
+from torchcent.io._layout import is_number
+
+_STEP = re.compile(r"\s*(#?[a-z0-9]+)\s*\(\s*([^()]*?)\s*\)\s*(?:,|$)")
+
+#: mcl's largest value, which stands for the negative logarithm of 0
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class Step(NamedTuple):
+    """A function and its argument, None if it has none."""
+
+    name: str
+    argument: float | None
+
+
+def neg_log(value: np.ndarray, base: float = np.e) -> np.ndarray:
+    """The negative logarithm; that of 0 is finite, as in mcl."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = np.where(value == 0, _LARGEST, -np.log(value))
+    return result / np.log(base)
+
+
+#: whether an arc stays
+_FILTERS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
+    "lt": lambda x, a: x < a,
+    "lq": lambda x, a: x <= a,
+    "gt": lambda x, a: x > a,
+    "gq": lambda x, a: x >= a,
+}
+_VALUES: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
+    "ceil": np.minimum,
+    "floor": np.maximum,
+    "mul": lambda x, a: x * a,
+    "scale": lambda x, a: x / a,
+    "add": lambda x, a: x + a,
+    "pow": lambda x, a: x**a,
+    "power": lambda x, a: x**a,
+}
+#: the argument is the base, e if it is omitted
+_OF_BASE: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
+    "exp": lambda x, a: a**x,
+    "log": lambda x, a: -neg_log(x, a),
+    "neglog": neg_log,
+}
+_PLAIN: dict[str, Callable[[np.ndarray], np.ndarray]] = {"abs": np.abs, "acos": np.arccos}
+#: functions of the sparse matrix whose row j holds the arcs that leave vertex j
+_MATRIX: dict[str, Callable[[Any], Any]] = {
+    "#max": lambda m: m.maximum(m.T),
+    "#min": lambda m: m.minimum(m.T),
+    "#add": lambda m: m + m.T,
+    "#mul": lambda m: m.multiply(m.T),
+    "#rev": lambda m: m.T,
+    "#tp": lambda m: m.T,
+    "#arcmax": lambda m: m - m.multiply(m < m.T),
+    "#selfrm": lambda m: _with_loops(m, 0),
+    "#selfmax": lambda m: _with_loops(m, _with_loops(m, 0).max(axis=1).toarray().ravel()),
+}
+_NEIGHBOURS = ("#knn", "#knnj", "#ceilnb")
+_KNOWN = (*_FILTERS, *_VALUES, *_OF_BASE, *_PLAIN, *_MATRIX, *_NEIGHBOURS)
+_WITH_ARGUMENT = (*_FILTERS, *_VALUES, *_NEIGHBOURS)
+
+
+def parse(text: str, option: str) -> list[Step]:
+    """The steps of a specification.
+
+    Raises:
+        ValueError: a function is unknown or lacks its argument; the message names `option`.
+    """
+    steps, at = [], 0
+    while text[at:].strip():
+        found = _STEP.match(text, at)
+        if found is None:
+            raise ValueError(
+                f"{option} {text!r}: {text[at:].strip()!r} is no list of functions such as "
+                "'gq(0.7),add(-0.7)'"
+            )
+        steps.append(_step(found[1], found[2], f"{option} {text!r}"))
+        at = found.end()
+    return steps
+
+
+def _step(name: str, argument: str, where: str) -> Step:
+    if name not in _KNOWN:
+        raise ValueError(f"{where}: {name} is not supported; accepted: {', '.join(_KNOWN)}")
+    if not argument and name not in _WITH_ARGUMENT:
+        return Step(name, None)
+    if not is_number(argument) or not np.isfinite(float(argument)):
+        raise ValueError(f"{where}: {name}({argument}) needs a finite number")
+    number = float(argument)
+    if name in _NEIGHBOURS and (number < 1 or number != int(number)):
+        raise ValueError(f"{where}: {name}({argument}) needs an integer of 1 or more")
+    if name in _OF_BASE and (number <= 0 or (number == 1 and name != "exp")):
+        raise ValueError(f"{where}: {name}({argument}) needs a base > 0 other than 1")
+    if name in _PLAIN or name in _MATRIX:
+        raise ValueError(f"{where}: {name} takes no argument")
+    return Step(name, number)
+
+
+def transform_stream(edges: EdgeList, steps: list[Step], option: str) -> EdgeList:
+    """Transforms the value of each line of a file, before arcs are mirrored or merged.
+
+    Raises:
+        ValueError: a function of the graph, or a value that is not a number.
+    """
+    wrong = next((step.name for step in steps if step.name.startswith("#")), None)
+    if wrong is not None:
+        raise ValueError(f"{option}: {wrong} is a function of the graph; -tf takes it")
+    value = _weights(edges)
+    value, stays = _transformed(value, steps, option)
+    return _kept(edges, value, stays)
+
+
+def transform_graph(edges: EdgeList, steps: list[Step], option: str) -> EdgeList:
+    """Transforms the similarities of the graph, after arcs are mirrored and merged.
+
+    Returns every arc once, so that the result is directed.
+    """
+    import scipy.sparse
+
+    n = edges.num_nodes
+    row, col = edges.edge_index.numpy()
+    value = _weights(edges)
+    if not edges.directed:
+        row, col = np.concatenate([row, col]), np.concatenate([col, row])
+        value = np.concatenate([value, value])
+    order = np.lexsort((-value, col, row))
+    row, col, value = row[order], col[order], value[order]
+    first = value != 0
+    first[1:] &= (row[1:] != row[:-1]) | (col[1:] != col[:-1])
+    row, col, value = row[first], col[first], value[first]
+    for of_graph, group in groupby(steps, lambda step: step.name.startswith("#")):
+        if of_graph:
+            matrix = scipy.sparse.csr_array((value, (row, col)), shape=(n, n))
+            for step in group:
+                matrix = _of_graph(matrix, step)
+            entries = matrix.tocoo()
+            row, col, value = entries.row, entries.col, entries.data
+        else:
+            value, stays = _transformed(value, list(group), option)
+            row, col, value = row[stays], col[stays], value[stays]
+    index = torch.from_numpy(np.stack([row, col]).astype(np.int64))
+    arcs = replace(edges, edge_index=index, edge_weight=torch.from_numpy(value), directed=True)
+    return _kept(arcs, value, value != 0)
+
+
+def _weights(edges: EdgeList) -> np.ndarray:
+    if edges.edge_weight is None:
+        return np.ones(edges.num_edges)
+    return edges.edge_weight.double().numpy()
+
+
+def _kept(edges: EdgeList, value: np.ndarray, stays: np.ndarray) -> EdgeList:
+    stays = stays & (value != 0)
+    return replace(
+        edges,
+        edge_index=edges.edge_index[:, torch.from_numpy(stays)],
+        edge_weight=torch.from_numpy(value[stays]),
+    )
+
+
+def _transformed(
+    value: np.ndarray, steps: list[Step], option: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """The values, and whether each arc stays: what is filtered out does not come back."""
+    stays = np.ones(len(value), bool)
+    for name, argument in steps:
+        if name in _FILTERS and argument is not None:
+            stays &= _FILTERS[name](value, argument)
+            continue
+        with np.errstate(all="ignore"):
+            if name in _VALUES and argument is not None:
+                value = _VALUES[name](value, argument)
+            elif name in _OF_BASE:
+                value = _OF_BASE[name](value, np.e if argument is None else argument)
+            else:
+                value = _PLAIN[name](value)
+        wrong = stays & ~np.isfinite(value)
+        if wrong.any():
+            raise ValueError(f"{option}: {name} makes {wrong.sum()} values infinite or undefined")
+    return value, stays
+
+
+def _of_graph(matrix: Any, step: Step) -> Any:
+    matrix = matrix.tocsr()
+    if step.argument is None:
+        return _MATRIX[step.name](matrix)
+    k = int(step.argument)
+    if step.name == "#ceilnb":
+        return _with_fewer_neighbours(matrix, k)
+    largest = _largest_of_rows(matrix, k)
+    both = largest.multiply(largest.T) if step.name == "#knn" else largest.maximum(largest.T)
+    return matrix.multiply(both)
+
+
+def _with_loops(matrix: Any, value: Any) -> Any:
+    matrix = matrix.tolil()
+    matrix.setdiag(value)
+    return matrix.tocsr()
+
+
+def _largest_of_rows(matrix: Any, k: int) -> Any:
+    """A matrix of ones: at most k of each row, without those equal to the next smaller one."""
+    chosen = matrix.copy()
+    chosen.data = np.ones_like(matrix.data)
+    for row in np.flatnonzero(np.diff(matrix.indptr) > k):
+        part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        chosen.data[part] = matrix.data[part] > _next_largest(matrix.data[part], k)
+    return chosen
+
+
+def _with_fewer_neighbours(matrix: Any, k: int) -> Any:
+    """Vertices of more than k neighbours lose the least similar; those with most come first."""
+    matrix = matrix.tolil()
+    degree = np.array([len(row) for row in matrix.rows])
+    for vertex in np.argsort(-degree, kind="stable"):
+        if degree[vertex] <= k:
+            break
+        value = np.array(matrix.data[vertex])
+        if len(value) <= k:
+            continue
+        for other in np.array(matrix.rows[vertex])[value <= _next_largest(value, k)].tolist():
+            matrix[vertex, other] = matrix[other, vertex] = 0
+    return matrix.tocsr()
+
+
+def _next_largest(value: np.ndarray, k: int) -> Any:
+    """The largest value but k."""
+    return np.partition(value, len(value) - 1 - k)[len(value) - 1 - k]
