@@ -68,7 +68,7 @@ def pagerank(
         >>> import torch, torchcent
         >>> links = torch.tensor([[0, 1, 2], [2, 2, 0]])
         >>> torchcent.pagerank(links)
-        tensor([0.4634, 0.0500, 0.4865])
+        tensor([0.4635, 0.0500, 0.4865])
         >>> torchcent.pagerank(links, personalization=torch.eye(3))[:, 1]
         tensor([0.3905, 0.1500, 0.4595])
 
