@@ -9,6 +9,7 @@ from typing import Any
 _EXACT = "Paths are counted in float64; ties are exact, as in NetworkX."
 _SEARCH = "Only worth its conversion if the graph is converted already: see should_run."
 _ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."
+_CONVERGED = "Converged to 1e-10, or to a smaller tol; without nstart=."
 
 FUNCTIONS = {
     "all_pairs_dijkstra_path_length": "Keys of equal distance come in the order of the nodes.",
@@ -18,19 +19,27 @@ FUNCTIONS = {
     "betweenness_centrality_subset": _EXACT,
     "center": "",
     "closeness_centrality": "",
+    "clustering": "Without nodes=.",
+    "core_number": "",
     "diameter": "",
     "dijkstra_path_length": _SEARCH,
     "eccentricity": "",
     "edge_betweenness_centrality": _EXACT,
     "edge_betweenness_centrality_subset": _ALL_TARGETS,
+    "eigenvector_centrality": _CONVERGED,
     "harmonic_centrality": "",
+    "hits": _CONVERGED,
+    "katz_centrality": _CONVERGED,
+    "pagerank": _CONVERGED,
     "percolation_centrality": _EXACT,
     "periphery": "",
     "radius": "",
     "single_source_dijkstra_path_length": _SEARCH,
     "single_source_shortest_path_length": _SEARCH,
     "single_target_shortest_path_length": _SEARCH,
+    "subgraph_centrality": "",
     "transitive_closure": "Returns a NetworkX graph.",
+    "triangles": "Without nodes=.",
 }
 
 ENGINES = ("auto", "lanes", "queue", "bits", "relax", "dijkstra", "tiny", "tensor")

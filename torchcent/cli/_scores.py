@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -203,6 +204,35 @@ def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     return "percolation", score
 
 
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Measures that have only the common options."""
+
+
+def _walk(measure: Callable[..., Tensor]) -> Callable[..., tuple[str, Tensor]]:
+    """Runs a measure of walks. With --weights, weights are strengths."""
+
+    def run(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+        if args.engine != "auto":
+            raise ValueError(f"--engine {args.engine}: {args.measure_name} has only auto")
+        scores = measure(graph, memory=_common.run_arguments(args)["memory"])
+        return args.measure_name, scores.to(getattr(torch, args.dtype))
+
+    return run
+
+
+def _pagerank_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--alpha", type=float, default=0.85, metavar="A",
+        help="probability of following an arc (0.85)",
+    )  # fmt: skip
+
+
+def _pagerank(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    return _walk(lambda given, **options: torchcent.pagerank(
+        given, alpha=args.alpha, dtype=torch.float64, **options
+    ))(graph, args)  # fmt: skip
+
+
 MEASURES = {
     "betweenness": Measure(
         "shortest paths through each vertex or edge", _betweenness_options, _betweenness,
@@ -225,6 +255,23 @@ MEASURES = {
     "eccentricity": Measure(
         "distance from each vertex to the farthest one, the smallest first",
         _eccentricity_options, _eccentricity, lowest=True,
+    ),
+    "pagerank": Measure(
+        "share of a random walk's time at each vertex", _pagerank_options, _pagerank, "auto",
+        share=True,
+    ),
+    "degree": Measure(
+        "number of arcs out of each vertex, or the sum of their weights", _no_options,
+        _walk(partial(torchcent.degree, dtype=torch.float64)), "auto",
+    ),
+    "eigenvector": Measure(
+        "eigenvector centrality", _no_options,
+        _walk(partial(torchcent.eigenvector, dtype=torch.float64)), "auto",
+    ),
+    "core": Measure("core number of each vertex", _no_options, _walk(torchcent.core_number), "auto"),
+    "clustering": Measure(
+        "share of the pairs of neighbours of each vertex that are adjacent", _no_options,
+        _walk(partial(torchcent.clustering_coefficient, dtype=torch.float64)), "auto",
     ),
 }  # fmt: skip
 
@@ -279,7 +326,7 @@ def add_parsers(add: _common.Add) -> None:
         running.add_argument("--dtype", choices=("float32", "float64"), default="float64")
         if measure.checkpoint:
             _common.checkpoint_option(running)
-        parser.set_defaults(call=_score, measure=measure)
+        parser.set_defaults(call=_score, measure=measure, measure_name=name)
 
 
 def _score(args: argparse.Namespace) -> None:

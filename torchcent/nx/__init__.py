@@ -35,6 +35,16 @@ from torchcent.nx._lengths import (  # noqa: E402
     single_source_shortest_path_length,
     single_target_shortest_path_length,
 )
+from torchcent.nx._walks import (  # noqa: E402
+    clustering,
+    core_number,
+    eigenvector_centrality,
+    hits,
+    katz_centrality,
+    pagerank,
+    subgraph_centrality,
+    triangles,
+)
 
 __all__ = [
     "BackendGraph",
@@ -46,14 +56,20 @@ __all__ = [
     "can_run",
     "center",
     "closeness_centrality",
+    "clustering",
     "convert_from_nx",
     "convert_to_nx",
+    "core_number",
     "diameter",
     "dijkstra_path_length",
     "eccentricity",
     "edge_betweenness_centrality",
     "edge_betweenness_centrality_subset",
+    "eigenvector_centrality",
     "harmonic_centrality",
+    "hits",
+    "katz_centrality",
+    "pagerank",
     "percolation_centrality",
     "periphery",
     "radius",
@@ -61,5 +77,7 @@ __all__ = [
     "single_source_dijkstra_path_length",
     "single_source_shortest_path_length",
     "single_target_shortest_path_length",
+    "subgraph_centrality",
     "transitive_closure",
+    "triangles",
 ]
