@@ -1,4 +1,4 @@
-"""degree, core_number, triangles and clustering_coefficient: what a vertex and its neighbours say."""
+"""degree, core_number, triangles and clustering_coefficient."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _walks as check_walks
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.check import _walks as check_walks
 from torchcent.runtime import _memory
 from torchcent.walks import _matrix
 
@@ -108,7 +108,8 @@ def core_number(
 
     The k-core is the largest subgraph in which every vertex has at least k neighbours. In directed
     graphs degrees are sums of incoming and outgoing arcs, as in NetworkX's ``core_number``, whose
-    values these are. Weights do not matter.
+    values these are; an edge_index with both directions of each edge then has twice the core numbers
+    of the undirected graph, which are those with ``directed=False``. Weights do not matter.
 
     Args:
         All: as in :func:`degree`.

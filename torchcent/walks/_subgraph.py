@@ -100,9 +100,7 @@ def closed_walks(graph: Graph, tol: float, vertices: Tensor | None = None) -> Te
 
 
 def _dense(graph: Graph) -> Tensor:
-    matrix = torch.zeros(
-        graph.num_nodes, graph.num_nodes, dtype=torch.float64, device=graph.device
-    )
+    matrix = torch.zeros(graph.num_nodes, graph.num_nodes, dtype=torch.float64, device=graph.device)
     weight = 1.0 if graph.weight is None else graph.weight
     row, col = torch.repeat_interleave(graph.degree), graph.col.long()
     matrix[row, col] = torch.as_tensor(weight, dtype=torch.float64, device=graph.device)
@@ -150,7 +148,9 @@ def _quadrature(product: Product, vertices: Tensor, n: int, top: float, tol: flo
                 return torch.where((rest == 0) | torch.isinf(low), low, (low + high) / 2)
         old, new = new, torch.where(rest > 0, image / torch.where(rest > 0, rest, 1), 0)
         beside.append(rest)
-    raise RuntimeError(f"subgraph_centrality has not reached tol={tol:g} in {step} steps; raise tol")
+    raise RuntimeError(
+        f"subgraph_centrality has not reached tol={tol:g} in {step} steps; raise tol"
+    )
 
 
 def _columns(one: Tensor, other: Tensor) -> Tensor:
