@@ -108,8 +108,8 @@ def core_number(
 
     The k-core is the largest subgraph in which every vertex has at least k neighbours. In directed
     graphs degrees are sums of incoming and outgoing arcs, as in NetworkX's ``core_number``, whose
-    values these are; an edge_index with both directions of each edge then has twice the core numbers
-    of the undirected graph, which are those with ``directed=False``. Weights do not matter.
+    values these are; an edge_index with both directions of each edge then has twice the core
+    numbers of the undirected graph, which ``directed=False`` gives. Weights do not matter.
 
     Args:
         All: as in :func:`degree`.

@@ -196,8 +196,8 @@ def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
         if change == 0 or (0 < ratio < 1 and change * ratio / (1 - ratio) <= tol):
             return x
     raise RuntimeError(
-        f"no convergence to tol={tol:g} in max_iter={max_iter} iterations; a directed graph without "
-        "cycles has no positive eigenvalue, in others raise max_iter or tol"
+        f"no convergence to tol={tol:g} in max_iter={max_iter} iterations; a directed graph "
+        "without cycles has no positive eigenvalue, in others raise max_iter or tol"
     )
 
 
