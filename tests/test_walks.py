@@ -70,8 +70,8 @@ def test_pagerank(seed, directed):
     draw = np.random.default_rng(seed)
     restart, jump = draw.random((len(matrix), 20)), draw.random(len(matrix))
     found = torchcent.pagerank(
-        graph, alpha=0.5, personalization=torch.from_numpy(restart), dangling=torch.from_numpy(jump),
-        dtype=F64,
+        graph, alpha=0.5, personalization=torch.from_numpy(restart),
+        dangling=torch.from_numpy(jump), dtype=F64,
     )  # fmt: skip
     assert found.shape == restart.shape
     for column in (0, 17):

@@ -11,13 +11,9 @@ _collects = gc.isenabled()
 gc.disable()
 try:
     from torchcent import functional, generate
-    from torchcent.approx._approximation import (
-        AdaptiveBetweenness,
-        Approximation,
-        Top,
-        betweenness_adaptive,
-        betweenness_approx,
-    )
+    from torchcent.approx._adaptive import betweenness_adaptive
+    from torchcent.approx._approximation import betweenness_approx
+    from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
     from torchcent.clustering._mcl import (
         MclSweep,
@@ -46,6 +42,7 @@ try:
     from torchcent.gnn._centralization import centralization
     from torchcent.gnn._features import node_features
     from torchcent.graph import Graph
+    from torchcent.graph._networkx import set_attributes
     from torchcent.io import EdgeList, read, write
     from torchcent.multisearch import Visitor, include_path, multi_search
     from torchcent.pairs._closure import Closure, reachable, transitive_closure
@@ -116,6 +113,7 @@ __all__ = [
     "radius",
     "reachable",
     "read",
+    "set_attributes",
     "shortest_path_lengths",
     "show_config",
     "stress",

@@ -18,7 +18,7 @@ from torch import Tensor
 from torchcent.check import _files as check_files
 from torchcent.graph import Graph
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._files import encodes, format_of, replacing, split_suffix
+from torchcent.io._files import check_target, encodes, format_of, replacing, split_suffix
 from torchcent.io._layout import is_number
 from torchcent.runtime._optional import need
 
@@ -41,7 +41,8 @@ def write(
     .graph                  METIS, undirected graphs only; loops are dropped; no labels
     .gr                     arcs, two per undirected edge, default weight 1; no labels
     .npy                    ``edge_index`` only
-    .pt .parquet            everything
+    .pt                     everything
+    .parquet                everything but positions
     ======================  ===================================================================
 
     If an undirected graph lists every edge in both directions, text formats and .parquet get one
@@ -69,9 +70,7 @@ def write(
         1	2
         >>> folder.cleanup()
     """
-    kind = format_of(path, format)
-    if kind not in _WRITERS:
-        raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
+    kind = check_graph_path(path, format)
     if not isinstance(graph, (EdgeList, Graph)):
         raise TypeError(f"graph must be a Graph or an EdgeList, got {type(graph).__name__}")
     edges = _on_cpu(graph) if isinstance(graph, EdgeList) else _edges_of(graph)
@@ -81,6 +80,17 @@ def write(
     name = check_files.path(path)
     with replacing(name) as file:
         writer(file, edges, name)
+
+
+def check_graph_path(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """Returns the format; raises an error if a graph cannot be written to this path."""
+    kind = format_of(path, format)
+    if kind not in _WRITERS:
+        raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
+    if kind == "parquet":
+        need("pyarrow", "io", "writing .parquet")
+    check_target(path)
+    return kind
 
 
 def _on_cpu(edges: EdgeList) -> EdgeList:
@@ -304,6 +314,8 @@ def _write_pt(file: IO[bytes], edges: EdgeList, path: str) -> None:
         content["edge_weight"] = edges.edge_weight
     if edges.labels is not None:
         content["labels"] = edges.labels.tolist()
+    if edges.positions is not None:
+        content |= {"positions": edges.positions.detach().cpu(), "crs": edges.crs}
     torch.save(content, file)
 
 

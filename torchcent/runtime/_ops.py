@@ -133,6 +133,10 @@ def _fake_slot_weights(
     return _sized(rowptr, col.numel(), torch.float64)
 
 
+def _fake_weight_digits(weight: Tensor) -> Tensor:
+    return _sized(weight, 2, torch.float64)
+
+
 def _fake_stored_fault(rowptr: Tensor, *_: object) -> Tensor:
     return _sized(rowptr, 2)
 
@@ -283,6 +287,7 @@ if available:
         "csr": _fake_csr,
         "slots": _fake_slots,
         "slot_weights": _fake_slot_weights,
+        "weight_digits": _fake_weight_digits,
         "stored_fault": _fake_stored_fault,
         "transpose": _fake_transpose,
         "reverse_slots": _fake_reverse_slots,

@@ -62,10 +62,10 @@ def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
 
 def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int64]) -> list[int]:
     """The same for small graphs, each of which is searched whole: the sources of whole graphs."""
-    work = np.cumsum(nodes.astype(np.float64) * slots)
-    unit = _work("tiny", device, float(work[-1])) if work.size else None
+    unit = _work("tiny", device, float(nodes @ slots))
     if unit is None:
         return [int(nodes.sum())]
+    work = np.cumsum(nodes.astype(np.float64) * slots)
     first = np.flatnonzero(np.diff(work // unit, prepend=-1))
     found: list[int] = np.add.reduceat(nodes, first).tolist()
     return found

@@ -187,7 +187,8 @@ def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
     pull = _matrix.pull(graph)
     if graph.is_symmetric:
         return _lanczos.leading(pull, start, tol, max_iter)[1].clamp_(min=0)
-    x, last = start / start.norm(), torch.inf
+    x: Tensor = start / _lanczos.norm(start)
+    last = torch.inf
     for _ in range(max_iter):
         new = pull(x) + x
         new = new / _lanczos.norm(new)

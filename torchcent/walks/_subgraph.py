@@ -183,7 +183,8 @@ def _bounds(
 
 def _corner(matrix: Tensor) -> Tensor:
     values, states = torch.linalg.eigh(matrix)
-    return (states[:, 0, :] ** 2 * values.exp()).sum(1)
+    corner: Tensor = (states[:, 0, :] ** 2 * values.exp()).sum(1)
+    return corner
 
 
 @_memory.reported
@@ -236,4 +237,5 @@ def communicability(
         what = f"communicability ({graph.num_nodes} vertices)"
         raise _memory.refuse(what, needed, allowed, limit)
     values, states = torch.linalg.eigh(_dense(graph))
-    return ((states * values.exp()) @ states.T).to(result)
+    found: Tensor = (states * values.exp()) @ states.T
+    return found.to(result)
