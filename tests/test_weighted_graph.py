@@ -297,7 +297,7 @@ def test_graphs_of_a_batch_have_their_own_units(parts):
     )
 )
 def test_the_last_digit(weights):
-    last, largest = _weights._digits(torch.tensor(weights, dtype=F64, device=DEVICE))
+    last, largest = _weights._binary_digits(torch.tensor(weights, dtype=F64, device=DEVICE))
     units = [Fraction(weight) / Fraction(2) ** last for weight in weights]
     assert all(unit.denominator == 1 for unit in units)  # multiples of 2^last
     assert any(unit.numerator % 2 for unit in units)  # and not of any larger power
