@@ -12,6 +12,7 @@ _HOPS = "Only without weights: with them the result depends on which of equal pa
 _SAME_EDGES = "Removes the same edges as NetworkX, without converting the graph at each step."
 _UNCHANGED = "Only with backend='torchcent', since NetworkX modifies the graph; this does not."
 _ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."
+_CONVERGED = "Converged to 1e-10, or to a smaller tol; without nstart=."
 
 FUNCTIONS = {
     "all_pairs_dijkstra_path_length": "",
@@ -23,12 +24,15 @@ FUNCTIONS = {
     "betweenness_centrality_subset": _EXACT,
     "center": "",
     "closeness_centrality": "",
+    "clustering": "Without nodes=.",
+    "core_number": "",
     "descendants": _SEARCH,
     "diameter": "",
     "dijkstra_path_length": _SEARCH,
     "eccentricity": "",
     "edge_betweenness_centrality": _EXACT,
     "edge_betweenness_centrality_subset": _ALL_TARGETS,
+    "eigenvector_centrality": _CONVERGED,
     "edge_betweenness_partition": _SAME_EDGES,
     "floyd_warshall_numpy": "",
     "girvan_newman": _SAME_EDGES,
@@ -41,6 +45,9 @@ FUNCTIONS = {
     "incremental_closeness_centrality": _UNCHANGED,
     "local_efficiency": "",
     "local_reaching_centrality": _HOPS,
+    "hits": _CONVERGED,
+    "katz_centrality": _CONVERGED,
+    "pagerank": _CONVERGED,
     "percolation_centrality": _EXACT,
     "periphery": "",
     "radius": "",
@@ -49,7 +56,9 @@ FUNCTIONS = {
     "single_source_dijkstra_path_length": _SEARCH,
     "single_source_shortest_path_length": _SEARCH,
     "single_target_shortest_path_length": _SEARCH,
+    "subgraph_centrality": "",
     "transitive_closure": "Returns a NetworkX graph.",
+    "triangles": "Without nodes=.",
     "wiener_index": "",
 }
 

@@ -131,6 +131,19 @@ def _pivot_options(parser: argparse.ArgumentParser) -> None:
     _common.seed_option(parser)
 
 
+def _pagerank_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--alpha", type=float, default=0.85, metavar="A",
+        help="probability of following an arc (0.85)",
+    )  # fmt: skip
+
+
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Measures that have only the common options."""
+
+
+_ONLY_ENGINE = ("auto",)
+
 SCORED = {
     "betweenness": Scored(
         "shortest paths through each vertex or edge", _betweenness_options, _common.PATH_ENGINES,
@@ -147,6 +160,18 @@ SCORED = {
     ),
     "eccentricity": Scored(
         "distance from each vertex to the farthest one, the smallest first", _eccentricity_options
+    ),
+    "pagerank": Scored(
+        "share of a random walk's time at each vertex", _pagerank_options, _ONLY_ENGINE
+    ),
+    "degree": Scored(
+        "number of arcs out of each vertex, or the sum of their weights", _no_options, _ONLY_ENGINE
+    ),
+    "eigenvector": Scored("eigenvector centrality", _no_options, _ONLY_ENGINE),
+    "core": Scored("core number of each vertex", _no_options, _ONLY_ENGINE),
+    "clustering": Scored(
+        "share of the pairs of neighbours of each vertex that are adjacent", _no_options,
+        _ONLY_ENGINE,
     ),
 }  # fmt: skip
 

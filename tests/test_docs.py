@@ -22,6 +22,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
         ("batches.md", "torch"),
         ("approximation.md", "torch"),
         ("networkx.md", "networkx"),
+        ("walks.md", "torch"),
         ("inputs.md", "pandas"),
     ],
 )

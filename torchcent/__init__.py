@@ -39,6 +39,7 @@ try:
     from torchcent.distances._extremes import center, diameter, periphery, radius
     from torchcent.engines._explain import explain
     from torchcent.engines._plan import Plan
+    from torchcent.gnn._centralization import centralization
     from torchcent.gnn._features import node_features
     from torchcent.graph import Graph
     from torchcent.graph._networkx import set_attributes
@@ -49,6 +50,10 @@ try:
     from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
     from torchcent.paths._percolation import percolation
     from torchcent.runtime._config import __version__, show_config
+    from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
+    from torchcent.walks._pagerank import pagerank
+    from torchcent.walks._spectral import Hits, eigenvector, hits, katz
+    from torchcent.walks._subgraph import communicability, subgraph_centrality
 finally:
     if _collects:
         gc.enable()
@@ -61,6 +66,7 @@ __all__ = [
     "DistanceProfile",
     "EdgeList",
     "Graph",
+    "Hits",
     "MclPlan",
     "MclSweep",
     "Plan",
@@ -74,25 +80,34 @@ __all__ = [
     "betweenness_adaptive",
     "betweenness_approx",
     "center",
+    "centralization",
     "closeness",
+    "clustering_coefficient",
     "clustering_distance",
     "clustering_quality",
+    "communicability",
+    "core_number",
+    "degree",
     "diameter",
     "distance_distribution",
     "distance_profile",
     "eccentricity",
     "edge_betweenness",
     "effective_diameter",
+    "eigenvector",
     "explain",
     "explain_mcl",
     "functional",
     "generate",
     "harmonic",
+    "hits",
     "include_path",
+    "katz",
     "mcl",
     "mcl_sweep",
     "multi_search",
     "node_features",
+    "pagerank",
     "percolation",
     "periphery",
     "radius",
@@ -102,7 +117,9 @@ __all__ = [
     "shortest_path_lengths",
     "show_config",
     "stress",
+    "subgraph_centrality",
     "transitive_closure",
+    "triangles",
     "write",
 ]
 

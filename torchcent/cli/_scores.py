@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -120,6 +121,21 @@ def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     return "percolation", score
 
 
+def _walk(measure: Callable[..., Tensor]) -> Callable[..., tuple[str, Tensor]]:
+    """Runs a measure of walks. With --weights, weights are strengths."""
+
+    def run(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+        scores = measure(graph, memory=args.memory)
+        return args.command, scores.to(getattr(torch, args.dtype))
+
+    return run
+
+
+def _pagerank(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    measure = partial(torchcent.pagerank, alpha=args.alpha, dtype=torch.float64)
+    return _walk(measure)(graph, args)
+
+
 #: the options of each are in ``_torchcent_command/_scores.py``
 MEASURES = {
     "betweenness": Measure(_betweenness, share=True),
@@ -127,6 +143,11 @@ MEASURES = {
     "closeness": Measure(_closeness),
     "harmonic": Measure(_harmonic),
     "eccentricity": Measure(_eccentricity, lowest=True),
+    "pagerank": Measure(_pagerank, share=True),
+    "degree": Measure(_walk(partial(torchcent.degree, dtype=torch.float64))),
+    "eigenvector": Measure(_walk(partial(torchcent.eigenvector, dtype=torch.float64))),
+    "core": Measure(_walk(torchcent.core_number)),
+    "clustering": Measure(_walk(partial(torchcent.clustering_coefficient, dtype=torch.float64))),
 }
 
 

@@ -22,6 +22,7 @@ from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of, shown
 from torchcent.scale._group import GroupLike
+from torchcent.walks._columns import COLUMNS, column
 
 _ENGINES = ("auto", "tiny", "tensor")
 _OF_PROFILE = tuple(name for name, source in FEATURES.items() if source == "distance_profile")
@@ -59,11 +60,14 @@ def node_features(
         edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress,
             checkpoint, devices, group: as in :func:`betweenness`.
         measures: a name or a list of names of the columns: "betweenness", "stress", "percolation",
-            "closeness", "harmonic", "eccentricity", "degree", "reach" and "farness". Closeness
-            follows NetworkX, with the factor of Wasserman and Faust. Eccentricity is taken over the
-            vertices that a vertex reaches, so it is always finite. Degree counts outgoing arcs
-            without loops and duplicates. Reach is the number of vertices that reach a vertex, and
-            farness is the sum of their distances.
+            "closeness", "harmonic", "eccentricity", "degree", "reach", "farness"; "pagerank",
+            "katz", "eigenvector", "hubs", "authorities", "subgraph_centrality", "core_number",
+            "triangles" and "clustering_coefficient". Closeness follows NetworkX, with the factor of
+            Wasserman and Faust. Eccentricity is taken over the vertices that a vertex reaches, so
+            it is always finite. Degree counts outgoing arcs without loops and duplicates. Reach is
+            the number of vertices that reach a vertex, and farness is the sum of their distances.
+            Those from "pagerank" on have the default arguments of their functions ("hubs" and
+            "authorities" those of :func:`hits`) and ignore weights, which are lengths here.
         states: percolation states for "percolation", as in :func:`percolation`.
         normalized: True divides betweenness, stress, harmonic and degree by their maximum possible
             values (stress by that of betweenness), using the size of each graph of a batch.
@@ -100,11 +104,14 @@ def node_features(
     if scale is not None:
         key = {"measure": "node_features", "measures": list(names), "states": numbers}
         scale.begin(graph, key | {"engine": engine})
-    plain = [name for name in names if name not in weighted]
+    of_arcs = [name for name in names if name in COLUMNS]
+    plain = [name for name in names if name not in weighted and name not in of_arcs]
     found = _plain(graph, plain, request, result)
-    if not weighted:
+    if plain == names:
         return found
     columns = dict(zip(plain, found.unbind(1), strict=True))
+    for name in of_arcs:
+        columns[name] = column(name, graph).to(result)
     for name in weighted:
         own = request._replace(measure=name, sources=numbers)
         columns[name] = _path_sums.scores(graph, own).to(result)

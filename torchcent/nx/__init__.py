@@ -55,6 +55,16 @@ from torchcent.nx._sums import (  # noqa: E402
     schultz_index,
     wiener_index,
 )
+from torchcent.nx._walks import (  # noqa: E402
+    clustering,
+    core_number,
+    eigenvector_centrality,
+    hits,
+    katz_centrality,
+    pagerank,
+    subgraph_centrality,
+    triangles,
+)
 
 __all__ = [
     "BackendGraph",
@@ -69,8 +79,10 @@ __all__ = [
     "center",
     "centroid",
     "closeness_centrality",
+    "clustering",
     "convert_from_nx",
     "convert_to_nx",
+    "core_number",
     "descendants",
     "diameter",
     "dijkstra_path_length",
@@ -89,6 +101,10 @@ __all__ = [
     "incremental_closeness_centrality",
     "local_efficiency",
     "local_reaching_centrality",
+    "eigenvector_centrality",
+    "hits",
+    "katz_centrality",
+    "pagerank",
     "percolation_centrality",
     "periphery",
     "radius",
@@ -98,6 +114,8 @@ __all__ = [
     "single_source_dijkstra_path_length",
     "single_source_shortest_path_length",
     "single_target_shortest_path_length",
+    "subgraph_centrality",
     "transitive_closure",
+    "triangles",
     "wiener_index",
 ]

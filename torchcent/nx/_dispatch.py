@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
@@ -36,6 +37,12 @@ _OTHERS = {
     "paths": "there is nothing to search", "attr": "NetworkX writes it to the nodes",
     "most_valuable_edge": "it is called with a NetworkX graph",
 }  # fmt: skip
+# Functions of walks -> the default of max_iter.
+_WALKS = {
+    "clustering": 0, "core_number": 0, "eigenvector_centrality": 100, "hits": 100,
+    "katz_centrality": 1000, "pagerank": 100, "subgraph_centrality": 0, "triangles": 0,
+}  # fmt: skip
+_UNDIRECTED = {"subgraph_centrality", "triangles"}
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
 # Below this number of nodes x edges, the overhead of a call exceeds the search time of NetworkX
 # (benchmarks/networkx_backend.py --small).
@@ -108,6 +115,8 @@ def _refusal(name: str, given: dict[str, Any]) -> str | None:
     reflexive = given.get("reflexive")
     if reflexive is not None and not isinstance(reflexive, bool):
         return f"reflexive must be True, False or None, got {reflexive!r}"
+    if name in _WALKS and (reason := _walk(name, given)) is not None:
+        return reason
     for rule in (_pivots, _ends, _cutoff, _lengths):
         if (reason := rule(given)) is not None:
             return reason
@@ -144,6 +153,50 @@ def _special(name: str, given: dict[str, Any]) -> str | None:
     nodes = given.get("nodelist")
     if nodes is not None and not (len(nodes) == len(graph) and set(nodes) == set(graph)):
         return "nodelist must hold every node once"
+    return None
+
+
+def _walk(name: str, given: dict[str, Any]) -> str | None:
+    graph = given["G"]
+    for argument in ("nodes", "nstart"):
+        if given.get(argument) is not None:
+            return f"{argument} is given: NetworkX's own"
+    if given.get("max_iter", 0) != _WALKS[name]:
+        return "max_iter is given: NetworkX's own iteration"
+    if name == "hits" and given["normalized"] is not True:
+        return "normalized must be True"
+    if name == "subgraph_centrality" and given["normalized"] is not False:
+        return "normalized must be False"
+    if graph.is_multigraph():
+        return "parallel edges add up here, but torchcent merges them"
+    if name in _UNDIRECTED and graph.is_directed():
+        return f"{name} is for undirected graphs"
+    if name in ("eigenvector_centrality", "hits") and graph.number_of_edges() == 0:
+        return "the graph has no edges"
+    if any(u == v for u, v in graph.edges()):
+        return "the graph has self-loops, which torchcent drops"
+    for argument in ("personalization", "dangling", "beta"):
+        if (reason := _masses(graph, given.get(argument), argument)) is not None:
+            return reason
+    return None
+
+
+def _masses(graph: Any, values: Any, argument: str) -> str | None:
+    """Why these are no numbers of nodes that torchcent takes."""
+    if values is None:
+        return None
+    if argument == "beta" and not isinstance(values, Mapping):
+        values = {"beta": values}
+    elif not isinstance(values, Mapping) or not set(values) <= set(graph):
+        return f"{argument} must be a dictionary of nodes"
+    elif argument == "beta" and len(values) < len(graph):
+        return "beta lacks nodes"
+    try:
+        numbers = [float(x) for x in values.values()]
+    except (TypeError, ValueError):
+        return f"{argument} holds what is no number"
+    if not all(0 <= x < math.inf for x in numbers) or not sum(numbers) > 0:
+        return f"{argument} must be finite and >= 0, and not all 0"
     return None
 
 
