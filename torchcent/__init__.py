@@ -39,6 +39,13 @@ try:
     from torchcent.distances._extremes import center, diameter, periphery, radius
     from torchcent.engines._explain import explain
     from torchcent.engines._plan import Plan
+    from torchcent.flow._current_flow import (
+        current_flow_betweenness,
+        current_flow_closeness,
+        edge_current_flow_betweenness,
+        effective_resistance,
+        information_centrality,
+    )
     from torchcent.gnn._features import node_features
     from torchcent.graph import Graph
     from torchcent.graph._networkx import set_attributes
@@ -77,18 +84,23 @@ __all__ = [
     "closeness",
     "clustering_distance",
     "clustering_quality",
+    "current_flow_betweenness",
+    "current_flow_closeness",
     "diameter",
     "distance_distribution",
     "distance_profile",
     "eccentricity",
     "edge_betweenness",
+    "edge_current_flow_betweenness",
     "effective_diameter",
+    "effective_resistance",
     "explain",
     "explain_mcl",
     "functional",
     "generate",
     "harmonic",
     "include_path",
+    "information_centrality",
     "mcl",
     "mcl_sweep",
     "multi_search",
