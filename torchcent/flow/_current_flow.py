@@ -44,7 +44,7 @@ def current_flow_betweenness(
             be undirected: each arc has its reverse with the same weight, or directed=False.
             Self-loops carry no current. Duplicate arcs are merged, not added up.
         edge_weight: [E], the **conductance** of each edge, finite and > 0; None for 1 each. A
-            large weight is a strong link, as NetworkX's ``weight`` of these functions; in measures of
+            large weight is a strong link, as NetworkX's ``weight`` here; in measures of
             shortest paths it is a long edge. Of duplicate arcs the smallest counts.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex; `ptr`: int64 [G + 1]. Scores are
