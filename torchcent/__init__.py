@@ -39,6 +39,13 @@ try:
     from torchcent.distances._extremes import center, diameter, periphery, radius
     from torchcent.engines._explain import explain
     from torchcent.engines._plan import Plan
+    from torchcent.flow._current_flow import (
+        current_flow_betweenness,
+        current_flow_closeness,
+        edge_current_flow_betweenness,
+        effective_resistance,
+        information_centrality,
+    )
     from torchcent.gnn._centralization import centralization
     from torchcent.gnn._features import node_features
     from torchcent.graph import Graph
@@ -87,13 +94,17 @@ __all__ = [
     "clustering_quality",
     "communicability",
     "core_number",
+    "current_flow_betweenness",
+    "current_flow_closeness",
     "degree",
     "diameter",
     "distance_distribution",
     "distance_profile",
     "eccentricity",
     "edge_betweenness",
+    "edge_current_flow_betweenness",
     "effective_diameter",
+    "effective_resistance",
     "eigenvector",
     "explain",
     "explain_mcl",
@@ -102,6 +113,7 @@ __all__ = [
     "harmonic",
     "hits",
     "include_path",
+    "information_centrality",
     "katz",
     "mcl",
     "mcl_sweep",
