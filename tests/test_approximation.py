@@ -37,12 +37,13 @@ def normalised(n: int, arcs: oracles.Arcs, directed: bool) -> torch.Tensor:
 
 def weighted_case() -> tuple[Graph, torch.Tensor]:
     arcs = random_graph(60, 150, seed=4)
-    length = torch.tensor([1 + i % 3 for i in range(150)], dtype=F64) / 10
-    graph = Graph.from_edge_index(
-        edge_index(arcs), 60, directed=False, edge_weight=length.to(DEVICE)
+    whole = torch.tensor([1 + i % 3 for i in range(150)], dtype=F64, device=DEVICE)
+    tenths, known = (
+        Graph.from_edge_index(edge_index(arcs), 60, directed=False, edge_weight=length)
+        for length in (whole / 10, whole)
     )
-    exact = nx.betweenness_centrality(graph.to_networkx(), weight="weight")
-    return graph, torch.tensor([exact[v] for v in range(60)], dtype=F64)
+    exact = nx.betweenness_centrality(known.to_networkx(), weight="weight")
+    return tenths, torch.tensor([exact[v] for v in range(60)], dtype=F64)
 
 
 def cases() -> dict[str, tuple[Graph, torch.Tensor]]:

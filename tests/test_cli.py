@@ -15,6 +15,7 @@ import torch
 from commands import refused, run, table
 
 import torchcent
+from _torchcent_command._scores import SCORED, Scored
 from torchcent import cli
 from torchcent.io import read
 
@@ -199,11 +200,14 @@ def test_networks_of_networkx(capsys, tmp_path, name, function):
 
 
 def test_a_new_measure_is_a_few_lines(capsys, friends, monkeypatch):
-    measure = cli.Measure(
+    options = Scored(
         "number of neighbours",
         lambda parser: parser.add_argument("--half", action="store_true"),
+    )
+    measure = cli.Measure(
         lambda graph, args: ("neighbours", graph.degree / (2 if args.half else 1)),
     )
+    monkeypatch.setitem(SCORED, "neighbours", options)
     monkeypatch.setitem(cli.MEASURES, "neighbours", measure)
     code, out, _ = run(capsys, "neighbours", "friends.csv", "--half", "--top", "1")
     assert code == 0
@@ -315,7 +319,7 @@ def test_config_version_help(capsys):
         ("betweenness friends.doc", "unknown suffix '.doc'; known: .txt"),
         ("betweenness bad.txt", "bad.txt:2: 1 field"),
         ("betweenness networkx:foo", "networkx:foo is unknown; accepted: les_miserables"),
-        ("betweenness friends.csv --engine foo", "got 'foo'"),
+        ("betweenness friends.csv --engine foo", "invalid choice: 'foo'"),
         ("betweenness friends.csv --sources 6", "6"),
         ("betweenness friends.csv --sources 0", "0"),
         ("betweenness friends.csv --sources x", "invalid int value: 'x'"),

@@ -337,7 +337,7 @@ def test_graphs_without_edges(capsys, tmp_path, n):
     [
         ("closeness", "required: GRAPH"),
         ("closeness nothing.txt", "nothing.txt: no such file"),
-        ("closeness calls.csv --engine lanes", "got 'lanes'"),
+        ("closeness calls.csv --engine lanes", "invalid choice: 'lanes'"),
         ("closeness calls.csv --sources 10", "10"),
         ("closeness calls.csv --threads 0", "--threads 0; accepted: 1 or more"),
         ("closeness calls.csv --memory 1", "memory"),
@@ -347,7 +347,7 @@ def test_graphs_without_edges(capsys, tmp_path, n):
         ("eccentricity calls.csv --plot p.bmp", "unknown suffix '.bmp'"),
         ("diameter", "required: GRAPH"),
         ("diameter nothing.txt", "nothing.txt: no such file"),
-        ("diameter calls.csv --engine queue", "got 'queue'"),
+        ("diameter calls.csv --engine queue", "invalid choice: 'queue'"),
         ("diameter calls.csv --effective 0", "--effective 0; accepted: more than 0, at most 1"),
         ("diameter calls.csv --effective nan", "--effective nan; accepted"),
         ("diameter calls.csv --threads 0", "--threads 0; accepted"),

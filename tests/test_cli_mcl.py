@@ -148,7 +148,7 @@ def test_same_lines_as_mcl(capsys, tmp_path, inflation):
         (["-o", "nowhere/x.txt"], "no such directory"),
         (["--plot", "x.gif"], "unknown suffix '.gif'"),
         (["--abc", "--format", "edges"], "--abc and --format exclude each other"),
-        (["--engine", "lanes"], "engine must be one of"),
+        (["--engine", "lanes"], "invalid choice: 'lanes'"),
         (["--memory", "1K", "--engine", "tensor"], "is allowed"),
     ],
 )

@@ -112,7 +112,7 @@ def test_an_error_that_came_of_the_interrupt_is_not_told(handler, tmp_path, monk
             signal.raise_signal(signal.SIGINT)
             entry.close()
 
-    monkeypatch.setattr("torchcent.cli._files._convert", interrupted)
+    monkeypatch.setitem(cli.COMMANDS, "convert", interrupted)
     assert cli.main(["convert", "a.txt", "out.npz"]) == 130
     gc.collect()
     assert capsys.readouterr().err == "torchcent: interrupted\n"
@@ -126,7 +126,7 @@ def test_an_interrupt_that_became_another_error(handler, monkeypatch, capsys):
             signal.raise_signal(signal.SIGINT)
         raise TypeError("expected str, bytes or os.PathLike object, not BufferedWriter")
 
-    monkeypatch.setattr("torchcent.cli._files._convert", swallowed)
+    monkeypatch.setitem(cli.COMMANDS, "convert", swallowed)
     assert cli.main(["convert", "a.txt", "out.npz"]) == 130
     assert capsys.readouterr().err == "torchcent: interrupted\n"
 
@@ -155,12 +155,13 @@ def test_main_restores_nothing_and_leaves_in_peace(monkeypatch, handler):
 
 
 def test_main_after_an_interrupt(monkeypatch, handler, capsys):
-    def interrupted() -> int:
+    def interrupted(*_: object) -> int:
         signal.raise_signal(signal.SIGINT)
         raise AssertionError("not interrupted")
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    monkeypatch.setattr("torchcent.cli.main", interrupted)
+    monkeypatch.setattr(sys, "argv", ["torchcent", "config"])
+    monkeypatch.setattr("torchcent.cli.run", interrupted)
     assert _torchcent_command.main() == 130
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 

@@ -55,7 +55,7 @@ def mark_phases(shared: mmap.mmap) -> None:
         shared[0] = PHASES.index("leaving")
 
     compressing, replace = _files.compressing, os.replace
-    cli.main = enters("starting", "leaving", cli.main)
+    cli.run = enters("starting", "leaving", cli.run)
     _common.read_graph = enters("reading", "building", _common.read_graph)
     EdgeList.graph = enters("building", "searching", EdgeList.graph)  # type: ignore[method-assign]
     _files.compressing = writing  # type: ignore[assignment]

@@ -39,6 +39,7 @@ def betweenness_adaptive(
     num_nodes: int | None = None,
     directed: bool | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     memory: int | None = None,
@@ -66,8 +67,8 @@ def betweenness_adaptive(
         epsilon: in (0, 0.5); affects only the guarantee, not the computation.
         max_samples: maximum number of sources, for vertices of low scores; None means n / 20, but
             at least 64.
-        edge_weight, num_nodes, directed, tie_tolerance, generator, dtype, memory, progress: as for
-            :func:`betweenness`.
+        edge_weight, num_nodes, directed, tie_tolerance, ties, generator, dtype, memory, progress:
+            as for :func:`betweenness`.
         checkpoint, devices, group: as for :func:`betweenness`.
 
     Returns:
@@ -88,7 +89,7 @@ def betweenness_adaptive(
     Source:
         Bader, Kintali, Madduri and Mihail 2007; on a GPU: Sriram et al. 2009.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
     check_batch.one_graph(graph, "betweenness_adaptive", check_approx.OF_BATCHES)
     wanted = check.vertices(vertices, "vertices", graph)
     c = check_approx.at_least(c, "c", 2)

@@ -50,6 +50,7 @@ def betweenness_approx(
     num_nodes: int | None = None,
     directed: bool | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     memory: int | None = None,
@@ -94,7 +95,7 @@ def betweenness_approx(
             which reduces the overestimation of vertices near pivots (Geisberger, Sanders and
             Schultes 2008). Both are unbiased. A linear pivot contributes up to 2 instead of 1, so
             the bounds require four times as many.
-        edge_weight, num_nodes, directed, progress: as for :func:`betweenness`.
+        edge_weight, num_nodes, directed, ties, progress: as for :func:`betweenness`.
         tie_tolerance: as for :func:`betweenness`; a value above 0 draws paths with tensor
             operators, which is far slower.
         dtype: float64, float32, float16 or bfloat16; interval ends are rounded outward. None means
@@ -134,7 +135,7 @@ def betweenness_approx(
         docs/approximation.md has the formulas, the proofs and a table for choosing a method.
     """
     begin = time.perf_counter()
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
     check_batch.one_graph(graph, "betweenness_approx", check_approx.OF_BATCHES)
     epsilon = check_approx.epsilon(epsilon)
     delta = check_approx.share(delta, "delta")

@@ -1,9 +1,10 @@
 """The command line: ``torchcent betweenness | closeness | ... | mcl | info | resume | ...``.
 
-Each vertex measure is a :class:`Measure` in ``MEASURES``: its name, its help, its options and the
-function that computes the scores of a graph. Reading, output, table, plot and errors are shared.
-Commands for pairs of vertices and whole graphs are in ``_pairs.py``, clustering is in ``_mcl.py``,
-what is known of interrupted runs in ``_ledgers.py``.
+The options are defined beside the package, in ``_torchcent_command``, without importing PyTorch.
+Each vertex measure is a :class:`Measure` in ``MEASURES``: the function that computes the scores of
+a graph. Reading, output, table, plot and errors are shared. Commands for pairs of vertices and
+whole graphs are in ``_pairs.py``, clustering is in ``_mcl.py``, what is known of interrupted runs
+in ``_ledgers.py``.
 """
 
 from __future__ import annotations
@@ -14,55 +15,19 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-import torchcent
+import _torchcent_command
+from _torchcent_command._parser import parsed
 from torchcent.cli import _common, _files, _ledgers, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
 from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
 from torchcent.scale._group import Stopped
 from torchcent.scale._ledger import recording
 
-__all__ = ["MEASURES", "Measure", "main"]
-
-_EXAMPLES = """\
-  torchcent betweenness friends.csv --top 10            # the ten most central vertices
-  torchcent betweenness soc.txt.gz -o scores.csv --plot scores.png
-  torchcent betweenness road.gr --sources 512 --seed 1  # estimate from 512 pivots
-  torchcent betweenness web.mtx --approx 0.001 --time-limit 60
-  torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
-  torchcent betweenness road.gr --weights               # by the lengths in the file
-  torchcent betweenness ppi.tsv --similarity inverse    # the third column is a similarity
-  torchcent closeness soc.txt.gz -o scores.csv          # exact, of all vertices
-  torchcent closeness links.csv --directed --outgoing   # distances from the vertex, not to it
-  torchcent harmonic road.gr --sources 512 --normalized
-  torchcent eccentricity roads.csv --component          # within each component
-  torchcent diameter roads.csv --average --effective 0.9
-  torchcent apsp friends.csv -o dist.npy                # distances of all pairs
-  torchcent apsp roads.csv -o dist.npy --sources 100 > rows.txt
-  torchcent closure calls.csv --directed -o calls.npz   # who reaches whom
-  torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, like mcl
-  torchcent mcl ppi.tsv --sweep 1.4,2,4,6 --plot sweep.png      # which inflation?
-  torchcent betweenness road.gr -o scores.csv --checkpoint road.run   # keep what is finished
-  torchcent info road.run                               # how far is it?
-  torchcent resume road.run                             # continue after Ctrl-C, kill or a crash
-  torchcent info web.mtx                                # a summary and the execution plan
-  torchcent convert web.mtx.gz web.parquet
-  torchcent generate rmat --scale 16 --edge-factor 8 -o rmat.npz"""
-
-_GRAPHS = """\
-GRAPH is a file (edge lists .txt .tsv .csv .edges .el, .abc, .mci, .mtx, .graph, .gr, .graphml,
-.gml, .npz, .npy, .pt, .parquet; each also .gz .bz2 .xz .zst) or networkx:NAME with NAME one of
-les_miserables, karate_club, davis_southern_women, florentine_families."""
-
-
-def _epilog(command: str = "", more: str = "") -> str:
-    """The examples of a command, or of all commands, additional text, and the forms of GRAPH."""
-    lines = [x for x in _EXAMPLES.split("\n") if x.startswith(f"  torchcent {command}")]
-    return "\n\n".join(filter(None, ["\n".join(["examples:", *lines]), more, _GRAPHS]))
-
+__all__ = ["COMMANDS", "MEASURES", "Measure", "main", "run"]
 
 #: errors whose messages are printed without a traceback
 _TOLD = (
@@ -71,49 +36,27 @@ _TOLD = (
 )  # fmt: skip
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports errors in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"torchcent: error: {message} (see {self.prog} --help)\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = _Parser(
-        prog="torchcent", description="Exact centrality, distances and clustering of graphs.",
-        epilog=_epilog(), formatter_class=raw,
-    )  # fmt: skip
-    parser.add_argument("--version", action="version", version=torchcent.__version__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def add(name: str, text: str, more: str = "") -> argparse.ArgumentParser:
-        return commands.add_parser(
-            name, help=text, description=text[0].upper() + text[1:] + ".",
-            epilog=_epilog(name, more), formatter_class=raw,
-        )  # fmt: skip
-
-    _scores.add_parsers(add)
-    _pairs.add_parsers(add)
-    _mcl.add_parsers(add)
-    _files.add_parsers(add)
-    resume = add("resume", "continue an interrupted run, by the command that it began with")
-    resume.add_argument("checkpoint", metavar="FOLDER", help="that of --checkpoint")
-    resume.set_defaults(call=_resume)
-    return parser
-
-
 def _resume(args: argparse.Namespace) -> None:
     """Runs a recorded command again, in the folder in which it ran."""
     folder, command = os.path.abspath(args.checkpoint), _ledgers.recorded(args.checkpoint)
     with contextlib.chdir(command.folder), recording(command._asdict()):
-        again = _parser().parse_args(command.arguments)
-        if again.call == _resume or "checkpoint" not in again:
+        again = parsed(command.arguments)
+        if again.command == "resume" or "checkpoint" not in again:
             raise ValueError(f"{args.checkpoint}: {again.command} cannot be continued")
         again.checkpoint = folder  # it may have been moved
         if _common.leads():
             _common.remark(again, f"continues {command}")
-        again.call(again)
+        _call(again)
+
+
+#: what runs the subcommands that are not in `MEASURES`
+COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    **_pairs.COMMANDS, **_mcl.COMMANDS, **_files.COMMANDS, "resume": _resume,
+}  # fmt: skip
+
+
+def _call(args: argparse.Namespace) -> None:
+    (_scores.score if args.command in MEASURES else COMMANDS[args.command])(args)
 
 
 @contextlib.contextmanager
@@ -128,21 +71,24 @@ def _plain_warnings() -> Iterator[None]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line. Returns the exit status: 0, 2 for invalid input, 130 for Ctrl-C."""
-    checkpoint = None
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    args = _torchcent_command.begin(given)
+    return args if isinstance(args, int) else run(args, given)
+
+
+def run(args: argparse.Namespace, arguments: list[str]) -> int:
+    """Runs a subcommand, given the parsed arguments and the arguments themselves."""
+    checkpoint = getattr(args, "checkpoint", None)
     try:
-        args = _parser().parse_args(arguments)
-        checkpoint = getattr(args, "checkpoint", None)
         with _plain_warnings(), contextlib.ExitStack() as stack:
             if checkpoint is not None:
-                given = list(sys.argv[1:] if arguments is None else arguments)
-                stack.enter_context(recording(_ledgers.Command(given, os.getcwd())._asdict()))
-            args.call(args)
+                stack.enter_context(recording(_ledgers.Command(arguments, os.getcwd())._asdict()))
+            _call(args)
             sys.stdout.flush()
-    except SystemExit as stop:  # raised by argparse
+    except SystemExit as stop:  # a recorded command that this version does not have
         return int(stop.code or 0)
     except BrokenPipeError:  # the reader closed the pipe, such as `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return _torchcent_command.closed_pipe()
     except BaseException as error:
         if came_of_interrupt(error):
             more = ""

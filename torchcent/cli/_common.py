@@ -1,4 +1,4 @@
-"""Shared by the subcommands: options for the graph and the run, reading, status messages."""
+"""Shared by the subcommands: values of options, reading, status messages."""
 
 from __future__ import annotations
 
@@ -6,22 +6,16 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import torch
 
 from torchcent import Graph
-from torchcent.io import EdgeList, from_networkx, read
-from torchcent.io._similarity import SIMILARITIES, to_distances
+from torchcent.io import EdgeList, from_networkx, read, read_stream
+from torchcent.io._similarity import to_distances
 from torchcent.runtime._optional import need
 from torchcent.scale._group import launched
-
-#: creates the parser of a subcommand from its name, its help, and text to show after the examples
-Add = Callable[..., argparse.ArgumentParser]
-
-DISTANCE_ENGINES = "auto, bits or tensor; with weights auto, relax, dijkstra or tensor"
 
 _NETWORKS = {
     "les_miserables": "les_miserables_graph",
@@ -33,102 +27,11 @@ _NETWORKS = {
 }
 
 
-def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argparse._ArgumentGroup:
-    """Adds options for the graph and its format; with `weight_options` if weights are distances."""
-    parser.add_argument("graph", metavar="GRAPH", help="a graph file, or networkx:NAME")
-    group = parser.add_argument_group("reading")
-    side = group.add_mutually_exclusive_group()
-    side.add_argument(
-        "--directed", action="store_true", default=None,
-        help="a line 'a b' leads from a to b only (default: as the file says, else undirected)",
-    )  # fmt: skip
-    side.add_argument("--undirected", dest="directed", action="store_false", help="both ways")
-    group.add_argument("--format", help="overrides the suffix: edges, mtx, metis, gr, ...")
-    group.add_argument("--num-nodes", type=int, metavar="N", help="including isolated vertices")
-    group.add_argument("--skip", type=int, default=0, metavar="L", help="skip L lines at the top")
-    group.add_argument(
-        "--text-labels", action="store_true", help="ids are names, even if they look like numbers"
-    )
-    for column, what in (
-        ("source", "the first end of an edge"),
-        ("target", "the second end"),
-        ("weight", "weights"),
-    ):
-        group.add_argument(
-            f"--{column}-column", type=_column, metavar="C",
-            help=f"the column of an edge list with {what}: its name in the header, or its number "
-            "from 1",
-        )  # fmt: skip
-    group.add_argument(
-        "--coordinates", metavar="FILE",
-        help="positions of the vertices: DIMACS .co, or a table with columns for the id and x, y "
-        "or lon, lat (default: NAME.co beside NAME.gr, attributes in .graphml and .gml)",
-    )  # fmt: skip
-    group.add_argument(
-        "--crs", metavar="SYSTEM",
-        help="their coordinate system, such as EPSG:4326 (degrees; the default for lon, lat)",
-    )  # fmt: skip
-    if weights:
-        weight_options(parser)
-    return group
-
-
-def weight_options(parser: argparse.ArgumentParser) -> None:
-    """Adds options for the interpretation of the third column."""
-    group = parser.add_argument_group("weights")
-    group.add_argument(
-        "--weights", action=argparse.BooleanOptionalAction, default=None,
-        help="use them as distances, finite and > 0 (default: count hops, with a message)",
-    )  # fmt: skip
-    group.add_argument(
-        "--similarity", choices=SIMILARITIES,
-        help="use them as similarities: the distance is 1/s (inverse) or -ln s (log, for "
-        "probabilities)",
-    )  # fmt: skip
-
-
-def run_options(parser: argparse.ArgumentParser, engines: str = "") -> argparse._ArgumentGroup:
-    """Adds options for the run; with `--engine` if there are several engines."""
-    parser.add_argument("--quiet", action="store_true", help="no progress bar and no messages")
-    group = parser.add_argument_group("running")
-    if engines:
-        group.add_argument("--engine", default="auto", help=engines)
-    group.add_argument(
-        "--device", default="cpu", metavar="DEVICE",
-        help="cpu (the default, even where there is a GPU), cuda, cuda:N, or all: every GPU",
-    )  # fmt: skip
-    group.add_argument("--threads", type=int, metavar="T", help="of the CPU (default: all cores)")
-    memory_option(group)
-    return group
-
-
-def checkpoint_option(group: argparse._ArgumentGroup) -> None:
-    """Adds the option for runs that can be continued."""
-    group.add_argument(
-        "--checkpoint", metavar="FOLDER",
-        help="keep what is finished there: after an interruption, the same command or "
-        "'torchcent resume FOLDER' continues",
-    )  # fmt: skip
-
-
-def memory_option(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--memory", type=_size, metavar="SIZE",
-        help="memory limit for reading and for the run, such as 4G (default: half of free)",
-    )  # fmt: skip
-
-
-def escape_option(parser: argparse.ArgumentParser) -> None:
-    """Adds the option for files of scores."""
-    parser.add_argument(
-        "--escape-formulas", action="store_true",
-        help="in .csv and .tsv, put an apostrophe before names that a spreadsheet would read as "
-        "formulas (=, +, -, @, ...); by default, names are written unchanged",
-    )  # fmt: skip
-
-
-def seed_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="for --sources K (0)")
+#: options of `torchcent.read` that have the same names
+_READING = (
+    "directed", "format", "num_nodes", "skip", "text_labels", "source_column", "target_column",
+    "weight_column", "coordinates", "crs", "memory",
+)  # fmt: skip
 
 
 def run_arguments(args: argparse.Namespace) -> dict[str, Any]:
@@ -190,21 +93,6 @@ def place(args: argparse.Namespace) -> torch.device:
     return torch.device(args.device)
 
 
-def _column(text: str) -> int | str:
-    """A column by its number or name; names of a header are never numbers."""
-    return int(text) if text.isdecimal() else text
-
-
-def _size(text: str) -> int:
-    """Parses ``500M``, ``4G``, ... as bytes."""
-    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
-    try:
-        return int(float(number) * (units[unit] if unit else 1))
-    except (ValueError, KeyError, OverflowError):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 4G") from None
-
-
 def load(args: argparse.Namespace) -> EdgeList:
     """Reads the graph given by the arguments, with weights according to `weight_options`."""
     edges = read_graph(args)
@@ -225,22 +113,16 @@ def weighted(args: argparse.Namespace) -> bool:
 
 def read_graph(args: argparse.Namespace) -> EdgeList:
     """Reads the graph given by the arguments, without changes."""
+    options = {name: getattr(args, name) for name in _READING}
+    if args.graph == "-":
+        if ranks() > 1:
+            raise ValueError("GRAPH -: ranks cannot share standard input; give a file")
+        if sys.stdin.isatty():
+            remark(args, "reading the graph from standard input; Ctrl-D ends it")
+        return read_stream(sys.stdin.buffer, "standard input", **options)
     library, _, name = args.graph.partition(":")
     if library != "networkx" or os.path.exists(args.graph):
-        return read(
-            args.graph,
-            directed=args.directed,
-            format=args.format,
-            num_nodes=args.num_nodes,
-            skip=args.skip,
-            text_labels=args.text_labels,
-            source_column=args.source_column,
-            target_column=args.target_column,
-            weight_column=args.weight_column,
-            coordinates=args.coordinates,
-            crs=args.crs,
-            memory=args.memory,
-        )
+        return read(args.graph, **options)
     if name not in _NETWORKS:
         raise ValueError(f"networkx:{name} is unknown; accepted: {', '.join(_NETWORKS)}")
     networkx = need("networkx", "networkx", args.graph)
@@ -263,8 +145,28 @@ def remark(args: argparse.Namespace, text: str) -> None:
 
 
 def remark_run(args: argparse.Namespace, graph: Graph, started: float) -> None:
-    seconds = time.perf_counter() - started
-    kind = "directed" if graph.directed else "undirected"
-    kind += ", weighted" if graph.is_weighted else ""
-    count = graph.num_slots if graph.directed else graph.num_slots // 2
-    remark(args, f"{graph.num_nodes:,} vertices, {count:,} edges, {kind}; {seconds:.2f} s")
+    about = about_run(args, graph, started)
+    kind = "directed" if about["directed"] else "undirected"
+    kind += ", weighted" if about["weighted"] else ""
+    sizes = f"{about['vertices']:,} vertices, {about['edges']:,} edges"
+    remark(args, f"{sizes}, {kind}; {about['seconds']:.2f} s")
+
+
+def about_run(args: argparse.Namespace, graph: Graph, started: float) -> dict[str, Any]:
+    """What ``--json`` says about every run: the command, its graph and the time so far."""
+    return {
+        "command": args.command,
+        "graph": args.graph,
+        "vertices": graph.num_nodes,
+        "edges": graph.num_slots if graph.directed else graph.num_slots // 2,
+        "directed": graph.directed,
+        "weighted": graph.is_weighted,
+        "seconds": round(time.perf_counter() - started, 6),
+    }
+
+
+def title(args: argparse.Namespace) -> str:
+    """The name of the graph in titles of figures."""
+    if args.graph == "-":
+        return "standard input"
+    return os.path.basename(str(args.graph)).removeprefix("networkx:")

@@ -6,14 +6,14 @@ import os
 import re
 import shlex
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torchcent.cli._report import aligned_rows
 from torchcent.runtime._memory import readable
 from torchcent.scale import _look, _records
 from torchcent.scale._look import Look, Progress, is_ledger
 
-__all__ = ["Command", "describe", "is_ledger", "recorded"]
+__all__ = ["Command", "describe", "is_ledger", "recorded", "summary"]
 
 #: entries of a run's key that have lines of their own
 _ELSEWHERE = ("format", "torchcent", "torch", "kernels", "graph", "measure")
@@ -58,12 +58,35 @@ def recorded(path: str) -> Command:
     return command
 
 
-def describe(path: str) -> str:
-    """The output of ``torchcent info`` for a ledger."""
+def _found(path: str) -> Look:
     try:
-        found = _look.look(Path(path))
+        return _look.look(Path(path))
     except ValueError as error:
         raise ValueError(f"{path} is no ledger: {error}") from None
+
+
+def summary(path: str) -> dict[str, Any]:
+    """What ``torchcent info --json`` says about a ledger."""
+    found = _found(path)
+    return {
+        "ledger": path,
+        "arguments": found.command and found.command["arguments"],
+        "folder": found.command and found.command["folder"],
+        "run": found.key,
+        "searches": [
+            search._asdict() | {"remaining": search.remaining} for search in found.searches
+        ],
+        "finished": bool(found.searches) and all(x.done == x.total for x in found.searches),
+        "in_use": found.in_use,
+        "files": found.files,
+        "bytes": found.nbytes,
+        "damaged": found.damaged,
+    }
+
+
+def describe(path: str) -> str:
+    """The output of ``torchcent info`` for a ledger."""
+    found = _found(path)
     rows = {"ledger": path}
     if found.command is not None:
         rows["command"] = str(Command(**found.command))

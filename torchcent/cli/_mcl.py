@@ -7,15 +7,16 @@ import os
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import torchcent
-from torchcent.cli import _common
+from torchcent.cli import _common, _output
 from torchcent.cli._report import aligned_rows
 from torchcent.io import EdgeList, write_clusters, write_scores
-from torchcent.io._files import check_folder, split_suffix
+from torchcent.io._files import check_target, split_suffix
 from torchcent.io._mcl import cluster_lines, read_tab
 from torchcent.io._scores import check_scores_path
 from torchcent.plots._clusterings import plot_clusterings
@@ -24,77 +25,9 @@ from torchcent.plots._scores import check_plot_path
 #: suffixes of tables with a row per vertex; all others are written in mcl's line format
 _TABLES = (".csv", ".npz", ".parquet", ".json")
 
-_MORE = """\
-Clusters are written as mcl writes them: a cluster a line, its members between tabs, the largest
-first. A file OUT that ends in .csv, .json, .npz or .parquet is a table of vertices and the numbers
-of their clusters instead. With --sweep each inflation has a file of its own: clusters.I14.txt is
-that of inflation 1.4 for -o clusters.txt.
-Weights are similarities: the larger, the closer. Without --directed an edge leads both ways, as in
-mcl --abc; of copies of an edge the largest weight counts."""
-
-
-def add_parsers(add: _common.Add) -> None:
-    parser = add("mcl", "Markov clustering, as van Dongen's mcl does it", _MORE)
-    _common.graph_options(parser, weights=False)
-    group = parser.add_argument_group("weights")
-    group.add_argument("--abc", action="store_true", help="the file is mcl's label input")
-    group.add_argument("--use-tab", metavar="FILE", help="mcl's dictionary of labels for a matrix")
-    group.add_argument("--unweighted", action="store_true", help="ignore the weights")
-
-    group = parser.add_argument_group("clustering")
-    rate = group.add_mutually_exclusive_group()
-    rate.add_argument(
-        "-I", "--inflation", type=float, default=2.0, metavar="R",
-        help="granularity, typically 1.2 to 5; larger values give smaller clusters (2)",
-    )  # fmt: skip
-    rate.add_argument(
-        "--sweep",
-        type=_numbers,
-        metavar="R,R,...",
-        help="several inflations, with a table of their quality",
-    )
-    group.add_argument("-e", "--expansion", type=int, default=2, metavar="E", help="(2)")
-    loops = group.add_mutually_exclusive_group()
-    loops.add_argument(
-        "-c", dest="loops", type=float, metavar="C", help="loops are C times the largest weight (1)"
-    )
-    loops.add_argument(
-        "--loops", choices=("max", "one", "own"), help="own: only the loops of the input"
-    )
-    group.add_argument(
-        "--overlap", choices=("cut", "keep", "split"), default="cut",
-        help="treatment of vertices in several clusters (cut)",
-    )  # fmt: skip
-    group.add_argument("--chaos", type=float, default=1e-4, metavar="X", help="stop below (1e-4)")
-    group.add_argument("-L", "--max-iter", type=int, default=10000, metavar="N", help="(10000)")
-
-    group = parser.add_argument_group("pruning")
-    group.add_argument(
-        "-scheme", "--scheme", type=int, metavar="K", help="mcl's resource scheme, 1 to 7 (6)"
-    )
-    group.add_argument("-P", type=float, metavar="N", help="cut entries below 1/N (10000); 0: none")
-    group.add_argument("-S", type=int, metavar="N", help="select N entries (1100); 0: all")
-    group.add_argument("-R", type=int, metavar="N", help="recover N entries (1400); 0: none")
-    group.add_argument(
-        "-pct", "--pct", type=float, metavar="PCT", help="recover columns below PCT percent (90)"
-    )
-    group.add_argument("--no-pruning", action="store_true", help="keep every entry")
-
-    parser.add_argument("-o", "--out", metavar="OUT", help="file to write (default: print)")
-    _common.escape_option(parser)
-    parser.add_argument(
-        "--plot", metavar="FILE", help="figure of the clusters, or of the sweep: .png .svg .pdf"
-    )
-    running = _common.run_options(parser, "auto, fused, dense or tensor")
-    running.add_argument(
-        "-te", "--te", dest="threads", type=int, metavar="T", help="same as --threads"
-    )
-    parser.set_defaults(call=_mcl)
-
 
 def _mcl(args: argparse.Namespace) -> None:
-    if args.out is not None:
-        _check_out(args.out)
+    out = _target(args)
     if args.plot is not None:
         check_plot_path(args.plot)
     _common.prepare(args, group=True)
@@ -120,22 +53,21 @@ def _mcl(args: argparse.Namespace) -> None:
     _common.remark(
         args, f"{edges.num_nodes:,} vertices, {edges.num_edges:,} edges, {kind}; {seconds:.2f} s"
     )
-    _write(args, edges, found)
-    if args.sweep is not None:
+    if args.json:
+        about = _about(args, edges, found, seconds)
+        _output.show_json(about | ({"quality": swept.table} if args.sweep else {}))
+    _write(args, out, edges, found)
+    if args.json or args.out == _output.STANDARD:
+        pass
+    elif args.sweep is not None:
         print(swept)
     elif args.out is not None:
         print(aligned_rows(_summary(found[0])))
     if args.plot is not None:
-        where = os.path.basename(args.graph).removeprefix("networkx:")
-        plot_clusterings(found, *graph, directed=edges.directed, path=args.plot, where=where)
+        plot_clusterings(
+            found, *graph, directed=edges.directed, path=args.plot, where=_common.title(args)
+        )
         _common.remark(args, f"figure in {args.plot}")
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list such as 1.4,2,4,6") from None
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
@@ -176,28 +108,65 @@ def _load(args: argparse.Namespace) -> EdgeList:
     return replace(edges, labels=[known.get(v, str(v)) for v in ids])
 
 
-def _check_out(path: str) -> None:
+def _target(args: argparse.Namespace) -> str | None:
+    """The file of the clusters, which can be written; None if they are printed."""
+    path = _output.target(args, "txt")
+    if path is None:
+        return None
+    if args.out == _output.STANDARD:
+        if args.sweep is not None:
+            raise ValueError("-o -: not with --sweep, where each inflation has a file of its own")
+        return None
     if split_suffix(path)[0] in _TABLES:
         check_scores_path(path)
     else:
-        check_folder(path)
+        check_target(path)
+    return path
 
 
-def _write(args: argparse.Namespace, edges: EdgeList, found: list[torchcent.Clustering]) -> None:
-    if args.out is None:
-        if args.sweep is None:
+def _about(
+    args: argparse.Namespace, edges: EdgeList, found: list[torchcent.Clustering], seconds: float
+) -> dict[str, Any]:
+    """What ``--json`` prints; the clusters themselves unless they have a file."""
+    names = edges.vertex_labels()
+    several = []
+    for one in found:
+        several.append({
+            "inflation": one.inflation, "clusters": one.num_clusters, "sizes": one.sizes,
+            "iterations": one.iterations, "overlapping": one.overlaps.numel(),
+        })  # fmt: skip
+        if args.out is None:
+            several[-1]["members"] = [names[part.cpu().numpy()] for part in one.clusters()]
+    return {
+        "command": args.command, "graph": args.graph, "vertices": edges.num_nodes,
+        "edges": edges.num_edges, "directed": edges.directed,
+        "weighted": edges.edge_weight is not None, "seconds": round(seconds, 6), "out": args.out,
+        "plot": args.plot, "clusterings": several,
+    }  # fmt: skip
+
+
+def _write(
+    args: argparse.Namespace, out: str | None, edges: EdgeList, found: list[torchcent.Clustering]
+) -> None:
+    if out is None:
+        if args.sweep is None and not args.json:
             sys.stdout.writelines(cluster_lines(found[0].clusters(), edges.labels))
         return
     for one in found:
-        path = args.out if args.sweep is None else _with_inflation(args.out, one.inflation)
-        if split_suffix(path)[0] in _TABLES:
-            label = np.asarray(edges.vertex_labels())
-            about = {"graph": args.graph, "inflation": one.inflation}
-            columns: dict[str, Any] = {"label": label, "cluster": one.labels}
-            write_scores(path, columns, about, escape_formulas=args.escape_formulas)
-        else:
-            write_clusters(path, one.clusters(), edges.labels)
-        _common.remark(args, f"clusters in {path}")
+        path = out if args.sweep is None else _with_inflation(out, one.inflation)
+        _output.deliver(args, "clusters", path, partial(_write_one, args, edges, one))
+
+
+def _write_one(
+    args: argparse.Namespace, edges: EdgeList, one: torchcent.Clustering, path: str
+) -> None:
+    if split_suffix(path)[0] in _TABLES:
+        label = np.asarray(edges.vertex_labels())
+        about = {"graph": args.graph, "inflation": one.inflation}
+        columns: dict[str, Any] = {"label": label, "cluster": one.labels}
+        write_scores(path, columns, about, escape_formulas=args.escape_formulas)
+    else:
+        write_clusters(path, one.clusters(), edges.labels)
 
 
 def _with_inflation(path: str, inflation: float) -> str:
@@ -220,3 +189,6 @@ def _summary(found: torchcent.Clustering) -> dict[str, str]:
     if found.overlaps.numel():
         rows["overlap"] = f"{found.overlaps.numel():,} vertices flow to several clusters"
     return rows
+
+
+COMMANDS = {"mcl": _mcl}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,74 +15,12 @@ from torch import Tensor
 
 import torchcent
 from torchcent.check import _weights as check_weights
-from torchcent.cli import _common
+from torchcent.cli import _common, _output
 from torchcent.cli._report import aligned_rows, component_sizes, named
 from torchcent.io import EdgeList
 from torchcent.io._closure import check_closure_path, write_closure
-from torchcent.io._files import check_folder, load_bytes, text_bytes, text_lines
+from torchcent.io._files import check_target, load_bytes, text_bytes, text_lines
 from torchcent.pairs._npy import check_space
-
-_DTYPES = ("auto", "int8", "int16", "int32", "float32", "float64")
-
-_MATRIX = """\
-dist.npy is a matrix for numpy.load(..., mmap_mode="r"): row i has the distances from the i-th
-source to every vertex, -1 where there is no path (inf for floating-point types). Vertices are
-in the order of the tables that other commands write with -o. With --sources K, the names of the
-rows are printed."""
-
-_CLOSURE = """\
-A .npy is a bool matrix, true at [u, v] where u reaches v. A .npz is packed: component (int32 [n],
-of every vertex), loop (bool [n], whether a vertex reaches itself) and bits, with one row and one
-column per component:
-  file = numpy.load("calls.npz")
-  part, count = file["component"], len(file["bits"])
-  dense = numpy.unpackbits(file["bits"], axis=1, count=count).view(bool)[part][:, part]
-  numpy.fill_diagonal(dense, file["loop"])"""
-
-
-def add_parsers(add: _common.Add) -> None:
-    parser = add("diameter", "diameter, radius, centre and periphery of a graph")
-    _common.graph_options(parser)
-    parser.add_argument(
-        "--component", action="store_true",
-        help="ignore pairs without a path (otherwise one such pair makes the diameter inf)",
-    )  # fmt: skip
-    parser.add_argument("--average", action="store_true", help="also print the mean distance")
-    parser.add_argument(
-        "--effective", type=float, metavar="Q",
-        help="the distance within which a share Q of the connected pairs lies, such as 0.9",
-    )  # fmt: skip
-    _common.run_options(parser, _common.DISTANCE_ENGINES)
-    parser.set_defaults(call=_diameter)
-
-    parser = add("apsp", "distances from all vertices, or some, to all others, in a file", _MATRIX)
-    _common.graph_options(parser)
-    parser.add_argument("-o", "--out", required=True, metavar="OUT", help="matrix to write: .npy")
-    parser.add_argument(
-        "--sources", metavar="FILE|K",
-        help="only rows of these vertices, one name per line, or of K random vertices",
-    )  # fmt: skip
-    _common.seed_option(parser)
-    parser.add_argument(
-        "--dtype",
-        choices=_DTYPES,
-        default="auto",
-        help="type of the distances (the narrowest that fits; floats with weights only)",
-    )
-    _common.run_options(parser, _common.DISTANCE_ENGINES)
-    parser.set_defaults(call=_apsp)
-
-    parser = add("closure", "transitive closure: who reaches whom", _CLOSURE)
-    _common.graph_options(parser)
-    parser.add_argument(
-        "-o", "--out", metavar="OUT", help="file to write: .npy (n^2 bytes) or .npz (packed)"
-    )
-    parser.add_argument(
-        "--loops", choices=("cycles", "all", "none"), default="cycles",
-        help="which vertices reach themselves: those on a cycle of a directed graph (the default)",
-    )  # fmt: skip
-    _common.run_options(parser)
-    parser.set_defaults(call=_closure)
 
 
 def _diameter(args: argparse.Namespace) -> None:
@@ -95,29 +36,38 @@ def _diameter(args: argparse.Namespace) -> None:
     center = torchcent.center(graph, disconnected=missing, **run)
     periphery = torchcent.periphery(graph, disconnected=missing, **run)
 
-    def distance(of: Tensor) -> str:
+    def distance(of: Tensor) -> float:
         """The eccentricity of these vertices, from a search from one of them."""
         if not of.numel():
-            return "0"
+            return 0.0
         one = torchcent.eccentricity(graph, vertices=of[:1], disconnected=missing, **exact)
-        return f"{float(one):.12g}"
+        return float(one)
 
-    rows = {"diameter": distance(periphery), "radius": distance(center)}
+    found: dict[str, Any] = {"diameter": distance(periphery), "radius": distance(center)}
+    rows = {name: f"{value:.12g}" for name, value in found.items()}
     if rows["radius"] != "inf":
         rows["centre"] = named(edges, center)
     if rows["diameter"] != "inf":
         rows["periphery"] = named(edges, periphery)
+    for name, of in (("center", center), ("periphery", periphery)):
+        known = found["radius" if name == "center" else "diameter"] < math.inf
+        found[name] = edges.vertex_labels()[of.cpu().numpy()] if known else None
     if args.average:
         mean = torchcent.average_shortest_path_length(graph, disconnected=missing, **exact)
+        found["mean"] = float(mean)
         rows["mean"] = _six_digits(float(mean))
     if args.effective is not None:
         within = torchcent.effective_diameter(graph, q=args.effective, **exact)
         share = f"{100 * args.effective:.4g}% of the connected pairs"
+        found["effective"] = {"share": args.effective, "distance": float(within)}
         rows["effective"] = f"{_six_digits(float(within))}, within which {share} lie"
     _common.remark_run(args, graph, started)
     if rows["diameter"] == "inf":
         _common.remark(args, "some pairs have no path between them; --component leaves them out")
-    print(aligned_rows(rows))
+    if args.json:
+        _output.show_json(_common.about_run(args, graph, started) | found)
+    else:
+        print(aligned_rows(rows))
 
 
 def _six_digits(value: float) -> str:
@@ -125,25 +75,43 @@ def _six_digits(value: float) -> str:
 
 
 def _apsp(args: argparse.Namespace) -> None:
-    suffix = os.path.splitext(args.out)[1].lower()
+    target = _output.target(args, "npy")
+    assert target is not None  # required
+    suffix = os.path.splitext(target)[1].lower()
     if suffix != ".npy":
         raise ValueError(f"{args.out}: unknown suffix {suffix!r}; accepted: .npy")
     if args.dtype.startswith("float") and not _common.weighted(args):
         raise ValueError(f"--dtype {args.dtype} is for --weights; hops are whole numbers")
-    check_folder(args.out)
+    check_target(target)
     _common.prepare(args)
     edges, graph, started = _common.load_graph(args)
     sources, drawn = _sources(args, edges)
     dtype = args.dtype if args.dtype == "auto" else getattr(torch, args.dtype)
-    distances = torchcent.shortest_path_lengths(
-        graph, sources=sources, out=args.out, dtype=dtype, **_common.run_arguments(args)
-    )
-    assert isinstance(distances, np.ndarray)
+    about: dict[str, Any] = {}
+
+    def write(path: str) -> None:
+        distances = torchcent.shortest_path_lengths(
+            graph, sources=sources, out=path, dtype=dtype, **_common.run_arguments(args)
+        )
+        assert isinstance(distances, np.ndarray)
+        about.update(shape=distances.shape, dtype=str(distances.dtype), out=args.out)
+
+    if args.out == _output.STANDARD:
+        _output.deliver(args, "distances", target, write)
+    else:
+        write(target)
     _common.remark_run(args, graph, started)
-    rows, columns = distances.shape
-    _common.remark(args, f"{rows:,} x {columns:,} distances, {distances.dtype}, in {args.out}")
-    if drawn:
-        print("\n".join(str(name) for name in edges.vertex_labels()[sources]))
+    rows, columns = about["shape"]
+    place = _output.place(args)
+    _common.remark(args, f"{rows:,} x {columns:,} distances, {about['dtype']}, in {place}")
+    names = edges.vertex_labels()[sources] if drawn else None
+    if args.json:
+        _output.show_json(_common.about_run(args, graph, started) | about | {"sources": names})
+    elif names is not None:
+        print(
+            "\n".join(map(str, names)),
+            file=sys.stderr if args.out == _output.STANDARD else sys.stdout,
+        )
 
 
 def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, bool]:
@@ -174,11 +142,12 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
 
 
 def _closure(args: argparse.Namespace) -> None:
-    suffix = None if args.out is None else check_closure_path(args.out)
+    target = _output.target(args, "npz")
+    suffix = None if target is None else check_closure_path(target)
     _common.prepare(args)
     edges, graph, started = _common.load_graph(args)
-    if suffix == ".npy":
-        check_space(Path(args.out), (graph.num_nodes, graph.num_nodes), torch.bool)
+    if target is not None and suffix == ".npy":
+        check_space(Path(target), (graph.num_nodes, graph.num_nodes), torch.bool)
     reflexive = {"cycles": False, "all": True, "none": None}[args.loops]
     closure = torchcent.transitive_closure(
         graph, reflexive=reflexive, **_common.run_arguments(args)
@@ -188,12 +157,27 @@ def _closure(args: argparse.Namespace) -> None:
     pairs = closure.count() - loops
     share = f" ({pairs / (n * (n - 1)):.2%})" if n > 1 else ""
     rows = {"reachable": f"{pairs:,} of {n * (n - 1):,} pairs of different vertices{share}"}
+    sizes = torch.bincount(closure.component)
     kind = " strongly connected" if graph.directed else ""
-    rows["components"] = component_sizes(torch.bincount(closure.component).cpu().numpy(), kind)
+    rows["components"] = component_sizes(sizes.cpu().numpy(), kind)
     if graph.directed and reflexive is False:
         rows["on cycles"] = f"{loops:,} of {n:,} vertices"
     _common.remark_run(args, graph, started)
-    print(aligned_rows(rows))
-    if args.out is not None:
-        write_closure(args.out, closure, edges.labels)
-        _common.remark(args, f"closure in {args.out}")
+    if args.json:
+        found = {
+            "reachable_pairs": pairs, "components": sizes.numel(),
+            "largest_component": int(sizes.max()) if n else 0, "vertices_on_cycles": loops,
+            "out": args.out,
+        }  # fmt: skip
+        if not graph.directed or reflexive is not False:
+            del found["vertices_on_cycles"]
+        _output.show_json(_common.about_run(args, graph, started) | found)
+    elif args.out != _output.STANDARD:
+        print(aligned_rows(rows))
+    if target is not None:
+        _output.deliver(
+            args, "closure", target, lambda path: write_closure(path, closure, edges.labels)
+        )
+
+
+COMMANDS = {"diameter": _diameter, "apsp": _apsp, "closure": _closure}

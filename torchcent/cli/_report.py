@@ -64,9 +64,7 @@ def score_table(
     `share` adds each score's share of the sum, for scores that are meaningful as shares.
     """
     *_, name = columns
-    values = np.asarray(columns[name], np.float64)
-    order = np.argsort(values if lowest else -values, kind="stable")[:most]
-    total = values.sum()
+    values, order, total = _ranked(columns, most, lowest)
     scores = _rounded(values[order])
     cells = [["rank", *columns, "share"]]
     for rank, at in enumerate(order, 1):
@@ -83,6 +81,30 @@ def score_table(
     text = _aligned(cells, numeric)
     rest = len(values) - len(order)
     return text + (f"\n... and {rest:,} more" if rest else "")
+
+
+def _ranked(
+    columns: dict[str, Any], most: int, lowest: bool
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The scores, the rows of the first ones in order, and the sum."""
+    values = np.asarray([*columns.values()][-1], np.float64)
+    order = np.argsort(values if lowest else -values, kind="stable")[:most]
+    return values, order, float(values.sum())
+
+
+def score_rows(
+    columns: dict[str, Any], most: int, *, share: bool = False, lowest: bool = False
+) -> list[dict[str, Any]]:
+    """The rows of `score_table` for programs; the score is under that name."""
+    *others, _ = columns
+    values, order, total = _ranked(columns, most, lowest)
+    rows = []
+    for rank, at in enumerate(order, 1):
+        row = {"rank": rank, **{key: columns[key][at] for key in others}, "score": values[at]}
+        if share:
+            row["share"] = values[at] / total if total > 0 else None
+        rows.append(row)
+    return rows
 
 
 def _cell(value: Any) -> str:
@@ -134,10 +156,13 @@ def aligned_rows(rows: Mapping[str, str]) -> str:
 
 def component_sizes(sizes: np.ndarray, kind: str = "") -> str:
     """The number of components, and the size of the largest."""
-    text = f"{len(sizes):,}{kind}"
-    if len(sizes) > 1:
-        largest = sizes.max()
-        text += f"; the largest has {_vertices(largest)} ({largest / sizes.sum():.1%})"
+    return _components(len(sizes), sizes.max(initial=0), sizes.sum(), kind)
+
+
+def _components(count: int, largest: int, n: int, kind: str = "") -> str:
+    text = f"{count:,}{kind}"
+    if count > 1:
+        text += f"; the largest has {_vertices(largest)} ({largest / n:.1%})"
     return text
 
 
@@ -153,68 +178,108 @@ def _vertices(count: int) -> str:
     return f"{count:,} vertex" if count == 1 else f"{count:,} vertices"
 
 
-def describe(name: str, edges: EdgeList, weighted: bool = False) -> str:
-    """The output of ``torchcent info``."""
+def summary(
+    name: str, edges: EdgeList, weighted: bool = False, device: str = "cpu"
+) -> dict[str, Any]:
+    """What ``torchcent info`` finds, under the keys of ``--json``, and the plan of betweenness."""
     graph = edges.graph(weighted=weighted)
-    degree = np.sort(graph.degree.numpy())
-    n = graph.num_nodes
+    degree = graph.degree.numpy()
+    n, weight = graph.num_nodes, edges.edge_weight
     row, col = edges.edge_index
     loops = int((row == col).sum())
-    weight = edges.edge_weight
-    in_file = f"{edges.num_edges:,} rows" + (f", {loops:,} self-loops" if loops else "")
-    if loops < edges.num_edges and both_directions(row.numpy(), col.numpy()):
-        in_file += ", every edge in both directions"
-        if weight is not None and not both_directions(row.numpy(), col.numpy(), weight.numpy()):
-            in_file += ", some of them with different weights"
-    rows = {
+    labels = edges.labels
+    found: dict[str, Any] = {
         "graph": name,
-        "vertices": f"{n:,}" + _named(edges),
-        "edges": (f"{graph.num_slots:,} arcs, directed" if graph.directed else
-                  f"{graph.num_slots // 2:,}, undirected ({graph.num_slots:,} slots)"),
-        "in the file": in_file,
-        "weights": _weights(weight, weighted),
-    }  # fmt: skip
-    if edges.positions is not None:
-        rows["positions"] = _positions(edges)
-    if n:
-        rows["components"] = component_sizes(np.bincount(graph.components.numpy()))
-        rows["degree"] = (
-            f"{degree.mean():.2f} on average, median {np.median(degree):g}, "
-            f"from {degree[0]:,} to {degree[-1]:,}"
+        "vertices": n,
+        "edges": graph.num_slots if graph.directed else graph.num_slots // 2,
+        "directed": graph.directed,
+        "labels": [labels[0], labels[-1]] if labels is not None and len(labels) else None,
+        "rows": edges.num_edges,
+        "self_loops": loops,
+        "both_directions": loops < edges.num_edges and both_directions(row.numpy(), col.numpy()),
+        "weights": None,
+        "positions": None if edges.positions is None else _positions(edges),
+    }
+    if weight is not None and weight.numel():
+        least, most = float(weight.min()), float(weight.max())
+        found["weights"] = {"min": least, "max": most, "used": weighted}
+        same = not found["both_directions"] or both_directions(
+            row.numpy(), col.numpy(), weight.numpy()
         )
-        rows["low degree"] = f"{(degree == 0).sum():,} of degree 0, {(degree == 1).sum():,} of 1"
+        found["weights"]["by_direction"] = not same
+    if n:
+        sizes = np.bincount(graph.components.numpy())
+        found["components"], found["largest_component"] = len(sizes), sizes.max()
+        found["degree"] = {
+            "mean": degree.mean(), "median": np.median(degree), "min": degree.min(),
+            "max": degree.max(),
+        }  # fmt: skip
+        found["degree_0"], found["degree_1"] = (degree == 0).sum(), (degree == 1).sum()
         if _ops.available:
-            depth = _hops.depth(graph.rowptr, graph.col)
-            rows["depth"] = f"at least {depth:,} (two breadth-first searches)"
+            found["depth_at_least"] = _hops.depth(graph.rowptr, graph.col)
+    found["plan"] = torchcent.explain(graph.to(device))
+    return found
+
+
+def describe(found: Mapping[str, Any]) -> str:
+    """The output of ``torchcent info``, given `summary`."""
+    edges, labels, weights = found["edges"], found["labels"], found["weights"]
+    in_file = f"{found['rows']:,} rows"
+    in_file += f", {found['self_loops']:,} self-loops" if found["self_loops"] else ""
+    if found["both_directions"]:
+        in_file += ", every edge in both directions"
+        if weights is not None and weights["by_direction"]:
+            in_file += ", some of them with different weights"
+    called = ""
+    if labels is not None:
+        first, last = (_cut(str(label)) for label in labels)
+        called = f", called {first}" + (f" to {last}" if found["vertices"] > 1 else "")
+    rows = {
+        "graph": found["graph"],
+        "vertices": f"{found['vertices']:,}{called}",
+        "edges": (f"{edges:,} arcs, directed" if found["directed"] else
+                  f"{edges:,}, undirected ({2 * edges:,} slots)"),
+        "in the file": in_file,
+        "weights": "none" if weights is None else _weights(weights),
+    }  # fmt: skip
+    if found["positions"] is not None:
+        rows["positions"] = _in_place(found["positions"])
+    if "degree" in found:
+        degree = found["degree"]
+        count, largest = found["components"], found["largest_component"]
+        rows["components"] = _components(count, largest, found["vertices"])
+        rows["degree"] = (
+            f"{degree['mean']:.2f} on average, median {degree['median']:g}, "
+            f"from {degree['min']:,} to {degree['max']:,}"
+        )
+        rows["low degree"] = f"{found['degree_0']:,} of degree 0, {found['degree_1']:,} of 1"
+    if "depth_at_least" in found:
+        rows["depth"] = f"at least {found['depth_at_least']:,} (two breadth-first searches)"
     return f"{aligned_rows(rows)}\n\nbetweenness would run so:\n" + "\n".join(
-        f"  {line}" for line in str(torchcent.explain(graph)).split("\n")
+        f"  {line}" for line in str(found["plan"]).split("\n")
     )
 
 
-def _weights(weight: Tensor | None, used: bool) -> str:
-    if weight is None or not weight.numel():
-        return "none"
-    how = "taken for distances" if used else "not used without --weights or --similarity"
-    return f"{float(weight.min()):g} to {float(weight.max()):g}, {how}"
+def _weights(found: Mapping[str, Any]) -> str:
+    how = "taken for distances" if found["used"] else "not used without --weights or --similarity"
+    return f"{found['min']:g} to {found['max']:g}, {how}"
 
 
-def _positions(edges: EdgeList) -> str:
+def _positions(edges: EdgeList) -> dict[str, Any]:
     """Ranges of x and y, the coordinate system, and how many vertices have no position."""
     assert edges.positions is not None
     place = edges.positions[edges.positions.isfinite().all(1)]
-    if not len(place):
+    found: dict[str, Any] = {"crs": edges.crs, "lacking": edges.num_nodes - len(place)}
+    if len(place):
+        low, high = place.amin(0).tolist(), place.amax(0).tolist()
+        found |= {"x": [low[0], high[0]], "y": [low[1], high[1]]}
+    return found
+
+
+def _in_place(found: Mapping[str, Any]) -> str:
+    if "x" not in found:
         return "none is known"
-    (west, south), (east, north) = place.amin(0).tolist(), place.amax(0).tolist()
+    (west, east), (south, north) = found["x"], found["y"]
     text = f"x {west:.8g} to {east:.8g}, y {south:.8g} to {north:.8g}"
-    text += f", {edges.crs:.40}" if edges.crs else ", coordinate system unknown (--crs)"
-    lacking = edges.num_nodes - len(place)
-    return text + (f"; {_vertices(lacking)} without" if lacking else "")
-
-
-def _named(edges: EdgeList) -> str:
-    labels = edges.labels
-    if labels is None or not len(labels):
-        return ""
-    if len(labels) == 1:
-        return f", called {_cut(str(labels[0]))}"
-    return f", called {_cut(str(labels[0]))} to {_cut(str(labels[-1]))}"
+    text += f", {found['crs']:.40}" if found["crs"] else ", coordinate system unknown (--crs)"
+    return text + (f"; {_vertices(found['lacking'])} without" if found["lacking"] else "")

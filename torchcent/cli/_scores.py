@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,8 +12,15 @@ import torch
 from torch import Tensor
 
 import torchcent
-from torchcent.cli import _common
-from torchcent.cli._report import edge_columns, edge_rows, geometry, score_table, vertex_columns
+from torchcent.cli import _common, _output
+from torchcent.cli._report import (
+    edge_columns,
+    edge_rows,
+    geometry,
+    score_rows,
+    score_table,
+    vertex_columns,
+)
 from torchcent.io import EdgeList, _geo, write_scores
 from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
 from torchcent.io._scores import check_scores_path
@@ -24,74 +30,18 @@ from torchcent.plots._scores import check_plot_path, plot_scores
 
 @dataclass(frozen=True)
 class Measure:
-    """A subcommand that scores a graph.
+    """What a subcommand that scores a graph computes.
 
     Attributes:
-        help: one line of help.
-        options: adds the measure's own options.
         run: ``(graph, arguments) -> (title of the scores, scores)``; scores are ``[n]``, or one per
             input column if ``arguments.edges``.
-        engines: the accepted values of ``--engine``.
         share: whether to show each score's share of the sum.
         lowest: whether the lowest scores are the most central, and are listed first.
-        checkpoint: whether it accepts `--checkpoint`.
     """
 
-    help: str
-    options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[torchcent.Graph, argparse.Namespace], tuple[str, Tensor]]
-    engines: str = _common.DISTANCE_ENGINES
     share: bool = False
     lowest: bool = False
-    checkpoint: bool = False
-
-
-def _betweenness_options(parser: argparse.ArgumentParser) -> None:
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--edges", action="store_true", help="score the edges, not the vertices")
-    kind.add_argument("--stress", action="store_true", help="count paths: stress centrality")
-    scale = parser.add_mutually_exclusive_group()
-    scale.add_argument(
-        "--normalized", action="store_true", default=None,
-        help="divide by the number of pairs (the default, except for --stress)",
-    )  # fmt: skip
-    scale.add_argument("--raw", dest="normalized", action="store_false", help="do not divide")
-    parser.add_argument("--endpoints", action="store_true", help="also count the ends of a path")
-    parser.add_argument(
-        "--tie-tolerance", type=float, default=0.0, metavar="T",
-        help="with weights: relative tolerance within which paths count as shortest (0)",
-    )  # fmt: skip
-    _reduce_option(parser)
-    _pivot_options(parser)
-    parser.add_argument(
-        "--approx", type=_accuracy, metavar="EPS[,DELTA]",
-        help="estimate all scores to within EPS, with probability 1 - DELTA (0.1)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--time-limit", type=float, metavar="SECONDS",
-        help="with --approx: return the best estimates after this time",
-    )  # fmt: skip
-
-
-def _reduce_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--reduce", type=_reductions, default="auto", metavar="HOW",
-        help="exact reductions before the search: auto (those that pay), none, or some of "
-        "fold,blocks,twins,chains",
-    )  # fmt: skip
-
-
-def _reductions(text: str) -> str | list[str]:
-    return text if text in ("auto", "none") else text.split(",")
-
-
-def _accuracy(text: str) -> tuple[float, float]:
-    """Parses ``0.01`` or ``0.01,0.1``."""
-    epsilon, _, delta = text.partition(",")
-    try:
-        return float(epsilon), float(delta or 0.1)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not EPS or EPS,DELTA") from None
 
 
 def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcent.Approximation:
@@ -108,7 +58,7 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
     options = _arguments(args)
     del options["engine"]
     return torchcent.betweenness_approx(
-        graph, *args.approx, time_limit=args.time_limit,
+        graph, *args.approx, time_limit=args.time_limit, ties=args.ties,
         generator=torch.Generator().manual_seed(args.seed), **options,
     )  # fmt: skip
 
@@ -118,6 +68,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
     options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
+    options["ties"] = args.ties
     options["reduce"] = args.reduce
     if args.normalized is not None:
         options["normalized"] = args.normalized
@@ -126,16 +77,6 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     if args.stress:
         return name, torchcent.stress(graph, **options)
     return name, torchcent.betweenness(graph, endpoints=args.endpoints, **options)
-
-
-def _closeness_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--classic", action="store_true",
-        help="1 / mean distance, without Wasserman and Faust's factor for disconnected graphs",
-    )  # fmt: skip
-    _cutoff_option(parser)
-    _outgoing_option(parser)
-    _pivot_options(parser)
 
 
 def _closeness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
@@ -147,40 +88,15 @@ def _closeness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, T
     return "closeness", score
 
 
-def _harmonic_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--normalized", action="store_true", help="divide by n - 1")
-    _cutoff_option(parser)
-    _outgoing_option(parser)
-    _pivot_options(parser)
-
-
 def _harmonic(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
     options = {**_pivots(args), **_arguments(args), "normalized": args.normalized}
     options["cutoff"] = args.cutoff
     return "harmonic centrality", torchcent.harmonic(_turned(graph, args.outgoing), **options)
 
 
-def _eccentricity_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--component", action="store_true",
-        help="only over reachable vertices (otherwise inf if some are unreachable)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--incoming", action="store_true", help="distances to the vertex, not from it"
-    )
-
-
 def _eccentricity(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
     options = {**_arguments(args), "disconnected": "component" if args.component else "inf"}
     return "eccentricity", torchcent.eccentricity(_turned(graph, args.incoming), **options)
-
-
-def _percolation_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--states", metavar="FILE", required=True,
-        help="one vertex and its state, a number >= 0, per line; other vertices have 0",
-    )  # fmt: skip
-    _reduce_option(parser)
 
 
 def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
@@ -204,49 +120,14 @@ def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     return "percolation", score
 
 
+#: the options of each are in ``_torchcent_command/_scores.py``
 MEASURES = {
-    "betweenness": Measure(
-        "shortest paths through each vertex or edge", _betweenness_options, _betweenness,
-        "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor", share=True,
-        checkpoint=True,
-    ),
-    "percolation": Measure(
-        "percolation through each vertex, given a state of each vertex", _percolation_options,
-        _percolation, "auto, lanes, queue or tensor; with weights auto, relax, dijkstra or tensor",
-        checkpoint=True,
-    ),
-    "closeness": Measure(
-        "reciprocal of the mean distance to each vertex", _closeness_options, _closeness,
-        checkpoint=True,
-    ),
-    "harmonic": Measure(
-        "sum of the reciprocal distances to each vertex", _harmonic_options, _harmonic,
-        checkpoint=True,
-    ),
-    "eccentricity": Measure(
-        "distance from each vertex to the farthest one, the smallest first",
-        _eccentricity_options, _eccentricity, lowest=True,
-    ),
-}  # fmt: skip
-
-
-def _cutoff_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--cutoff", type=float, metavar="LENGTH", help="count only pairs at most so far apart"
-    )
-
-
-def _outgoing_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--outgoing", action="store_true", help="distances from the vertex, not to it"
-    )
-
-
-def _pivot_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--sources", type=int, metavar="K", help="estimate from K random pivots instead of all"
-    )
-    _common.seed_option(parser)
+    "betweenness": Measure(_betweenness, share=True),
+    "percolation": Measure(_percolation),
+    "closeness": Measure(_closeness),
+    "harmonic": Measure(_harmonic),
+    "eccentricity": Measure(_eccentricity, lowest=True),
+}
 
 
 def _pivots(args: argparse.Namespace) -> dict[str, Any]:
@@ -263,35 +144,12 @@ def _arguments(args: argparse.Namespace) -> dict[str, Any]:
     return {**_common.run_arguments(args), "dtype": getattr(torch, args.dtype)}
 
 
-def add_parsers(add: _common.Add) -> None:
-    """Adds a subcommand for each measure."""
-    for name, measure in MEASURES.items():
-        parser = add(name, measure.help)
-        _common.graph_options(parser)
-        measure.options(parser)
-        parser.add_argument(
-            "-o", "--out", metavar="OUT",
-            help="write the scores: .csv .tsv .npy .npz .parquet .json; with coordinates also "
-            ".geojson .gpkg",
-        )  # fmt: skip
-        _common.escape_option(parser)
-        parser.add_argument(
-            "--plot", metavar="FILE",
-            help="write a figure: .png .svg .pdf; with coordinates, a map coloured by the scores",
-        )  # fmt: skip
-        parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
-        running = _common.run_options(parser, measure.engines)
-        running.add_argument("--dtype", choices=("float32", "float64"), default="float64")
-        if measure.checkpoint:
-            _common.checkpoint_option(running)
-        parser.set_defaults(call=_score, measure=measure)
-
-
-def _score(args: argparse.Namespace) -> None:
+def score(args: argparse.Namespace) -> None:
     # fail fast: check everything possible before the computation
-    by_edge = getattr(args, "edges", False)
-    if args.out is not None:
-        check_scores_path(args.out)
+    by_edge, measure = getattr(args, "edges", False), MEASURES[args.command]
+    out = _output.target(args, "csv")
+    if out is not None:
+        check_scores_path(out)
     if args.plot is not None:
         check_plot_path(args.plot)
     if args.top < 0:
@@ -299,21 +157,22 @@ def _score(args: argparse.Namespace) -> None:
     approx, limit = getattr(args, "approx", None), getattr(args, "time_limit", None)
     if limit is not None and approx is None:
         raise ValueError("--time-limit: only with --approx")
-    if limit is not None and args.checkpoint is not None:
+    if limit is not None and getattr(args, "checkpoint", None) is not None:
         raise ValueError("--time-limit and --checkpoint exclude each other")
-    _common.prepare(args, devices=args.measure.checkpoint, group=args.measure.checkpoint)
+    _common.prepare(args, devices="checkpoint" in args, group="checkpoint" in args)
     edges, graph, started = _common.load_graph(args)
-    _check_positions(args, edges, by_edge)
+    _check_positions(args, out, edges, by_edge)
     args.vertex_labels = edges.vertex_labels
     found = None
     if approx is not None:
         found = _approximation(graph, args)
         name, scores = "betweenness", found.scores
     else:
-        name, scores = args.measure.run(graph, args)
+        name, scores = measure.run(graph, args)
     if not _common.leads():
         return
     _common.remark_run(args, graph, started)
+    run = _common.about_run(args, graph, started)
     if found is not None:
         _common.remark(args, f"{found.in_words} ({found.reason})")
     columns = (edge_columns if by_edge else vertex_columns)(edges, graph, name, scores)
@@ -330,8 +189,8 @@ def _score(args: argparse.Namespace) -> None:
             "epsilon": found.epsilon, "delta": found.delta, "method": found.method,
             "samples": found.samples, "seed": args.seed,
         }  # fmt: skip
-    shown = {"share": args.measure.share, "lowest": args.measure.lowest}
-    if args.top:
+    shown = {"share": measure.share, "lowest": measure.lowest}
+    if args.top and args.out != _output.STANDARD and not args.json:
         print(score_table(columns, args.top, **shown))
     if getattr(args, "states", None) is not None:
         about |= {"states": args.states}
@@ -342,19 +201,27 @@ def _score(args: argparse.Namespace) -> None:
         about |= {"cutoff": args.cutoff}
     if graph.is_weighted:
         about |= {"weights": args.similarity or "distances"}
+        if getattr(args, "ties", "decimal") != "decimal":
+            about |= {"ties": args.ties}
         if getattr(args, "tie_tolerance", 0):
             about |= {"tie_tolerance": args.tie_tolerance}
-    if args.out is not None:
+    if args.json:
+        top = score_rows(columns, args.top, **shown)
+        _output.show_json(run | about | {"out": args.out, "plot": args.plot, "top": top})
+    if out is not None:
         table = {k.replace(" ", "_"): v for k, v in columns.items()}
-        write_scores(
-            args.out, table, about, escape_formulas=args.escape_formulas,
-            geometry=geometry(edges, graph, by_edge), crs=edges.crs,
-        )  # fmt: skip
-        _common.remark(args, f"scores in {args.out}")
+        place = geometry(edges, graph, by_edge)
+
+        def write(path: str) -> None:
+            write_scores(
+                path, table, about, escape_formulas=args.escape_formulas, geometry=place,
+                crs=edges.crs,
+            )  # fmt: skip
+
+        _output.deliver(args, "scores", out, write)
     if args.plot is not None:
-        where = os.path.basename(args.graph).removeprefix("networkx:")
         pivots = f", estimated from {args.sources:,} pivots" if about.get("sources") else ""
-        title = f"{name.capitalize()} in {where}{pivots}"
+        title = f"{name.capitalize()} in {_common.title(args)}{pivots}"
         interval = None
         if found is not None and found.method != "exact":
             title, interval = f"{title}, {found.in_words}", (found.lower, found.upper)
@@ -365,7 +232,7 @@ def _score(args: argparse.Namespace) -> None:
                 edges.edge_index[:, rows] if by_edge else graph.to_edge_index(), edges.positions,
                 scores[rows], edges.labels if named else None, edges=by_edge, measure=name,
                 path=args.plot, title=title,
-                lowest=args.measure.lowest, crs=edges.crs,
+                lowest=measure.lowest, crs=edges.crs,
             )  # fmt: skip
         else:
             plot_scores(
@@ -375,13 +242,15 @@ def _score(args: argparse.Namespace) -> None:
         _common.remark(args, f"figure in {args.plot}")
 
 
-def _check_positions(args: argparse.Namespace, edges: EdgeList, by_edge: bool) -> None:
+def _check_positions(
+    args: argparse.Namespace, out: str | None, edges: EdgeList, by_edge: bool
+) -> None:
     """Checks, before the computation, the outputs that need positions."""
     lacks = f"{args.graph} has no coordinates; --coordinates FILE gives them"
-    if args.out is not None:
-        if edges.positions is None and split_suffix(args.out)[0] in _geo.SUFFIXES:
-            raise ValueError(f"{args.out}: {lacks}")
-        check_scores_path(args.out, edges.crs)
+    if out is not None:
+        if edges.positions is None and split_suffix(out)[0] in _geo.SUFFIXES:
+            raise ValueError(f"{out}: {lacks}")
+        check_scores_path(out, edges.crs)
     if args.plot is not None and by_edge and edges.positions is None:
         raise ValueError(f"--plot with --edges draws a map, but {lacks}")
 

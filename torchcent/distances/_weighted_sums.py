@@ -81,13 +81,13 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
         plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), compiled, tensor
     )  # fmt: skip
     total = sums.new_zeros(sources.numel(), 4)
-    unit = graph.scale.unit
+    per_one = graph.scale.per_one
     total[place[:, None], torch.tensor([FAR, HARMONIC, REACH], device=sums.device)] = (
-        sums * sums.new_tensor([unit, 1 / unit, 1])
+        sums / sums.new_tensor([per_one, 1 / per_one, 1])
     )
     return Sums(
         total,
-        total.new_zeros(sources.numel()).index_copy_(0, place, farthest * unit),
+        total.new_zeros(sources.numel()).index_copy_(0, place, farthest / per_one),
         total.new_zeros(0, dtype=torch.int64),
     )
 

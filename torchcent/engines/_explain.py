@@ -28,6 +28,7 @@ def explain(
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     engine: str = "auto",
     strategy: str = "auto",
     warp_size: int = 32,
@@ -38,8 +39,8 @@ def explain(
 
     `measure` is the name of any measure that searches from all vertices or from pivots. For a
     batch, the plan covers all its graphs, and `graphs` lists how many use which engine. `strategy`,
-    `warp_size`, `reduce` and `tie_tolerance` are for measures that count paths only. The function
-    raises the errors that the measure itself would raise before it starts.
+    `warp_size`, `reduce`, `tie_tolerance` and `ties` are for measures that count paths only. The
+    function raises the errors that the measure itself would raise before it starts.
 
     Deprecated since 0.2: the measure as the second positional argument, which is now `edge_weight`,
     as in all other functions. The name of a measure is still accepted there, with a warning.
@@ -62,7 +63,9 @@ def explain(
         edge_weight, measure = None, edge_weight
     check.choice(measure, "measure", known)
     distances = _measures.MEASURES[measure].family == "distances"
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     if distances:
         check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
         if strategy != "auto":

@@ -161,7 +161,7 @@ def run(
         key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
         outputs: tuple[Tensor, ...] = (*found.values(), overflow)
         kinds: list[Kind] = ["sum" for _ in outputs]
-        weight = none if graph.weight is None else graph.weight
+        weight, per_one = (none, None) if graph.weight is None else graph._scaled_per_graph
         inputs = graph.rowptr, graph.col, weight, ptr, begins, ends
         search = Search(key, parts, inputs, outputs, tuple(kinds), compute)
         # The kernels of the CPU need what `room_for` counts.
@@ -169,9 +169,19 @@ def run(
         setting = Setting(device, workspace, bar, quick)
         _run.run(search, setting, scale)
         bar.update(total - bar.n)
+    if per_one is not None and "distances" in wanted:
+        _in_lengths(graph, found["distances"], per_one)
     paths = set(wanted) - {"distances"}
     lost = overflow.cpu().numpy().nonzero()[0].tolist() if paths else []
     return Found(**found, overflowed=lost)
+
+
+def _in_lengths(graph: Graph, distances: Tensor, per_one: Tensor) -> None:
+    """Converts sums of distances in the units of each graph to those of the weights."""
+    of_vertex = per_one if graph.batch is None else per_one[graph.batch]
+    for column in (FARNESS, FARTHEST, FARTHEST_OUT):
+        distances[:, column] /= of_vertex
+    distances[:, HARMONIC] *= of_vertex
 
 
 def lanes(device: torch.device) -> int:

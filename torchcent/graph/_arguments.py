@@ -23,11 +23,18 @@ def as_graph(
     ptr: Tensor | None = None,
     *,
     memory: int | None = None,
+    ties: str = "decimal",
 ) -> Graph:
     """Returns the given Graph, or builds one from the first arguments of a measure.
 
-    `memory` limits the memory for building it.
+    `memory` limits the memory for building it. With `ties` "float", decimal weights are taken for
+    the float64 numbers next to them.
     """
+    if ties != "decimal":
+        check.choice(ties, "ties", ("decimal", "float"))
+        return as_graph(
+            edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory
+        )._with_float_ties
     if directed is not None:
         check.flag(directed, "directed")
     if isinstance(edge_index, Graph):

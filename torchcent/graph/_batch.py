@@ -58,6 +58,7 @@ def part(graph: Graph, number: int) -> Graph:
             graph.directed,
             None if graph.weight is None else graph.weight[slots],
             _trusted=True,
+            _float_ties=graph._float_ties,
         )
     return parts[number]
 

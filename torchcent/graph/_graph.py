@@ -405,7 +405,8 @@ class Graph(Exports):
         slot, ids = (None if x is None else x.to(device) for x in self._columns)
         weight, ptr = (None if x is None else x.to(device) for x in (self.weight, self.ptr))
         col = self.col.to(device)
-        return Graph(rowptr, col, slot, self.directed, weight, ptr, _trusted=True, _ids=ids)
+        parts = (rowptr, col, slot, self.directed, weight, ptr)
+        return Graph(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties)
 
     def unweighted(self) -> Graph:
         """The same graph without weights, for counting hops (itself if it has none).
@@ -444,7 +445,7 @@ class Graph(Exports):
         elif ids is not None:
             ids = ids.flip(0)
         parts = (colptr, row, slot, self.directed, self.back_weight, self.ptr)
-        return Graph(*parts, _trusted=True, _ids=ids)
+        return Graph(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties)
 
     def __getstate__(self) -> dict[str, Any]:
         slot = None if self._columns == (None, None) else self.slot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import IO
 
 from torchcent.check import _common as check
 from torchcent.check import _files as check_files
@@ -20,6 +21,7 @@ from torchcent.io._parquet import read_parquet
 from torchcent.io._positions import with_positions
 from torchcent.io._pt import read_pt
 from torchcent.io._scores import write_scores
+from torchcent.io._stream_input import format_of_data, load_stream
 from torchcent.io._text import read_edges
 from torchcent.io._write import write
 
@@ -135,7 +137,57 @@ def read(
         >>> folder.cleanup()
     """
     name = check_files.path(path)
-    kind = format_of(name, format)
+    return _read(
+        name, format_of(name, format), None, directed, num_nodes, skip, text_labels, source_column,
+        target_column, weight_column, coordinates, crs, memory,
+    )  # fmt: skip
+
+
+def read_stream(
+    file: IO[bytes],
+    name: str,
+    *,
+    directed: bool | None = None,
+    format: str | None = None,
+    num_nodes: int | None = None,
+    skip: int = 0,
+    text_labels: bool = False,
+    source_column: int | str | None = None,
+    target_column: int | str | None = None,
+    weight_column: int | str | None = None,
+    coordinates: str | os.PathLike[str] | None = None,
+    crs: str | None = None,
+    memory: int | None = None,
+) -> EdgeList:
+    """Reads a graph from a stream such as standard input, whose `name` stands in messages.
+
+    The arguments are those of :func:`read`. Without `format` the data tell it: text of unknown form
+    is an edge list. METIS has no mark of its own and must be named. The whole stream is in memory.
+    """
+    kind = None if format is None else format_of(name, format)
+    data = load_stream(file, Budget.of(name, check.byte_budget(memory)))
+    return _read(
+        name, kind or format_of_data(data), data, directed, num_nodes, skip, text_labels,
+        source_column, target_column, weight_column, coordinates, crs, memory,
+    )  # fmt: skip
+
+
+def _read(
+    name: str,
+    kind: str,
+    data: bytes | None,
+    directed: bool | None,
+    num_nodes: int | None,
+    skip: int,
+    text_labels: bool,
+    source_column: int | str | None,
+    target_column: int | str | None,
+    weight_column: int | str | None,
+    coordinates: str | os.PathLike[str] | None,
+    crs: str | None,
+    memory: int | None,
+) -> EdgeList:
+    """Checks the arguments and reads the file, or the data if they are given."""
     directed = check_values.flag_or_none(directed, "directed")
     if num_nodes is not None:
         num_nodes = check_files.count(num_nodes, "num_nodes")
@@ -168,10 +220,10 @@ def read(
         if kind == "edges":
             edges = read_edges(
                 name, limits, directed=directed, num_nodes=num_nodes, skip=skip,
-                text_labels=text_labels, choice=choice,
+                text_labels=text_labels, choice=choice, data=data,
             )  # fmt: skip
         else:
-            data = load_bytes(name, limits)
+            data = load_bytes(name, limits) if data is None else data
             edges = _read_graph(name, kind, data, directed, num_nodes, limits, attribute)
         return with_positions(edges, name, place, crs, limits)
 

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 import torch
 
-from torchcent.io._files import check_folder, replacing
+from torchcent.io._files import check_target, replacing
 from torchcent.io._scores import fixed_width
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def check_closure_path(path: str | os.PathLike[str]) -> str:
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in _SUFFIXES:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
-    check_folder(path)
+    check_target(path)
     return suffix
 
 

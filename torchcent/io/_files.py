@@ -88,7 +88,7 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
     try:
         with open(path, "rb") as raw:
             limits.allow(os.fstat(raw.fileno()).st_size, "the size of the file")
-            data = _joined(chunks(raw, compression, limits), limits) if raw.peek(1) else b""
+            data = joined(chunks(raw, compression, limits), limits) if raw.peek(1) else b""
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -102,7 +102,7 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
     return data
 
 
-def _joined(parts: Iterator[bytes], limits: Budget) -> bytes:
+def joined(parts: Iterator[bytes], limits: Budget) -> bytes:
     """Joins all chunks; the decompressed size is checked against the limit as it grows."""
     whole = io.BytesIO()
     for chunk in parts:
@@ -162,9 +162,12 @@ def encodes(text: str) -> bool:
     return True
 
 
-def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raises FileNotFoundError if the parent directory of ``path`` does not exist."""
-    _replacing.check_folder(check_files.path(path))
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raises an error if :func:`replacing` would refuse the path."""
+    path = check_files.path(path)
+    if split_suffix(path)[1] == ".zst":
+        raise ValueError(f"{path}: .zst is read only; accepted: .gz, .bz2, .xz")
+    _replacing.check_target(path)
 
 
 @contextlib.contextmanager
@@ -174,9 +177,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     See ``runtime._replacing``. ``.gz``, ``.bz2`` and ``.xz`` compress regular files.
     """
     path = check_files.path(path)
+    check_target(path)
     suffix = split_suffix(path)[1]
-    if suffix == ".zst":
-        raise ValueError(f"{path}: .zst is read only; accepted: .gz, .bz2, .xz")
     with (
         _replacing.replacing(path) as (raw, regular),
         compressing(raw, suffix if regular else "") as file,

@@ -18,7 +18,7 @@ from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
 from torchcent.io import _geo
-from torchcent.io._files import check_folder, replacing, split_suffix
+from torchcent.io._files import check_target, replacing, split_suffix
 from torchcent.io._write import quoted, write_rows
 from torchcent.runtime._optional import need
 
@@ -134,7 +134,7 @@ def check_scores_path(path: str | os.PathLike[str], crs: str | None = None) -> s
         need("pyarrow", "io", "writing .parquet")
     if suffix in _geo.SUFFIXES:
         _geo.check_geo(suffix, crs)
-    check_folder(path)
+    check_target(path)
     return suffix
 
 

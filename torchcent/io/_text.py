@@ -49,13 +49,17 @@ def read_edges(
     skip: int = 0,
     text_labels: bool = False,
     choice: Choice | None = None,
+    data: bytes | None = None,
 ) -> EdgeList:
-    """Reads a text edge list; see :func:`torchcent.read`."""
+    """Reads a text edge list, the file or the data; see :func:`torchcent.read`."""
     choice = choice or Choice()
     try:
+        if data is not None:
+            raise IrregularText
         columns, said, layout = _streamed(path, limits, skip, text_labels, choice)
     except IrregularText:
-        columns, said, layout = _whole(path, limits, skip, text_labels, choice)
+        data = load_bytes(path, limits) if data is None else data
+        columns, said, layout = _whole(path, data, limits, skip, text_labels, choice)
     if layout and not (skip or layout.header or said.num_nodes is not None):
         _warn_of_counts(path, columns)
     if layout and layout.left is not None:
@@ -100,9 +104,10 @@ def _streamed(path: str, limits: Budget, skip: int, text_labels: bool, choice: C
         raise IrregularText from None
 
 
-def _whole(path: str, limits: Budget, skip: int, text_labels: bool, choice: Choice) -> _Found:
+def _whole(
+    path: str, data: bytes, limits: Budget, skip: int, text_labels: bool, choice: Choice
+) -> _Found:
     """Reads any text."""
-    data = load_bytes(path, limits)
     limits.text("edges", data)
     data = _skipped(path, text_bytes(path, data), skip)
     said = declared(path, comment_lines(data))

@@ -18,7 +18,7 @@ from torch import Tensor
 from torchcent.check import _files as check_files
 from torchcent.graph import Graph
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._files import encodes, format_of, replacing, split_suffix
+from torchcent.io._files import check_target, encodes, format_of, replacing, split_suffix
 from torchcent.io._layout import is_number
 from torchcent.runtime._optional import need
 
@@ -70,9 +70,7 @@ def write(
         1	2
         >>> folder.cleanup()
     """
-    kind = format_of(path, format)
-    if kind not in _WRITERS:
-        raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
+    kind = check_graph_path(path, format)
     if not isinstance(graph, (EdgeList, Graph)):
         raise TypeError(f"graph must be a Graph or an EdgeList, got {type(graph).__name__}")
     edges = _on_cpu(graph) if isinstance(graph, EdgeList) else _edges_of(graph)
@@ -82,6 +80,17 @@ def write(
     name = check_files.path(path)
     with replacing(name) as file:
         writer(file, edges, name)
+
+
+def check_graph_path(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """Returns the format; raises an error if a graph cannot be written to this path."""
+    kind = format_of(path, format)
+    if kind not in _WRITERS:
+        raise ValueError(f"{path}: {kind} is read only; accepted: {', '.join(_WRITERS)}")
+    if kind == "parquet":
+        need("pyarrow", "io", "writing .parquet")
+    check_target(path)
+    return kind
 
 
 def _on_cpu(edges: EdgeList) -> EdgeList:

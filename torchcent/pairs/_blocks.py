@@ -246,7 +246,7 @@ class Blocks:
         graph = self.graph
         launch = _codes.Launch(self._threads(sources.numel()))
         scale, floating = graph.scale, self.dtype.is_floating_point
-        plain = self.dtype == scale.dtype and (scale.whole or floating)
+        plain = self.dtype == scale.dtype and (scale.whole or (floating and scale.per_one == 1))
         found = out if plain else _weighted_rows.empty(graph, sources.numel())
         arcs = _weighted_rows.arcs(graph)
         _weighted_rows.fill(arcs, self.engine, sources, found, control, launch)

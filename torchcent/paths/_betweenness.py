@@ -32,6 +32,7 @@ def betweenness(
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -73,10 +74,13 @@ def betweenness(
         targets: count only paths that end at one of these vertices. `sources` (default: all) are
             then the vertices where paths begin, and nothing is extrapolated.
         generator: for drawing pivots; None uses torch's global generator.
-        tie_tolerance: for weighted paths. With 0, paths are equally short if their lengths, summed
-            from the source in float64, are equal, as in NetworkX: 0.1 + 0.2 is longer than 0.15 +
-            0.15. With t > 0, an arc (u, v) of length w may be on a shortest path if d(u) < d(v) and
-            d(u) + w <= (1 + t) d(v); 1e-9 compensates for rounding.
+        tie_tolerance: for weighted paths. With 0, paths are equally short if their lengths are
+            equal, see `ties`. With t > 0, an arc (u, v) of length w may be on a shortest path if
+            d(u) < d(v) and d(u) + w <= (1 + t) d(v); 1e-9 compensates for rounding.
+        ties: "decimal" computes with decimal weights of up to 6 digits behind the point as they are
+            written, so that 0.1 + 0.2 is as long as 0.15 + 0.15. "float" sums the float64 numbers
+            next to them from the source, as NetworkX does: 0.1 + 0.2 is then longer. Other weights
+            are always summed in float64.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
         engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
             "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with weights
@@ -134,7 +138,9 @@ def betweenness(
         Freeman 1977; Brandes 2001, "A faster algorithm for betweenness centrality";
         Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     request = request_of(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
@@ -157,6 +163,7 @@ def stress(
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -188,7 +195,9 @@ def stress(
     Source:
         Shimbel 1953; Brandes 2008, section 3.7.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     request = request_of(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
@@ -211,6 +220,7 @@ def edge_betweenness(
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -244,7 +254,9 @@ def edge_betweenness(
     Source:
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     request = request_of(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,

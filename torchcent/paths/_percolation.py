@@ -27,6 +27,7 @@ def percolation(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -73,7 +74,9 @@ def percolation(
         Piraveenan, Prokopenko and Hossain 2013, "Percolation centrality: quantifying graph-
         theoretic impact of nodes during percolation in networks".
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     request = request_of(
         graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
         (engine, strategy, warp_size), memory, progress, reduce,

@@ -12,7 +12,7 @@ from torch import Tensor
 from torchcent.check import _files as check_files
 from torchcent.check import _values as check_values
 from torchcent.io import replacing
-from torchcent.io._files import check_folder
+from torchcent.io._files import check_target
 from torchcent.plots import _check as check_plot
 from torchcent.runtime._optional import need
 
@@ -125,7 +125,7 @@ def check_plot_path(path: str | os.PathLike[str]) -> str:
     if suffix not in SUFFIXES:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(SUFFIXES)}")
     need("matplotlib", "plot", "plotting")
-    check_folder(path)
+    check_target(path)
     return suffix
 
 

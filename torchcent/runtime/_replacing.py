@@ -11,11 +11,30 @@ from pathlib import Path
 from typing import IO
 
 
-def check_folder(path: str) -> None:
-    """Raises FileNotFoundError if the parent directory of ``path`` does not exist."""
-    folder = Path(os.path.realpath(path)).parent
-    if not folder.is_dir():
+def check_target(path: str) -> None:
+    """Raises an error if a file cannot be written to ``path``, as far as that is known before.
+
+    Raises:
+        FileNotFoundError: its directory does not exist.
+        PermissionError: its directory cannot be written to.
+        ValueError: it is a directory.
+    """
+    mode = _mode(path)
+    folder = os.path.dirname(os.path.realpath(path))
+    if mode is not None and stat.S_ISDIR(mode):
+        raise ValueError(f"{path}: is a directory, cannot be written as a file")
+    special = mode is not None and not stat.S_ISREG(mode)
+    if not special and not os.path.isdir(folder):
         raise FileNotFoundError(f"{path}: no such directory: {folder}")
+    if not os.access(path if special else folder, os.W_OK):
+        raise PermissionError(f"{path}: no permission to write to {path if special else folder}")
+
+
+def _mode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
 
 
 @contextlib.contextmanager
@@ -29,18 +48,13 @@ def replacing(path: str, durable: bool = False) -> Iterator[tuple[IO[bytes], boo
     value tells whether the file is a regular one. With `durable`, the data are on the disk before
     the file is renamed, so that it is whole even after a power failure.
     """
-    target = Path(os.path.realpath(path))
-    try:
-        mode = target.stat().st_mode
-    except FileNotFoundError:
-        mode = None
-    if mode is not None and stat.S_ISDIR(mode):
-        raise ValueError(f"{path}: is a directory, cannot be written as a file")
+    check_target(path)
+    mode = _mode(path)
     if mode is not None and not stat.S_ISREG(mode):
-        with open(target, "wb") as file:
+        with open(path, "wb") as file:
             yield file, False
         return
-    check_folder(path)
+    target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:

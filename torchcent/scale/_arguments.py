@@ -55,9 +55,9 @@ class Scale:
         """
         if self.key is not None or (self.checkpoint is None and self.group is None):
             return
-        self.key = _digest.plain(
-            {**_digest.of_machine(graph.device), "graph": _digest.of_graph(graph), **request}
-        )
+        ties = {"ties": "float"} if graph._float_ties else {}
+        about = {**_digest.of_machine(graph.device), "graph": _digest.of_graph(graph), **ties}
+        self.key = _digest.plain({**about, **request})
         if self.group is not None:
             self.group.begin()
         if self.checkpoint is not None and self.leads:

@@ -1,0 +1,182 @@
+"""Options that subcommands share: the graph, its weights, the run, the output."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+#: creates the parser of a subcommand from its name, its help, and text to show after the examples
+Add = Callable[..., argparse.ArgumentParser]
+
+#: names for --format; each also by its suffix (torchcent.io.FORMATS)
+FORMATS = (
+    "edges", "abc", "mci", "mtx", "metis", "gr", "graphml", "gml", "npz", "npy", "pt", "parquet",
+)  # fmt: skip
+#: formats that are written (torchcent.io.write), as suffixes
+WRITTEN = (
+    "txt", "tsv", "csv", "edges", "el", "abc", "mtx", "graph", "gr", "npz", "npy", "pt", "parquet",
+)  # fmt: skip
+#: formats of tables of scores (torchcent.io.write_scores)
+TABLES = ("csv", "tsv", "json", "npy", "npz", "parquet", "geojson", "gpkg")
+SIMILARITIES = ("inverse", "log")
+PATH_ENGINES = ("auto", "lanes", "queue", "tensor", "relax", "dijkstra")
+DISTANCE_ENGINES = ("auto", "bits", "tensor", "relax", "dijkstra")
+
+
+def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argparse._ArgumentGroup:
+    """Adds options for the graph and its format; with `weight_options` if weights are distances."""
+    parser.add_argument(
+        "graph", metavar="GRAPH", help="a graph file, networkx:NAME, or - for standard input"
+    )
+    group = parser.add_argument_group("reading")
+    side = group.add_mutually_exclusive_group()
+    side.add_argument(
+        "--directed", action="store_true", default=None,
+        help="a line 'a b' leads from a to b only (default: as the file says, else undirected)",
+    )  # fmt: skip
+    side.add_argument("--undirected", dest="directed", action="store_false", help="both ways")
+    group.add_argument("--format", help=f"overrides the suffix: {', '.join(FORMATS)}")
+    group.add_argument("--num-nodes", type=int, metavar="N", help="including isolated vertices")
+    group.add_argument("--skip", type=int, default=0, metavar="L", help="skip L lines at the top")
+    group.add_argument(
+        "--text-labels", action="store_true", help="ids are names, even if they look like numbers"
+    )
+    for column, what in (
+        ("source", "the first end of an edge"),
+        ("target", "the second end"),
+        ("weight", "weights"),
+    ):
+        group.add_argument(
+            f"--{column}-column", type=_column, metavar="C",
+            help=f"the column of an edge list with {what}: its name in the header, or its number "
+            "from 1",
+        )  # fmt: skip
+    group.add_argument(
+        "--coordinates", metavar="FILE",
+        help="positions of the vertices: DIMACS .co, or a table with columns for the id and x, y "
+        "or lon, lat (default: NAME.co beside NAME.gr, attributes in .graphml and .gml)",
+    )  # fmt: skip
+    group.add_argument(
+        "--crs", metavar="SYSTEM",
+        help="their coordinate system, such as EPSG:4326 (degrees; the default for lon, lat)",
+    )  # fmt: skip
+    if weights:
+        weight_options(parser)
+    return group
+
+
+def weight_options(parser: argparse.ArgumentParser) -> None:
+    """Adds options for the interpretation of the third column."""
+    group = parser.add_argument_group("weights")
+    group.add_argument(
+        "--weights", action=argparse.BooleanOptionalAction, default=None,
+        help="use them as distances, finite and > 0 (default: count hops, with a message)",
+    )  # fmt: skip
+    group.add_argument(
+        "--similarity", choices=SIMILARITIES,
+        help="use them as similarities: the distance is 1/s (inverse) or -ln s (log, for "
+        "probabilities)",
+    )  # fmt: skip
+
+
+def run_options(
+    parser: argparse.ArgumentParser, engines: Sequence[str] = ()
+) -> argparse._ArgumentGroup:
+    """Adds options for the run; with `--engine` if there are several engines."""
+    quiet_option(parser)
+    group = parser.add_argument_group("running")
+    if engines:
+        group.add_argument(
+            "--engine", choices=engines, default="auto",
+            help="default: auto, the fastest"
+            + ("; relax and dijkstra are for weights" if "relax" in engines else ""),
+        )  # fmt: skip
+    group.add_argument(
+        "--device", default="cpu", metavar="DEVICE",
+        help="cpu (the default, even where there is a GPU), cuda, cuda:N, or all: every GPU",
+    )  # fmt: skip
+    group.add_argument("--threads", type=int, metavar="T", help="of the CPU (default: all cores)")
+    memory_option(group)
+    return group
+
+
+def checkpoint_option(group: argparse._ArgumentGroup) -> None:
+    """Adds the option for runs that can be continued."""
+    group.add_argument(
+        "--checkpoint", metavar="FOLDER",
+        help="keep what is finished there: after an interruption, the same command or "
+        "'torchcent resume FOLDER' continues",
+    )  # fmt: skip
+
+
+def memory_option(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--memory", type=_size, metavar="SIZE",
+        help="memory limit for reading and for the run, such as 4G (default: half of free)",
+    )  # fmt: skip
+
+
+def escape_option(parser: argparse.ArgumentParser) -> None:
+    """Adds the option for files of scores."""
+    parser.add_argument(
+        "--escape-formulas", action="store_true",
+        help="in .csv and .tsv, put an apostrophe before names that a spreadsheet would read as "
+        "formulas (=, +, -, @, ...); by default, names are written unchanged",
+    )  # fmt: skip
+
+
+def seed_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="for --sources K (0)")
+
+
+def _column(text: str) -> int | str:
+    """A column by its number or name; names of a header are never numbers."""
+    return int(text) if text.isdecimal() else text
+
+
+def _size(text: str) -> int:
+    """Parses ``500M``, ``4G``, ... as bytes."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    try:
+        return int(float(number) * (units[unit] if unit else 1))
+    except (ValueError, KeyError, OverflowError):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 4G") from None
+
+
+def quiet_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no messages")
+
+
+def json_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json", action="store_true",
+        help="print the result as one JSON object instead of text; its keys are stable",
+    )  # fmt: skip
+
+
+def out_option(
+    parser: argparse.ArgumentParser, what: str, formats: Sequence[str], *, required: bool = False
+) -> None:
+    """Adds ``-o``, and ``--to`` where there are several formats."""
+    suffixes = " ".join(f".{name}" for name in formats)
+    parser.add_argument(
+        "-o", "--out", required=required, metavar="OUT",
+        help=f"write {what}: {suffixes}; - is standard output, in place of other results",
+    )  # fmt: skip
+    if len(formats) > 1:
+        to_option(parser, formats)
+
+
+def to_option(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    parser.add_argument(
+        "--to", choices=formats, help=f"the format on standard output ({formats[0]})"
+    )
+
+
+def numbers(text: str) -> list[float]:
+    """Parses ``1.4,2,4,6``."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list such as 1.4,2,4,6") from None

@@ -1,0 +1,161 @@
+"""The parser of the command line. Nothing here imports PyTorch, which takes seconds."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from _torchcent_command import _files, _mcl, _pairs, _scores
+
+_EXAMPLES = """\
+  torchcent betweenness friends.csv --top 10            # the ten most central vertices
+  torchcent betweenness soc.txt.gz -o scores.csv --plot scores.png
+  torchcent betweenness road.gr --sources 512 --seed 1  # estimate from 512 pivots
+  torchcent betweenness web.mtx --approx 0.001 --time-limit 60
+  torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
+  torchcent betweenness road.gr --weights               # by the lengths in the file
+  torchcent betweenness ppi.tsv --similarity inverse    # the third column is a similarity
+  torchcent closeness soc.txt.gz -o scores.csv          # exact, of all vertices
+  torchcent closeness links.csv --directed --outgoing   # distances from the vertex, not to it
+  torchcent harmonic road.gr --sources 512 --normalized
+  torchcent eccentricity roads.csv --component          # within each component
+  torchcent diameter roads.csv --average --effective 0.9
+  torchcent apsp friends.csv -o dist.npy                # distances of all pairs
+  torchcent apsp roads.csv -o dist.npy --sources 100 > rows.txt
+  torchcent closure calls.csv --directed -o calls.npz   # who reaches whom
+  torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, like mcl
+  torchcent mcl ppi.tsv --sweep 1.4,2,4,6 --plot sweep.png      # which inflation?
+  torchcent betweenness road.gr -o scores.csv --checkpoint road.run   # keep what is finished
+  torchcent info road.run                               # how far is it?
+  torchcent resume road.run                             # continue after Ctrl-C, kill or a crash
+  torchcent info web.mtx                                # a summary and the execution plan
+  torchcent info web.mtx --json | jq .components        # for programs
+  torchcent convert web.mtx.gz web.parquet
+  zcat web.mtx.gz | torchcent convert - - --to csv | head       # pipes
+  torchcent generate rmat --scale 16 --edge-factor 8 -o rmat.npz
+  torchcent completion bash > ~/.local/share/bash-completion/completions/torchcent"""
+
+_GRAPHS = """\
+GRAPH is a file (edge lists .txt .tsv .csv .edges .el, .abc, .mci, .mtx, .graph, .gr, .graphml,
+.gml, .npz, .npy, .pt, .parquet; each also .gz .bz2 .xz .zst) or networkx:NAME with NAME one of
+les_miserables, karate_club, davis_southern_women, florentine_families, or - for standard input:
+its format is that of --format or found in the data, compressed or not."""
+
+
+def _epilog(command: str = "", more: str = "") -> str:
+    """The examples of a command, or of all commands, additional text, and the forms of GRAPH."""
+    lines = [x for x in _EXAMPLES.split("\n") if f"torchcent {command}" in x]
+    return "\n\n".join(filter(None, ["\n".join(["examples:", *lines]), more, _GRAPHS]))
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports errors in one line with what may have been meant; accepts no abbreviations."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"torchcent: error: {message} (see {self.prog} --help)\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += meant(str(value), map(str, action.choices or ()))
+            raise
+
+    def _get_option_tuples(self, option_string: str) -> list[Any]:
+        """Values that are joined to an option, as in ``-I2``, but no beginnings of ``-scheme``."""
+        found: list[Any] = super()._get_option_tuples(option_string)
+        return [option for option in found if option[1] == option_string[:2]]
+
+
+class _Version(argparse.Action):
+    """Prints the version, which is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(version("torchcent"))
+        except PackageNotFoundError:  # a checkout that was built in place
+            print("0+unknown")
+        parser.exit()
+
+
+def meant(text: str, known: Iterable[str]) -> str:
+    """``; did you mean A or B?`` with those that begin so, or else are similar, or nothing."""
+    known = list(known)
+    close = [name for name in known if name.startswith(text)] if text.strip("-") else []
+    close = close or difflib.get_close_matches(text, known, n=3)
+    *first, last = close[:3] or [""]
+    if not last:
+        return ""
+    return f"; did you mean {' or '.join(filter(None, [', '.join(first), last]))}?"
+
+
+def parser() -> Parser:
+    """The parser of all subcommands."""
+    raw = argparse.RawDescriptionHelpFormatter
+    whole = Parser(
+        prog="torchcent", description="Exact centrality, distances and clustering of graphs.",
+        epilog=_epilog(), formatter_class=raw,
+    )  # fmt: skip
+    whole.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, text: str, more: str = "") -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name, help=text, description=text[0].upper() + text[1:] + ".",
+            epilog=_epilog(name, more), formatter_class=raw,
+        )  # fmt: skip
+
+    _scores.add_parsers(add)
+    _pairs.add_parsers(add)
+    _mcl.add_parsers(add)
+    _files.add_parsers(add)
+    resume = add("resume", "continue an interrupted run, by the command that it began with")
+    resume.add_argument("checkpoint", metavar="FOLDER", help="that of --checkpoint")
+    completion = add("completion", "a script that lets a shell complete commands and options")
+    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
+    return whole
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments as a namespace.
+
+    Raises:
+        SystemExit: they are wrong, or ask for help; a message has been printed.
+    """
+    whole = parser()
+    args, unknown = whole.parse_known_args(arguments)
+    if unknown:
+        used = used_parser(whole, args)
+        options = [text for text in unknown if text.startswith("-") and text != "-"]
+        name = options[0].partition("=")[0] if options else ""
+        known = used._option_string_actions
+        hint = meant(name, known) if name not in known else f"; it comes after {args.command}"
+        used.error(f"unrecognized arguments: {' '.join(options or unknown)}{hint}")
+    return args
+
+
+def used_parser(whole: Parser, args: argparse.Namespace) -> Parser:
+    """The parser of the subcommand that was given."""
+    used = whole
+    for name in (args.command, getattr(args, "model", None)):
+        if name is not None:
+            used = subparsers(used)[name]
+    return used
+
+
+def subparsers(of: argparse.ArgumentParser) -> dict[str, Any]:
+    """The subcommands of a parser."""
+    for action in of._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
