@@ -275,7 +275,8 @@ def test_no_operator_is_left_out():
         for name in torch._C._dispatch_get_all_op_names()
         if name.startswith("torchcent::")
     }
-    of_models = {"node_features", "edge_scores"}  # written in Python: test_functional.py
+    # Written in Python: test_functional.py.
+    of_models = {"node_features", "edge_scores", "vertex_scores"}
     assert names - of_models == set(samples())
 
 
