@@ -38,8 +38,8 @@ bool are_decimals(const double* first, const double* end, double per_one) {
 
 }  // namespace
 
-// [e, largest, digits]: the largest e such that all weights are multiples of 2^e; the largest weight; the least number of
-// digits behind the point, up to `most`, with which all weights are written as decimals. It is 0 if there is no such
+// [e, largest, digits]: the largest e such that all weights are multiples of 2^e; the largest weight; the least number
+// of digits behind the point, up to `most`, with which all weights are written as decimals. It is 0 if there is no such
 // number, and if e is -most or more. There is at least one weight.
 Tensor weight_digits(const Tensor& weight, int64_t most) {
   const double* const first = weight.const_data_ptr<double>();
