@@ -121,7 +121,10 @@ def samples() -> dict[str, list[tuple]]:
             (columns.int(), torch.ones(columns.shape[1], dtype=F64), rowptr, col, False),
             (columns.int(), torch.ones(columns.shape[1], dtype=F64), both_ptr, both, True, 2),
         ],
-        "weight_digits": [(torch.tensor([0.5, 3], dtype=F64),), (torch.rand(7, dtype=F64) + 0.1,)],
+        "weight_digits": [
+            (torch.tensor([0.5, 3], dtype=F64),),
+            (torch.rand(7, dtype=F64) + 0.1, 6),
+        ],
         "stored_fault": [
             (rowptr, col, None, None, False, 1),
             (

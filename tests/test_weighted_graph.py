@@ -2,6 +2,7 @@
 
 import math
 import random
+from decimal import Decimal
 from fractions import Fraction
 
 import networkx as nx
@@ -297,11 +298,33 @@ def test_graphs_of_a_batch_have_their_own_units(parts):
     )
 )
 def test_the_last_digit(weights):
-    last, largest = _weights._binary_digits(torch.tensor(weights, dtype=F64, device=DEVICE))
+    last, largest, _ = _weights._digits(torch.tensor(weights, dtype=F64, device=DEVICE), 0)
     units = [Fraction(weight) / Fraction(2) ** last for weight in weights]
     assert all(unit.denominator == 1 for unit in units)  # multiples of 2^last
     assert any(unit.numerator % 2 for unit in units)  # and not of any larger power
     assert largest == max(weights)
+
+
+@given(data=st.data(), kind=st.sampled_from([np.float64, np.float32]))
+def test_digits_of_decimals(data, kind):
+    """Those of the shortest text of each number, which is that of its decimal, if all numbers have
+    so few digits in front of the point that it is the only one."""
+    most = 10**6 - 1 if kind == np.float32 else 10**11
+    pairs = st.tuples(st.integers(1, most), st.integers(0, 7))
+    texts = [f"{units}e-{digits}" for units, digits in data.draw(st.lists(pairs, min_size=1))]
+    weights = [kind(text) for text in texts]
+    weight = torch.tensor([float(each) for each in weights], dtype=F64, device=DEVICE)
+    last, _, found = _weights._digits(weight, 6)
+    if last >= -6:
+        assert found == 0
+        return
+    assert found == _weights._decimal_digits(weight, 6)
+    if kind == np.float32 or not bool((weight.float() == weight).all()):
+        written = [Decimal(str(each)) for each in weights]
+        digits = max(-each.normalize().as_tuple().exponent for each in written)
+        told_apart = 10 ** (6 if kind == np.float32 else 15)
+        unique = all(each * 10**digits < told_apart for each in written)
+        assert found == (digits if digits <= 6 and unique else 0)
 
 
 def test_leaves_are_folded_where_sums_are_exact():

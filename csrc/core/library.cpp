@@ -23,7 +23,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("csr(Tensor ids, int num_nodes, bool symmetric, int threads=1) -> (Tensor rowptr, Tensor col)");
   m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
   m.def("slot_weights(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1) -> Tensor");
-  m.def("weight_digits(Tensor weight) -> Tensor");
+  m.def("weight_digits(Tensor weight, int most=0) -> Tensor");
   m.def("symmetric(Tensor rowptr, Tensor col, Tensor? weight=None, int threads=1) -> bool");
   m.def(
       "stored_fault(Tensor rowptr, Tensor col, Tensor? weight, Tensor? graph_begin, bool symmetric, int key, "

@@ -191,11 +191,11 @@ def small_sums(
         graph, small, wanted, request.measure, sources=sources, memory=request.memory,
         progress=request.progress, scale=request.scale,
     )  # fmt: skip
-    columns, farthest = (_OUT, _tiny.FARTHEST_OUT) if outgoing else (_IN, _tiny.FARTHEST)
+    columns, last = (_OUT, _tiny.FARTHEST_OUT) if outgoing else (_IN, _tiny.FARTHEST)
     total = found.distances.index_select(1, columns.to(graph.device))
     if outgoing:
         total[:, :REACH] = torch.nan
-    farthest = found.distances[:, farthest]
+    farthest = found.distances[:, last]
     return Sums(total, farthest if graph.is_weighted else farthest.int(), found.levels)
 
 

@@ -90,12 +90,11 @@ def scale(weight: Tensor, num_nodes: int, *, decimals: bool = True) -> Scale:
     """
     if weight.numel() == 0:
         return HOPS
-    last, largest = _binary_digits(weight)
+    last, largest, digits = _digits(weight, _MOST_DIGITS if decimals else 0)
     shift, arcs = max(0, -last), max(num_nodes - 1, 1)
-    if decimals and shift > _MOST_DIGITS:  # else multiples of 1/2^shift are such decimals
-        digits = _digits(weight)
+    if digits:
         units = round(largest * 10.0**digits) * arcs
-        if digits and units < 2**_FLOAT_BITS:
+        if units < 2**_FLOAT_BITS:
             dtype = torch.int32 if units < 2**_INT_BITS else torch.float64
             return Scale(10.0**digits, True, False, dtype, digits)
     longest = largest * 2.0 ** min(shift, _LARGEST_SHIFT) * arcs
@@ -137,7 +136,17 @@ def decimals_of_graphs(weight: Tensor, slots: Tensor, nodes: Tensor) -> tuple[Te
     return torch.where(units > 1, (weight * units).round_(), weight), per_one
 
 
-def _digits(weight: Tensor) -> int:
+def _digits(weight: Tensor, most: int) -> tuple[int, float, int]:
+    """The largest e such that all weights are multiples of 2^e, the largest weight, and the digits
+    behind the point of decimals: at most `most`, and 0 if multiples of 2^e are such decimals."""
+    if _ops.has_kernel("weight_digits", weight.device):
+        last, largest, digits = _ops.ops.weight_digits(weight, most).tolist()
+        return int(last), largest, int(digits)
+    last = min(int(_last_digits(part).min()) for part in weight.split(_WINDOW))
+    return last, float(weight.max()), _decimal_digits(weight, most) if last < -most else 0
+
+
+def _decimal_digits(weight: Tensor, most: int) -> int:
     """The least number of digits behind the point with which all weights are written; 0 for none.
 
     A decimal of at most 15 digits is the only one of that length for its float64 number. Weights
@@ -145,7 +154,7 @@ def _digits(weight: Tensor) -> int:
     """
     parts = weight.split(_WINDOW)
     single = all(bool((part.float() == part).all()) for part in parts)
-    for number in range(1, _MOST_DIGITS + 1):
+    for number in range(1, most + 1):
         if all(bool(_are_decimals(x, number, single).all()) for x in (weight[:_SAMPLE], *parts)):
             return number
     return 0
@@ -158,19 +167,6 @@ def _are_decimals(weight: Tensor, digits: int, single: Tensor | bool) -> Tensor:
     of_double = (decimal == weight) & (units < 10.0**_DOUBLE_DIGITS)
     of_single = (decimal.float() == weight.float()) & (units < 10.0**_SINGLE_DIGITS)
     return torch.where(torch.as_tensor(single, device=weight.device), of_single, of_double)
-
-
-def _binary_digits(weight: Tensor) -> tuple[int, float]:
-    """The largest e such that all weights are multiples of 2^e, and the largest weight."""
-    if _ops.has_kernel("weight_digits", weight.device):
-        last, largest = _ops.ops.weight_digits(weight).tolist()
-        return int(last), largest
-    return min(_last_digit(part) for part in weight.split(_WINDOW)), float(weight.max())
-
-
-def _last_digit(weight: Tensor) -> int:
-    """The same e, of a window of the weights."""
-    return int(_last_digits(weight).min())
 
 
 def _last_digits(weight: Tensor) -> Tensor:

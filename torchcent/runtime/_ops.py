@@ -140,8 +140,8 @@ def _fake_slot_weights(
     return _sized(rowptr, col.numel(), torch.float64)
 
 
-def _fake_weight_digits(weight: Tensor) -> Tensor:
-    return _sized(weight, 2, torch.float64)
+def _fake_weight_digits(weight: Tensor, most: int = 0) -> Tensor:
+    return _sized(weight, 3, torch.float64)
 
 
 def _fake_stored_fault(rowptr: Tensor, *_: object) -> Tensor:

@@ -41,10 +41,8 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
-    if (bytes_ < kMapped)
-      std::free(data_);
-    else
-      munmap(data_, bytes_);
+    if (bytes_ < kMapped) std::free(data_);
+    else munmap(data_, bytes_);
   }
 
   void swap(Buffer& other) {
