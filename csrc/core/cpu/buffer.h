@@ -23,7 +23,7 @@ class Buffer {
       const size_t whole = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
       data_ = static_cast<T*>(std::aligned_alloc(kAlignment, whole));
       if (data_ == nullptr) throw std::bad_alloc();
-      std::memset(data_, 0, whole);
+      std::memset(static_cast<void*>(data_), 0, whole);
       return;
     }
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

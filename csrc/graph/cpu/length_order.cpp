@@ -30,9 +30,8 @@ int64_t settle(const Csr& graph, const double* length, const double* distance, i
   int64_t reached = 0;
   for (int64_t v = 0; v < n; ++v)
     if (std::isfinite(distance[v])) order[reached++] = static_cast<int32_t>(v);
-  std::sort(order, order + reached, [&](int32_t u, int32_t v) {
-    return distance[u] != distance[v] ? distance[u] < distance[v] : u < v;
-  });
+  std::sort(order, order + reached,
+            [&](int32_t u, int32_t v) { return distance[u] != distance[v] ? distance[u] < distance[v] : u < v; });
   int64_t count = 0;
   for (int64_t begin = 0, end = 0; begin < reached; begin = end) {
     while (end < reached && distance[order[end]] == distance[order[begin]]) ++end;
