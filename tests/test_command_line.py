@@ -208,7 +208,15 @@ def completed(tmp_path, *lines):
 def test_bash_completes(tmp_path):
     cases = {
         "torchcent b": {"betweenness"},
-        "torchcent c": {"closeness", "closure", "convert", "config", "completion"},
+        "torchcent c": {
+            "closeness",
+            "closure",
+            "clustering",
+            "convert",
+            "config",
+            "completion",
+            "core",
+        },
         "torchcent --v": {"--version"},
         "torchcent betweenness --d": {"--directed", "--device", "--dtype"},
         "torchcent betweenness a": {"a.txt"},
@@ -221,7 +229,7 @@ def test_bash_completes(tmp_path):
         "torchcent generate r": {"rmat", "road"},
         "torchcent generate rmat --s": {"--scale", "--seed"},
         "torchcent generate rmat -o a": {"a.txt"},
-        "torchcent mcl -t": {"-te"},
+        "torchcent mcl -t": {"-te", "-tf"},
         "torchcent completion ": {"bash", "zsh", "fish"},
         "torchcent config ": set(),
         "torchcent info ": {"a.txt", "b c.txt", "errors"},
@@ -238,9 +246,9 @@ def test_bash_completes_every_option(tmp_path, capsys):
         _, text, _ = run(capsys, *words, "--help")
         listed = text.partition("examples:")[0]
         rows = re.findall(r"^  (-.*?)(?:   |$)", listed, re.M)
-        assert options == {
-            flag for row in rows for flag in re.findall(r"(?:^| )(--?\w[\w-]*)", row)
-        }
+        flags = {flag for row in rows for flag in re.findall(r"(?:^| )(--?\w[\w-]*)", row)}
+        # those of the program mcl that have no effect here are taken, but not listed
+        assert options >= flags if words[-1] == "mcl" else options == flags
 
 
 @SHELL

@@ -399,6 +399,9 @@ NEEDED: dict[str, dict[str, Any]] = {
     "betweenness_adaptive": {"vertices": torch.tensor([3]), "epsilon": 0.2},
     "betweenness_approx": {"epsilon": 0.2},
     "clustering_quality": {"clustering": torch.tensor([0, 0, 0, 1, 1, 1, 2])},
+    "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]])},
+    "explain": {"memory": 10**9},  # else that which is free, which changes
+    "explain_mcl": {"memory": 10**9},
     "multi_search": {"visitor": torchcent.Visitor()},
     "percolation": {"states": torch.linspace(0, 1, N)},
     "reachable": {"sources": 0},

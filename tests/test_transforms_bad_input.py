@@ -57,7 +57,7 @@ def test_names_of_edges() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: AddCentrality(["pagerank"]), ValueError, "measures.*pagerank"),
+        (lambda: AddCentrality(["prestige"]), ValueError, "measures.*prestige"),
         (lambda: AddCentrality("betweennes"), ValueError, "measures.*'betweennes'"),
         (lambda: AddCentrality([]), TypeError, "measures"),
         (lambda: AddCentrality(normalized=1), TypeError, "normalized"),
