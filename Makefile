@@ -7,6 +7,7 @@
 # make lint    ruff, clang-format, mypy
 # make fuzz    every reader of files against mutated files, FUZZ_SECONDS=30 for each
 # make docs    the documentation in docs/_build
+# make notebooks  runs the notebooks and keeps their outputs
 # make bench   side by side with the peers
 # make test-torch  the wheel on the oldest PyTorch that it supports and on the newest
 # make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
@@ -24,11 +25,11 @@ KERNELS_PART ?= 0.1
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
 # What the extension is made of. Python files are not in it: the package is installed in place.
-BUILT_FROM := setup.py pyproject.toml tools/build_backend.py $(shell find csrc -type f)
+BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(shell find csrc -type f)
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all coverage sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-all coverage sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -36,15 +37,17 @@ CUDA := $(wildcard csrc/*/cuda/*.cu)
 $(VENV)/.torch: constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "torchcent needs Python 3.11 or newer"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' || { echo "No venv in this Python. On Debian: apt install python3-venv"; exit 1; }
-	@command -v $${CXX:-g++} > /dev/null || { echo "No C++ compiler. On Debian: apt install g++"; exit 1; }
+	@command -v $${CXX:-g++} > /dev/null || { echo "No C++ compiler. Install g++: apt install g++ (Debian, Ubuntu), dnf install gcc-c++ (Fedora), conda install -c conda-forge cxx-compiler (conda)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing PyTorch into $(VENV) ..."
-	$(PIP) torch numpy
+	$(PIP) --no-compile torch numpy setuptools ninja
 	@touch $@
 
+# pip would hide what setup.py prints, so the kernels are compiled before pip installs them.
 $(VENV)/.built: $(VENV)/.torch $(BUILT_FROM)
-	@echo "Compiling torchcent, one or two minutes ..."
-	$(PIP) --editable .
+	@echo "Compiling torchcent with all cores: two to three minutes of processor time (MAX_JOBS=1 for one core) ..."
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python setup.py --quiet build_ext --inplace
+	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --editable .
 	@touch $@
 
 # Names an installed torchcent, so pip adds what the extra lists and builds nothing.
@@ -167,8 +170,11 @@ fuzz: $(VENV)/.extra-fuzz
 
 docs: $(VENV)/.extra-docs
 	rm -rf docs/_build
-	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
-	@echo "The documentation is in $(CURDIR)/docs/_build/index.html"
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "The documentation is in $(CURDIR)/docs/_build/html/index.html"
+
+notebooks: $(VENV)/.extra-test
+	$(BIN)/python tools/notebooks.py
 
 bench: $(VENV)/.extra-bench
 	$(BIN)/python benchmarks/cpu.py --scaling
@@ -196,6 +202,6 @@ gpu-status:
 	@$(PYTHON) benchmarks/gpu_status.py benchmarks/results/h200.json
 
 clean:
-	rm -rf $(VENV) $(VENV)-3.7 build dist demo docs/_build *.egg-info torchcent/*.so
+	rm -rf $(VENV) $(VENV)-3.7 build dist demo docs/_build docs/notebooks *.egg-info torchcent/*.so torchcent/installed_without_extension
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -8,32 +8,74 @@ from typing import Any
 
 _EXACT = "Paths are counted in float64; ties are exact, as in NetworkX."
 _SEARCH = "Only worth its conversion if the graph is converted already: see should_run."
+_HOPS = "Only without weights: with them the result depends on which of equal paths is taken."
+_SAME_EDGES = "Removes the same edges as NetworkX, without converting the graph at each step."
+_UNCHANGED = "Only with backend='torchcent', since NetworkX modifies the graph; this does not."
 _ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."
+_CONVERGED = "Converged to 1e-10, or to a smaller tol; without nstart=."
 
 FUNCTIONS = {
-    "all_pairs_dijkstra_path_length": "Keys of equal distance come in the order of the nodes.",
+    "all_pairs_dijkstra_path_length": "",
     "all_pairs_shortest_path_length": "",
+    "ancestors": _SEARCH,
     "average_shortest_path_length": "",
+    "barycenter": "",
     "betweenness_centrality": _EXACT,
     "betweenness_centrality_subset": _EXACT,
     "center": "",
     "closeness_centrality": "",
+    "clustering": "Without nodes=.",
+    "core_number": "",
+    "descendants": _SEARCH,
     "diameter": "",
     "dijkstra_path_length": _SEARCH,
     "eccentricity": "",
     "edge_betweenness_centrality": _EXACT,
     "edge_betweenness_centrality_subset": _ALL_TARGETS,
+    "eigenvector_centrality": _CONVERGED,
+    "edge_betweenness_partition": _SAME_EDGES,
+    "floyd_warshall_numpy": "",
+    "girvan_newman": _SAME_EDGES,
+    "global_efficiency": "",
+    "global_reaching_centrality": _HOPS,
+    "gutman_index": "",
     "harmonic_centrality": "",
+    "harmonic_diameter": "",
+    "hyper_wiener_index": "",
+    "incremental_closeness_centrality": _UNCHANGED,
+    "local_efficiency": "",
+    "local_reaching_centrality": _HOPS,
+    "hits": _CONVERGED,
+    "katz_centrality": _CONVERGED,
+    "pagerank": _CONVERGED,
     "percolation_centrality": _EXACT,
     "periphery": "",
     "radius": "",
+    "schultz_index": "",
+    "shortest_path_length": "",
     "single_source_dijkstra_path_length": _SEARCH,
     "single_source_shortest_path_length": _SEARCH,
     "single_target_shortest_path_length": _SEARCH,
+    "subgraph_centrality": "",
     "transitive_closure": "Returns a NetworkX graph.",
+    "triangles": "Without nodes=.",
+    "wiener_index": "",
 }
 
 ENGINES = ("auto", "lanes", "queue", "bits", "relax", "dijkstra", "tiny", "tensor")
+
+
+def functions() -> dict[str, str]:
+    """FUNCTIONS by the names of the installed NetworkX, which renamed barycenter in 3.7.
+
+    The centroid of NetworkX 3.6 is another function, for trees.
+    """
+    from networkx import __version__
+
+    names = dict(FUNCTIONS)
+    if tuple(map(int, __version__.split(".")[:2])) >= (3, 7):
+        names["centroid"] = names.pop("barycenter")
+    return names
 
 
 def get_info() -> dict[str, Any]:
@@ -44,7 +86,7 @@ def get_info() -> dict[str, Any]:
         "package": "torchcent",
         "short_summary": "Exact centrality and distances, compiled, on CPU and CUDA.",
         "functions": {
-            name: {"additional_docs": text} if text else {} for name, text in FUNCTIONS.items()
+            name: {"additional_docs": text} if text else {} for name, text in functions().items()
         },
         "default_config": _default_config(),
     }

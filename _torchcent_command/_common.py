@@ -18,7 +18,7 @@ WRITTEN = (
     "pt", "parquet",
 )  # fmt: skip
 #: formats of tables of scores (torchcent.io.write_scores)
-TABLES = ("csv", "tsv", "json", "npy", "npz", "parquet")
+TABLES = ("csv", "tsv", "json", "npy", "npz", "parquet", "geojson", "gpkg")
 SIMILARITIES = ("inverse", "log")
 PATH_ENGINES = ("auto", "lanes", "queue", "tensor", "relax", "dijkstra")
 DISTANCE_ENGINES = ("auto", "bits", "tensor", "relax", "dijkstra")
@@ -36,7 +36,7 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
         help="a line 'a b' leads from a to b only (default: as the file says, else undirected)",
     )  # fmt: skip
     side.add_argument("--undirected", dest="directed", action="store_false", help="both ways")
-    group.add_argument("--format", help="overrides the suffix: edges, mtx, metis, gr, ...")
+    group.add_argument("--format", help=f"overrides the suffix: {', '.join(FORMATS)}")
     group.add_argument("--num-nodes", type=int, metavar="N", help="including isolated vertices")
     group.add_argument("--skip", type=int, default=0, metavar="L", help="skip L lines at the top")
     group.add_argument(
@@ -52,6 +52,15 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
             help=f"the column of an edge list with {what}: its name in the header, or its number "
             "from 1",
         )  # fmt: skip
+    group.add_argument(
+        "--coordinates", metavar="FILE",
+        help="positions of the vertices: DIMACS .co, or a table with columns for the id and x, y "
+        "or lon, lat (default: NAME.co beside NAME.gr, attributes in .graphml and .gml)",
+    )  # fmt: skip
+    group.add_argument(
+        "--crs", metavar="SYSTEM",
+        help="their coordinate system, such as EPSG:4326 (degrees; the default for lon, lat)",
+    )  # fmt: skip
     if weights:
         weight_options(parser)
     return group

@@ -35,11 +35,14 @@ def add_parsers(add: _common.Add) -> None:
         help="the distance within which a share Q of the connected pairs lies, such as 0.9",
     )  # fmt: skip
     _common.json_option(parser)
-    _common.run_options(parser, _common.DISTANCE_ENGINES)
+    _common.checkpoint_option(_common.run_options(parser, _common.DISTANCE_ENGINES))
 
     parser = add("apsp", "distances from all vertices, or some, to all others, in a file", _MATRIX)
     _common.graph_options(parser)
-    _common.out_option(parser, "the matrix", ("npy",), required=True)
+    parser.add_argument(
+        "-o", "--out", required=True, metavar="OUT",
+        help="write the matrix: .npy or .zarr; - is standard output, in place of other results",
+    )  # fmt: skip
     parser.add_argument(
         "--sources", metavar="FILE|K",
         help="only rows of these vertices, one name per line, or of K random vertices",
@@ -52,7 +55,7 @@ def add_parsers(add: _common.Add) -> None:
         help="type of the distances (the narrowest that fits; floats with weights only)",
     )
     _common.json_option(parser)
-    _common.run_options(parser, _common.DISTANCE_ENGINES)
+    _common.checkpoint_option(_common.run_options(parser, _common.DISTANCE_ENGINES))
 
     parser = add("closure", "transitive closure: who reaches whom", _CLOSURE)
     _common.graph_options(parser)
@@ -62,4 +65,4 @@ def add_parsers(add: _common.Add) -> None:
         help="which vertices reach themselves: those on a cycle of a directed graph (the default)",
     )  # fmt: skip
     _common.json_option(parser)
-    _common.run_options(parser)
+    _common.checkpoint_option(_common.run_options(parser))

@@ -86,11 +86,11 @@ class _Version(argparse.Action):
 
 
 def meant(text: str, known: Iterable[str]) -> str:
-    """``; did you mean A or B?`` with those that begin so or are similar, or nothing."""
+    """``; did you mean A or B?`` with those that begin so, or else are similar, or nothing."""
     known = list(known)
     close = [name for name in known if name.startswith(text)] if text.strip("-") else []
-    close += difflib.get_close_matches(text, known, n=3, cutoff=0.7)
-    *first, last = [*dict.fromkeys(close)][:3] or [""]
+    close = close or difflib.get_close_matches(text, known, n=3)
+    *first, last = close[:3] or [""]
     if not last:
         return ""
     return f"; did you mean {' or '.join(filter(None, [', '.join(first), last]))}?"

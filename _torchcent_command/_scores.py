@@ -17,13 +17,11 @@ class Scored:
         help: one line of help.
         options: adds the measure's own options.
         engines: the accepted values of ``--engine``.
-        checkpoint: whether it accepts `--checkpoint`.
     """
 
     help: str
     options: Callable[[argparse.ArgumentParser], None]
     engines: Sequence[str] = _common.DISTANCE_ENGINES
-    checkpoint: bool = False
 
 
 def _betweenness_options(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +38,11 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tie-tolerance", type=float, default=0.0, metavar="T",
         help="with weights: relative tolerance within which paths count as shortest (0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ties", choices=("decimal", "float"), default="decimal",
+        help="decimal weights are the numbers as written (the default), or the float64 numbers "
+        "next to them, as in NetworkX",
     )  # fmt: skip
     _reduce_option(parser)
     _pivot_options(parser)
@@ -128,23 +131,47 @@ def _pivot_options(parser: argparse.ArgumentParser) -> None:
     _common.seed_option(parser)
 
 
+def _pagerank_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--alpha", type=float, default=0.85, metavar="A",
+        help="probability of following an arc (0.85)",
+    )  # fmt: skip
+
+
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Measures that have only the common options."""
+
+
+_ONLY_ENGINE = ("auto",)
+
 SCORED = {
     "betweenness": Scored(
         "shortest paths through each vertex or edge", _betweenness_options, _common.PATH_ENGINES,
-        checkpoint=True,
     ),
     "percolation": Scored(
         "percolation through each vertex, given a state of each vertex", _percolation_options,
-        _common.PATH_ENGINES, checkpoint=True,
+        _common.PATH_ENGINES,
     ),
     "closeness": Scored(
-        "reciprocal of the mean distance to each vertex", _closeness_options, checkpoint=True
+        "reciprocal of the mean distance to each vertex", _closeness_options
     ),
     "harmonic": Scored(
-        "sum of the reciprocal distances to each vertex", _harmonic_options, checkpoint=True
+        "sum of the reciprocal distances to each vertex", _harmonic_options
     ),
     "eccentricity": Scored(
         "distance from each vertex to the farthest one, the smallest first", _eccentricity_options
+    ),
+    "pagerank": Scored(
+        "share of a random walk's time at each vertex", _pagerank_options, _ONLY_ENGINE
+    ),
+    "degree": Scored(
+        "number of arcs out of each vertex, or the sum of their weights", _no_options, _ONLY_ENGINE
+    ),
+    "eigenvector": Scored("eigenvector centrality", _no_options, _ONLY_ENGINE),
+    "core": Scored("core number of each vertex", _no_options, _ONLY_ENGINE),
+    "clustering": Scored(
+        "share of the pairs of neighbours of each vertex that are adjacent", _no_options,
+        _ONLY_ENGINE,
     ),
 }  # fmt: skip
 
@@ -157,10 +184,15 @@ def add_parsers(add: _common.Add) -> None:
         measure.options(parser)
         _common.out_option(parser, "the scores", _common.TABLES)
         _common.escape_option(parser)
-        parser.add_argument("--plot", metavar="FILE", help="write a figure: .png .svg .pdf")
+        parser.add_argument(
+            "--plot", metavar="FILE",
+            help="write a figure: .png .svg .pdf; with coordinates, a map coloured by the scores",
+        )  # fmt: skip
         parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
         _common.json_option(parser)
         running = _common.run_options(parser, measure.engines)
-        running.add_argument("--dtype", choices=("float32", "float64"), default="float64")
-        if measure.checkpoint:
-            _common.checkpoint_option(running)
+        running.add_argument(
+            "--dtype", choices=("float32", "float64"), default="float64",
+            help="type of the scores (float64)",
+        )  # fmt: skip
+        _common.checkpoint_option(running)

@@ -10,6 +10,7 @@ from report import markdown
 def table(result: dict[str, Any], wanted: str) -> str | None:
     """In Markdown; None for what was not measured yet."""
     part = {"graphs": "rows", "strategies": "rows", "summary": "rows"}.get(wanted, wanted)
+    part = "scale" if wanted.startswith("scale") else part
     if part.replace(" ", "_") not in result:
         return None
     return {
@@ -22,6 +23,8 @@ def table(result: dict[str, Any], wanted: str) -> str | None:
         "weighted": weighted,
         "weighted strategies": weighted_strategies,
         "tests": tests,
+        "scale": scale,
+        "scale runs": scale_runs,
         "summary": summary,
     }[wanted](result)
 
@@ -109,6 +112,39 @@ def mcl(result: dict[str, Any]) -> str:
         cells.append(row["like_the_cpu"] or "")
         cells.append("" if row["tensor_seconds"] is None else f"{row['tensor_seconds']:.2f}")
         lines.append([*cells, in_words(row["expansions"])])
+    return markdown(lines)
+
+
+def scale(result: dict[str, Any]) -> str:
+    """One device against several: seconds, efficiency, bits (gpu_scale.py)."""
+    rows = {name: row for name, row in result["scale"].items() if "efficiency" in row}
+    counts = sorted({count for row in rows.values() for count in row["seconds"]}, key=int)
+    head = ["run", "slots", *(f"{n} GPU{'s' * (n != '1')}, seconds" for n in counts)]
+    lines = [[*head, *(f"efficiency of {n}" for n in counts[1:]), "bits of one"]]
+    for name, row in rows.items():
+        cells = [name, f"{row['slots']:,}"]
+        cells += [f"{row['seconds'][n]:.2f}" if n in row["seconds"] else "" for n in counts]
+        cells += [f"{row['efficiency'][n]:.2f}" if n in row["seconds"] else "" for n in counts[1:]]
+        lines.append([*cells, "yes" if row["same_bits"] else "no"])
+    return markdown(lines)
+
+
+def scale_runs(result: dict[str, Any]) -> str:
+    """Large runs, and one that is killed."""
+    lines = [["run", "vertices", "slots or entries", "seconds", ""]]
+    for name, row in result["scale"].items():
+        if "efficiency" in row:
+            continue
+        if "gteps" in row:
+            more = f"{row['devices']} GPUs, {row['sources']:,} sources, {row['gteps']:.0f} GTEPS"
+        elif "kills" in row:
+            more = f"killed twice: {row['lost_seconds']:.1f} s lost, "
+            more += "the same bits" if row["same_bits"] else "other bits"
+        else:
+            more = f"{row['iterations']} iterations, {row['clusters']:,} clusters, "
+            more += f"{row['ranks']} ranks" if row["ranks"] > 1 else f"{row['pieces']} pieces"
+        size = row.get("slots", row.get("entries"))
+        lines.append([name, f"{row['nodes']:,}", f"{size:,}", f"{row['seconds']:.1f}", more])
     return markdown(lines)
 
 

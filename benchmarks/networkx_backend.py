@@ -33,6 +33,21 @@ CALLS: dict[str, Callable[[nx.Graph, str], object]] = {
     "all_pairs_dijkstra_path_length": lambda g, b: dict(
         nx.all_pairs_dijkstra_path_length(g, backend=b)
     ),
+    "shortest_path_length, weights": lambda g, b: dict(
+        nx.shortest_path_length(g, weight="weight", backend=b)
+    ),
+    "shortest_path_length, source and target": lambda g, b: nx.shortest_path_length(
+        g, 0, len(g) - 1, backend=b
+    ),
+    "global_efficiency": lambda g, b: nx.global_efficiency(g, backend=b),
+    "local_efficiency": lambda g, b: nx.local_efficiency(g, backend=b),
+    "wiener_index": lambda g, b: nx.wiener_index(g, backend=b),
+    "barycenter": lambda g, b: nx.barycenter(g, backend=b),
+    "global_reaching_centrality": lambda g, b: nx.global_reaching_centrality(g, backend=b),
+    "floyd_warshall_numpy": lambda g, b: nx.floyd_warshall_numpy(g, backend=b),
+    "girvan_newman, the first two communities": lambda g, b: next(
+        nx.community.girvan_newman(g, backend=b)
+    ),
     "single_source_shortest_path_length": lambda g, b: nx.single_source_shortest_path_length(
         g, 0, backend=b
     ),

@@ -5,8 +5,9 @@
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
 cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
 one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
-`<!-- loader: all -->` that of loader.json, `<!-- approximation: all -->` that of
-approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- oneshot: all -->`
+`<!-- loader: all -->` that of loader.json, `<!-- calls: all -->` that of one_by_one.json,
+`<!-- approximation: all -->` that of approximation.json, `<!-- reductions: DEVICE -->` one of
+reductions.json, `<!-- oneshot: all -->`
 that of one_shot.json (written by cpu.py), `<!-- papers: PAPER -->` one of papers.json,
 `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a
 result that is not there stay as they are.
@@ -25,6 +26,7 @@ import approximation
 import distance_report
 import gpu_report
 import loader
+import one_by_one
 import papers
 import preparation
 import public_call
@@ -42,6 +44,7 @@ FILES = {
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
     "loader": "loader.json",
+    "calls": "one_by_one.json",
     "mcl": "mcl.json",
     "approximation": "approximation.json",
     "h200": "h200.json",
@@ -69,6 +72,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return gpu_report.table(result, wanted)
     if kind == "loader":
         return markdown(loader.table(result))
+    if kind == "calls":
+        return one_by_one.table(result)
     if kind == "mcl":
         return mcl_table(result, wanted)
     if kind == "approximation":

@@ -1,6 +1,7 @@
 """How Sphinx builds the documentation: `make docs`, into docs/_build."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,15 +12,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import torchcent  # noqa: E402
 
 project, author = "torchcent", "the torchcent authors"
+copyright = f"2026, {author}"
 version = release = torchcent.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "myst_parser",
+    "myst_nb",  # MyST Markdown, and the notebooks with the outputs that they carry
     "sphinx-mathjax-offline",  # brings MathJax along: nothing is fetched when a page is read
 ]
 root_doc = "index"
 exclude_patterns = ["_build"]
+nb_execution_mode = "off"
+nb_merge_streams = True
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 napoleon_use_ivar = True
@@ -42,10 +46,28 @@ def _attribute(
 
 
 def _unlink(app: Sphinx, name: str, source: list[str]) -> None:
-    """Pages of the repository that are not built are named without a link."""
+    """Pages of the repository that are not built are named without a link.
+
+    The pages of notebooks are copies that lie below this folder.
+    """
+    if name.startswith("notebooks/"):
+        source[0] = source[0].replace("../docs/", "../")
+        return
+    source[0] = re.sub(r"\(\.\./notebooks/(\w+)\.ipynb\)", r"(notebooks/\1.ipynb)", source[0])
     source[0] = re.sub(r"\[([^]]*)\]\(\.\./[^)]*\.md\)", r"\1", source[0])
 
 
+def _notebooks(app: Sphinx) -> None:
+    """Copies the notebooks to where Sphinx looks for pages."""
+    folder = Path(app.srcdir, "notebooks")
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.ipynb"):
+        path.unlink()
+    for path in (Path(app.srcdir).parent / "notebooks").glob("*.ipynb"):
+        shutil.copy2(path, folder)
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", _notebooks)
     app.connect("autodoc-process-docstring", _attribute, priority=400)  # before napoleon's
     app.connect("source-read", _unlink)

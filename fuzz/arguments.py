@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import inspect
 import random
 import sys
@@ -25,6 +26,7 @@ from typing import Any, NamedTuple
 import doors
 import networkx as nx
 import numpy as np
+import pyarrow
 import scipy.sparse
 import torch
 from torch._subclasses import FakeTensorMode
@@ -81,14 +83,21 @@ def targets() -> dict[str, Target]:
     )
     made["from_networkx"] = Target(Graph.from_networkx, {"graph": nx.path_graph(4)})
     graph = Graph.from_edge_index(ARCS)
+    made["from_edges"] = Target(Graph.from_edges, {"edges": ARCS.numpy()})
+    made["from_torch_sparse"] = Target(Graph.from_torch_sparse, {"matrix": graph.to_torch_sparse()})
+    table = {"source": [0, 1, 2], "target": [1, 2, 0], "weight": [1.0, 2.0, 3.0]}
+    made["from_table"] = Target(Graph.from_table, {"table": pyarrow.table(table)})
+    for name, call in (("igraph", Graph.from_igraph), ("networkit", Graph.from_networkit)):
+        if importlib.util.find_spec(name):
+            made[f"from_{name}"] = Target(call, {"graph": getattr(graph, f"to_{name}")()})
+    made["Graph.to_torch_sparse"] = Target(graph.to_torch_sparse, {})
     made["Graph.to"] = Target(graph.to, {"device": "cpu"})
     closure = torchcent.transitive_closure(ARCS)
     made["Closure.reaches"] = Target(closure.reaches, {"u": 1, "v": 2})
     made["Closure.row"] = Target(closure.row, {"u": 1})
     for name in functional.__all__:
-        made[f"functional.{name}"] = Target(
-            getattr(functional, name), {"edge_index": ARCS, "num_nodes": 5}
-        )
+        good = {"edge_index": ARCS, "num_nodes": 5, **needs.get(name, {})}
+        made[f"functional.{name}"] = Target(getattr(functional, name), good)
     sizes: dict[str, dict[str, Any]] = {
         "ba": {"n": 9, "m": 2}, "delaunay": {"n": 9}, "er": {"n": 9, "p": 0.3},
         "grid": {"rows": 3, "cols": 3}, "planted": {"n": 30}, "rmat": {"scale": 3},
@@ -127,7 +136,9 @@ def values() -> dict[str, Any]:
         float("inf"), -float("inf"), 1j, "", "auto", "x" * 5000, "\ud800", b"bytes", "tensor",
         "tiny", "queue", "bits", [], [0], [[0, 1], [1]], (), (1, 2), {}, {1}, object(), int,
         torch.float32, torch.int64, torch.float8_e4m3fn, torch.complex64, torch.device("cpu"),
-        "cuda:99", range(3),
+        "cuda:99", range(3), nx.path_graph(3), nx.Graph, scipy.sparse.eye_array(3),
+        pyarrow.table({"a": [0, 1], "b": [1, 2]}), pyarrow.table({"a": ["x"], "b": [None]}),
+        pyarrow.table({}), np.zeros((4, 2), int), [(0, 1)], [(0, "a")], [[0, 1], [1, 2], [2, 0]],
         [2**70], [None], [1.5], ["a"], Strange(), np.int64(2), np.int32(-1), np.uint64(2**63),
         np.float32(0.5), np.bool_(True), np.arange(3), np.arange(3.0), np.array("a"), np.array(3),
         np.datetime64("2020"), lambda: 1, torch.Generator(), Graph.from_edge_index(ARCS),

@@ -1,9 +1,10 @@
 """Runs of `runs.CASES` and of the command line in processes of their own, for those who kill them.
 
 As a program, it imports everything once and forks a process for each request on standard input,
-{"case": name, "checkpoint": folder, "out": file} or {"arguments": [...], "folder": ...} as JSON.
-The answers are the id of the process and, to a further line, its status when it has ended; until
-then the id is that of no other process. The program has not used a thread: a fork would lack it.
+{"case": name, "checkpoint": folder, "out": file, "options": {}} or {"arguments": [...], "folder":
+...} as JSON. The answers are the id of the process and, to a further line, its status when it has
+ended; until then the id is that of no other process. The program has not used a thread: a fork
+would lack it.
 """
 
 import json
@@ -58,7 +59,7 @@ def live(request: dict[str, Any]) -> int:
     """What a forked process does; every unit that it begins adds a line to the file `log`."""
     import pytest
     import torch
-    from runs import CASES, SMALL
+    from runs import CASES, PAIRS, SMALL
     from tuning import tuned
 
     import _torchcent_command
@@ -80,9 +81,10 @@ def live(request: dict[str, Any]) -> int:
         os.chdir(request["folder"])
         sys.argv = ["torchcent", *request["arguments"]]
         return _torchcent_command.main()
-    case = CASES[request["case"]]
+    case = (CASES | PAIRS)[request["case"]]
     tuned(pytest.MonkeyPatch())(**case.sizes)
-    torch.save(tuple(case(checkpoint=request["checkpoint"])), request["out"])
+    options = {"checkpoint": request["checkpoint"], **request.get("options", {})}
+    torch.save(tuple(case(**options)), request["out"])
     return 0
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
-from runs import CASES
+from runs import CASES, PAIRS
 from tuning import tuned
 
 import torchcent
@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
 
 
 def _done(job: dict[str, Any], patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    case = CASES[job["case"]]
+    case = (CASES | PAIRS)[job["case"]]
     tuned(patch)(**case.sizes)
     gives = _watch_gives(patch, job.get("kill"))
     if job.get("fail") == RANK:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,6 +16,9 @@ SMALL |= {"distances_inline": 0}
 ALONE = {**SMALL, "chains_at": 0}  # no sweeps for several sources
 
 
+ABSENT = object()  # instead of an argument
+
+
 class Case(NamedTuple):
     graph: Callable[[], Graph]
     measure: str
@@ -23,7 +27,12 @@ class Case(NamedTuple):
 
     def __call__(self, **more: Any) -> tuple[Tensor, ...]:
         options = {"dtype": torch.float64, "progress": False, **self.options, **more}
+        options = {name: value for name, value in options.items() if value is not ABSENT}
         found = getattr(torchcent, self.measure)(self.graph(), **options)
+        if isinstance(found, torchcent.Closure):
+            return found.component, found.to_dense(), torch.tensor(found.count())
+        if not isinstance(found, Tensor | tuple):  # a file
+            found = torch.from_numpy(np.array(found[:]))
         return found if isinstance(found, tuple) else (found,)
 
 
@@ -43,12 +52,33 @@ def lengths() -> Graph:
     )
 
 
+def whole_lengths() -> Graph:
+    chance = torch.Generator().manual_seed(1)
+    arcs = generate.ba(600, 3, seed=5)
+    return Graph.from_edge_index(
+        arcs, edge_weight=torch.randint(1, 9, (arcs.shape[1],), generator=chance), directed=False
+    )
+
+
+def calls() -> Graph:
+    """A directed graph whose components are many, some larger than a vertex."""
+    chance = torch.Generator().manual_seed(8)
+    return Graph.from_edge_index(torch.randint(0, 3000, (2, 4000), generator=chance))
+
+
 def mesh() -> Graph:
     return Graph.from_edge_index(generate.grid(25, 31), directed=False)
 
 
 def road() -> Graph:
     return Graph.from_edge_index(generate.road(30, 30, seed=4), directed=False)
+
+
+def deep() -> Graph:
+    """A star and a path, of which a double sweep from the hub knows nothing."""
+    star = torch.stack([torch.zeros(99, dtype=torch.int64), torch.arange(1, 100)])
+    path = torch.stack([torch.arange(100, 299), torch.arange(101, 300)])
+    return Graph.from_edge_index(torch.cat([star, path], 1), directed=False)
 
 
 def molecules() -> Graph:
@@ -89,4 +119,26 @@ CASES = {
     "harmonic": Case(network, "harmonic", {"sources": MANY, "cutoff": 3}),
     "harmonic within": Case(lengths, "harmonic", {"cutoff": 1.5}),
     "profile": Case(molecules, "distance_profile"),
+    "eccentricity": Case(arcs, "eccentricity"),
+    "periphery": Case(arcs, "periphery", {"disconnected": "component", "dtype": ABSENT}),
+    "diameter": Case(
+        network, "diameter", sizes=SMALL | {"longest_roots": 1, "longest_few": 0}
+    ),
+    "mean": Case(lengths, "average_shortest_path_length"),
+    "distribution": Case(
+        whole_lengths, "distance_distribution", {"dtype": ABSENT, "engine": "dijkstra"}
+    ),
+    "effective": Case(arcs, "effective_diameter", {"sources": MANY}),
+    "top": Case(network, "closeness", {"top": 5}),
+    "features": Case(
+        molecules, "node_features", {"measures": ["betweenness", "eccentricity", "farness"]}
+    ),
+}  # fmt: skip
+#: results of n^2 entries, which a ledger keeps unit by unit
+PAIRS = {
+    "pairs": Case(network, "shortest_path_lengths", {"dtype": "auto"}),
+    "pairs that are widened": Case(deep, "shortest_path_lengths", {"dtype": "auto"}),
+    "pairs of some": Case(road, "shortest_path_lengths", {"dtype": "auto", "sources": SOME}),
+    "pairs by weights": Case(lengths, "shortest_path_lengths"),
+    "closure": Case(calls, "transitive_closure", {"dtype": ABSENT}, {"units_work": 1e5}),
 }

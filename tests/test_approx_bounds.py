@@ -1,5 +1,6 @@
 """Intervals and the sharing out of a probability of failure: against sums of binomial terms."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -7,14 +8,15 @@ import numpy as np
 import pytest
 import torch
 from graphs import DEVICE, edge_index, path, random_graph, star
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torchcent
 from torchcent import generate
-from torchcent.approx import _bounds
+from torchcent.approx import _bounds, _cost
+from torchcent.approx._checks import Checks, Choice
 from torchcent.approx._diameter import vertex_diameter
-from torchcent.approx._progressive import Checks, certain_ranks
+from torchcent.approx._progressive import Outlook, certain_ranks
 
 
 def at_least(count: int, samples: int, chance: Fraction) -> Fraction:
@@ -97,9 +99,8 @@ def test_shares_sum_to_one(counts, close, delta):
 
 
 @pytest.mark.parametrize("limit", [None, 1, 50, 5000])
-@pytest.mark.parametrize("early", [False, True])
-def test_checks_share_out_delta(limit, early):
-    checks, seen = Checks(400, 0.1, limit, early), []
+def test_checks_share_out_delta(limit):
+    checks, seen = Checks(400, 0.1, limit), []
     while (check := checks.next()) is not None and len(seen) < 60:
         seen.append(check)
     sizes, parts = zip(*seen, strict=True)
@@ -108,6 +109,96 @@ def test_checks_share_out_delta(limit, early):
     if limit is not None:
         assert sizes[-1] == limit
         assert sum(parts) == pytest.approx(0.1)
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(["up to", "around"]),
+    st.integers(1, 10**6),
+    st.none() | st.integers(1, 10**6),
+    st.lists(st.floats(0, 2), min_size=1, max_size=20),
+)
+def test_all_possible_checks_share_out_delta(kind, expected, limit, steps):
+    """Whichever of them a run takes, and it takes only those beyond what it has drawn."""
+
+    def made():
+        most = expected if limit is None else min(expected, limit)
+        return Choice.up_to(most, 0.1) if kind == "up to" else Choice.around(expected, 0.1, limit)
+
+    every, drawn, choice = [], 0, made()
+    while (check := choice.next(drawn, 0)) is not None:
+        every.append(check)
+        drawn = check[0]
+    sizes, parts = zip(*every, strict=True)
+    assert list(sizes) == sorted(set(sizes)) and sizes[0] >= 1
+    assert min(parts) > 0 and sum(parts) <= 0.1 * (1 + 1e-12)
+    assert sizes[-1] <= (limit or 2**62)
+    # No step to the next one takes more than a twentieth of the samples, rounded up.
+    assert all(b <= 1.05 * a + 2 + a * 1e-12 for a, b in itertools.pairwise(sizes))
+    taken, drawn, choice = [], 0, made()
+    for step in steps:
+        reach = step * max(drawn, 1)
+        if (check := choice.next(drawn, reach)) is None:
+            break
+        beyond = [size for size in sizes if size > drawn]
+        within = [size for size in beyond if size <= drawn + reach]
+        assert check == dict(zip(sizes, every, strict=True))[within[-1] if within else beyond[0]]
+        taken.append(check)
+        drawn = check[0]
+    assert set(taken) <= set(every)
+
+
+@pytest.mark.parametrize("population", [12, 60])
+@pytest.mark.parametrize("samples", [4, 11])
+@pytest.mark.parametrize("failure", [0.3, 0.01])
+def test_mean_interval_covers_without_replacement(population, samples, failure):
+    """Of 0s and 1s in a finite population: by the hypergeometric distribution."""
+    from scipy.stats import hypergeom
+
+    count = np.arange(samples + 1)
+    low, high = _bounds.mean_interval(
+        count / samples, np.full(samples + 1, float(samples)), math.log(1 / failure), population
+    )
+    for ones in range(population + 1):
+        weight = hypergeom.pmf(count, population, ones, samples)
+        assert weight[low > ones / population + 1e-15].sum() <= failure
+        assert weight[high < ones / population - 1e-15].sum() <= failure
+
+
+@given(st.floats(0.001, 0.5), st.sampled_from([0.3, 0.01]), st.integers(2, 10**6))
+def test_serfling_is_the_least_number(epsilon, delta, n):
+    """By the radius that the inequality gives, for the mean of the largest variance."""
+    found = _bounds.serfling_samples(epsilon, delta, n)
+    assert 1 <= found <= n - 1
+
+    def radius(k):
+        return math.sqrt(math.log(2 * n / delta) / (2 * k) * (1 - (k - 1) / (n - 1)))
+
+    assert found == n - 1 or radius(found) <= epsilon * (1 + 1e-9)
+    assert found == 1 or radius(found - 1) > epsilon * (1 - 1e-9)
+    assert found <= _bounds.hoeffding_samples(epsilon, delta, n) + 1
+
+
+def test_the_cheapest_method_by_hand():
+    """10,000 samples of 1 ms reach epsilon in 10 s."""
+    outlook = Outlook(10_000, 0.001, 0.1, 10.0)
+
+    def method(exact, pivot, left=math.inf, with_pivots=True, epsilon=0.05):
+        cost = _cost.Measured(exact, pivot)
+        return _cost.cheaper(outlook, cost, 10_000, epsilon, 0.1, left, with_pivots)
+
+    assert method(exact=20.0, pivot=0.1) == ""
+    assert method(exact=5.0, pivot=0.1) == "exact"
+    # ln(2e5) / (2 * 0.05^2) = 2441 with replacement, fewer of 10,000 vertices: below 4.9 s
+    assert method(exact=20.0, pivot=0.002) == "pivots"
+    assert method(exact=20.0, pivot=0.002, with_pivots=False) == ""
+    # Exact scores have no error, so that they are worth twice the time, if there is.
+    assert method(exact=5.0, pivot=0.002) == "exact"
+    assert method(exact=5.0, pivot=0.002, left=4.95) == "pivots"
+    # Too little time for any of them: those whose intervals are narrower by then.
+    assert method(exact=20.0, pivot=0.002, left=1) == ""
+    assert method(exact=20.0, pivot=0.0005, left=1) == "pivots"
+    assert method(exact=math.inf, pivot=math.inf, left=1) == ""
 
 
 def test_certain_ranks():

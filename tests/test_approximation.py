@@ -15,6 +15,9 @@ from interrupt import assert_stops
 import torchcent
 from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_approx, generate
 from torchcent.approx import _cost, _pivots
+from torchcent.approx._progressive import Outlook, Run
+from torchcent.approx._sampler import Sampler
+from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
 
@@ -34,12 +37,13 @@ def normalised(n: int, arcs: oracles.Arcs, directed: bool) -> torch.Tensor:
 
 def weighted_case() -> tuple[Graph, torch.Tensor]:
     arcs = random_graph(60, 150, seed=4)
-    length = torch.tensor([1 + i % 3 for i in range(150)], dtype=F64) / 10
-    graph = Graph.from_edge_index(
-        edge_index(arcs), 60, directed=False, edge_weight=length.to(DEVICE)
+    whole = torch.tensor([1 + i % 3 for i in range(150)], dtype=F64, device=DEVICE)
+    tenths, known = (
+        Graph.from_edge_index(edge_index(arcs), 60, directed=False, edge_weight=length)
+        for length in (whole / 10, whole)
     )
-    exact = nx.betweenness_centrality(graph.to_networkx(), weight="weight")
-    return graph, torch.tensor([exact[v] for v in range(60)], dtype=F64)
+    exact = nx.betweenness_centrality(known.to_networkx(), weight="weight")
+    return tenths, torch.tensor([exact[v] for v in range(60)], dtype=F64)
 
 
 def cases() -> dict[str, tuple[Graph, torch.Tensor]]:
@@ -123,15 +127,69 @@ def test_auto_takes_exact_scores_of_small_graphs():
     assert found.lower is found.scores and found.upper is found.scores
 
 
-def test_auto_samples_large_graphs(monkeypatch, tuning):
+def test_auto_samples_large_graphs(monkeypatch):
     graph, _ = CASES["random"]
     monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
+    monkeypatch.setattr(_cost, "is_worth_timing", lambda *_: False)
     assert betweenness_approx(graph, 0.1, generator=chance()).method == "kadabra"
-    # Where samples turn out to be dearer than exact scores, those are computed after all.
-    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e-9)
-    tuning(exact_for_nothing=0.0)
-    found = betweenness_approx(graph, 0.01, generator=chance())
-    assert found.method == "exact" and "paths more" in found.reason
+
+
+@pytest.mark.parametrize("limit", [None, 1000])
+@pytest.mark.parametrize("method", ["exact", "pivots"])
+@pytest.mark.parametrize("name", ["random", "weighted"])
+def test_auto_takes_what_is_cheaper_per_error(name, method, limit, monkeypatch):
+    """Where samples turn out to be dearer than another method, that takes over."""
+    graph, exact = CASES[name]
+    cost = {"exact": (1e-9, 1.0), "pivots": (1.0, 1e-9)}[method]
+    monkeypatch.setattr(_cost, "exact_seconds", lambda *_: 1e9)
+    monkeypatch.setattr(_cost, "is_worth_timing", lambda *_: True)
+    monkeypatch.setattr(_cost, "measured", lambda *_: _cost.Measured(*cost))
+    found = betweenness_approx(graph, 0.2, time_limit=limit, dtype=F64, generator=chance())
+    assert found.method == method and found.reached and "paths more" in found.reason
+    assert found.epsilon <= 0.2 and (found.scores.cpu() - exact).abs().max() <= 0.2
+    assert ((found.lower.cpu() <= exact + 1e-12) & (exact <= found.upper.cpu() + 1e-12)).all()
+    # A number of samples, or the top alone, is asked of samples.
+    sampled = betweenness_approx(graph, 0.2, top=2, generator=chance())
+    assert sampled.method == ("exact" if method == "exact" else "kadabra")
+
+
+@pytest.mark.parametrize("name", ["random", "directed", "weighted", "parts"])
+def test_searches_are_timed_on_every_graph(name):
+    graph, _ = CASES[name]
+    cost = _cost.measured(graph, None, 0.0)
+    assert 0 < cost.exact < math.inf and 0 < cost.pivot < math.inf
+    assert _cost.measured(graph, 1000, 0.0) == _cost.Measured(math.inf, math.inf)  # does not fit
+
+
+def test_timing_has_to_pay():
+    """A second is at stake at least, and a hundred slow searches take a tenth of it at most."""
+    graph, _ = CASES["random"]
+    for samples, left, worth in [
+        (900, math.inf, False),
+        (1100, math.inf, True),
+        (1100, 0.9, False),
+    ]:
+        assert _cost.is_worth_timing(graph, Outlook(samples, 1e-3, 0.1, 9.0), left) == worth
+    large = Graph.from_edge_index(generate.ba(100_000, 10, seed=1), directed=False)
+    few, many = (Outlook(n, 1e-3, 0.1, 9.0) for n in (1100, 10**6))
+    assert not _cost.is_worth_timing(large, few, math.inf)
+    assert _cost.is_worth_timing(large, many, math.inf)
+
+
+def test_chains_are_timed():
+    """The engine of chains has a cost, too: of a grid whose edges are chains of 8 edges."""
+    index = generate.grid(12, 12)
+    once = index[:, index[0] < index[1]].tolist()
+    arcs, n = [], 144
+    for u, v in zip(*once, strict=True):
+        stops = [u, *range(n, n + 7), v]
+        arcs += list(zip(stops, stops[1:], strict=False))
+        n += 7
+    graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
+    if DEVICE.type == "cpu" and _ops.available:
+        assert torchcent.explain(graph).engine == "chains"
+    assert 0 < _cost.exact_seconds(graph, None) < math.inf
+    assert 0 < _cost.measured(graph, None, 0.0).exact < math.inf
 
 
 def test_cost_is_in_proportion():
@@ -178,6 +236,105 @@ def test_time_limit(method):
     assert 2e-5 < found.epsilon <= 1 and found.samples > 0 and not found.reached
     exact = torchcent.betweenness(graph, dtype=F64)
     assert ((found.lower <= exact + 1e-9) & (exact - 1e-9 <= found.upper)).all()
+
+
+@pytest.mark.parametrize("method", SAMPLED)
+def test_a_longer_limit_buys_more_samples(method, monkeypatch):
+    """By a clock that the samples themselves drive: each takes 10 ms. Nearly all that are drawn in
+    time count, so that three times the time gives nearly three times the samples."""
+    graph, exact = CASES["random"]
+    now = [0.0]
+    draw = Sampler.draw
+
+    def timed(sampler, count, bar=None):
+        if now[0] + 0.01 * count > limit:
+            now[0] = limit
+            return None  # cut short: the batch is lost
+        now[0] += 0.01 * count
+        return draw(sampler, count, bar)
+
+    monkeypatch.setattr(Sampler, "draw", timed)
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    found = {}
+    for limit in (5, 15, 60):
+        now[0] = 0.0
+        found[limit] = betweenness_approx(
+            graph, 0.001, method=method, time_limit=limit, dtype=F64, generator=chance()
+        )
+        made = found[limit]
+        assert 0.75 * limit / 0.01 < made.samples <= limit / 0.01 and not made.reached
+        assert f"by the limit of {limit} s at epsilon={made.epsilon:.3g}" in made.reason
+        assert ((made.lower.cpu() <= exact) & (exact <= made.upper.cpu())).all()
+        # No interval that knew the number beforehand could be much narrower.
+        b = float(exact.max())
+        alone = scipy.stats.norm.isf(0.05) * math.sqrt(b * (1 - b) / (limit / 0.01))
+        assert made.epsilon < (4 if method == "kadabra" else 15) * alone
+    assert found[60].epsilon < found[15].epsilon < found[5].epsilon
+
+
+@pytest.mark.parametrize("name", ["random", "directed", "weighted"])
+def test_coverage_of_limited_runs(name, monkeypatch):
+    """As above, where the clock ends the run: samples take more time on some seeds than on
+    others."""
+    graph, exact = CASES[name]
+    draw, outside, runs, delta = Sampler.draw, 0, 40, 0.25
+    for seed in range(runs):
+        now, pace = [0.0], 0.002 + 0.0005 * (seed % 7)
+
+        def timed(sampler, count, bar=None, now=now, pace=pace):
+            now[0] += pace * count
+            return draw(sampler, count, bar) if now[0] < 1 else None
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Sampler, "draw", timed)
+            patch.setattr(time, "perf_counter", lambda now=now: now[0])
+            found = betweenness_approx(
+                graph, 1e-3, delta, method="kadabra", time_limit=1, dtype=F64,
+                generator=chance(seed),
+            )  # fmt: skip
+        assert found.samples > 100 and not found.reached
+        lower, upper = found.lower.cpu(), found.upper.cpu()
+        outside += bool(((exact < lower - 1e-12) | (exact > upper + 1e-12)).any())
+    assert scipy.stats.binomtest(outside, runs, delta, "greater").pvalue > LEAST_P
+
+
+def test_samples_of_a_limited_run_depend_on_their_number_only(monkeypatch):
+    """However long the first phase was: on machines of different speed, equal numbers of samples
+    are equal samples."""
+    graph, _ = CASES["random"]
+    counts = {}
+    for speed in (0.01, 0.004):
+        now = [0.0]
+        draw = Sampler.draw
+
+        def timed(sampler, count, bar=None, draw=draw, speed=speed, now=now):
+            now[0] += speed * count
+            return draw(sampler, count, bar) if now[0] < 20 else None
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Sampler, "draw", timed)
+            patch.setattr(time, "perf_counter", lambda now=now: now[0])
+            looks = []
+            look = Run._look
+
+            def kept(run, total, check, *rest, looks=looks, look=look):
+                looks.append((check[0], total.tolist()))
+                return look(run, total, check, *rest)
+
+            patch.setattr(Run, "_look", kept)
+            betweenness_approx(graph, 1e-4, method="kadabra", time_limit=20, generator=chance(3))
+        counts[speed] = looks
+    # The second phases: one is a part of the other, sample by sample.
+    sampler = Sampler(graph, chance(3))
+    sampler.jump(2**40)
+    totals, drawn = None, 0
+    second = {speed: [x for x in looks if x[0] & (x[0] - 1)] for speed, looks in counts.items()}
+    assert all(second.values())
+    for number, total in sorted(second[0.01] + second[0.004]):
+        if number > drawn:
+            more = sampler.draw(number - drawn)
+            totals, drawn = more if totals is None else totals + more, number
+        assert totals.tolist() == total
 
 
 def test_top_ends_early():
@@ -281,10 +438,12 @@ def test_uniform_pivots_are_networkx_scaled():
     assert ((found.lower.cpu() <= exact) & (exact <= found.upper.cpu())).all()
 
 
-def test_hoeffding_says_how_many_pivots():
+def test_serfling_says_how_many_pivots():
     graph, exact = CASES["random"]
     found = betweenness_approx(graph, 0.25, 0.5, method="pivots", dtype=F64, generator=chance())
-    assert found.samples == 1 + math.ceil(math.log(2 * 60 / 0.5) / (2 * 0.25**2)) < 60
+    # Serfling's exponent, 2 k epsilon^2 / (1 - (k - 1) / 59), reaches ln(2 n / delta) = 5.48 at 26:
+    # 3.25 / (1 - 25/59) = 5.64, and 3.125 / (1 - 24/59) = 5.27.
+    assert found.samples == 1 + 26
     assert found.reached and found.epsilon <= 0.25
     assert (found.scores.cpu() - exact).abs().max() <= 0.25
 

@@ -276,10 +276,10 @@ def test_features():
         expected = [degree[v] if n > 1 else 0.0 for v in range(n)]
         actual = columns["degree"][ptr[i] : ptr[i + 1]].tolist()
         assert actual == pytest.approx(expected)
-    with pytest.raises(ValueError, match="measures must be one of .*'pagerank'"):
-        torchcent.node_features(arcs, measures=["pagerank"])
-    with pytest.raises(TypeError, match="measures must be a list of names"):
-        torchcent.node_features(arcs, measures="closeness")
+    with pytest.raises(ValueError, match="measures must be one of .*'page rank'"):
+        torchcent.node_features(arcs, measures=["page rank"])
+    with pytest.raises(TypeError, match="measures must be a name or a list of names"):
+        torchcent.node_features(arcs, measures={"closeness"})
 
 
 def test_torch_geometric():

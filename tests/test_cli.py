@@ -331,7 +331,10 @@ def test_config_version_help(capsys):
         ("betweenness friends.csv --edges --stress", "not allowed with"),
         ("betweenness friends.csv --directed --undirected", "not allowed with"),
         ("betweenness friends.csv --edges --endpoints", "--endpoints: not for edge betweenness"),
-        ("betweenness friends.csv --edges --plot p.png", "--plot: for vertices only"),
+        (
+            "betweenness friends.csv --edges --plot p.png",
+            "friends.csv has no coordinates; --coordinates",
+        ),
         ("betweenness friends.csv --num-nodes 2", "names 5 vertices"),
         ("betweenness friends.csv --format foo", "format='foo' is unknown"),
         ("betweenness friends.csv -o out.xls", "unknown suffix '.xls'"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from commands import refused, run
-from runs import SMALL
+from runs import SMALL, calls
 
 import torchcent
 from torchcent import cli, generate
@@ -64,6 +64,7 @@ RUNS = {
     "percolation": "percolation g.npz --states states.txt",
     "closeness": "closeness g.npz",
     "harmonic": "harmonic g.npz --cutoff 3 --normalized",
+    "eccentricity": "eccentricity g.npz --engine bits",
 }
 
 
@@ -89,6 +90,64 @@ def test_interrupted_and_resumed(capsys, folder, stopping, name, tuning):
     stopping(None)
     assert run(capsys, *command, "-o", "out.json", "--checkpoint", "a run")[:2] == (0, usual)
     assert run(capsys, "resume", "a run")[:2] == (0, usual)
+    assert stopping.written == 0
+
+
+def test_distances_of_all_pairs(capsys, folder, stopping):
+    run(capsys, "apsp", "g.npz", "-o", "usual.npy")
+    stopping(3)
+    code, _, _ = run(capsys, "apsp", "g.npz", "-o", "out.npy", "--checkpoint", "run")
+    assert code == 130 and not os.path.exists("out.npy")
+    told = rows(run(capsys, "info", "run")[1])
+    assert re.match(r"shortest_path_lengths \(bits\): 2 of 24 units, .* sources", told["search 1"])
+    stopping(None)
+    for _ in range(2):  # the second finds everything there
+        code, _, err = run(capsys, "resume", "run")
+        assert code == 0 and "1,500 x 1,500 distances, int8, in out.npy" in err
+        assert Path("out.npy").read_bytes() == Path("usual.npy").read_bytes()
+    assert stopping.written == 22
+    assert not list(Path().glob(".out.npy.*"))
+
+
+def test_closure(capsys, folder, monkeypatch):
+    real, kept = Ledger.keep_unit, []
+
+    def keep_unit(self, number, about, results):
+        if len(kept) == 1:
+            raise KeyboardInterrupt
+        real(self, number, about, results)
+        kept.append(about.units)
+
+    arcs = calls().to_edge_index()
+    torchcent.write("d.npz", torchcent.EdgeList(arcs, None, None, 3000, True))
+    _, usual, _ = run(capsys, "closure", "d.npz", "-o", "usual.npz")
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "keep_unit", keep_unit)
+        assert run(capsys, "closure", "d.npz", "-o", "out.npz", "--checkpoint", "run")[0] == 130
+    told = rows(run(capsys, "info", "run")[1])
+    assert re.match(r"transitive_closure: 1 of \d+ units, .* columns", told["search 1"])
+    assert run(capsys, "resume", "run")[:2] == (0, usual)
+    with np.load("out.npz") as found, np.load("usual.npz") as expected:
+        assert all(np.array_equal(found[name], expected[name]) for name in expected.files)
+
+
+def test_diameter_keeps_several_ledgers(capsys, folder, stopping):
+    command = ["diameter", "g.npz", "--average", "--effective", "0.9", "--engine", "bits"]
+    _, usual, _ = run(capsys, *command)
+    stopping(2)
+    assert run(capsys, *command, "--checkpoint", "run")[0] == 130
+    found = rows(run(capsys, "info", "run")[1])
+    assert found["command"].startswith(f"torchcent {' '.join(command)} --checkpoint run (in ")
+    assert found["run"] == "diameter" and found["state"].endswith(
+        "; torchcent resume run continues"
+    )
+    stopping(None)
+    assert run(capsys, "resume", "run")[:2] == (0, usual)
+    assert stopping.written > 0
+    found = rows(run(capsys, "info", "run")[1])
+    assert "(100.0%)" in found["mean 1"] and "(100.0%)" in found["effective 1"]
+    stopping(None)
+    assert run(capsys, "resume", "run")[:2] == (0, usual)
     assert stopping.written == 0
 
 
@@ -275,7 +334,10 @@ def test_resume_runs_nothing_else(capsys, folder):
         ("mcl g.npz --threads 0", "--threads 0; accepted: 1 or more"),
         ("closeness g.npz --checkpoint g.npz", "g.npz' is a file; accepted: a new or empty folder"),
         ("closeness g.npz --checkpoint .", "is no ledger: it holds"),
-        ("eccentricity g.npz --checkpoint x", "unrecognized arguments: --checkpoint"),
+        ("mcl g.npz --checkpoint x", "unrecognized arguments: --checkpoint"),
+        ("diameter g.npz --checkpoint .", "'.' is not of this command: it holds 'g.npz'; accepted"),
+        ("closure g.npz --device all", "--device all: closure uses one device"),
+        ("apsp g.npz -o d.csv", "d.csv: unknown suffix '.csv'; accepted: .npy, .zarr"),
         ("betweenness g.npz --approx 0.1 --time-limit 9 --checkpoint x",
          "--time-limit and --checkpoint exclude each other"),
     ],

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from oracles import Arcs, both_ways, shortest_paths
 
 from torchcent import Closure, Graph, reachable, transitive_closure
-from torchcent.pairs import _closure as closure
+from torchcent.pairs import _columns
 from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
@@ -207,7 +207,7 @@ def test_nothing_is_held_of_what_is_one_or_has_no_end(n, arcs, directed):
 
 def test_memory_is_refused_before_the_run(monkeypatch):
     n = 20_000
-    monkeypatch.setattr(closure, "_fill", None)  # would fail if it came to that
+    monkeypatch.setattr(_columns, "fill", None)  # would fail if it came to that
     arcs = torch.arange(n, device=DEVICE)
     with pytest.raises(MemoryError, match=r"transitive_closure needs \d+.*bytes.*memory=20000000 "):
         transitive_closure(torch.stack([arcs[:-1], arcs[1:]]), memory=20_000_000)

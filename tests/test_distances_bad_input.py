@@ -120,7 +120,7 @@ def test_arguments(measure):
     [
         (torch.zeros(3, dtype=torch.int64), ValueError),
         (torch.zeros(2, 3), TypeError),
-        ([[0, 1], [1, 2]], TypeError),
+        ([[0, 1], [1, 2]], ValueError),
         (torch.tensor([[0], [-1]]), ValueError),
     ],
     ids=["shape", "float", "list", "negative"],

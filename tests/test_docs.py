@@ -14,12 +14,16 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 @pytest.mark.parametrize(
     ("name", "needs"),
     [
+        ("index.md", "networkx"),
+        ("distances.md", "networkx"),
         ("weights.md", "networkx"),
         ("clustering.md", "networkx"),
         ("gnn.md", "torch_geometric"),
         ("batches.md", "torch"),
         ("approximation.md", "torch"),
         ("networkx.md", "networkx"),
+        ("walks.md", "torch"),
+        ("inputs.md", "pandas"),
     ],
 )
 def test_examples(name, needs):
@@ -47,3 +51,13 @@ def test_every_page_is_in_the_table_of_contents():
     listed = re.findall(r"^[\w-]+$", (DOCS / "index.md").read_text(), re.M)
     pages = [path.stem for path in DOCS.iterdir() if path.suffix in (".md", ".rst")]
     assert sorted(listed + ["index"]) == sorted(pages)
+
+
+def test_every_notebook_is_in_the_table_of_contents():
+    listed = re.findall(r"^notebooks/(\w+)$", (DOCS / "index.md").read_text(), re.M)
+    assert sorted(listed) == sorted(path.stem for path in DOCS.parent.glob("notebooks/*.ipynb"))
+
+
+def test_readme_is_short():
+    lines = (DOCS.parent / "README.md").read_text().splitlines()
+    assert len(lines) < 150

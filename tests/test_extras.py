@@ -15,6 +15,9 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["option
 # What needs a package, the package and its extra.
 USES = {
     "graph.to_networkx()": ("networkx", "networkx"),
+    "graph.to_igraph()": ("igraph", "igraph"),
+    "graph.to_networkit()": ("networkit", "networkit"),
+    "graph.to_data()": ("torch_geometric", "pyg"),
     "import torchcent.nx": ("networkx", "networkx"),
     "torchcent.read('a.graphml')": ("networkx", "networkx"),
     "read_graph(Namespace(graph='networkx:les_miserables', directed=None))": (
@@ -25,7 +28,10 @@ USES = {
     "torchcent.write('b.parquet', edges)": ("pyarrow", "io"),
     "plot.check_plot_path('b.png')": ("matplotlib", "plot"),
     "plot.plot_scores(graph, scores, path='b.png')": ("matplotlib", "plot"),
+    "plot.plot_network(arcs, scores.new_zeros(3, 2), scores, path='b.png')": ("matplotlib", "plot"),
+    "write_scores('b.gpkg', {'s': scores}, geometry=scores.new_zeros(3, 2))": ("geopandas", "geo"),
     "cluster_plot.plot_clusterings(found, arcs, path='b.png')": ("matplotlib", "plot"),
+    "torchcent.shortest_path_lengths(graph, out='d.zarr')": ("zarr", "zarr"),
     "found.agreement(found.labels)": ("sklearn", "cluster"),
 }
 WITHOUT = """
@@ -36,6 +42,7 @@ import torch, torchcent
 from argparse import Namespace
 from torchcent import cluster_plot, plot
 from torchcent.cli._common import read_graph
+from torchcent.io import write_scores
 arcs = torch.tensor([[0, 1, 2], [1, 2, 0]])
 named = Namespace(graph="networkx:les_miserables", directed=None)
 graph = torchcent.Graph.from_edge_index(arcs, directed=False)

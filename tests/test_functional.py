@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+import warnings
 
 import networkx as nx
 import pytest
@@ -12,8 +13,9 @@ from torch import Tensor, nn
 
 import torchcent
 from torchcent import functional
+from torchcent.engines._measures import MEASURES
 
-MEASURES = ["betweenness", "closeness", "harmonic", "eccentricity"]
+COLUMNS = ["betweenness", "closeness", "harmonic", "eccentricity"]
 PATH = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]
 STAR = [(0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (0, 4), (4, 0)]
 
@@ -52,7 +54,7 @@ def compiled(model: nn.Module, backend: str, **options: object) -> nn.Module:
 def test_values_are_those_of_networkx() -> None:
     graph = nx.lollipop_graph(4, 3)
     index = edge_index([pair for u, v in graph.edges for pair in ((u, v), (v, u))])
-    found = functional.node_features(index, num_nodes=7, measures=MEASURES, normalized=False)
+    found = functional.node_features(index, num_nodes=7, measures=COLUMNS, normalized=False)
     expected = [
         {v: 2 * x for v, x in nx.betweenness_centrality(graph, normalized=False).items()},
         nx.closeness_centrality(graph),
@@ -78,10 +80,10 @@ def test_weights_and_batches() -> None:
     index = edge_index(PATH + [(4 + u, 4 + v) for u, v in STAR])
     weight = torch.arange(1.0, index.shape[1] + 1, device=DEVICE)
     batch = torch.tensor([0] * 4 + [1] * 5, device=DEVICE)
-    found = functional.node_features(index, weight, num_nodes=9, batch=batch, measures=MEASURES)
+    found = functional.node_features(index, weight, num_nodes=9, batch=batch, measures=COLUMNS)
     parts = [
         torchcent.node_features(
-            index[:, mine] - first, weight[mine], num_nodes=size, measures=MEASURES
+            index[:, mine] - first, weight[mine], num_nodes=size, measures=COLUMNS
         )
         for mine, first, size in ((slice(0, 6), 0, 4), (slice(6, 14), 4, 5))
     ]
@@ -108,6 +110,71 @@ def test_opcheck() -> None:
             ops.node_features.default, (*arguments, "betweenness,closeness", *rest)
         )
         torch.library.opcheck(ops.edge_scores.default, (*arguments, *rest))
+
+
+STATES = torch.linspace(0, 1, 5, device=DEVICE)
+#: measure -> its options, of tensors too
+OPTIONS: dict[str, dict[str, object]] = {
+    "betweenness": {"endpoints": True, "sources": torch.tensor([0, 2], device=DEVICE)},
+    "stress": {"targets": torch.tensor([1], device=DEVICE)},
+    "percolation": {"states": STATES},
+    "closeness": {"cutoff": 2.0, "wf_improved": False},
+    "harmonic": {"normalized": True},
+    "eccentricity": {"disconnected": "component"},
+    "distance_profile": {"sources": torch.tensor([0, 1], device=DEVICE)},
+    "edge_betweenness": {"normalized": False},
+    "node_features": {"measures": "harmonic"},
+}
+
+
+@pytest.mark.parametrize("name", functional.__all__)
+def test_every_measure_is_one_operator(name: str) -> None:
+    """The values of torchcent's function of that name, in one graph, for every size."""
+    function, options = getattr(functional, name), OPTIONS[name]
+    counter = torch._dynamo.testing.CompileCounter()
+
+    def model(x: Tensor, index: Tensor) -> Tensor:
+        found = function(index, num_nodes=x.shape[0], **options)
+        return x.sum() + (torch.stack(found, 1) if isinstance(found, tuple) else found)
+
+    torch._dynamo.reset()
+    run = torch.compile(model, fullgraph=True, backend=counter, dynamic=True)
+    for arcs in (STAR, [(0, 1), (1, 2), (3, 4)]):
+        index = edge_index(arcs)
+        wanted = getattr(torchcent, name)(index, num_nodes=5, **options)
+        wanted = torch.stack(wanted, 1) if isinstance(wanted, tuple) else wanted
+        torch.testing.assert_close(run(ones(5)[:, 0], index), 5 + wanted, equal_nan=True)
+    assert counter.frame_count == 1
+
+
+def test_every_measure_is_there() -> None:
+    of_graphs = {"average_shortest_path_length", "distance_distribution", "effective_diameter"}
+    measures = {row.name for row in MEASURES.values() if row.public} - of_graphs
+    assert measures == set(functional.__all__) - {"node_features"}
+
+
+def test_other_functions_break_the_graph_once_and_quietly() -> None:
+    """The call is left to Python, with all that it calls: no frame of ours is compiled."""
+    counter = torch._dynamo.testing.CompileCounter()
+    graph = torchcent.Graph.from_edge_index(edge_index(STAR))
+
+    def model(x: Tensor, index: Tensor) -> Tensor:
+        y = 2 * x
+        return y[:, 0] + torchcent.betweenness(index, num_nodes=x.shape[0]) + len(graph)
+
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    run = torch.compile(model, backend=counter)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in (5, 5, 6, 7, 9):
+            torch.testing.assert_close(run(ones(n), edge_index(STAR)),
+                                       model(ones(n), edge_index(STAR)))  # fmt: skip
+    counters = torch._dynamo.utils.counters
+    assert sum(counters["graph_break"].values()) <= 2  # for one size and for all sizes
+    assert counter.frame_count <= 4 and counters["frames"]["total"] <= 4
+    with pytest.raises(Exception, match="torchcent.functional"):
+        compiled(model, "eager")(ones(5), edge_index(STAR))
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
@@ -203,7 +270,7 @@ def test_backward_through_the_operators_is_refused(name: str) -> None:
     [
         ({"num_nodes": 3}, ValueError, "num_nodes=3 is too small"),
         ({"num_nodes": -1}, ValueError, "num_nodes must be >= 0"),
-        ({"measures": ["pagerank"]}, ValueError, "pagerank"),
+        ({"measures": ["prestige"]}, ValueError, "prestige"),
         ({"measures": []}, TypeError, "measures"),
         ({"engine": "fast"}, ValueError, "engine"),
         ({"dtype": torch.int64}, TypeError, "dtype"),

@@ -1,7 +1,9 @@
 """Graph.save and Graph.load: what survives, and that no file is believed."""
 
+import copy
 import io
 import os
+import pickle
 import stat
 import zipfile
 from pathlib import Path
@@ -272,3 +274,111 @@ def test_other_files(tmp_path: Path) -> None:
             Graph.load(wrong)
         with pytest.raises((TypeError, ValueError), match="path"):
             GRAPHS["directed"]().save(wrong)
+
+
+# --- pickles
+
+
+def written(content: object) -> io.BytesIO:
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    buffer.seek(0)
+    return buffer
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_torch_load_reads_a_graph_by_default(name: str) -> None:
+    graph = GRAPHS[name]()
+    found = torch.load(written({"graph": graph, "more": 3}))["graph"]  # weights_only=True
+    assert found == graph and hash(found) == hash(graph) and found.device == graph.device
+    assert torch.equal(found.slot, graph.slot)
+    assert torch.equal(torchcent.edge_betweenness(found), torchcent.edge_betweenness(graph))
+    assert copy.deepcopy(graph) == pickle.loads(pickle.dumps(graph)) == graph
+    with pytest.raises(AttributeError, match="frozen"):
+        found.directed = not graph.directed
+
+
+def forged(state: object) -> Graph:
+    """What is pickled by :func:`written_forged` as a Graph of this state."""
+    made = Graph.__new__(Graph)
+    vars(made)["state"] = state
+    return made
+
+
+def written_forged(content: object) -> io.BytesIO:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Graph, "__getstate__", lambda graph: vars(graph)["state"])
+        return written(content)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (stored(rowptr=torch.tensor([0, 2, 4, 6, 7, 9])), "rowptr"),
+        (stored(rowptr=torch.tensor([1, 2, 4, 6, 7, 8])), "rowptr"),
+        (stored(rowptr=torch.tensor([0, 10**9, 4, 6, 7, 8])), "rowptr"),
+        (stored(rowptr=torch.tensor([0, -5, 4, 6, 7, 8])), "rowptr"),
+        (stored(rowptr=torch.tensor([0, 2, 1, 6, 7, 8])), "rowptr decreases.* at row 1"),
+        (stored(col=int32(1, 2, 0, 2, 0, 5, 4, 3)), r"col\[5\] is not a vertex"),
+        (stored(col=int32(1, 2, 0, 2, -1, 1, 4, 3)), r"col\[4\] is not a vertex"),
+        (stored(col=int32(2, 1, 0, 2, 0, 1, 4, 3)), r"col\[1\] is not above"),
+        (stored(col=int32(0, 2, 0, 2, 0, 1, 4, 3)), r"col\[0\] is a self-loop"),
+        (stored(col=int32(1, 2, 0, 2, 0, 3, 4, 3)), "slot 5 leads to another graph"),
+        (stored(col=int32(1, 3, 0, 2, 0, 1, 4, 3), ptr=None), "without its reverse"),
+        (stored(weight=weights(3, 0.0)), r"weight\[3\]"),
+        (stored(weight=weights(7, float("nan"))), r"weight\[7\]"),
+        (stored(weight=weights(2, 1.5)), "reverse of the same weight"),
+        (stored(weight=torch.full((8,), 1e308, dtype=torch.float64)), "beyond float64"),
+        (stored(weight=torch.ones(8)), "weight is not a tensor of torch.float64"),
+        (stored(col=torch.zeros(1, dtype=torch.int32).expand(2**40)), "col is not one array"),
+        (stored(col=int32(1, 2, 0, 2, 0, 1, 4, 3).to_sparse()), "dense"),
+        (stored(ptr=torch.tensor([0, 6, 5])), "ptr does not lead"),
+        (stored(rowptr=[0, 2]), "rowptr is not a tensor"),
+        (stored(directed=1), "'directed'"),
+        (stored(version=2), "version 2"),
+        (stored(slot=torch.tensor([0, 8])), "no such slot"),
+        (stored(slot=torch.tensor([-2])), "no such slot"),
+        (stored(slot=torch.tensor([1.0])), "slot is not one array"),
+        (stored(slot=[1]), "slot is not one array"),
+        (stored(slot=torch.tensor([1]).expand(2**40)), "slot is not one array"),
+        ({"rowptr": torch.tensor([0])}, "format"),
+        ({}, "format"),
+        ((1, 2), "format"),
+    ],
+)  # fmt: skip
+def test_what_is_no_pickled_graph_is_refused(
+    content: object, said: str, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With compiled code and without; nothing of it is believed."""
+    if not compiled:
+        monkeypatch.setattr(torchcent.runtime._ops, "available", False)
+    buffer = written_forged(forged(content))
+    with pytest.raises(ValueError, match=said):
+        torch.load(buffer)
+
+
+def test_a_pickle_does_not_reach_into_a_graph() -> None:
+    """Neither by other tensors of the same memory, nor by restoring it twice."""
+    state = stored(slot=torch.tensor([0, 1, 4, -1]))
+    found = torch.load(written_forged([forged(state), state["col"], state["slot"]]))
+    graph, col, slot = found
+    col.fill_(10**6)
+    slot.fill_(10**6)
+    check_definition(graph)
+    assert graph.slot.tolist() == [0, 1, 4, -1]
+    with pytest.raises(ValueError, match="cannot be restored twice"):
+        graph.__setstate__(stored())
+    with pytest.raises(TypeError, match="to make a Graph"):
+        Graph(*torch.load(written([graph.rowptr, graph.col, graph.slot, True])))
+
+
+def test_checks_without_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "graph.pt"
+    for make in GRAPHS.values():
+        graph = make()
+        graph.save(path)
+        with monkeypatch.context() as patched:
+            patched.setattr(torchcent.runtime._ops, "available", False)
+            found = Graph.load(path)
+        same(found, graph)

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 import torch
 from lives import Lives
-from runs import CASES, SMALL, mesh
+from runs import CASES, PAIRS, SMALL, mesh
 
 import torchcent
 from torchcent import Graph, generate
@@ -183,7 +183,7 @@ def lives():
 
 KILLED = (
     "lanes", "queue", "chains", "blocks", "overflow", "relax", "closeness", "closeness of some",
-    "profile", "harmonic within",
+    "profile", "harmonic within", "pairs", "closure",
 )  # fmt: skip
 
 
@@ -203,14 +203,17 @@ def at_random(lives, chance, asked, took, units):
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("number", range(50))
+@pytest.mark.parametrize("number", range(60))
 def test_kills(number, lives, tuning, tmp_path):
     """SIGKILL at random moments, several times in a run: at most a unit is lost each time."""
     chance = random.Random(number)
     name = KILLED[number % len(KILLED)]
-    tuning(**CASES[name].sizes)
-    expected = CASES[name]()
+    case = (CASES | PAIRS)[name]
+    tuning(**case.sizes)
+    expected = case()
     asked = {"case": name, "out": str(tmp_path / "out.pt")}
+    if name == "pairs" and number % 2 == 0:  # every second time into a file
+        asked["options"] = {"out": str(tmp_path / "rows.npy")}
     quiet = asked | {"log": str(tmp_path / "quiet"), "checkpoint": str(tmp_path / "first")}
     begun = time.monotonic()
     lives.begin(**quiet)

@@ -60,7 +60,7 @@ def test_options(options: dict, error: type[Exception], message: str) -> None:
 @pytest.mark.parametrize(
     ("edge_index", "weight", "error", "message"),
     [
-        ([[0], [1]], None, TypeError, "edge_index must be a torch.Tensor"),
+        ({0: [1]}, None, TypeError, "edge_index must be .*torch.Tensor.*got dict"),
         (ARCS.double(), None, TypeError, "edge_index must be int64"),
         (ARCS, torch.ones(3), ValueError, r"edge_weight must have shape \[4\]"),
         (ARCS, torch.ones(4, 1), ValueError, r"edge_weight.flatten\(\) has the right shape"),

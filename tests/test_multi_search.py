@@ -201,8 +201,8 @@ def test_sources(bad, error, said):
 
 def test_other_arguments():
     arcs = edge_index(path(3))
-    with pytest.raises(TypeError, match="edge_index.*list"):
-        multi_search([[0], [1]], None, Plain())
+    with pytest.raises(TypeError, match="edge_index.*int"):
+        multi_search(3, None, Plain())
     with pytest.raises(ValueError, match="num_nodes=2"):
         multi_search(arcs, None, Plain(), num_nodes=2)
     with pytest.raises(TypeError, match="directed.*'no'"):

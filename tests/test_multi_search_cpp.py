@@ -1,11 +1,13 @@
 """multi_search.h and multi_search.cuh: the operators built on them, and one of a user's."""
 
+import math
 import os
 import re
 import shutil
 import subprocess
 import sys
 import warnings
+from heapq import heappop, heappush
 from pathlib import Path
 
 import networkx as nx
@@ -104,6 +106,44 @@ def test_search_order(data, limit, threads):
         size = len(expected)
         assert list(zip(vertices[:size], depths[:size], strict=True)) == list(expected.items())
         assert vertices[size:] == [-1, *[-2] * n][: n - size]
+
+
+def settled(neighbours: list[list[tuple[int, float]]], source: int) -> dict[int, float]:
+    """Distances by Dijkstra's algorithm; of equal ones, what was pushed first comes first."""
+    distance: dict[int, float] = {}
+    seen, pushed = {source: 0.0}, 1
+    heap = [(0.0, 0, source)]
+    while heap:
+        far, _, u = heappop(heap)
+        if u in distance:
+            continue
+        distance[u] = far
+        for v, length in neighbours[u]:
+            if v not in distance and far + length < seen.get(v, math.inf):
+                seen[v] = far + length
+                heappush(heap, (seen[v], pushed, v))
+                pushed += 1
+    return distance
+
+
+@needs_operators
+@given(data=st.data(), threads=st.integers(1, 4))
+def test_length_order(data, threads):
+    n, arcs = data.draw(arc_lists(12).filter(lambda graph: graph[0] > 0))
+    length = st.sampled_from([1.0, 2.0, 3.0, 0.1, 0.2])
+    neighbours = [[(v, data.draw(length)) for u, v in arcs if u == source] for source in range(n)]
+    sources = data.draw(st.lists(st.integers(0, n - 1), max_size=2 * n))
+    expected = [settled(neighbours, source) for source in sources]
+    distance = [[found.get(v, math.inf) for v in range(n)] for found in expected]
+    order = torch.full((len(sources), n), -2, dtype=torch.int32)
+    torch.ops.torchcent.length_order(
+        torch.tensor([0, *map(len, neighbours)]).cumsum(0),
+        torch.tensor([v for row in neighbours for v, _ in row], dtype=torch.int32),
+        torch.tensor([x for row in neighbours for _, x in row], dtype=torch.float64),
+        torch.tensor(distance, dtype=torch.float64).reshape(-1, n),
+        *(order, torch.zeros(4, dtype=torch.int64), threads),
+    )
+    assert order.tolist() == [[*found, *[-1] * (n - len(found))] for found in expected]
 
 
 @needs_operators

@@ -40,6 +40,11 @@ def samples() -> dict[str, list[tuple]]:
     none = columns[:, :0]
     down, below = ops.csr(torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32), 4, False)
     closed = (down, below, torch.tensor([1, 2, 1, 5]), torch.tensor([-8]), 1, 3)
+    divided = (  # a triangle
+        *(torch.tensor([0, 2, 4]), torch.tensor([2, 4, 6])),
+        *(torch.tensor(x, dtype=torch.int32) for x in ([1, 2, 0, 2, 0, 1], [0, 1, 0, 2, 1, 2])),
+        torch.tensor([[0, 1], [0, 2], [1, 2]], dtype=torch.int32),
+    )
     counted = [
         (
             *(rowptr, col, colptr, row),
@@ -115,6 +120,10 @@ def samples() -> dict[str, list[tuple]]:
         "slot_weights": [
             (columns.int(), torch.ones(columns.shape[1], dtype=F64), rowptr, col, False),
             (columns.int(), torch.ones(columns.shape[1], dtype=F64), both_ptr, both, True, 2),
+        ],
+        "weight_digits": [
+            (torch.tensor([0.5, 3], dtype=F64),),
+            (torch.rand(7, dtype=F64) + 0.1, 6),
         ],
         "stored_fault": [
             (rowptr, col, None, None, False, 1),
@@ -196,6 +205,16 @@ def samples() -> dict[str, list[tuple]]:
             )
             for sources, limit in ((torch.tensor([3, 0, 14]), 15), (none[0], 0))
         ],
+        "length_order": [
+            (
+                *(rowptr, col, torch.ones_like(col, dtype=F64), torch.rand(k, 15, dtype=F64)),
+                *(torch.zeros(k, 15, dtype=torch.int32), torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for k in (3, 0)
+        ],
+        "divide": [
+            (*divided, torch.zeros(3, dtype=F64), 0.5, True, torch.zeros(4, dtype=torch.int64), 2)
+        ],
         "clusters": [(both_ptr, both, 4), (none.new_zeros(1), col[:0], 4)],
         "distance_sums": searches(
             lambda k: torch.ones(k, dtype=torch.int32),
@@ -274,7 +293,8 @@ def test_no_operator_is_left_out():
         for name in torch._C._dispatch_get_all_op_names()
         if name.startswith("torchcent::")
     }
-    of_models = {"node_features", "edge_scores"}  # written in Python: test_functional.py
+    # Written in Python: test_functional.py.
+    of_models = {"node_features", "edge_scores", "vertex_scores"}
     assert names - of_models == set(samples())
 
 
@@ -361,6 +381,13 @@ def test_a_cancelled_closure_stops():
     assert not reached.any() and not words.any()
 
 
+def test_a_cancelled_division_stops():
+    arguments = samples()["divide"][0]
+    control = torch.tensor([1, 0, 0, 0])
+    assert ops.divide(*arguments[:-2], control, 2).tolist() == []
+    assert control.tolist() == [1, 0, 0, 0]
+
+
 GRAPH = """
 generator = torch.Generator().manual_seed(0)
 engine, n = sys.argv[1], 200_000
@@ -379,3 +406,9 @@ torchcent.betweenness(graph, sources=2, engine=engine)  # all that is prepared o
 @pytest.mark.parametrize("engine", ["lanes", "queue", "tensor"])
 def test_interrupt(engine):
     assert_stops(GRAPH, "torchcent.betweenness(graph, engine=engine, progress=False)", engine)
+
+
+def test_interrupt_of_a_division():
+    graph = "import networkx as nx, torchcent.nx\ngraph = nx.gnm_random_graph(2000, 20000, seed=1)"
+    run = "next(nx.community.girvan_newman(graph, backend='torchcent'))"
+    assert_stops(graph, run)

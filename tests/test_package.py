@@ -2,6 +2,7 @@
 
 import doctest
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,6 +19,7 @@ import torchcent
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(torchcent.__file__).parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 # An editable installation would find in the sources what the folder lacks.
 ONLY_HERE = """
@@ -82,6 +85,16 @@ def test_tensor_engine_works_without_the_library(unbuilt: Path) -> None:
     run = python(STAR, unbuilt, TORCHCENT_NO_EXTENSION="1")
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == "[1.0, 0.0, 0.0, 0.0]"
+
+
+def test_installed_without_the_extension_needs_no_variable(unbuilt: Path) -> None:
+    (unbuilt / "torchcent" / "installed_without_extension").touch()
+    code = STAR + "print(torchcent.show_config())"
+    run = python(code, unbuilt, TORCHCENT_NO_EXTENSION="")
+    assert run.returncode == 0, run.stderr
+    scores, *shown = run.stdout.splitlines()
+    assert scores == "[1.0, 0.0, 0.0, 0.0]"
+    assert "installed with TORCHCENT_NO_EXTENSION=1" in config("\n".join(shown))["extension"]
 
 
 @pytest.mark.parametrize("engine", ["lanes", "queue"])
@@ -180,8 +193,13 @@ def test_readme_examples_print_what_they_say() -> None:
         known = test.globs
 
 
+def pictures(notebook: dict[str, Any]) -> int:
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    return sum("image/png" in output.get("data", {}) for output in outputs)
+
+
 @pytest.mark.sweep
-@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_notebook_runs(path: Path, tmp_path: Path) -> None:
     if importlib.util.find_spec("ipykernel") is None:
         pytest.skip("ipykernel is not installed")
@@ -189,13 +207,22 @@ def test_notebook_runs(path: Path, tmp_path: Path) -> None:
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("matplotlib")
     notebook = nbformat.read(path, as_version=4)
-    assert all(cell.get("outputs", []) == [] for cell in notebook.cells), "strip the outputs"
+    shutil.copytree(path.parent / "data", tmp_path / "data")
     resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(notebook, timeout=300, resources=resources).execute()
-    pictures = [
-        output
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if "image/png" in output.get("data", {})
-    ]
-    assert pictures
+    client = nbclient.NotebookClient(notebook, timeout=300, resources=resources)
+    client.execute(env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})
+    assert pictures(notebook) == pictures(nbformat.read(path, as_version=4)) > 0
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_notebook_carries_its_outputs(path: Path) -> None:
+    """Those of one run from the first cell to the last (tools/notebooks.py)."""
+    cells = [c for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == [*range(1, len(cells) + 1)]
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert {output["output_type"] for output in outputs} <= {
+        "stream",
+        "display_data",
+        "execute_result",
+    }
+    assert all(output.get("name") != "stderr" for output in outputs)

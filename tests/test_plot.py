@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import torchcent
-from torchcent.plot import plot_scores
+from torchcent.plot import plot_network, plot_scores
 
 pytest.importorskip("matplotlib")
 
@@ -108,3 +108,104 @@ def test_errors(tmp_path, monkeypatch):
     with pytest.raises(ImportError, match=r"pip install torchcent\[plot\]"):
         plot_scores(one, one, path=tmp_path / "s.png")
     assert list(tmp_path.iterdir()) == []
+
+
+# --- maps
+
+
+SQUARE = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+CORNERS = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+
+
+def drawn_lines(axes):
+    """Each line of a map with its colour and width."""
+    found = {}
+    for collection in axes.collections:
+        for path, color, width in zip(
+            collection.get_paths(), collection.get_edgecolors(), collection.get_linewidths(),
+            strict=False,
+        ):  # fmt: skip
+            if path.codes is not None and set(path.codes) == {1, 2}:
+                for start, end in path.vertices.reshape(-1, 2, 2).tolist():
+                    found[*start, *end] = color[:3].sum(), width
+    return found
+
+
+@pytest.mark.parametrize("lowest", [False, True])
+@pytest.mark.parametrize("scores", [[0.1, 0.4, 0.2, 0.3], [1e-3, 0.4, 1e-2, 0.1]])
+def test_edges_of_a_map(tmp_path, drawn, scores, lowest):
+    """Every edge is at its place; the more central, the darker and wider."""
+    plot_network(
+        SQUARE, CORNERS, torch.tensor(scores), edges=True, lowest=lowest, path=tmp_path / "m.png"
+    )
+    axes, bar = drawn[0].axes
+    lines = drawn_lines(axes)
+    ends = [(*CORNERS[u].tolist(), *CORNERS[v].tolist()) for u, v in SQUARE.T.tolist()]
+    assert set(lines) == set(ends)
+    order = np.argsort(scores)[:: -1 if lowest else 1]
+    light, wide = zip(*(lines[ends[e]] for e in order), strict=True)
+    assert list(light) == sorted(light, reverse=True) and len(set(light)) == 4
+    assert list(wide) == sorted(wide)
+    assert axes.get_aspect() == 1 and bar.get_ylabel() == "betweenness"
+    assert drawn[0].get_suptitle() == "Betweenness of 4 edges"
+
+
+def test_vertices_of_a_map(tmp_path, drawn):
+    """An edge has the colour of its less central end; what is unknown is left out."""
+    places = torch.cat([CORNERS, torch.full((1, 2), math.nan)])
+    index = torch.cat([SQUARE, torch.tensor([[0], [4]])], 1)
+    scores = torch.tensor([0.1, 0.4, math.nan, 0.3, 0.9])
+    names = ["Ada", "$x^", "Cleo", "Di", "Eve"]
+    plot_network(index, places, scores, names, path=tmp_path / "m.pdf")
+    axes = drawn[0].axes[0]
+    assert set(drawn_lines(axes)) == {(0, 0, 1, 0), (0, 1, 0, 0)}
+    points = axes.collections[-1].get_offsets().tolist()
+    assert points == [[0, 0], [0, 1], [1, 0]]  # the highest score is drawn last
+    assert {t.get_text() for t in axes.texts} == {"Ada", "$x^", "Di"}
+
+
+def test_degrees_keep_their_proportions(tmp_path, drawn):
+    places = CORNERS * torch.tensor([0.1, 0.1]) + torch.tensor([11.0, 59.95])
+    plot_network(SQUARE, places, torch.ones(4), path=tmp_path / "m.png", crs="EPSG:4326")
+    axes = drawn[0].axes[0]
+    assert axes.get_aspect() == pytest.approx(2)  # 1 / cos(60 degrees)
+    # A tenth of a degree of longitude is 5.6 km there.
+    (text,) = texts(axes)
+    (x, y), *_ = [line.get_xydata() for line in axes.lines]
+    assert text == "1 km" and (y - x)[0] == pytest.approx(0.1 / 5.56, rel=0.01)
+
+
+@pytest.mark.parametrize("scores", [[0.0] * 4, [math.nan] * 4, [2.0] * 4, [math.inf, 0, 1, 2]])
+@pytest.mark.parametrize("edges", [False, True])
+def test_maps_of_any_scores(tmp_path, scores, edges):
+    plot_network(SQUARE, CORNERS, torch.tensor(scores), edges=edges, path=tmp_path / "m.png")
+    nowhere = torch.full((4, 2), math.nan)
+    plot_network(SQUARE, nowhere, torch.tensor(scores), edges=edges, path=tmp_path / "m.png")
+    plot_network(SQUARE[:, :0], CORNERS[:1], torch.zeros(1), path=tmp_path / "m.png")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"positions": torch.zeros(4)}, ValueError, r"positions must have shape \[n, 2\]"),
+        ({"positions": [["a", "b"]]}, TypeError, "positions must be real numbers"),
+        ({"positions": CORNERS[:3]}, ValueError, "edge_index holds 3, but positions has 3"),
+        ({"edge_index": SQUARE[0]}, ValueError, r"edge_index must have shape \[2, E\]"),
+        ({"edge_index": SQUARE.float()}, TypeError, "edge_index must hold integers"),
+        ({"edge_index": -SQUARE}, ValueError, "edge_index holds -3"),
+        ({"scores": torch.zeros(3)}, ValueError, "scores has 3 entries for 4 vertices"),
+        ({"scores": torch.zeros(3), "edges": True}, ValueError, "scores has 3 entries for 4 edges"),
+        ({"labels": ["a"]}, ValueError, "labels has 1 entries, but positions has 4"),
+        ({"crs": 4326}, TypeError, "crs must be a str or None"),
+        ({"edges": 1}, TypeError, "edges must be"),
+        ({"path": "m.gif"}, ValueError, "unknown suffix '.gif'"),
+    ],
+)
+def test_bad_maps(tmp_path, given, error, said):
+    whole = {
+        "edge_index": SQUARE, "positions": CORNERS, "scores": torch.zeros(4),
+        "path": tmp_path / "m.png",
+    }  # fmt: skip
+    with pytest.raises(error, match=said):
+        plot_network(**whole | given)
+    assert not list(tmp_path.iterdir())

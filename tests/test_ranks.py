@@ -1,6 +1,7 @@
 """Several ranks and several devices: the bits are those of one, whoever fails is heard of."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from runs import CASES, SMALL, network
+from runs import CASES, PAIRS, SMALL, network
 from tuning import tuned
 
 import torchcent
@@ -23,16 +24,22 @@ pytestmark = [
 ]
 WORLD = {"group": "world"}
 KILLED = ["lanes", "chains", "batch", "closeness from pivots", "harmonic"]
+ALL = CASES | PAIRS
+# Cases whose result is also written to a file.
+FILES = {"pairs": ".npy", "pairs of some": ".npy", "pairs that are widened": ".npy"}
 
 
 def torchrun(folder, ranks, jobs, *options, ok=True):
     """The findings of each rank."""
     (folder / "jobs.json").write_text(json.dumps(jobs))
+    here = Path(__file__).resolve()
+    paths = [str(here.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [
             sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
-            str(ranks), *options, str(Path(__file__).with_name("ranks.py")), str(folder),
+            str(ranks), *options, str(here.with_name("ranks.py")), str(folder),
         ],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert (done.returncode == 0) == ok, done.stderr[-3000:]
@@ -42,14 +49,14 @@ def torchrun(folder, ranks, jobs, *options, ok=True):
 
 
 def digests(name):
-    return [_digest.of_tensors(each) for each in CASES[name]()]
+    return [_digest.of_tensors(each) for each in ALL[name]()]
 
 
 @pytest.fixture(scope="module")
 def alone():
     """The digests of every case in one process, in units of the same size."""
     found = {}
-    for name, case in CASES.items():
+    for name, case in ALL.items():
         with pytest.MonkeyPatch.context() as patch:
             tuned(patch)(**case.sizes)
             found[name] = digests(name)
@@ -58,11 +65,22 @@ def alone():
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_bits_of_ranks(ranks, alone, tmp_path):
-    found = torchrun(tmp_path, ranks, [{"case": name, "options": WORLD} for name in CASES])
-    for at, name in enumerate(CASES):
-        assert [each[at].get("digest") for each in found] == [alone[name]] * ranks, name
+    jobs = [{"case": name, "options": WORLD} for name in ALL]
+    jobs += [
+        {"case": name, "options": {**WORLD, "out": str(tmp_path / f"{name}{suffix}")}}
+        for name, suffix in FILES.items()
+    ]
+    with suppress(ImportError):
+        import zarr  # noqa: F401
+
+        jobs.append({"case": "pairs", "options": {**WORLD, "out": str(tmp_path / "p.zarr")}})
+    found = torchrun(tmp_path, ranks, jobs)
+    for at, job in enumerate(jobs):
+        name = job["case"]
+        assert [each[at].get("digest") for each in found] == [alone[name]] * ranks, job
     # Each has computed some units of many.
-    assert all(sum(job["gives"] for job in each) > len(CASES) / 2 for each in found)
+    assert all(sum(job["gives"] for job in each) > len(jobs) / 2 for each in found)
+    assert not list(tmp_path.glob(".*.tmp"))
 
 
 def test_who_fails_is_heard_of(alone, tmp_path):
@@ -86,10 +104,14 @@ def test_a_killed_rank_is_started_again(killed, alone, tmp_path):
     jobs = [
         {"case": name, "options": {**WORLD, "checkpoint": str(tmp_path / name)}} for name in KILLED
     ]
-    jobs[2] = {**jobs[2], "kill": [killed, 1]}
+    file = {"out": str(tmp_path / "out.npy"), "checkpoint": str(tmp_path / "pairs")}
+    jobs += [{"case": "pairs", "options": {**WORLD, **file}}]
+    at = len(KILLED) if killed else 2
+    jobs[at] = {**jobs[at], "kill": [killed, 1]}
     found = torchrun(tmp_path, 2, jobs, "--max-restarts", "1")
     for each in found:
-        assert [job["digest"] for job in each] == [alone[name] for name in KILLED]
+        assert [job["digest"] for job in each] == [alone[name] for name in [*KILLED, "pairs"]]
+    assert not list(tmp_path.glob(".*.tmp"))
     # What had been finished before was not computed again.
     assert sum(each[at]["gives"] for each in found for at in (0, 1)) == 0
 
@@ -129,12 +151,16 @@ def three_devices(monkeypatch):
     return workers
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_bits_of_devices(name, alone, tuning, three_devices):
-    tuning(**CASES[name].sizes)
-    found = CASES[name](devices=["cpu"])
+@pytest.mark.parametrize("name", [name for name in ALL if name != "closure"])
+def test_bits_of_devices(name, alone, tuning, three_devices, tmp_path):
+    tuning(**ALL[name].sizes)
+    found = ALL[name](devices=["cpu"])
     assert [_digest.of_tensors(each) for each in found] == alone[name]
     assert len(three_devices) > 1 or name == "sweeps"
+    if name in FILES:
+        found = ALL[name](devices=["cpu"], out=tmp_path / f"a{FILES[name]}")
+        assert [_digest.of_tensors(each) for each in found] == alone[name]
+        assert [each.name for each in tmp_path.iterdir()] == [f"a{FILES[name]}"]
 
 
 def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch):
@@ -174,6 +200,13 @@ def test_all_devices_of_a_cpu_are_one():
     assert torchcent.betweenness(arcs, devices="all").tolist() == (
         torchcent.betweenness(arcs).tolist()
     )
+
+
+def test_iterators_have_no_devices():
+    for given in ({"devices": "all"}, {"checkpoint": "x"}, {"out": "x.npy"}):
+        (name,) = given
+        with pytest.raises(ValueError, match=f"blocks=True returns an iterator .* {name}=None"):
+            torchcent.shortest_path_lengths(network(), blocks=True, **given)
 
 
 def test_bad_groups(monkeypatch):

@@ -16,7 +16,7 @@ LAYERS = (
     ("graph",),
     ("scale",),
     ("io", "engines"),
-    ("paths", "distances", "pairs", "clustering"),
+    ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),
     ("approx", "gnn"),
     ("root",),

@@ -1,5 +1,7 @@
 """closeness(top=k): the k largest of all, whatever way it takes."""
 
+import inspect
+import typing
 from collections.abc import Iterable
 
 import numpy as np
@@ -79,3 +81,14 @@ def test_dtype():
     values, indices = torchcent.closeness(edge_index([(0, 1), (1, 2)]), directed=False, top=1)
     assert values.dtype == torch.get_default_dtype() and indices.dtype == torch.int64
     assert values.tolist() == [1] and indices.tolist() == [1]
+
+
+def test_the_type_depends_on_top():
+    """For type checkers: a tensor, or with top a pair."""
+    plain, top = (
+        inspect.signature(one) for one in typing.get_overloads(torchcent.closeness.__wrapped__)
+    )
+    assert (plain.return_annotation, top.return_annotation) == ("Tensor", "tuple[Tensor, Tensor]")
+    assert (plain.parameters["top"].annotation, top.parameters["top"].annotation) == ("None", "int")
+    whole = inspect.signature(torchcent.closeness)
+    assert list(whole.parameters) == list(plain.parameters) == list(top.parameters)

@@ -57,8 +57,8 @@ def test_names_of_edges() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: AddCentrality(["pagerank"]), ValueError, "measures.*pagerank"),
-        (lambda: AddCentrality("betweenness"), TypeError, "measures"),
+        (lambda: AddCentrality(["prestige"]), ValueError, "measures.*prestige"),
+        (lambda: AddCentrality("betweennes"), ValueError, "measures.*'betweennes'"),
         (lambda: AddCentrality([]), TypeError, "measures"),
         (lambda: AddCentrality(normalized=1), TypeError, "normalized"),
         (lambda: AddCentrality(log="yes"), TypeError, "log"),

@@ -5,14 +5,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from runs import CASES, SMALL
+from runs import CASES, PAIRS, SMALL
 
 from torchcent.engines import _driver
 from torchcent.runtime import _ops
 from torchcent.scale import _run, _units
 
 pytestmark = pytest.mark.skipif(not _ops.available, reason="needs the compiled library")
-ENGINES = sorted(set(_units.LEAST_WORK) - {"tiny"})
+ENGINES = sorted(set(_units.LEAST_WORK) - {"tiny", "closure"})
 
 
 @given(
@@ -46,6 +46,22 @@ def test_sizes_of_small_graphs_cover_all(graphs):
     assert all(end in [0, *ends] for end in torch.tensor(sizes).cumsum(0).tolist())
 
 
+@given(
+    engine=st.sampled_from(ENGINES), device=st.sampled_from(["cpu", "cuda"]),
+    sources=st.integers(0, 10**8), nodes=st.integers(0, 10**9), slots=st.integers(0, 10**10),
+)  # fmt: skip
+def test_sizes_of_rows_are_whole_chunks(engine, device, sources, nodes, slots):
+    sizes = _units.sizes_of_rows(engine, device, sources, nodes, slots)
+    assert sum(sizes) == sources and (min(sizes) > 0 or sources == 0)
+    assert all(size % _units.ROWS == 0 for size in sizes[:-1])
+
+
+@given(arcs=st.integers(0, 10**10), blocks=st.integers(1, 10**6))
+def test_sizes_of_columns_cover_all_blocks(arcs, blocks):
+    sizes = _units.sizes_of_columns(arcs, blocks, 512)
+    assert sum(sizes) == blocks and min(sizes) > 0
+
+
 def test_a_short_search_is_one_unit():
     assert _units.sizes("lanes", "cpu", 5000, 100_000) == [5000]
     assert _units.sizes("queue", "cpu", 0, 0) == [0]
@@ -68,7 +84,7 @@ def test_bits_do_not_depend_on_threads_or_memory(name, tuning, units, threads):
     tuning(**CASES[name].sizes)
     torch.set_num_threads(1)
     expected = CASES[name]()
-    assert max(units) > 1 or name == "sweeps"
+    assert max(units, default=0) > 1 or name in ("sweeps", "distribution")
     torch.set_num_threads(3)
     for found in (CASES[name](), CASES[name](memory=2**28)):
         assert all(map(torch.equal, found, expected))
@@ -78,10 +94,21 @@ def test_bits_do_not_depend_on_threads_or_memory(name, tuning, units, threads):
 def test_units_add_up(name, tuning, units):
     """To the values of one unit, up to the order of additions."""
     whole = CASES[name]()
-    assert max(units) == 1
+    assert max(units, default=1) == 1
     tuning(**CASES[name].sizes)
     for found, expected in zip(CASES[name](), whole, strict=True):
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_in_units(name, tuning, units, tmp_path):
+    """Are those of one call, which other tests compare with oracles."""
+    case = PAIRS[name]
+    whole = case()
+    tuning(**case.sizes)
+    for found, expected in zip(case(checkpoint=tmp_path), whole, strict=True):
+        assert found.dtype == expected.dtype and torch.equal(found, expected)
+    assert max(units) > 1
 
 
 def test_values_are_networkx(tuning):

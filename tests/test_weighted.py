@@ -14,7 +14,6 @@ import torch
 from engines import assert_scores, scored
 from graphs import (
     ASSORTED,
-    DEVICE,
     LEAFY,
     Drawn,
     arc_lists,
@@ -158,12 +157,11 @@ def test_equal_weights_are_hops(weighted_engine, measure, name, weight):
     n, arcs = ASSORTED[name]
     run = partial(scored, getattr(torchcent, measure))
     hops = run(arcs, n, "tensor", directed=False)
-    if weight == 0.1:  # sums of 0.1 round, the same way on all paths of as many arcs
-        assert not Graph.from_edge_index(
-            edge_index(arcs), n, edge_weight=torch.full((len(arcs),), 0.1, dtype=F64, device=DEVICE)
-        ).scale.exact
-    actual = run(arcs, n, weighted_engine, directed=False, edge_weight=[weight] * len(arcs))
-    assert_scores(actual, hops, weighted_engine)
+    options = {"edge_weight": [weight] * len(arcs), "directed": False}
+    assert_scores(run(arcs, n, weighted_engine, **options), hops, weighted_engine)
+    if weight == 0.1:  # float64 sums of 0.1 round the same way on all paths of as many arcs
+        found = run(arcs, n, weighted_engine, ties="float", **options)
+        assert_scores(found, hops, weighted_engine)
 
 
 def test_lattice_of_many_shortest_paths(weighted_engine):

@@ -213,10 +213,10 @@ def test_tie_tolerance(capsys, tmp_path):
     options = ("betweenness", path, "--directed", "--raw", "--weights")
     scores = [
         {row[1]: float(row[3]) for row in table(run(capsys, *options, *more)[1])[1]}
-        for more in ((), ("--tie-tolerance", "1e-9"))
+        for more in (("--ties", "float"), ("--ties", "float", "--tie-tolerance", "1e-9"), ())
     ]
     assert scores[0] == {"0": 0, "1": 0, "2": 1, "3": 0}
-    assert scores[1] == {"0": 0, "1": 0.5, "2": 0.5, "3": 0}
+    assert scores[1] == scores[2] == {"0": 0, "1": 0.5, "2": 0.5, "3": 0}
     assert "tie_tolerance" in refused(capsys, *options, "--tie-tolerance", "2")
 
 

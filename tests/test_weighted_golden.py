@@ -109,3 +109,20 @@ def test_streets(name: str, load: ModuleType) -> None:
     for engine in ("relax", "dijkstra"):
         other = torchcent.betweenness(graph, sources=pivots, dtype=F64, engine=engine)
         assert_scores(other, auto, engine)
+
+
+def test_decimals_of_streets(load: ModuleType) -> None:
+    """Lengths of few digits tie as whole numbers of the last digit do, and not as their float64
+    sums, which is how NetworkX compares them."""
+    matrix, info = load.load("tn-chicago-regional")
+    matrix.data = np.maximum(matrix.data, 1e-2)
+    graph = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
+    digits = graph.scale.digits
+    assert graph.scale.exact and 2 <= digits <= 6
+    matrix.data = (matrix.data * 10**digits).round()
+    whole = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
+    pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 50)
+    found = torchcent.betweenness(graph, sources=pivots, dtype=F64)
+    assert found.tolist() == torchcent.betweenness(whole, sources=pivots, dtype=F64).tolist()
+    rounded = torchcent.betweenness(graph, sources=pivots, dtype=F64, ties="float")
+    assert ((rounded - found).abs() > 1e-6 * found).sum() > graph.num_nodes // 4

@@ -2,6 +2,8 @@
 
 import math
 import random
+from decimal import Decimal
+from fractions import Fraction
 
 import networkx as nx
 import numpy as np
@@ -207,31 +209,122 @@ def test_what_a_graph_says():
 
 
 @pytest.mark.parametrize(
-    "weights, n, shift, exact, whole, dtype",
+    "weights, n, per_one, exact, whole, dtype, digits",
     [
-        ([1.0, 3.0], 10, 0, True, True, torch.int32),
-        ([0.5, 3.0], 10, 1, True, False, torch.int32),
-        ([2.0**-30], 2, 30, True, False, torch.int32),
-        ([1.0, 1.0 + 2**-20], 1000, 20, True, False, torch.int32),
-        ([1.0, 1.0 + 2**-20], 10**7, 0, True, False, F64),
-        ([2.0**30 - 1], 2, 0, True, True, torch.int32),
-        ([2.0**30], 2, 0, True, True, F64),
-        ([2.0**29], 3, 0, True, True, F64),
-        ([2.0**52, 1.0], 2, 0, True, True, F64),
-        ([2.0**52, 1.0], 3, 0, False, False, F64),
-        ([0.1], 10, 0, False, False, F64),
-        ([math.pi, 1.0], 100, 0, False, False, F64),
-        ([2.0**-999], 3, 999, True, False, torch.int32),
-        ([2.0**-1060], 3, 0, False, False, F64),
-        ([2.0**1000], 3, 0, False, False, F64),
+        ([1.0, 3.0], 10, 1, True, True, torch.int32, 0),
+        ([0.5, 3.0], 10, 2, True, False, torch.int32, 0),
+        ([2.0**-30], 2, 2.0**30, True, False, torch.int32, 0),
+        ([1.0, 1.0 + 2**-20], 1000, 2.0**20, True, False, torch.int32, 0),
+        ([1.0, 1.0 + 2**-20], 10**7, 1, True, False, F64, 0),
+        ([2.0**30 - 1], 2, 1, True, True, torch.int32, 0),
+        ([2.0**30], 2, 1, True, True, F64, 0),
+        ([2.0**29], 3, 1, True, True, F64, 0),
+        ([2.0**52, 1.0], 2, 1, True, True, F64, 0),
+        ([2.0**52, 1.0], 3, 1, False, False, F64, 0),
+        ([math.pi, 1.0], 100, 1, False, False, F64, 0),
+        ([2.0**-999], 3, 2.0**999, True, False, torch.int32, 0),
+        ([2.0**-1060], 3, 1, False, False, F64, 0),
+        ([2.0**1000], 3, 1, False, False, F64, 0),
+        ([0.1], 10, 10, True, False, torch.int32, 1),
+        ([0.5, 0.13, 9.99], 10, 100, True, False, torch.int32, 2),
+        ([0.000001, 1.0], 10, 1e6, True, False, torch.int32, 6),
+        ([0.000001, 1.0], 10**9, 1e6, True, False, F64, 6),
+        ([0.000001, 1.0], 10**10, 1, False, False, F64, 0),  # a path may have 2^53 of these units
+        ([0.0000001, 0.0000003], 10**6, 1, False, False, F64, 0),  # seven digits
+        ([0.1, math.pi], 10, 1, False, False, F64, 0),
+        ([0.1, 1 / 3], 10, 1, False, False, F64, 0),
+        ([0.1 + 0.2], 10, 1, False, False, F64, 0),  # 0.30000000000000004
+        ([2.0**40 + 0.1], 2, 10, True, False, F64, 1),
+        ([2.0**43 + 0.001], 2, 1, True, False, F64, 0),  # 16 digits: more than float64 tells apart
+        (torch.tensor([0.1, 0.35, 12.5]).tolist(), 10, 100, True, False, torch.int32, 2),
+        (torch.tensor([0.1]).tolist() + [0.35], 10, 1, False, False, F64, 0),  # of both kinds
     ],
 )
-def test_scale(weights, n, shift, exact, whole, dtype):
+def test_scale(weights, n, per_one, exact, whole, dtype, digits):
     found = _weights.scale(torch.tensor(weights, dtype=F64), n)
-    assert found == _weights.Scale(shift, exact, whole, dtype)
+    assert found == _weights.Scale(per_one, exact, whole, dtype, digits)
     scaled = found.apply(torch.tensor(weights, dtype=F64))
     assert scaled.dtype == dtype
-    assert (scaled.double() * found.unit).tolist() == weights
+    if digits:
+        assert scaled.double().frac().count_nonzero() == 0
+        written = [Fraction(f"{w:.{digits}f}") for w in weights]
+        assert [Fraction(int(x), 10**digits) for x in scaled.tolist()] == written
+    else:
+        assert (scaled.double() / found.per_one).tolist() == weights
+
+
+DECIMALS = st.lists(st.integers(1, 99_999), min_size=1, max_size=9)
+
+
+@given(DECIMALS, st.integers(1, 4), st.booleans())
+def test_decimals_are_found(whole, digits, single):
+    """Numbers as written, parsed by Python: float64 and float32 weights give the same multiples."""
+    written = [Fraction(x, 10**digits) for x in whole]
+    weight = torch.tensor([float(x) for x in written], dtype=F64)
+    weight = weight.float().double() if single else weight
+    found = _weights.scale(weight, 10)
+    assert found.exact
+    if found.digits:
+        units = found.apply(weight).tolist()
+        assert [Fraction(int(x), 10**found.digits) for x in units] == written
+    else:  # multiples of a power of two
+        assert [Fraction(float(w)) for w in weight] == written
+
+
+@given(st.lists(st.tuples(DECIMALS, st.sampled_from([1.0, 0.1, 0.001, math.pi])), max_size=6))
+def test_graphs_of_a_batch_have_their_own_units(parts):
+    weights = [[x * unit for x in part] for part, unit in parts]
+    weights = [[float(f"{w:.9g}") for w in part] for part in weights]
+    flat = torch.tensor([w for part in weights for w in part], dtype=F64)
+    slots, nodes = torch.tensor([len(x) for x in weights], dtype=torch.int64), None
+    nodes = torch.full_like(slots, 10)
+    found, per_one = _weights.decimals_of_graphs(flat, slots, nodes)
+    start = 0
+    for number, part in enumerate(weights):
+        alone = torch.tensor(part, dtype=F64)
+        scale = _weights.scale(alone, 10)
+        expected = scale.apply(alone).double() if scale.digits else alone
+        assert found[start : start + len(part)].tolist() == expected.tolist()
+        assert float(per_one[number]) == (scale.per_one if scale.digits else 1)
+        start += len(part)
+
+
+@given(
+    st.lists(
+        st.floats(0, allow_nan=False, allow_infinity=False, exclude_min=True)
+        | st.integers(1, 2**40).map(lambda digits: digits / 64),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_the_last_digit(weights):
+    last, largest, _ = _weights._digits(torch.tensor(weights, dtype=F64, device=DEVICE), 0)
+    units = [Fraction(weight) / Fraction(2) ** last for weight in weights]
+    assert all(unit.denominator == 1 for unit in units)  # multiples of 2^last
+    assert any(unit.numerator % 2 for unit in units)  # and not of any larger power
+    assert largest == max(weights)
+
+
+@given(data=st.data(), kind=st.sampled_from([np.float64, np.float32]))
+def test_digits_of_decimals(data, kind):
+    """Those of the shortest text of each number, which is that of its decimal, if all numbers have
+    so few digits in front of the point that it is the only one."""
+    most = 10**6 - 1 if kind == np.float32 else 10**11
+    pairs = st.tuples(st.integers(1, most), st.integers(0, 7))
+    texts = [f"{units}e-{digits}" for units, digits in data.draw(st.lists(pairs, min_size=1))]
+    weights = [kind(text) for text in texts]
+    weight = torch.tensor([float(each) for each in weights], dtype=F64, device=DEVICE)
+    last, _, found = _weights._digits(weight, 6)
+    if last >= -6:
+        assert found == 0
+        return
+    assert found == _weights._decimal_digits(weight, 6)
+    if kind == np.float32 or not bool((weight.float() == weight).all()):
+        written = [Decimal(str(each)) for each in weights]
+        digits = max(-each.normalize().as_tuple().exponent for each in written)
+        told_apart = 10 ** (6 if kind == np.float32 else 15)
+        unique = all(each * 10**digits < told_apart for each in written)
+        assert found == (digits if digits <= 6 and unique else 0)
 
 
 def test_leaves_are_folded_where_sums_are_exact():
@@ -241,7 +334,8 @@ def test_leaves_are_folded_where_sums_are_exact():
         pytest.skip("nothing is folded without compiled kernels")
     how = {"engine": "dijkstra"}  # the tiny engine, which auto takes here, folds nothing
     assert torchcent.explain(exact, **how).core_nodes == 3
-    assert torchcent.explain(rounded, **how).core_nodes == 6
+    assert torchcent.explain(rounded, **how).core_nodes == 3
+    assert torchcent.explain(rounded, ties="float", **how).core_nodes == 6
     assert torchcent.explain(exact, tie_tolerance=1e-9, **how).core_nodes == 6
 
 

@@ -2,6 +2,7 @@
 
 import math
 import random
+from fractions import Fraction
 from functools import partial
 
 import networkx as nx
@@ -32,7 +33,48 @@ def betweenness(arcs, n, engine, weights, **options):
 
 def test_sums_are_compared_as_they_round(weighted_engine):
     assert 0.1 + 0.2 > 0.15 + 0.15
-    assert betweenness(TWO_WAYS, 4, weighted_engine, TENTHS).tolist() == [0, 0, 1, 0]
+    found = betweenness(TWO_WAYS, 4, weighted_engine, TENTHS, ties="float")
+    assert found.tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@given(data=st.data())
+@settings(max_examples=40)
+def test_decimals_tie_as_they_are_written(weighted_engine, measure, data):
+    n, arcs = data.draw(arc_lists(7))
+    digits = data.draw(st.integers(1, 4), label="digits")
+    written = [Fraction(data.draw(st.integers(1, 9)), 10**digits) for _ in arcs]
+    options = {"directed": data.draw(st.booleans(), label="directed"), "normalized": False}
+    expected = oracles.scores(measure, n, arcs, written, **options)
+    run = partial(scored, getattr(torchcent, measure))
+    weights = [float(w) for w in written]
+    assert_scores(run(arcs, n, weighted_engine, edge_weight=weights, **options), expected,
+                  weighted_engine)  # fmt: skip
+
+
+def test_decimals_of_a_batch_tie_as_those_of_each_graph():
+    """One graph of tenths, one of other numbers, each with two ways that are equally long."""
+    other = [w * math.pi for w in (1.0, 2.0, 1.5, 1.5)]
+    arcs = torch.tensor(TWO_WAYS + [(u + 4, v + 4) for u, v in TWO_WAYS], device=DEVICE).T
+    weights = torch.tensor(TENTHS + other, dtype=F64, device=DEVICE)
+    ptr = torch.tensor([0, 4, 8], device=DEVICE)
+    for ties in ("decimal", "float"):
+        options = {"normalized": False, "ties": ties}
+        found = torchcent.betweenness(arcs, weights, ptr=ptr, **options)
+        alone = [
+            torchcent.betweenness(arcs[:, :4], weights[part], **options)
+            for part in (slice(0, 4), slice(4, 8))
+        ]
+        assert found.tolist() == torch.cat(alone).tolist()
+        assert found[:4].tolist() == ([0, 0.5, 0.5, 0] if ties == "decimal" else [0, 0, 1, 0])
+    profile = torchcent.distance_profile(arcs, weights, ptr=ptr, dtype=F64)
+    assert profile.farness.tolist()[:4] == [0, 0.1, 0.15, 0.65]
+    assert torchcent.closeness(arcs[:, :4], weights[:4], dtype=F64)[3] == 3 / 0.65
+
+
+def test_bad_ties():
+    with pytest.raises(ValueError, match="ties must be one of decimal, float; got 'whole'"):
+        torchcent.betweenness(edge_index(TWO_WAYS), ties="whole")
 
 
 @pytest.mark.parametrize("tolerance", [1e-12, 1e-9, 0.01])
@@ -87,7 +129,7 @@ def test_definition(weighted_engine, measure, data):
         options["targets"] = data.draw(subset(n), label="targets")
     expected = oracles.scores(measure, n, arcs, [float(w) for w in weights], **options)
     run = partial(scored, getattr(torchcent, measure))
-    actual = run(arcs, n, weighted_engine, edge_weight=weights, **options)
+    actual = run(arcs, n, weighted_engine, edge_weight=weights, ties="float", **options)
     assert_scores(actual, expected, weighted_engine)
 
 

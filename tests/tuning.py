@@ -9,7 +9,7 @@ PLACES = {
     # Sources x slots, or products, below which a run has no thread and no bar.
     "paths_inline": "engines._driver._INLINE_WORK",
     "distances_inline": "distances._run.INLINE_WORK",
-    "closure_inline": "pairs._closure._INLINE_WORK",
+    "closure_inline": "pairs._columns._INLINE_WORK",
     "mcl_inline": "clustering._run._INLINE_WORK",
     # Vertices of a graph that `auto` leaves to the tiny engine.
     "tiny_nodes": "engines._tiny.AUTO_NODES",

@@ -5,7 +5,7 @@ Two runs, side by side:
 - strict: nothing falls back to NetworkX. A test that needs what the backend has not, a function or
   arguments that it refuses, counts as expected to fail.
 - fallback: what the backend has not is NetworkX's, so that tests which build their graphs with such
-  functions run as well, and those in which the backend is only a part, as girvan_newman.
+  functions run as well, and those in which the backend is only a part, as closeness_vitality.
 
 A test passes as well if all of it fell back. So what ran in the backend is counted inside of it:
 each of its functions must have been called, and none may have given up after it said that it can.
@@ -22,6 +22,7 @@ CENTRALITY = "networkx.algorithms.centrality"
 DISTANCES = [
     "networkx.algorithms.tests.test_dag",
     "networkx.algorithms.tests.test_distance_measures",
+    "networkx.algorithms.shortest_paths.tests.test_dense",
     "networkx.algorithms.shortest_paths.tests.test_generic",
     "networkx.algorithms.shortest_paths.tests.test_unweighted",
     "networkx.algorithms.shortest_paths.tests.test_weighted",
@@ -34,8 +35,10 @@ TESTS = {
         f"{CENTRALITY}.tests.test_closeness_centrality",
         f"{CENTRALITY}.tests.test_harmonic_centrality",
         f"{CENTRALITY}.tests.test_percolation_centrality",
+        f"{CENTRALITY}.tests.test_reaching",
         *DISTANCES,
         "networkx.algorithms.community.tests.test_centrality",
+        "networkx.algorithms.community.tests.test_divisive",
         "networkx.algorithms.tests.test_efficiency",
         "networkx.algorithms.tests.test_wiener",
     ],
@@ -53,9 +56,9 @@ class Count:
 
     def pytest_sessionstart(self) -> None:
         import torchcent.nx as backend
-        from _torchcent_networkx import FUNCTIONS
+        from _torchcent_networkx import functions
 
-        for name in FUNCTIONS:
+        for name in functions():
             setattr(backend, name, self._counted(name, getattr(backend, name)))
         asked = backend.can_run
 
@@ -87,11 +90,11 @@ class Count:
     def show(self, mode: str) -> None:
         import networkx
 
-        from _torchcent_networkx import FUNCTIONS
+        from _torchcent_networkx import functions
 
         print(f"\nNetworkX {networkx.__version__}, {mode}: {dict(self.outcomes)}")
         print(f"calls that ran in the backend: {self.ran.total()}")
-        for name in FUNCTIONS:
+        for name in functions():
             print(f"{self.ran[name]:8} {name}")
         print(f"calls that the backend refused: {self.refused.total()}")
         for (name, why), times in sorted(self.refused.items()):
@@ -101,13 +104,13 @@ class Count:
 def one_run(mode: str) -> int:
     import pytest
 
-    from _torchcent_networkx import FUNCTIONS
+    from _torchcent_networkx import functions
 
     count = Count()
     options = ["-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "--pyargs", *TESTS[mode]]
     status = int(pytest.main(options, plugins=[count]))
     count.show(mode)
-    idle = [name for name in FUNCTIONS if not count.ran[name]] if mode == "fallback" else []
+    idle = [name for name in functions() if not count.ran[name]] if mode == "fallback" else []
     for name in idle:
         print(f"never called: {name}")
     for message in count.gave_up:

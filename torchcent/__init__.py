@@ -11,13 +11,9 @@ _collects = gc.isenabled()
 gc.disable()
 try:
     from torchcent import functional, generate
-    from torchcent.approx._approximation import (
-        AdaptiveBetweenness,
-        Approximation,
-        Top,
-        betweenness_adaptive,
-        betweenness_approx,
-    )
+    from torchcent.approx._adaptive import betweenness_adaptive
+    from torchcent.approx._approximation import betweenness_approx
+    from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
     from torchcent.clustering._mcl import (
         MclSweep,
@@ -43,8 +39,17 @@ try:
     from torchcent.distances._extremes import center, diameter, periphery, radius
     from torchcent.engines._explain import explain
     from torchcent.engines._plan import Plan
+    from torchcent.flow._current_flow import (
+        current_flow_betweenness,
+        current_flow_closeness,
+        edge_current_flow_betweenness,
+        effective_resistance,
+        information_centrality,
+    )
+    from torchcent.gnn._centralization import centralization
     from torchcent.gnn._features import node_features
     from torchcent.graph import Graph
+    from torchcent.graph._networkx import set_attributes
     from torchcent.io import EdgeList, read, write
     from torchcent.multisearch import Visitor, include_path, multi_search
     from torchcent.pairs._closure import Closure, reachable, transitive_closure
@@ -52,6 +57,10 @@ try:
     from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
     from torchcent.paths._percolation import percolation
     from torchcent.runtime._config import __version__, show_config
+    from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
+    from torchcent.walks._pagerank import pagerank
+    from torchcent.walks._spectral import Hits, eigenvector, hits, katz
+    from torchcent.walks._subgraph import communicability, subgraph_centrality
 finally:
     if _collects:
         gc.enable()
@@ -64,6 +73,7 @@ __all__ = [
     "DistanceProfile",
     "EdgeList",
     "Graph",
+    "Hits",
     "MclPlan",
     "MclSweep",
     "Plan",
@@ -77,34 +87,51 @@ __all__ = [
     "betweenness_adaptive",
     "betweenness_approx",
     "center",
+    "centralization",
     "closeness",
+    "clustering_coefficient",
     "clustering_distance",
     "clustering_quality",
+    "communicability",
+    "core_number",
+    "current_flow_betweenness",
+    "current_flow_closeness",
+    "degree",
     "diameter",
     "distance_distribution",
     "distance_profile",
     "eccentricity",
     "edge_betweenness",
+    "edge_current_flow_betweenness",
     "effective_diameter",
+    "effective_resistance",
+    "eigenvector",
     "explain",
     "explain_mcl",
     "functional",
     "generate",
     "harmonic",
+    "hits",
     "include_path",
+    "information_centrality",
+    "katz",
     "mcl",
     "mcl_sweep",
     "multi_search",
     "node_features",
+    "pagerank",
     "percolation",
     "periphery",
     "radius",
     "reachable",
     "read",
+    "set_attributes",
     "shortest_path_lengths",
     "show_config",
     "stress",
+    "subgraph_centrality",
     "transitive_closure",
+    "triangles",
     "write",
 ]
 

@@ -1,8 +1,12 @@
-"""Operators for use inside models: torch.compile captures them without a graph break."""
+"""Operators for use inside models: torch.compile captures them without a graph break.
+
+Each function is the one of the same name in torchcent, for an edge_index, as a single operator. It
+takes num_nodes, which determines the shape of the result before anything is computed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,11 +17,35 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import choice, dense
+from torchcent.distances._closeness import DistanceProfile
+from torchcent.distances._closeness import closeness as _closeness
+from torchcent.distances._closeness import distance_profile as _distance_profile
+from torchcent.distances._closeness import eccentricity as _eccentricity
+from torchcent.distances._closeness import harmonic as _harmonic
 from torchcent.engines._measures import plain_features
 from torchcent.gnn._features import node_features as _node_features
+from torchcent.paths._betweenness import betweenness as _betweenness
 from torchcent.paths._betweenness import edge_betweenness as _edge_betweenness
+from torchcent.paths._betweenness import stress as _stress
+from torchcent.paths._percolation import percolation as _percolation
 
-__all__ = ["edge_betweenness", "node_features"]
+__all__ = [
+    "betweenness",
+    "closeness",
+    "distance_profile",
+    "eccentricity",
+    "edge_betweenness",
+    "harmonic",
+    "node_features",
+    "percolation",
+    "stress",
+]
+
+_MEASURES: dict[str, Callable[..., Any]] = {
+    "betweenness": _betweenness, "stress": _stress, "percolation": _percolation,
+    "closeness": _closeness, "harmonic": _harmonic, "eccentricity": _eccentricity,
+    "distance_profile": _distance_profile,
+}  # fmt: skip
 
 # Kernels read sizes back from the device, which a CUDA graph cannot record: torch.compile splits
 # its CUDA graphs there.
@@ -30,7 +58,7 @@ def node_features(
     *,
     num_nodes: int,
     batch: Tensor | None = None,
-    measures: Sequence[str] = ("betweenness", "closeness"),
+    measures: str | Sequence[str] = ("betweenness", "closeness"),
     directed: bool | None = None,
     normalized: bool = True,
     dtype: torch.dtype | None = None,
@@ -70,7 +98,8 @@ def node_features(
                 [1., 1.],
                 [1., 0.]])
     """
-    _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
+    flags = {"normalized": normalized}
+    _check_call(edge_index, edge_weight, batch, num_nodes, directed, engine, flags)
     names = ",".join(check_batch.measures(measures, plain_features()))
     found: Tensor = torch.ops.torchcent.node_features(
         edge_index,
@@ -108,7 +137,8 @@ def edge_betweenness(
         >>> edge_betweenness(torch.tensor([[0, 1], [1, 2]]), num_nodes=3, normalized=False)
         tensor([2., 2.])
     """
-    _check_call(edge_index, edge_weight, batch, num_nodes, directed, normalized, engine)
+    flags = {"normalized": normalized}
+    _check_call(edge_index, edge_weight, batch, num_nodes, directed, engine, flags)
     found: Tensor = torch.ops.torchcent.edge_scores(
         edge_index,
         edge_weight,
@@ -122,9 +152,188 @@ def edge_betweenness(
     return found
 
 
+def betweenness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    endpoints: bool = False,
+    sources: Tensor | None = None,
+    targets: Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> Tensor:
+    """:func:`torchcent.betweenness` inside a model, like :func:`node_features`.
+
+    `sources` and `targets` are tensors of vertices.
+
+    Returns:
+        Tensor [n].
+
+    Example:
+        >>> import torch
+        >>> import torchcent.functional as F
+        >>> star = torch.tensor([[0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0]])
+        >>> F.betweenness(star, num_nodes=4)  # within torch.compile(..., fullgraph=True), too
+        tensor([1., 0., 0., 0.])
+    """
+    return _vertex_scores(
+        "betweenness", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        normalized=normalized, endpoints=endpoints, sources=sources, targets=targets,
+    )  # fmt: skip
+
+
+def stress(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = False,
+    sources: Tensor | None = None,
+    targets: Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> Tensor:
+    """:func:`torchcent.stress` inside a model, like :func:`betweenness`."""
+    return _vertex_scores(
+        "stress", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        normalized=normalized, sources=sources, targets=targets,
+    )  # fmt: skip
+
+
+def percolation(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    states: Tensor,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    directed: bool | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> Tensor:
+    """:func:`torchcent.percolation` inside a model, like :func:`betweenness`."""
+    return _vertex_scores(
+        "percolation", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        states=states,
+    )  # fmt: skip
+
+
+def closeness(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    directed: bool | None = None,
+    wf_improved: bool = True,
+    sources: Tensor | None = None,
+    cutoff: float | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> Tensor:
+    """:func:`torchcent.closeness` inside a model, like :func:`betweenness`."""
+    return _vertex_scores(
+        "closeness", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        wf_improved=wf_improved, sources=sources, cutoff=cutoff,
+    )  # fmt: skip
+
+
+def harmonic(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = False,
+    sources: Tensor | None = None,
+    cutoff: float | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> Tensor:
+    """:func:`torchcent.harmonic` inside a model, like :func:`betweenness`."""
+    return _vertex_scores(
+        "harmonic", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        normalized=normalized, sources=sources, cutoff=cutoff,
+    )  # fmt: skip
+
+
+def eccentricity(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    directed: bool | None = None,
+    disconnected: str = "inf",
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> Tensor:
+    """:func:`torchcent.eccentricity` inside a model, like :func:`betweenness`."""
+    return _vertex_scores(
+        "eccentricity", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        disconnected=disconnected,
+    )  # fmt: skip
+
+
+def distance_profile(
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    num_nodes: int,
+    batch: Tensor | None = None,
+    directed: bool | None = None,
+    wf_improved: bool = True,
+    normalized: bool = False,
+    sources: Tensor | None = None,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+) -> DistanceProfile:
+    """:func:`torchcent.distance_profile` inside a model: five measures in one traversal.
+
+    Returns:
+        DistanceProfile: closeness, harmonic, eccentricity, reach and farness, each a Tensor [n].
+    """
+    found = _vertex_scores(
+        "distance_profile", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
+        wf_improved=wf_improved, normalized=normalized, sources=sources,
+    )  # fmt: skip
+    return DistanceProfile(*found.unbind(1))
+
+
+def _vertex_scores(
+    measure: str, edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int,
+    batch: Tensor | None, directed: bool | None, dtype: torch.dtype | None, engine: str, *,
+    states: Tensor | None = None, sources: Tensor | None = None, targets: Tensor | None = None,
+    normalized: bool | None = None, endpoints: bool | None = None,
+    wf_improved: bool | None = None, cutoff: float | None = None, disconnected: str | None = None,
+) -> Tensor:  # fmt: skip
+    if not torch.compiler.is_compiling():
+        cutoff = check.cutoff(cutoff, "tensor")
+        if disconnected is not None:
+            choice(disconnected, "disconnected", check.DISCONNECTED)
+    flags = {"normalized": normalized, "endpoints": endpoints, "wf_improved": wf_improved}
+    vertices = {"states": states, "sources": sources, "targets": targets}
+    if measure == "percolation" and states is None:
+        raise TypeError("states must be a number for every vertex, got None")
+    _check_call(edge_index, edge_weight, batch, num_nodes, directed, engine, flags, vertices)
+    found: Tensor = torch.ops.torchcent.vertex_scores(
+        measure, edge_index, edge_weight, batch, num_nodes, states, sources, targets, directed,
+        normalized, endpoints, wf_improved, cutoff, disconnected, check.float_dtype(dtype), engine,
+    )  # fmt: skip
+    return found
+
+
 def _check_call(
     edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
-    directed: bool | None, normalized: bool, engine: str,
+    directed: bool | None, engine: str, flags: Mapping[str, bool | None],
+    vertices: Mapping[str, Tensor | None] | None = None,
 ) -> None:  # fmt: skip
     """Checks what the operators' schemas would report in PyTorch's words.
 
@@ -132,6 +341,7 @@ def _check_call(
     """
     if not torch.compiler.is_compiling():
         given = {"edge_index": edge_index, "edge_weight": edge_weight, "batch": batch}
+        given.update(vertices or {})
         tensors: dict[str, Tensor] = {}
         for name, value in given.items():
             if isinstance(value, Tensor):
@@ -148,8 +358,11 @@ def _check_call(
             raise TypeError("num_nodes must be an int, got None")
         if directed is not None:
             check.flag(directed, "directed")
-        check.flag(normalized, "normalized")
-        choice(engine, "engine", tuple(dict.fromkeys(check.ENGINES + check_weights.ENGINES)))
+        for name, flag in flags.items():
+            if flag is not None:
+                check.flag(flag, name)
+        known = check.ENGINES + check.DISTANCE_ENGINES + check_weights.ENGINES
+        choice(engine, "engine", tuple(dict.fromkeys(known)))
     check_weights.no_gradient(edge_weight)
 
 
@@ -188,6 +401,39 @@ def _edge_scores(
     )  # fmt: skip
 
 
+@torch.library.custom_op("torchcent::vertex_scores", mutates_args=(), tags=_TAGS)
+def _scores(
+    measure: str,
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    batch: Tensor | None,
+    num_nodes: int,
+    states: Tensor | None,
+    sources: Tensor | None,
+    targets: Tensor | None,
+    directed: bool | None,
+    normalized: bool | None,
+    endpoints: bool | None,
+    wf_improved: bool | None,
+    cutoff: float | None,
+    disconnected: str | None,
+    dtype: torch.dtype,
+    engine: str,
+) -> Tensor:
+    """[n]; of distance_profile [n, 5]. What is None is left out."""
+    options = {
+        "states": states, "sources": sources, "targets": targets, "normalized": normalized,
+        "endpoints": endpoints, "wf_improved": wf_improved, "cutoff": cutoff,
+        "disconnected": disconnected,
+    }  # fmt: skip
+    found = _MEASURES[measure](
+        edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes, batch=batch,
+        directed=directed, dtype=dtype, engine=engine, progress=False,
+        **{name: value for name, value in options.items() if value is not None},
+    )  # fmt: skip
+    return found if isinstance(found, Tensor) else torch.stack(found, dim=1)
+
+
 @_node_scores.register_fake
 def _(
     edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
@@ -204,6 +450,18 @@ def _(
     return edge_index.new_empty(edge_index.shape[1], dtype=dtype)
 
 
+@_scores.register_fake
+def _(
+    measure: str, edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None,
+    num_nodes: int, states: Tensor | None, sources: Tensor | None, targets: Tensor | None,
+    directed: bool | None, normalized: bool | None, endpoints: bool | None,
+    wf_improved: bool | None, cutoff: float | None, disconnected: str | None, dtype: torch.dtype,
+    engine: str,
+) -> Tensor:  # fmt: skip
+    columns = (len(DistanceProfile._fields),) if measure == "distance_profile" else ()
+    return edge_index.new_empty((num_nodes, *columns), dtype=dtype)
+
+
 def _no_backward(*_: Any) -> None:
     """Reports weights that require grad when the operators are called directly."""
     raise NotImplementedError(check_weights.NO_GRADIENT)
@@ -211,3 +469,4 @@ def _no_backward(*_: Any) -> None:
 
 _node_scores.register_autograd(_no_backward)
 _edge_scores.register_autograd(_no_backward)
+_scores.register_autograd(_no_backward)

@@ -13,7 +13,7 @@ from torchcent.check import _weights as check_weights
 from torchcent.engines import _tensor
 from torchcent.engines._tensor._search import Search
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.runtime._watch import progress_bar
 
@@ -76,7 +76,7 @@ class Visitor:
 
 @_memory.reported
 def multi_search(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     sources: Tensor | None = None,
     visitor: Visitor | None = None,
     *,

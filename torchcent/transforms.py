@@ -91,7 +91,7 @@ class AddCentrality(_Scores):
     possible. All graphs of a batch are processed at once, each as if it were alone.
 
     Args:
-        measures: names accepted by :func:`torchcent.node_features`, one column each.
+        measures: a name or several accepted by :func:`torchcent.node_features`, one column each.
         attr_name: attribute for the scores, [n, measures]; None appends them to ``data.x``, in its
             dtype and on its device (or creates ``data.x``).
         normalized: as in :func:`torchcent.node_features`.
@@ -127,7 +127,7 @@ class AddCentrality(_Scores):
         tensor([[0.0000, 0.6667],
                 [1.0000, 1.0000],
                 [0.0000, 0.6667]])
-        >>> AddCentrality(["betweenness"], attr_name=None)(path).x
+        >>> AddCentrality("betweenness", attr_name=None)(path).x
         tensor([[1., 0.],
                 [1., 1.],
                 [1., 0.]])
@@ -135,7 +135,7 @@ class AddCentrality(_Scores):
 
     def __init__(
         self,
-        measures: Sequence[str] = ("betweenness", "closeness"),
+        measures: str | Sequence[str] = ("betweenness", "closeness"),
         attr_name: str | None = "centrality",
         normalized: bool = True,
         log: bool = False,

@@ -23,6 +23,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("csr(Tensor ids, int num_nodes, bool symmetric, int threads=1) -> (Tensor rowptr, Tensor col)");
   m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
   m.def("slot_weights(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1) -> Tensor");
+  m.def("weight_digits(Tensor weight, int most=0) -> Tensor");
   m.def("symmetric(Tensor rowptr, Tensor col, Tensor? weight=None, int threads=1) -> bool");
   m.def(
       "stored_fault(Tensor rowptr, Tensor col, Tensor? weight, Tensor? graph_begin, bool symmetric, int key, "
@@ -100,6 +101,15 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "search_order(Tensor rowptr, Tensor col, Tensor sources, int limit, Tensor(a!) order, Tensor(b!) depth, "
       "Tensor(c!) control, int threads) -> ()");
+  // int32 [k, n]: the vertices reached at float64 [k, n] distances in the order in which Dijkstra's algorithm settles
+  // them, padded with -1. Rows may list arcs in any order; length: float64 [slots].
+  m.def(
+      "length_order(Tensor rowptr, Tensor col, Tensor length, Tensor distance, Tensor(a!) order, Tensor(b!) control, "
+      "int threads) -> ()");
+  // Removes the edges of highest betweenness until a component falls apart (paths/cpu/divide.cpp).
+  m.def(
+      "divide(Tensor begin, Tensor(a!) end, Tensor(b!) col, Tensor(c!) edge, Tensor ends, Tensor(d!) score, "
+      "float scale, bool fresh, Tensor(e!) control, int threads) -> Tensor");
   // Path counting: adds the contributions of the sources to the scores. Returns the rung of the overflow ladder that
   // was needed. copies: float64 [n], the number of twins that each vertex stands for (paths/betweenness.h). Of the
   // weighted engines, only dijkstra supports Measure::linear.

@@ -44,16 +44,19 @@ def binomial_interval(
     return np.where(count == 0, 0.0, low), np.where(missed == 0, 1.0, high)
 
 
-def mean_interval(mean: Floats, samples: Floats, log_failure: float) -> tuple[Floats, Floats]:
+def mean_interval(
+    mean: Floats, samples: Floats, log_failure: float, population: float = math.inf
+) -> tuple[Floats, Floats]:
     """Interval for the mean of numbers in [0, 1], given the mean of samples drawn with or without
     replacement; log_failure = ln(1 / probability) for each side.
 
     Hoeffding 1963: P(mean of k >= q) <= exp(-k KL(q, p)) for q > p, and likewise below. The bound
     KL(q, p) >= (q - p)^2 / (2 max(p, q)) is solved for p; the plain Hoeffding bound is used where
-    it is tighter.
+    it is tighter. Serfling 1974 divides its exponent by 1 - (k - 1) / N if samples are drawn
+    without replacement from a population of N.
     """
     rate = log_failure / samples
-    plain = np.sqrt(rate / 2)
+    plain = np.sqrt(rate / 2 * np.clip(1 - (samples - 1) / population, 0, 1))
     low = mean - np.minimum(np.sqrt(2 * mean * rate), plain)
     high = mean + np.minimum(rate + np.sqrt(rate * (rate + 2 * mean)), plain)
     return np.maximum(low, 0), np.minimum(high, 1)
@@ -68,8 +71,19 @@ def last_look(delta: float, limited: bool) -> float:
     return delta * (1 - EARLY_PART) if limited else delta
 
 
+def serfling_samples(epsilon: float, delta: float, num_nodes: int) -> int:
+    """Distinct sources other than a vertex after which the means of all n vertices are within
+    epsilon, with probability 1 - delta: the least k with 2 k epsilon^2 >= (1 - (k - 1) / N) L,
+    where L = ln(2 n / delta) and N = n - 1.
+    """
+    others = max(num_nodes - 1, 1)
+    failure = math.log(2 * max(num_nodes, 1) / delta)
+    most = failure * (1 + 1 / others) / (2 * epsilon**2 + failure / others)
+    return min(math.ceil(most), others)
+
+
 def hoeffding_samples(epsilon: float, delta: float, num_nodes: int) -> int:
-    """Sources after which all n means are within epsilon, with probability 1 - delta."""
+    """The same for sources drawn with replacement."""
     return math.ceil(math.log(2 * max(num_nodes, 1) / delta) / (2 * epsilon**2))
 
 

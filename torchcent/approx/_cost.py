@@ -1,10 +1,23 @@
-"""Predicted seconds of exact betweenness: sources x slots over the rate of the engine."""
+"""Seconds of exact betweenness, predicted from rates or from a few searches, and what is cheaper.
+
+Rates of engines are those of the slowest graphs on one machine, so that a prediction may be off by
+a factor of ten on another. It decides alone only where that does no harm. Otherwise a few searches
+of the engine that the plan has chosen are timed.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
 import torch
 
-from torchcent.engines import _plan
+from torchcent.approx._bounds import mean_interval, serfling_samples
+from torchcent.approx._progressive import Outlook
+from torchcent.engines import _blocks, _driver, _plan, _reduce, _resolution
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
@@ -15,9 +28,14 @@ EXACT_SECONDS = 2.0
 # Slots per second for one source: per thread on a CPU, in total on CUDA. The lowest rates of
 # docs/performance*.md and benchmarks/approx_cost.py, and of an H200 in benchmarks/gpu.py.
 _RATES = {
-    "cpu": {"lanes": 1.5e9, "queue": 1e8, "relax": 1.5e8, "dijkstra": 4e7, "tensor": 5e6},
-    "cuda": {"lanes": 8e10, "queue": 2.5e10, "relax": 6e10, "dijkstra": 2.5e9, "tensor": 1e8},
-}
+    "cpu": {
+        "lanes": 1.5e9, "queue": 1e8, "relax": 1.5e8, "dijkstra": 4e7, "chains": 4e7, "tensor": 5e6
+    },
+    "cuda": {
+        "lanes": 8e10, "queue": 2.5e10, "relax": 6e10, "dijkstra": 2.5e9, "chains": 2.5e9,
+        "tensor": 1e8
+    },
+}  # fmt: skip
 # The same rates multiplied by the depth of the graph in hops. They apply if searches run side by
 # side without AVX-512, whose masks skip finished lanes: the lanes reach a vertex at different
 # levels, and its arcs are scanned each time. Measured with AVX2.
@@ -26,26 +44,120 @@ _LEAST_DEPTH = 3
 # The graph is not preprocessed for the choice of an engine if even the fastest engine would exceed
 # the limit by this factor.
 _HOPELESS = 20
+TRUSTED = 0.1
+"""Predictions are trusted up to this part of the limit."""
+# Searches are timed until one attempt takes so many seconds, and only if so many of them, at the
+# rate of the slowest kernels, take at most this part of the time that is at stake. Where less than
+# a second is at stake, the method does not depend on the clock.
+_PROBE, _PROBES, _AT_STAKE, _LEAST_AT_STAKE = 0.1, 100, 0.1, 1.0
+# Another method replaces sampling if it takes at most this part of the time, or of the error; and
+# pivots replace exact scores, which have no error, if they take at most this part of the time.
+_MARGIN, _INEXACT = 0.9, 0.5
 
 
 def exact_seconds(graph: Graph, memory: int | None) -> float:
     """Predicted seconds for exact scores; inf if they do not fit or would take far too long."""
-    on_cpu = graph.device.type != "cuda"
-    rates = dict(_RATES["cpu" if on_cpu else "cuda"])
-    by_depth = _TIMES_DEPTH if on_cpu and _ops.simd != "avx512" else {}
-    rates |= {engine: rate / _LEAST_DEPTH for engine, rate in by_depth.items()}
-    work = graph.num_nodes * graph.num_slots
-    if work / (max(rates.values()) * _threads(graph)) > _HOPELESS * EXACT_SECONDS:
-        return float("inf")
+    if least_seconds(graph) > _HOPELESS * EXACT_SECONDS:
+        return math.inf
     try:
         plan, core = _plan.plan(graph, Request("betweenness", memory=memory))
     except MemoryError:
-        return float("inf")
+        return math.inf
+    rates, by_depth = _rates(graph)
     rate = rates[plan.engine]
     if plan.engine in by_depth:
         rate = by_depth[plan.engine] / max(core.depth, _LEAST_DEPTH)
     return plan.sources * core.num_slots / (rate * max(plan.threads or 1, 1))
 
 
-def _threads(graph: Graph) -> int:
-    return 1 if graph.device.type == "cuda" else torch.get_num_threads()
+def least_seconds(graph: Graph) -> float:
+    """A lower bound: every source at the rate of the fastest engine."""
+    rates, _ = _rates(graph)
+    threads = 1 if graph.device.type == "cuda" else torch.get_num_threads()
+    return graph.num_nodes * graph.num_slots / (max(rates.values()) * threads)
+
+
+def _rates(graph: Graph) -> tuple[dict[str, float], dict[str, float]]:
+    on_cpu = graph.device.type != "cuda"
+    by_depth = _TIMES_DEPTH if on_cpu and _ops.simd != "avx512" else {}
+    rates = dict(_RATES["cpu" if on_cpu else "cuda"])
+    return rates | {engine: rate / _LEAST_DEPTH for engine, rate in by_depth.items()}, by_depth
+
+
+def is_worth_timing(graph: Graph, outlook: Outlook, left: float) -> bool:
+    """Whether timing searches costs little compared with drawing the paths."""
+    rates, _ = _rates(graph)
+    threads = 1 if graph.device.type == "cuda" else torch.get_num_threads()
+    probe = _PROBES * graph.num_slots / (rates["dijkstra"] * threads)
+    at_stake = min(outlook.samples * outlook.seconds, left)
+    return at_stake >= _LEAST_AT_STAKE and probe <= _AT_STAKE * at_stake
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds found by timing a few searches.
+
+    Attributes:
+        exact: of exact scores; inf if they do not fit.
+        pivot: of a single pivot.
+    """
+
+    exact: float
+    pivot: float
+
+
+def measured(graph: Graph, memory: int | None, tie_tolerance: float) -> Measured:
+    """Times searches of the engine that exact scores would take, from vertices far apart."""
+    request = Request("betweenness", tie_tolerance=tie_tolerance, memory=memory)
+    try:
+        plan, core = _plan.plan(graph, request)
+        if graph.is_weighted:
+            _resolution.check(graph)
+        alone = dataclasses.replace(plan, together=False)
+        batch = max(plan.lanes, 1) * max(plan.threads, plan.flight, 1)
+        count, spent = 0, 0.0
+        while count == 0 or (spent < _PROBE and count < core.num_nodes):
+            count = min(max(4 * count, batch), graph.num_nodes)
+            apart = torch.arange(count, device=graph.device) * graph.num_nodes // count
+            problem = _reduce.problem(graph, core, "betweenness", apart, None, False, tie_tolerance)
+            begin = time.perf_counter()
+            _driver.run(problem, alone, progress=False)
+            if graph.device.type == "cuda":
+                torch.cuda.synchronize(graph.device)
+            spent = time.perf_counter() - begin
+            if count == graph.num_nodes:
+                break
+        each = spent / max(problem.sources.numel(), 1)
+        exact = each * plan.sources
+        blocks = _blocks.chosen(graph, request)
+        if blocks is not None:
+            exact = min(exact, each / max(core.num_slots, 1) * blocks.work(None))
+    except MemoryError:
+        return Measured(math.inf, math.inf)
+    return Measured(exact, spent / count)
+
+
+def cheaper(
+    outlook: Outlook, cost: Measured, num_nodes: int, epsilon: float, delta: float, left: float,
+    with_pivots: bool,
+) -> str:  # fmt: skip
+    """The method that reaches epsilon before "kadabra" does: "exact", "pivots", or "".
+
+    If none of the three reaches it in the time that is left, "pivots" if their intervals will be
+    narrower than those of the samples. Other pivots than uniform ones have no guarantee.
+    """
+    seconds = {"kadabra": outlook.samples * outlook.seconds * _MARGIN, "exact": cost.exact}
+    if with_pivots:
+        pivots = cost.pivot * (1 + serfling_samples(epsilon, delta, num_nodes))
+        if pivots <= _INEXACT * cost.exact or cost.exact >= left:
+            seconds["pivots"] = pivots
+    best = min(seconds, key=seconds.__getitem__)
+    if seconds[best] < left:
+        return best if best != "kadabra" else ""
+    if not with_pivots or not math.isfinite(cost.pivot):
+        return ""
+    number = np.array([max(_MARGIN * left / cost.pivot, 1.0)])
+    failure = math.log(2 * num_nodes / delta)
+    _, high = mean_interval(np.array([outlook.highest]), number, failure, num_nodes - 1)
+    narrower = float(high[0]) - outlook.highest < _MARGIN * outlook.radius(left)
+    return "pivots" if narrower else ""

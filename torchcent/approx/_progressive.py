@@ -1,4 +1,4 @@
-"""Adaptive sampling: the loop, its checks, and their schedule.
+"""Adaptive sampling: the loop and its checks.
 
 The number of samples of each check is fixed before these samples are drawn, and each check has its
 own part of the failure probability. Therefore all intervals of all checks hold simultaneously with
@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,16 +22,19 @@ from tqdm import tqdm
 
 from torchcent.approx._bounds import (
     EARLY_PART,
+    MOST_SAMPLES,
     Counts,
     Floats,
     Shares,
     binomial_interval,
     even_shares,
     last_look,
+    mean_interval,
     shares,
     vc_epsilon,
     vc_samples,
 )
+from torchcent.approx._checks import FEWEST, Checks, Choice
 from torchcent.approx._sampler import Sampler
 from torchcent.runtime._codes import CANCEL
 
@@ -38,9 +42,11 @@ from torchcent.runtime._codes import CANCEL
 # FIRST_PART of the predicted samples of the second phase. It is limited to 1 / FIRST_PART of
 # max_samples, and is skipped if that is less than LEAST_FIRST.
 FIRST_PHASE, FIRST_PART, LEAST_FIRST = 5, 8, 32
-# Checks take place at the predicted number of samples and at multiples of this factor from there.
-# The k-th has 1 / (k (k + 1)) of the failure probability: 1/2, 1/6, 1/12, ..., with sum 1.
-GROWTH = 1.15
+# With a deadline, the first phase takes at most this part of the time, and the numbers of its
+# checks double. Each check has an equal part of what is set aside for them.
+_FIRST_TIME, _DOUBLINGS = 0.1, 48
+# Number of the first sample of a second phase with a deadline.
+_SECOND_PHASE = 2**40
 # Maximum number of table entries per number that is looked up.
 _TABLE = 4
 
@@ -76,32 +82,26 @@ def nothing_known() -> Estimate:
     return Estimate(np.zeros(0, np.int64), np.zeros(1), np.zeros(1), np.ones(1))
 
 
-class Checks:
-    """A schedule of checks: pairs of a number of samples and a failure probability."""
+class Outlook(NamedTuple):
+    """What the first phase tells of the second.
 
-    def __init__(self, expected: int, delta: float, limit: int | None, early: bool) -> None:
-        self._next, self._turn = max(1, expected), 1
-        self._delta = self._left = delta
-        self._limit = limit
-        self._early: list[tuple[int, float]] = []
-        if early:  # a factor of 2 apart, for runs that may be cut short
-            last = self._next if limit is None else min(self._next, limit)
-            sizes = [last >> k for k in range(1, last.bit_length()) if last >> k >= LEAST_FIRST]
-            share = delta * EARLY_PART / max(len(sizes), 1)
-            self._early = [(size, share) for size in sizes]
-            self._delta = self._left = delta - share * len(sizes)
+    Attributes:
+        samples: the predicted number.
+        seconds: per sample.
+        highest: the highest score, as a share of all ordered pairs.
+        log_failure: ln(1 / probability) that is left for either side of its interval.
+    """
 
-    def next(self) -> tuple[int, float] | None:
-        """The next check, or None after the last one that `limit` allows."""
-        if self._early:
-            return self._early.pop()
-        if self._limit is not None and self._next >= self._limit:
-            share, self._left = self._left, 0.0  # the last check gets the remainder
-            return (self._limit, share) if share > 0 else None
-        samples, share = self._next, self._delta / (self._turn * (self._turn + 1))
-        self._next, self._turn = math.ceil(samples * GROWTH), self._turn + 1
-        self._left -= share
-        return samples, share
+    samples: int
+    seconds: float
+    highest: float
+    log_failure: float
+
+    def radius(self, seconds: float) -> float:
+        """The predicted radius of the widest interval after so much time."""
+        samples = np.array([max(seconds / self.seconds, 1.0)])
+        _, high = mean_interval(np.array([self.highest]), samples, self.log_failure)
+        return float(high[0]) - self.highest
 
 
 class Run:
@@ -115,7 +115,7 @@ class Run:
         self.deadline, self.bar = deadline, bar
         self.num_nodes = sampler.graph.num_nodes
         self.found = nothing_known()
-        self.abandoned = False  # whether another method is cheaper
+        self.instead = ""  # the method that is cheaper
         self.expected_samples = 0  # of the second phase
         self._phase_drawn = 0
         # The kind of each vertex, which determines its share.
@@ -148,65 +148,142 @@ class Run:
         self._phase_drawn = goal
         return more if more is None or total is None else total.add_(more)
 
+    @property
+    def _left(self) -> float:
+        """Seconds until the deadline."""
+        return math.inf if self.deadline is None else self.deadline - time.perf_counter()
+
     def fixed(self, epsilon: float, vertex_diameter: int) -> None:
         """Riondato and Kornaropoulos 2016: the diameter determines the number of samples."""
         limited = self.deadline is not None
         goal = vc_samples(epsilon, last_look(self.delta, limited), vertex_diameter)
         limit = goal if self.max_samples is None else min(goal, self.max_samples)
-        checks = Checks(limit, self.delta, limit, limited)
-        total = None
-        while (check := checks.next()) is not None:
+        for total, (samples, delta) in self._checks_in_time(
+            Choice.up_to(limit, self.delta) if limited else Choice({limit: self.delta}), limit
+        ):
+            seen, count = _seen(total)
+            score = np.append(count, 0) / samples
+            radius = vc_epsilon(samples, delta, vertex_diameter)
+            low, high = np.maximum(score - radius, 0), np.minimum(score + radius, 1)
+            vertex = seen.cpu().numpy()
+            self.found = Estimate(vertex, score, low, high, samples, samples >= goal)
+
+    def _checks_in_time(
+        self, choice: Choice, expected: int, seconds: float | None = None
+    ) -> Iterator[tuple[Tensor, tuple[int, float]]]:
+        """Draws up to the checks that the time allows; yields the counts at each of them.
+
+        A step takes about half of the time that is left, or the time to the nearest check, and ends
+        at the expected number of samples. `seconds` per sample are measured anew after each step.
+        """
+        total, drawn = None, 0
+        while True:
+            reach = FEWEST if seconds is None else self._left / (2 * seconds)
+            reach = reach if drawn >= expected else min(reach, expected - drawn)
+            check = choice.next(drawn, expected if self.deadline is None else reach)
+            if check is None:
+                return
+            begin = time.perf_counter()
             total = self.counted(check[0], total)
             if total is None:
                 return
-            seen, count = _seen(total)
-            score = np.append(count, 0) / check[0]
-            radius = vc_epsilon(check[0], check[1], vertex_diameter)
-            low, high = np.maximum(score - radius, 0), np.minimum(score + radius, 1)
-            vertex = seen.cpu().numpy()
-            self.found = Estimate(vertex, score, low, high, check[0], check[0] >= goal)
+            seconds = max(time.perf_counter() - begin, 1e-9) / (check[0] - drawn)
+            drawn = check[0]
+            yield total, check
 
-    def progressive(self, epsilon: float, top: int | None, dearer: Callable[[float], bool]) -> None:
+    def progressive(self, epsilon: float, top: int | None, rival: Callable[[Outlook], str]) -> None:
         """The adaptive rule: shares from a first phase, then checks until all scores are close
         enough.
 
-        dearer(seconds) receives the predicted time of the second phase, and can end the run before
-        it.
+        rival(outlook) is asked before the second phase. It returns the name of another method that
+        is cheaper, with which the run ends, or "".
         """
-        n, limited = self.num_nodes, self.deadline is not None
+        if self.deadline is not None:
+            self._until_deadline(epsilon, top, rival)
+            return
         size = max(math.ceil(FIRST_PHASE / epsilon), LEAST_FIRST)
         if self.max_samples is not None and size * FIRST_PART > self.max_samples:
             size = self.max_samples // FIRST_PART
         if size < LEAST_FIRST:
-            checks = Checks(self.max_samples or 1, self.delta, self.max_samples, limited)
-            self._phase(checks, even_shares(n), epsilon, top)
+            checks = Checks(self.max_samples or 1, self.delta, self.max_samples)
+            self._phase(checks, even_shares(self.num_nodes), epsilon, top)
             return
-        begin, delta, total = time.perf_counter(), self.delta, None
-        if limited:  # a guarantee for the first phase, in case it is all there is
-            early = Checks(size, delta * EARLY_PART, size, early=True)
-            delta -= delta * EARLY_PART
-            while (check := early.next()) is not None:
-                total = self.counted(check[0], total)
-                if total is None:
-                    return
-                self._look(total, check, even_shares(n), epsilon, top)
-        total = self.counted(size, total)
+        begin = time.perf_counter()
+        total = self.counted(size, None)
         if total is None:
             return
-        split, kind = self._shares(total, size, epsilon, top, delta / 2)
-        self.expected_samples = min(split.samples, self.max_samples or split.samples)
-        self.abandoned = dearer((time.perf_counter() - begin) / size * self.expected_samples)
-        if self.abandoned:
+        each = (time.perf_counter() - begin) / size
+        split, kind = self._shares(total, size, epsilon, top, self.delta / 2)
+        self.instead = rival(self._outlook(total, size, split, kind, each, self.delta / 2))
+        if self.instead:
             return
         more = self.expected_samples // FIRST_PART
         if more > size:
             total, size = self.counted(more, total), more
             if total is None:
                 return
-            split, kind = self._shares(total, size, epsilon, top, delta / 2)
+            split, kind = self._shares(total, size, epsilon, top, self.delta / 2)
         self._kind = kind
         left = None if self.max_samples is None else self.max_samples - size
-        self._phase(Checks(split.samples, delta, left, limited), split, epsilon, top)
+        self._phase(Checks(split.samples, self.delta, left), split, epsilon, top)
+
+    def _until_deadline(
+        self, epsilon: float, top: int | None, rival: Callable[[Outlook], str]
+    ) -> None:
+        """The same with a deadline, which limits both phases.
+
+        The samples of the second phase have numbers of their own, so that they are the same however
+        many the first phase has had time for.
+        """
+        least, most = math.ceil(FIRST_PHASE / epsilon), self.max_samples or MOST_SAMPLES
+        until = time.perf_counter() + _FIRST_TIME * self._left
+        size, total = 0, None
+        even, part = even_shares(self.num_nodes), self.delta * EARLY_PART / _DOUBLINGS
+        delta = self.delta * (1 - EARLY_PART)
+        split, kind, each = even, self._kind, 0.0
+        if most < LEAST_FIRST * FIRST_PART:
+            for found, check in self._checks_in_time(Choice.up_to(most, self.delta), most):
+                if self._look(found, check, even, epsilon, top):
+                    return
+            return
+        while size == 0 or (time.perf_counter() < until and 4 * size * FIRST_PART <= most):
+            goal, begin = max(2 * size, FEWEST), time.perf_counter()
+            total = self.counted(goal, total)
+            if total is None:
+                return
+            each = max(time.perf_counter() - begin, 1e-9) / (goal - size)
+            size = goal
+            if self._look(total, (size, part), even, epsilon, top):
+                return
+            if size >= least:
+                split, kind = self._shares(total, size, epsilon, top, delta / 4)
+                if size * FIRST_PART >= split.samples:
+                    break
+        assert total is not None
+        if size < least:
+            split, kind = self._shares(total, size, epsilon, top, delta / 4)
+        self.instead = rival(self._outlook(total, size, split, kind, each, delta / 4))
+        if self.instead:
+            return
+        self._kind, limit = kind, None if self.max_samples is None else most - size
+        self.expected_samples = min(split.samples, limit or split.samples)
+        expected = max(1, int(min(self.expected_samples, self._left / each)))
+        choice = Choice.around(expected, delta, limit)
+        self.sampler.jump(_SECOND_PHASE)
+        for found, check in self._checks_in_time(choice, self.expected_samples, each):
+            if self._look(found, check, split, epsilon, top):
+                return
+
+    def _outlook(
+        self, total: Tensor, samples: int, split: Shares, kind: Tensor, seconds: float,
+        delta: float,
+    ) -> Outlook:  # fmt: skip
+        self.expected_samples = min(split.samples, self.max_samples or split.samples)
+        highest = int(total.argmax())
+        of = int(kind[highest])
+        failure = float(min(split.below[of], split.above[of])) * delta
+        score = (float(total[highest]) + 0.5) / samples
+        return Outlook(self.expected_samples, seconds, min(score, 1.0), -math.log(failure))
 
     def _shares(
         self, total: Tensor, samples: int, epsilon: float, top: int | None, delta: float

@@ -46,7 +46,7 @@ class Sampler:
         tie_tolerance: float = 0.0, scale: Scale | None = None,
     ) -> None:  # fmt: skip
         self.graph, self._tie_tolerance, self._scale = graph, tie_tolerance, scale
-        self.drawn = 0
+        self.drawn, self._ahead = 0, 0
         self.control = _codes.control()
         where = generator.device if generator is not None else torch.device("cpu")
         self.seed = int(torch.randint(2**62, (1,), generator=generator, device=where))
@@ -57,6 +57,10 @@ class Sampler:
         if self._compiled and not self._has_kernel(self._where):
             self._where = cpu  # tensor operators would be far slower
         self._room = self._searches_that_fit(memory)
+
+    def jump(self, number: int) -> None:
+        """Goes on with the samples from a number on, beyond those that have been drawn."""
+        self._ahead = number - self.drawn
 
     @property
     def _operator(self) -> str:
@@ -95,7 +99,7 @@ class Sampler:
         """int64 [n]: counts of the next `count` samples; None if cancelled."""
         graph = self.graph if self._where == self.graph.device else self.host
         counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
-        first = self.drawn
+        first = self.drawn + self._ahead
 
         def compute(
             given: Any, part: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
@@ -113,7 +117,7 @@ class Sampler:
         parts = sizes_of_samples(graph.device.type, first, count) if self._scale else [count]
         search = Search(key, parts, self._arrays(graph), (counts,), ("sum",), compute)
         bar = progress_bar(count, "", False, True) if bar is None else bar
-        setting = Setting(graph.device, 0, bar, False, self.control, first)
+        setting = Setting(graph.device, 0, bar, False, self.control, self.drawn)
         _run.run(search, setting, self._scale)
         if self.control[CANCEL]:
             return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torchcent.check._values import number, shortened
 
+#: what to call instead for a batch of graphs
+OF_BATCHES = "betweenness has exact scores of each"
 METHODS = ("auto", "kadabra", "rk", "pivots", "exact")
 
 

@@ -96,8 +96,11 @@ def one_graph(graph: Graph, name: str, instead: str) -> None:
 
 
 def measures(value: object, accepted: Collection[str]) -> list[str]:
-    if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
-        raise TypeError(f"measures must be a list of names, got {shortened(value)}")
+    """The names of one or more measures."""
+    if isinstance(value, str):
+        return [choice(value, "measures", tuple(accepted))]
+    if not isinstance(value, (list, tuple)) or not value:
+        raise TypeError(f"measures must be a name or a list of names, got {shortened(value)}")
     return [choice(name, "measures", tuple(accepted)) for name in value]
 
 

@@ -301,8 +301,9 @@ def per_vertex(value: object, name: str, graph: Graph) -> Tensor:
             f"{list(value.shape)}"
         )
     numbers = value.detach().to(device=graph.device, dtype=torch.float64, copy=True)
-    wrong = torch.nonzero(~(torch.isfinite(numbers) & (numbers >= 0)))[:1].flatten().tolist()
-    if wrong:
+    low, high = torch.stack(torch.aminmax(numbers)).tolist() if numbers.numel() else (0.0, 0.0)
+    if not (low >= 0 and high < torch.inf):
+        wrong = torch.nonzero(~(torch.isfinite(numbers) & (numbers >= 0)))[:1].flatten().tolist()
         raise ValueError(
             f"{name}[{wrong[0]}] is {float(numbers[wrong[0]]):g}; accepted: finite and >= 0"
         )

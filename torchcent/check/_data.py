@@ -164,6 +164,14 @@ def store_weight(store: Any, name: str, what: str) -> Tensor:
     return value[:, 0] if value.dim() == 2 and value.shape[1] == 1 else value
 
 
+def named_weight(data: Any, name: str, what: str) -> Tensor:
+    """The tensor of a Data that is named as its weights: [E] or [E, 1]."""
+    value = getattr(data, name, None)
+    if not isinstance(value, Tensor):
+        raise ValueError(f"weight={shortened(name)}: {what} has no tensor of this name")
+    return value[:, 0] if value.dim() == 2 and value.shape[1] == 1 else value
+
+
 def store_features(store: Any, name: str) -> Tensor | None:
     """The matrix to which columns are appended, or None if there is none."""
     if name not in store or store[name] is None:

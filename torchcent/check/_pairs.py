@@ -80,7 +80,7 @@ def distance_out(
     value: object, shape: tuple[int, int], dtype: torch.dtype | None, device: torch.device,
     known: tuple[torch.dtype, ...],
 ) -> Tensor | Path | None:  # fmt: skip
-    """Where distances are written: a .npy file in an existing folder, or a tensor."""
+    """Where distances are written: .npy or .zarr in an existing folder, or a tensor."""
     if value is None:
         return None
     if isinstance(value, Tensor):
@@ -98,12 +98,15 @@ def distance_out(
         return value
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(
-            f"out must be None, a tensor or the name of a .npy file, got {type(value).__name__}"
+            "out must be None, a tensor or the name of a .npy or .zarr file, got "
+            f"{type(value).__name__}"
         )
     path = Path(value)
-    if path.suffix != ".npy":
-        raise ValueError(f"out must be the name of a .npy file, got {shortened(str(path))}")
-    if path.exists() and not path.is_file():
+    if path.suffix not in (".npy", ".zarr"):
+        raise ValueError(
+            f"out must be the name of a .npy or .zarr file, got {shortened(str(path))}"
+        )
+    if path.suffix == ".npy" and path.exists() and not path.is_file():
         raise ValueError(f"out={str(path)!r} is not a file")
     if not path.resolve().parent.is_dir():
         raise FileNotFoundError(f"out={str(path)!r}: no such directory: {path.resolve().parent}")

@@ -30,7 +30,7 @@ _NETWORKS = {
 #: options of `torchcent.read` that have the same names
 _READING = (
     "directed", "format", "num_nodes", "skip", "text_labels", "source_column", "target_column",
-    "weight_column", "memory",
+    "weight_column", "coordinates", "crs", "memory",
 )  # fmt: skip
 
 

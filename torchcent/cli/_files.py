@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torchcent
 from torchcent import generate
@@ -27,9 +28,14 @@ def _info(args: argparse.Namespace) -> None:
     edges, device = _common.load(args), str(_common.place(args))
     found = summary(args.graph, edges, _common.weighted(args), device)
     if args.json:
-        _output.show_json({"command": args.command} | found | {"plan": vars(found["plan"])})
+        _output.show_json({"command": args.command} | found | {"plan": _plan(found["plan"])})
     else:
         print(describe(found))
+
+
+def _plan(plan: torchcent.Plan) -> dict[str, Any]:
+    names = ("measure", "engine", "reason", "sources", "threads", "memory", "memory_limit")
+    return {name: getattr(plan, name) for name in names} | {"device": str(plan.device)}
 
 
 def _convert(args: argparse.Namespace) -> None:
@@ -65,7 +71,9 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
         _output.deliver(args, "edges", path, lambda place: write(place, edges))
     else:
         write(path, edges)
-    _common.remark(args, f"{args.out}: {edges.num_nodes:,} vertices, {edges.num_edges:,} edges")
+    _common.remark(
+        args, f"{_output.place(args)}: {edges.num_nodes:,} vertices, {edges.num_edges:,} edges"
+    )
 
 
 def _generated(args: argparse.Namespace) -> EdgeList:

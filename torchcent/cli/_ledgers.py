@@ -58,16 +58,11 @@ def recorded(path: str) -> Command:
     return command
 
 
-def _found(path: str) -> Look:
-    try:
-        return _look.look(Path(path))
-    except ValueError as error:
-        raise ValueError(f"{path} is no ledger: {error}") from None
-
-
 def summary(path: str) -> dict[str, Any]:
     """What ``torchcent info --json`` says about a ledger."""
-    found = _found(path)
+    if inner := _inner(path):
+        return _summary_of_parts(path, inner)
+    found = _looked_at(path)
     return {
         "ledger": path,
         "arguments": found.command and found.command["arguments"],
@@ -84,10 +79,68 @@ def summary(path: str) -> dict[str, Any]:
     }
 
 
+def _summary_of_parts(path: str, inner: list[Path]) -> dict[str, Any]:
+    each = [summary(str(folder)) for folder in inner]
+    command = recorded(path)
+    together = {
+        name: [found for one in each for found in one[name]] for name in ("searches", "damaged")
+    }
+    return {
+        "ledger": path,
+        "arguments": command.arguments,
+        "folder": command.folder,
+        "run": each[0]["run"],
+        **together,
+        "finished": all(one["finished"] for one in each),
+        "in_use": any(one["in_use"] for one in each),
+        "files": sum(one["files"] for one in each),
+        "bytes": sum(one["bytes"] for one in each),
+    }
+
+
+def _inner(path: str) -> list[Path]:
+    """The ledgers within the folder of a command that has several."""
+    return [each for each in sorted(Path(path).iterdir()) if each.is_dir()]
+
+
 def describe(path: str) -> str:
     """The output of ``torchcent info`` for a ledger."""
-    found = _found(path)
-    rows = {"ledger": path}
+    if inner := _inner(path):
+        return _describe_parts(path, inner)
+    found = _looked_at(path)
+    rows = {"ledger": path} | _identity(found)
+    for number, search in enumerate(found.searches, 1):
+        rows[f"search {number}"] = _progress(search)
+    rows["state"] = _state([found], found.command, path)
+    rows["on disk"] = f"{readable(found.nbytes)} in {found.files} files"
+    return "\n".join([aligned_rows(rows), *_damaged(found)])
+
+
+def _describe_parts(path: str, inner: list[Path]) -> str:
+    """That of a command with several ledgers."""
+    each = [_looked_at(str(folder)) for folder in inner]
+    command = recorded(path)
+    rows = {"ledger": path} | _identity(each[0]) | {"command": str(command)}
+    rows["run"] = command.arguments[0]
+    for folder, found in zip(inner, each, strict=True):
+        for number, search in enumerate(found.searches, 1):
+            rows[f"{folder.name} {number}"] = _progress(search)
+    rows["state"] = _state(each, command._asdict(), path)
+    nbytes, files = sum(found.nbytes for found in each), sum(found.files for found in each)
+    rows["on disk"] = f"{readable(nbytes)} in {files} files"
+    return "\n".join([aligned_rows(rows), *(line for found in each for line in _damaged(found))])
+
+
+def _looked_at(path: str) -> Look:
+    try:
+        return _look.look(Path(path))
+    except ValueError as error:
+        raise ValueError(f"{path} is no ledger: {error}") from None
+
+
+def _identity(found: Look) -> dict[str, str]:
+    """The rows that say which run it is."""
+    rows = {}
     if found.command is not None:
         rows["command"] = str(Command(**found.command))
     if found.key is not None:
@@ -99,14 +152,11 @@ def describe(path: str) -> str:
         sizes = [re.sub(r"\d+", lambda found: f"{int(found[0]):,}", size) for size in sizes]
         rows["graph"] = ", ".join([*sizes, digest])
         rows["made by"] = f"torchcent {key['torchcent']}, PyTorch {key['torch']}, {key['kernels']}"
-    for number, search in enumerate(found.searches, 1):
-        rows[f"search {number}"] = _progress(search)
-    rows["state"] = _state(found, path)
-    rows["on disk"] = f"{readable(found.nbytes)} in {found.files} files"
-    text = aligned_rows(rows)
-    for each in found.damaged:
-        text += f"\n{'damaged':<12} {each}; it is not used"
-    return text
+    return rows
+
+
+def _damaged(found: Look) -> list[str]:
+    return [f"{'damaged':<12} {each}; it is not used" for each in found.damaged]
 
 
 _USUAL = (None, False, 0, "auto")
@@ -115,7 +165,7 @@ _USUAL = (None, False, 0, "auto")
 def _progress(search: Progress) -> str:
     text = (
         f"{search.name}: {search.units:,} of {search.of:,} units, {search.done:,} of "
-        f"{search.total:,} sources ({search.done / max(search.total, 1):.1%}); "
+        f"{search.total:,} {search.what} ({search.done / max(search.total, 1):.1%}); "
         f"{_duration(search.seconds)} of work"
     )
     if search.done == search.total:
@@ -123,14 +173,15 @@ def _progress(search: Progress) -> str:
     return f"{text}, about {_duration(search.remaining)} remain"
 
 
-def _state(found: Look, path: str) -> str:
-    if found.in_use:
+def _state(ledgers: list[Look], command: dict[str, Any] | None, path: str) -> str:
+    if any(found.in_use for found in ledgers):
         return "a process is at work on it"
-    if found.searches and all(search.done == search.total for search in found.searches):
+    searches = [search for found in ledgers for search in found.searches]
+    if searches and all(search.done == search.total for search in searches):
         begun = "all searches that have begun are finished"
     else:
-        begun = "unfinished" if found.searches else "nothing is finished yet"
-    if found.command is None:
+        begun = "unfinished" if searches else "nothing is finished yet"
+    if command is None:
         return f"{begun}; the same call continues"
     return f"{begun}; torchcent resume {shlex.quote(path)} continues"
 

@@ -83,7 +83,7 @@ def output_name(args: argparse.Namespace, suffix_only: bool = False) -> str:
         suffix += "pi" + _digits(args.pi, 1)
     if isinstance(args.loops, float):
         suffix += "c" + _digits(args.loops, 1)
-    suffix += args.aa
+    suffix += str(args.aa)
     if suffix_only:
         return suffix
     graph = os.path.basename(args.graph)

@@ -37,9 +37,14 @@ def target(args: argparse.Namespace, default: str) -> str | None:
         return None if args.out is None else str(args.out)
     if getattr(args, "json", False):
         raise ValueError("-o - and --json exclude each other: both are for standard output")
-    if (to or default) in ("npy", "npz", "pt", "parquet") and sys.stdout.isatty():
+    if (to or default) in ("npy", "npz", "pt", "parquet", "gpkg") and sys.stdout.isatty():
         raise ValueError("-o -: standard output is a terminal; redirect it, or choose a text --to")
     return os.path.join(tempfile.gettempdir(), f"standard-output.{to or default}")
+
+
+def place(args: argparse.Namespace) -> str:
+    """The output in messages."""
+    return _NAME if args.out == STANDARD else str(args.out)
 
 
 def deliver(args: argparse.Namespace, what: str, path: str, write: Callable[[str], object]) -> None:
@@ -62,23 +67,25 @@ def deliver(args: argparse.Namespace, what: str, path: str, write: Callable[[str
 
 def _stream(what: str, path: str, write: Callable[[str], object]) -> None:
     folder = tempfile.mkdtemp(prefix="torchcent-")
-    place, keep = os.path.join(folder, os.path.basename(path)), False
+    copy, keep = os.path.join(folder, os.path.basename(path)), False
     try:
         try:
-            write(place)
+            write(copy)
         except ValueError as error:
-            raise ValueError(str(error).replace(place, _NAME)) from None
+            raise ValueError(str(error).replace(copy, _NAME)) from None
         sys.stdout.flush()
         try:
-            with open(place, "rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+            with open(copy, "rb") as file:
+                while chunk := memoryview(file.read(1 << 20)):
+                    while chunk:  # unbuffered output may take a part
+                        chunk = chunk[sys.stdout.buffer.write(chunk) :]
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             raise
         except OSError as error:
             keep = True
             raise OSError(
-                f"{_NAME} could not be written ({_reason(error)}); the {what} are in {place}"
+                f"{_NAME} could not be written ({_reason(error)}); the {what} are in {copy}"
             ) from error
     finally:
         if not keep:
@@ -92,13 +99,13 @@ def _rescued(args: argparse.Namespace, what: str, path: str, write: Callable[[st
         folder = None
         try:
             folder = tempfile.mkdtemp(prefix="torchcent-", dir=parent)
-            place = os.path.join(folder, os.path.basename(path))
-            write(place)
+            copy = os.path.join(folder, os.path.basename(path))
+            write(copy)
         except OSError:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
             continue
-        parts.append(f"the {what} are in {place}")
+        parts.append(f"the {what} are in {copy}")
         break
     else:
         parts.append(f"the {what} could not be written elsewhere either")

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,21 +19,46 @@ from torchcent.cli._report import aligned_rows, component_sizes, named
 from torchcent.io import EdgeList
 from torchcent.io._closure import check_closure_path, write_closure
 from torchcent.io._files import check_target, load_bytes, text_bytes, text_lines
+from torchcent.pairs._files import check_zarr
 from torchcent.pairs._npy import check_space
+from torchcent.scale._ledger import parts
+
+_PARTS = ("center", "periphery", "mean", "effective")
 
 
 def _diameter(args: argparse.Namespace) -> None:
     if args.effective is not None and not 0 < args.effective <= 1:
         raise ValueError(f"--effective {args.effective:g}; accepted: more than 0, at most 1")
-    _common.prepare(args)
+    _common.prepare(args, devices=True, group=True)
     edges, graph, started = _common.load_graph(args)
     if args.effective is not None:
         check_weights.whole_weights(graph, "--effective")
+    with parts(args.checkpoint, _PARTS, _common.leads()) as folder:
+        rows, found = _extremes(args, edges, graph, folder)
+    if not _common.leads():
+        return
+    _common.remark_run(args, graph, started)
+    if rows["diameter"] == "inf":
+        _common.remark(args, "some pairs have no path between them; --component leaves them out")
+    if args.json:
+        _output.show_json(_common.about_run(args, graph, started) | found)
+    else:
+        print(aligned_rows(rows))
+
+
+def _extremes(
+    args: argparse.Namespace, edges: EdgeList, graph: torchcent.Graph,
+    folder: dict[str, str | None],
+) -> tuple[dict[str, str], dict[str, Any]]:  # fmt: skip
+    """The rows to print, and the values for JSON; each call has a ledger of its own."""
     run = _common.run_arguments(args)
+    del run["checkpoint"]
     exact = {"dtype": torch.float64, **run}
     missing = "component" if args.component else "inf"
-    center = torchcent.center(graph, disconnected=missing, **run)
-    periphery = torchcent.periphery(graph, disconnected=missing, **run)
+    center = torchcent.center(graph, disconnected=missing, checkpoint=folder["center"], **run)
+    periphery = torchcent.periphery(
+        graph, disconnected=missing, checkpoint=folder["periphery"], **run
+    )
 
     def distance(of: Tensor) -> float:
         """The eccentricity of these vertices, from a search from one of them."""
@@ -53,21 +77,19 @@ def _diameter(args: argparse.Namespace) -> None:
         known = found["radius" if name == "center" else "diameter"] < math.inf
         found[name] = edges.vertex_labels()[of.cpu().numpy()] if known else None
     if args.average:
-        mean = torchcent.average_shortest_path_length(graph, disconnected=missing, **exact)
+        mean = torchcent.average_shortest_path_length(
+            graph, disconnected=missing, checkpoint=folder["mean"], **exact
+        )
         found["mean"] = float(mean)
         rows["mean"] = _six_digits(float(mean))
     if args.effective is not None:
-        within = torchcent.effective_diameter(graph, q=args.effective, **exact)
+        within = torchcent.effective_diameter(
+            graph, q=args.effective, checkpoint=folder["effective"], **exact
+        )
         share = f"{100 * args.effective:.4g}% of the connected pairs"
         found["effective"] = {"share": args.effective, "distance": float(within)}
         rows["effective"] = f"{_six_digits(float(within))}, within which {share} lie"
-    _common.remark_run(args, graph, started)
-    if rows["diameter"] == "inf":
-        _common.remark(args, "some pairs have no path between them; --component leaves them out")
-    if args.json:
-        _output.show_json(_common.about_run(args, graph, started) | found)
-    else:
-        print(aligned_rows(rows))
+    return rows, found
 
 
 def _six_digits(value: float) -> str:
@@ -78,12 +100,17 @@ def _apsp(args: argparse.Namespace) -> None:
     target = _output.target(args, "npy")
     assert target is not None  # required
     suffix = os.path.splitext(target)[1].lower()
-    if suffix != ".npy":
-        raise ValueError(f"{args.out}: unknown suffix {suffix!r}; accepted: .npy")
+    if suffix not in (".npy", ".zarr"):
+        raise ValueError(f"{args.out}: unknown suffix {suffix!r}; accepted: .npy, .zarr")
     if args.dtype.startswith("float") and not _common.weighted(args):
         raise ValueError(f"--dtype {args.dtype} is for --weights; hops are whole numbers")
-    check_target(target)
-    _common.prepare(args)
+    if args.out == _output.STANDARD and (args.checkpoint is not None or _common.ranks() > 1):
+        raise ValueError("-o -: ranks and --checkpoint need a file, to which rows are written")
+    if suffix == ".npy":
+        check_target(target)
+    else:
+        check_zarr(Path(target))
+    _common.prepare(args, devices=True, group=True)
     edges, graph, started = _common.load_graph(args)
     sources, drawn = _sources(args, edges)
     dtype = args.dtype if args.dtype == "auto" else getattr(torch, args.dtype)
@@ -93,16 +120,19 @@ def _apsp(args: argparse.Namespace) -> None:
         distances = torchcent.shortest_path_lengths(
             graph, sources=sources, out=path, dtype=dtype, **_common.run_arguments(args)
         )
-        assert isinstance(distances, np.ndarray)
+        assert not isinstance(distances, Tensor)
         about.update(shape=distances.shape, dtype=str(distances.dtype), out=args.out)
 
     if args.out == _output.STANDARD:
         _output.deliver(args, "distances", target, write)
     else:
         write(target)
+    if not _common.leads():
+        return
     _common.remark_run(args, graph, started)
     rows, columns = about["shape"]
-    _common.remark(args, f"{rows:,} x {columns:,} distances, {about['dtype']}, in {args.out}")
+    place = _output.place(args)
+    _common.remark(args, f"{rows:,} x {columns:,} distances, {about['dtype']}, in {place}")
     names = edges.vertex_labels()[sources] if drawn else None
     if args.json:
         _output.show_json(_common.about_run(args, graph, started) | about | {"sources": names})
@@ -143,14 +173,16 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
 def _closure(args: argparse.Namespace) -> None:
     target = _output.target(args, "npz")
     suffix = None if target is None else check_closure_path(target)
-    _common.prepare(args)
+    _common.prepare(args, group=True)
     edges, graph, started = _common.load_graph(args)
-    if target is not None and suffix == ".npy":
+    if target is not None and suffix == ".npy" and _common.leads():
         check_space(Path(target), (graph.num_nodes, graph.num_nodes), torch.bool)
     reflexive = {"cycles": False, "all": True, "none": None}[args.loops]
     closure = torchcent.transitive_closure(
         graph, reflexive=reflexive, **_common.run_arguments(args)
     )
+    if not _common.leads():
+        return
     n, everybody = graph.num_nodes, torch.arange(graph.num_nodes, device=graph.device)
     loops = int(torch.as_tensor(closure.reaches(everybody, everybody)).sum())
     pairs = closure.count() - loops

@@ -28,18 +28,32 @@ def vertex_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> 
     return {"label": edges.vertex_labels(), "degree": degree, name: score}
 
 
-def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
-    """Columns source, target and score, a row per edge; no loops, the first of repeated edges."""
+def edge_rows(edges: EdgeList, graph: Graph) -> np.ndarray:
+    """The rows of a file that stand for an edge; no loops, the first of repeated edges."""
     row, col = edges.edge_index.numpy()
     low, high = (row, col) if graph.directed else (np.minimum(row, col), np.maximum(row, col))
     _, first = np.unique(low * max(edges.num_nodes, 1) + high, return_index=True)
-    first = np.sort(first[row[first] != col[first]])
+    found: np.ndarray = np.sort(first[row[first] != col[first]])
+    return found
+
+
+def edge_columns(edges: EdgeList, graph: Graph, name: str, scores: Tensor) -> dict[str, Any]:
+    """Columns source, target and score, a row per edge."""
+    row, col = edges.edge_index.numpy()
+    first = edge_rows(edges, graph)
     labels = edges.vertex_labels()
     return {
         "source": labels[row[first]],
         "target": labels[col[first]],
         name: scores.cpu().numpy()[first],
     }
+
+
+def geometry(edges: EdgeList, graph: Graph, by_edge: bool) -> Tensor | None:
+    """The points of the vertices, or the lines of the edges, in the order of the columns."""
+    if edges.positions is None or not by_edge:
+        return edges.positions
+    return edges.positions[edges.edge_index[:, edge_rows(edges, graph)].T]
 
 
 def score_table(
@@ -173,21 +187,26 @@ def summary(
     n, weight = graph.num_nodes, edges.edge_weight
     row, col = edges.edge_index
     loops = int((row == col).sum())
-    labels = () if edges.labels is None else edges.labels
+    labels = edges.labels
     found: dict[str, Any] = {
         "graph": name,
         "vertices": n,
         "edges": graph.num_slots if graph.directed else graph.num_slots // 2,
         "directed": graph.directed,
-        "labels": [labels[0], labels[-1]] if len(labels) else None,
+        "labels": [labels[0], labels[-1]] if labels is not None and len(labels) else None,
         "rows": edges.num_edges,
         "self_loops": loops,
         "both_directions": loops < edges.num_edges and both_directions(row.numpy(), col.numpy()),
         "weights": None,
+        "positions": None if edges.positions is None else _positions(edges),
     }
     if weight is not None and weight.numel():
         least, most = float(weight.min()), float(weight.max())
         found["weights"] = {"min": least, "max": most, "used": weighted}
+        same = not found["both_directions"] or both_directions(
+            row.numpy(), col.numpy(), weight.numpy()
+        )
+        found["weights"]["by_direction"] = not same
     if n:
         sizes = np.bincount(graph.components.numpy())
         found["components"], found["largest_component"] = len(sizes), sizes.max()
@@ -207,7 +226,10 @@ def describe(found: Mapping[str, Any]) -> str:
     edges, labels, weights = found["edges"], found["labels"], found["weights"]
     in_file = f"{found['rows']:,} rows"
     in_file += f", {found['self_loops']:,} self-loops" if found["self_loops"] else ""
-    in_file += ", every edge in both directions" if found["both_directions"] else ""
+    if found["both_directions"]:
+        in_file += ", every edge in both directions"
+        if weights is not None and weights["by_direction"]:
+            in_file += ", some of them with different weights"
     called = ""
     if labels is not None:
         first, last = (_cut(str(label)) for label in labels)
@@ -218,8 +240,10 @@ def describe(found: Mapping[str, Any]) -> str:
         "edges": (f"{edges:,} arcs, directed" if found["directed"] else
                   f"{edges:,}, undirected ({2 * edges:,} slots)"),
         "in the file": in_file,
-        "weights": "none" if weights is None else _weights(**weights),
+        "weights": "none" if weights is None else _weights(weights),
     }  # fmt: skip
+    if found["positions"] is not None:
+        rows["positions"] = _in_place(found["positions"])
     if "degree" in found:
         degree = found["degree"]
         count, largest = found["components"], found["largest_component"]
@@ -236,6 +260,26 @@ def describe(found: Mapping[str, Any]) -> str:
     )
 
 
-def _weights(min: float, max: float, used: bool) -> str:
-    how = "taken for distances" if used else "not used without --weights or --similarity"
-    return f"{min:g} to {max:g}, {how}"
+def _weights(found: Mapping[str, Any]) -> str:
+    how = "taken for distances" if found["used"] else "not used without --weights or --similarity"
+    return f"{found['min']:g} to {found['max']:g}, {how}"
+
+
+def _positions(edges: EdgeList) -> dict[str, Any]:
+    """Ranges of x and y, the coordinate system, and how many vertices have no position."""
+    assert edges.positions is not None
+    place = edges.positions[edges.positions.isfinite().all(1)]
+    found: dict[str, Any] = {"crs": edges.crs, "lacking": edges.num_nodes - len(place)}
+    if len(place):
+        low, high = place.amin(0).tolist(), place.amax(0).tolist()
+        found |= {"x": [low[0], high[0]], "y": [low[1], high[1]]}
+    return found
+
+
+def _in_place(found: Mapping[str, Any]) -> str:
+    if "x" not in found:
+        return "none is known"
+    (west, east), (south, north) = found["x"], found["y"]
+    text = f"x {west:.8g} to {east:.8g}, y {south:.8g} to {north:.8g}"
+    text += f", {found['crs']:.40}" if found["crs"] else ", coordinate system unknown (--crs)"
+    return text + (f"; {_vertices(found['lacking'])} without" if found["lacking"] else "")

@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,10 +14,18 @@ from torch import Tensor
 
 import torchcent
 from torchcent.cli import _common, _output
-from torchcent.cli._report import edge_columns, score_rows, score_table, vertex_columns
-from torchcent.io import write_scores
-from torchcent.io._files import load_bytes, text_bytes, text_lines
+from torchcent.cli._report import (
+    edge_columns,
+    edge_rows,
+    geometry,
+    score_rows,
+    score_table,
+    vertex_columns,
+)
+from torchcent.io import EdgeList, _geo, write_scores
+from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
 from torchcent.io._scores import check_scores_path
+from torchcent.plots._network import plot_network
 from torchcent.plots._scores import check_plot_path, plot_scores
 
 
@@ -50,7 +59,7 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
     options = _arguments(args)
     del options["engine"]
     return torchcent.betweenness_approx(
-        graph, *args.approx, time_limit=args.time_limit,
+        graph, *args.approx, time_limit=args.time_limit, ties=args.ties,
         generator=torch.Generator().manual_seed(args.seed), **options,
     )  # fmt: skip
 
@@ -60,6 +69,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
     options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
+    options["ties"] = args.ties
     options["reduce"] = args.reduce
     if args.normalized is not None:
         options["normalized"] = args.normalized
@@ -111,6 +121,21 @@ def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     return "percolation", score
 
 
+def _walk(measure: Callable[..., Tensor]) -> Callable[..., tuple[str, Tensor]]:
+    """Runs a measure of walks. With --weights, weights are strengths."""
+
+    def run(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+        scores = measure(graph, memory=args.memory)
+        return args.command, scores.to(getattr(torch, args.dtype))
+
+    return run
+
+
+def _pagerank(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    measure = partial(torchcent.pagerank, alpha=args.alpha, dtype=torch.float64)
+    return _walk(measure)(graph, args)
+
+
 #: the options of each are in ``_torchcent_command/_scores.py``
 MEASURES = {
     "betweenness": Measure(_betweenness, share=True),
@@ -118,6 +143,11 @@ MEASURES = {
     "closeness": Measure(_closeness),
     "harmonic": Measure(_harmonic),
     "eccentricity": Measure(_eccentricity, lowest=True),
+    "pagerank": Measure(_pagerank, share=True),
+    "degree": Measure(_walk(partial(torchcent.degree, dtype=torch.float64))),
+    "eigenvector": Measure(_walk(partial(torchcent.eigenvector, dtype=torch.float64))),
+    "core": Measure(_walk(torchcent.core_number)),
+    "clustering": Measure(_walk(partial(torchcent.clustering_coefficient, dtype=torch.float64))),
 }
 
 
@@ -143,17 +173,16 @@ def score(args: argparse.Namespace) -> None:
         check_scores_path(out)
     if args.plot is not None:
         check_plot_path(args.plot)
-        if by_edge:
-            raise ValueError("--plot: for vertices only, not with --edges")
     if args.top < 0:
         raise ValueError(f"--top {args.top}; accepted: 0 or more")
     approx, limit = getattr(args, "approx", None), getattr(args, "time_limit", None)
     if limit is not None and approx is None:
         raise ValueError("--time-limit: only with --approx")
-    if limit is not None and getattr(args, "checkpoint", None) is not None:
+    if limit is not None and args.checkpoint is not None:
         raise ValueError("--time-limit and --checkpoint exclude each other")
-    _common.prepare(args, devices="checkpoint" in args, group="checkpoint" in args)
+    _common.prepare(args, devices=True, group=True)
     edges, graph, started = _common.load_graph(args)
+    _check_positions(args, out, edges, by_edge)
     args.vertex_labels = edges.vertex_labels
     found = None
     if approx is not None:
@@ -193,6 +222,8 @@ def score(args: argparse.Namespace) -> None:
         about |= {"cutoff": args.cutoff}
     if graph.is_weighted:
         about |= {"weights": args.similarity or "distances"}
+        if getattr(args, "ties", "decimal") != "decimal":
+            about |= {"ties": args.ties}
         if getattr(args, "tie_tolerance", 0):
             about |= {"tie_tolerance": args.tie_tolerance}
     if args.json:
@@ -200,21 +231,49 @@ def score(args: argparse.Namespace) -> None:
         _output.show_json(run | about | {"out": args.out, "plot": args.plot, "top": top})
     if out is not None:
         table = {k.replace(" ", "_"): v for k, v in columns.items()}
-        _output.deliver(
-            args, "scores", out,
-            lambda path: write_scores(path, table, about, escape_formulas=args.escape_formulas),
-        )  # fmt: skip
+        place = geometry(edges, graph, by_edge)
+
+        def write(path: str) -> None:
+            write_scores(
+                path, table, about, escape_formulas=args.escape_formulas, geometry=place,
+                crs=edges.crs,
+            )  # fmt: skip
+
+        _output.deliver(args, "scores", out, write)
     if args.plot is not None:
         pivots = f", estimated from {args.sources:,} pivots" if about.get("sources") else ""
         title = f"{name.capitalize()} in {_common.title(args)}{pivots}"
         interval = None
         if found is not None and found.method != "exact":
             title, interval = f"{title}, {found.in_words}", (found.lower, found.upper)
-        plot_scores(
-            graph, scores, edges.labels, measure=name, path=args.plot, title=title,
-            interval=interval, **shown,
-        )  # fmt: skip
+        if edges.positions is not None:
+            named = edges.labels is not None and edges.labels.dtype == object
+            rows = edge_rows(edges, graph) if by_edge else slice(None)
+            plot_network(
+                edges.edge_index[:, rows] if by_edge else graph.to_edge_index(), edges.positions,
+                scores[rows], edges.labels if named else None, edges=by_edge, measure=name,
+                path=args.plot, title=title,
+                lowest=measure.lowest, crs=edges.crs,
+            )  # fmt: skip
+        else:
+            plot_scores(
+                graph, scores, edges.labels, measure=name, path=args.plot, title=title,
+                interval=interval, **shown,
+            )  # fmt: skip
         _common.remark(args, f"figure in {args.plot}")
+
+
+def _check_positions(
+    args: argparse.Namespace, out: str | None, edges: EdgeList, by_edge: bool
+) -> None:
+    """Checks, before the computation, the outputs that need positions."""
+    lacks = f"{args.graph} has no coordinates; --coordinates FILE gives them"
+    if out is not None:
+        if edges.positions is None and split_suffix(out)[0] in _geo.SUFFIXES:
+            raise ValueError(f"{out}: {lacks}")
+        check_scores_path(out, edges.crs)
+    if args.plot is not None and by_edge and edges.positions is None:
+        raise ValueError(f"--plot with --edges draws a map, but {lacks}")
 
 
 #: options that are recorded in the metadata of a file of scores

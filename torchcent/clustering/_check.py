@@ -15,11 +15,12 @@ from torchcent.clustering._interpret import OVERLAPS
 from torchcent.clustering._plan import ENGINES
 from torchcent.clustering._rules import Prune
 from torchcent.graph import Graph
+from torchcent.graph._arguments import GraphLike
 
 MOST_STEPS = 1000  # of an expansion
 
 
-def similarities(edge_index: Tensor | Graph, edge_weight: object) -> Tensor | None:
+def similarities(edge_index: GraphLike, edge_weight: object) -> Tensor | None:
     """float64 [E] or None. A Graph's weights are distances, so they are never used."""
     if isinstance(edge_index, Graph):
         if edge_weight is None and not edge_index.is_weighted:

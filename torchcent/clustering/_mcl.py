@@ -16,6 +16,7 @@ from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_d
 from torchcent.clustering._prepare import Prepared, prepare
 from torchcent.clustering._rules import Prune
 from torchcent.graph import Graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
 from torchcent.runtime import _memory
 from torchcent.scale._group import GroupLike, agreed, group_of
 
@@ -29,8 +30,8 @@ _DEFAULT = Prune()
 
 @_memory.reported
 def mcl(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     inflation: float = 2.0,
     expansion: int = 2,
@@ -61,11 +62,12 @@ def mcl(
     arguments, the clusters are those of van Dongen's ``mcl`` with its default options.
 
     Args:
-        edge_index: int64 [2, E], or a Graph without weights. An undirected edge is listed in both
-            directions, as in PyG; column j of the flow holds the arcs that *leave* j. mcl is
-            designed for symmetric graphs.
+        edge_index: int64 [2, E], a Graph without weights, or a graph of another library. An
+            undirected edge is listed in both directions, as in PyG; column j of the flow holds the
+            arcs that *leave* j. mcl is designed for symmetric graphs.
         edge_weight: [E], similarities, finite and >= 0; 0 means that there is no arc. Duplicate
-            arcs are merged by the maximum. None means 1 for all arcs. (The weights of a Graph are
+            arcs are merged by the maximum. None means 1 for all arcs. For a graph of another
+            library it may be the name of its weights (docs/inputs.md). (The weights of a Graph are
             distances and raise an error.)
         inflation: r > 1. Larger values give more and smaller clusters; common values are 1.4, 2, 4,
             6.
@@ -196,8 +198,8 @@ class MclSweep:
 
 @_memory.reported
 def mcl_sweep(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     inflations: Sequence[float] = (1.4, 2.0, 4.0, 6.0),
     *,
     expansion: int = 2,
@@ -261,8 +263,8 @@ def mcl_sweep(
 @_memory.reported
 def clustering_quality(
     clustering: Clustering | Tensor,
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
@@ -294,6 +296,10 @@ def clustering_quality(
     from torchcent.clustering._clustering import _labels
 
     labels = _labels(clustering)
+    if not isinstance(edge_index, Graph):
+        edge_index, num_nodes, directed, edge_weight, *_ = as_arcs(
+            edge_index, num_nodes, directed, edge_weight
+        )
     if num_nodes is None and not isinstance(edge_index, Graph):
         num_nodes = labels.numel()
         given = check.edge_index(edge_index)
@@ -310,8 +316,8 @@ def clustering_quality(
 
 @_memory.reported
 def explain_mcl(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     expansion: int = 2,
     loops: str | float | None = "max",

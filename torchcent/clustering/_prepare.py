@@ -12,7 +12,7 @@ from torchcent.clustering import _flow
 from torchcent.clustering._flow import Flow
 from torchcent.clustering._rules import Prune, Rules
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs, as_graph
 
 
 @dataclass(eq=False)
@@ -31,7 +31,7 @@ class Prepared:
 
 
 def prepare(
-    edge_index: Tensor | Graph, edge_weight: Tensor | None, expansion: int,
+    edge_index: GraphLike, edge_weight: WeightLike, expansion: int,
     loops: str | float | None, prune: Prune | None, num_nodes: int | None, directed: bool | None,
     engine: str, progress: bool | None, batch: Tensor | None = None, ptr: Tensor | None = None,
     memory: int | None = None,
@@ -40,8 +40,10 @@ def prepare(
     kind, chosen = check_mcl.loops(loops), check_mcl.engine(engine)
     if progress is not None:
         check.flag(progress, "progress")
-    if isinstance(edge_index, Tensor):
-        edge_index = check.edge_index(edge_index)
+    if not isinstance(edge_index, Graph):
+        edge_index, num_nodes, directed, edge_weight, batch, ptr = as_arcs(
+            edge_index, num_nodes, directed, edge_weight, batch, ptr
+        )
         if kind is None:  # copied: it is read again below, and another thread may modify it
             edge_index = edge_index.clone()
     weight = check_mcl.similarities(edge_index, edge_weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from torchcent.distances._run import Sums
 from torchcent.engines import _scale
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
@@ -34,8 +34,8 @@ class DistanceProfile(NamedTuple):
 
 @_memory.reported
 def distance_profile(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -103,10 +103,34 @@ def distance_profile(
     return DistanceProfile(*(column.to(request.dtype) for column in columns))
 
 
+@overload
+def closeness(
+    edge_index: GraphLike, edge_weight: WeightLike = None, *, num_nodes: int | None = None,
+    batch: Tensor | None = None, ptr: Tensor | None = None, directed: bool | None = None,
+    wf_improved: bool = True, sources: int | Tensor | None = None, vertices: Tensor | None = None,
+    generator: torch.Generator | None = None, cutoff: float | None = None, top: None = None,
+    dtype: torch.dtype | None = None, engine: str = "auto", memory: int | None = None,
+    progress: bool | None = None, checkpoint: Folder = None, devices: Devices = None,
+    group: GroupLike = None,
+) -> Tensor: ...  # fmt: skip
+
+
+@overload
+def closeness(
+    edge_index: GraphLike, edge_weight: WeightLike = None, *, num_nodes: int | None = None,
+    batch: Tensor | None = None, ptr: Tensor | None = None, directed: bool | None = None,
+    wf_improved: bool = True, sources: int | Tensor | None = None, vertices: Tensor | None = None,
+    generator: torch.Generator | None = None, cutoff: float | None = None, top: int,
+    dtype: torch.dtype | None = None, engine: str = "auto", memory: int | None = None,
+    progress: bool | None = None, checkpoint: Folder = None, devices: Devices = None,
+    group: GroupLike = None,
+) -> tuple[Tensor, Tensor]: ...  # fmt: skip
+
+
 @_memory.reported
 def closeness(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -136,10 +160,12 @@ def closeness(
     NetworkX's ``closeness_centrality``.
 
     Args:
-        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, duplicate arcs are merged.
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged.
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
-            arcs the smallest weight counts. A Graph has its own weights.
+            arcs the smallest weight counts. For a graph of another library it may be the name of
+            its weights (docs/inputs.md). A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
             graph. `sources` and `vertices` name vertices of the union; an int k draws k pivots per
@@ -168,8 +194,7 @@ def closeness(
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
         checkpoint: a folder that keeps what is finished, so that a run that was killed continues
-            with the next call with the same arguments, with the same bits (docs/scale.md). Not with
-            `top`.
+            with the next call with the same arguments, with the same bits (docs/scale.md).
         devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
             they share the searches. None uses that of the graph (docs/scale.md).
         group: a process group of torch.distributed, or "world": all ranks call with the same graph
@@ -207,12 +232,11 @@ def closeness(
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
-    check.at_most_one(top=top, checkpoint=checkpoint)
     if top is not None:
         check_batch.one_graph(graph, "top", "sort the scores of each graph")
-        values, indices = _top_closeness.top_closeness(
-            graph, request, check.top(top, graph), wf_improved
-        )
+        count = check.top(top, graph)
+        request.begin(graph)
+        values, indices = _top_closeness.top_closeness(graph, request, count, wf_improved)
         return values.to(request.dtype), indices
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     if ids is not None:
@@ -225,8 +249,8 @@ def closeness(
 
 @_memory.reported
 def harmonic(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -283,8 +307,8 @@ def harmonic(
 
 @_memory.reported
 def eccentricity(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -296,6 +320,9 @@ def eccentricity(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""Eccentricity: the distance to the farthest vertex.
 
@@ -322,9 +349,11 @@ def eccentricity(
         tensor([3., 2., 2., 3.])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("eccentricity", graph, engine, memory, progress, dtype)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = asked("eccentricity", graph, engine, memory, progress, dtype, scale=scale)
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
+    request.begin(graph)
     return _eccentricity.eccentricities(graph, request, ids, disconnected).to(request.dtype)
 
 

@@ -25,7 +25,6 @@ from torchcent.distances import _weighted_sums
 from torchcent.distances._run import (
     FAR,
     FARTHER,
-    HARMONIC,
     REACH,
     Sums,
     direction,
@@ -39,6 +38,11 @@ from torchcent.graph import Graph, _batch
 from torchcent.runtime import _ops
 from torchcent.scale._arguments import Scale, shown
 from torchcent.scale._units import Kind
+
+# The columns of the tiny engine that are those of sums. It does not count 1/(d + 1), nor distances
+# along outgoing arcs.
+_IN = torch.tensor([_tiny.FARNESS, _tiny.HARMONIC, _tiny.HARMONIC, _tiny.REACH])
+_OUT = torch.tensor([_tiny.REACH_OUT] * 4)
 
 
 def asked(
@@ -77,14 +81,16 @@ def vertex_sums(
     count = None if sources is None else sources.numel()
     plan, core = _plan.plan(graph, request, count)
     n, device = core.num_nodes, graph.device
-    hanging = torch.bincount(core.fold.parent[core.fold.order], minlength=graph.num_nodes)
+    hanging = torch.bincount(
+        core.fold.parent.index_select(0, core.fold.order), minlength=graph.num_nodes
+    )
     start, _ = in_order(core, sources, outgoing)
     found = Sums(
         torch.zeros(n, 4, dtype=torch.float64, device=device),
         torch.zeros(n, dtype=torch.int32, device=device),
         torch.zeros(n + 1 if levels else 0, dtype=torch.int64, device=device),
     )
-    leaves = hanging[core.vertex][start].int()
+    leaves = hanging.index_select(0, core.vertex).index_select(0, start).int()
     inputs = direction(core, outgoing), start, leaves, _factor(graph, request)
 
     def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
@@ -185,14 +191,11 @@ def small_sums(
         graph, small, wanted, request.measure, sources=sources, memory=request.memory,
         progress=request.progress, scale=request.scale,
     )  # fmt: skip
-    column = found.distances.T
-    total = found.distances.new_zeros(graph.num_nodes, 4)
+    columns, last = (_OUT, _tiny.FARTHEST_OUT) if outgoing else (_IN, _tiny.FARTHEST)
+    total = found.distances.index_select(1, columns.to(graph.device))
     if outgoing:
-        total[:, [FAR, HARMONIC]] = torch.nan
-        total[:, REACH], farthest = column[_tiny.REACH_OUT], column[_tiny.FARTHEST_OUT]
-    else:
-        total[:, FAR], total[:, HARMONIC] = column[_tiny.FARNESS], column[_tiny.HARMONIC]
-        total[:, REACH], farthest = column[_tiny.REACH], column[_tiny.FARTHEST]
+        total[:, :REACH] = torch.nan
+    farthest = found.distances[:, last]
     return Sums(total, farthest if graph.is_weighted else farthest.int(), found.levels)
 
 
@@ -234,14 +237,16 @@ def _unfolded(graph: Graph, core: _reduce.Core, hanging: Tensor, found: Sums) ->
     # A vertex whose neighbours are all leaves is not in the core: its sums are over these leaves.
     total = hanging.double().unsqueeze(1) * hanging.new_tensor([1, 1, 0.5, 1], dtype=torch.float64)
     eccentricity = (hanging > 0).int()
-    total[core.vertex] = found.total
-    eccentricity[core.vertex] = found.eccentricity
+    total.index_copy_(0, core.vertex, found.total)
+    eccentricity.index_copy_(0, core.vertex, found.eccentricity)
     leaf = core.fold.order
     if leaf.numel():
-        parent = core.fold.parent[leaf]
-        other = total[parent]
+        parent = core.fold.parent.index_select(0, leaf)
+        other = total.index_select(0, parent)
         reach = other[:, REACH]
         far, harmonic = other[:, FAR] + reach - 1, other[:, FARTHER] + 0.5
-        total[leaf] = torch.stack([far, harmonic, torch.zeros_like(far), reach], dim=1)
-        eccentricity[leaf] = torch.where(reach == 1, 1, eccentricity[parent] + 1).int()
+        sums = torch.stack([far, harmonic, torch.zeros_like(far), reach], dim=1)
+        total.index_copy_(0, leaf, sums)
+        farthest = torch.where(reach == 1, 1, eccentricity.index_select(0, parent) + 1)
+        eccentricity.index_copy_(0, leaf, farthest.int())
     return Sums(total, eccentricity, found.levels)

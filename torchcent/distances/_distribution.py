@@ -11,19 +11,21 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.distances._distance_sums import asked, small_sums, vertex_sums
-from torchcent.distances._weighted_sums import distance_rows
+from torchcent.distances._distance_sums import asked, small_sums, source_sums, vertex_sums
+from torchcent.distances._weighted_sums import distance_counts, distance_rows
 from torchcent.engines import _room, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, scale_of
+from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
 def distance_distribution(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -34,6 +36,9 @@ def distance_distribution(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     """The number of ordered pairs (u, v) at each distance: entry L counts those with d(u, v) = L.
 
@@ -59,8 +64,10 @@ def distance_distribution(
         tensor([4, 6, 4, 2])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("distance_distribution", graph, engine, memory, progress, None)
-    pivots = _pivots(graph, sources, generator)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = asked("distance_distribution", graph, engine, memory, progress, None, scale=scale)
+    pivots = _pivots(graph, request, sources, generator)
+    request.begin(graph)
     small, large = _split(graph, request)
     table = _small_pairs(graph, request, pivots, small)
     rows = list(_large_pairs(graph, request, pivots, large))
@@ -73,8 +80,8 @@ def distance_distribution(
 
 @_memory.reported
 def effective_diameter(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -87,6 +94,9 @@ def effective_diameter(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""The distance within which a share q of all connected pairs lies, interpolated.
 
@@ -116,9 +126,11 @@ def effective_diameter(
         Leskovec, Kleinberg and Faloutsos 2005.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("effective_diameter", graph, engine, memory, progress, dtype)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = asked("effective_diameter", graph, engine, memory, progress, dtype, scale=scale)
     share = check.quantile(q)
-    pivots = _pivots(graph, sources, generator)
+    pivots = _pivots(graph, request, sources, generator)
+    request.begin(graph)
     small, large = _split(graph, request)
     value = _quantile(_small_pairs(graph, request, pivots, small), share)
     for number, pairs in zip(large, _large_pairs(graph, request, pivots, large), strict=True):
@@ -128,8 +140,8 @@ def effective_diameter(
 
 @_memory.reported
 def average_shortest_path_length(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -140,6 +152,9 @@ def average_shortest_path_length(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""The mean distance over all ordered pairs of distinct vertices.
 
@@ -163,7 +178,10 @@ def average_shortest_path_length(
         tensor(1.3333)
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked("average_shortest_path_length", graph, engine, memory, progress, dtype)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = asked(
+        "average_shortest_path_length", graph, engine, memory, progress, dtype, scale=scale
+    )
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
     sums = vertex_sums(graph, request)
     pairs, total = _batch.total(graph, sums.reach), _batch.total(graph, sums.farness)
@@ -177,10 +195,13 @@ def average_shortest_path_length(
 
 
 def _pivots(
-    graph: Graph, sources: int | Tensor | None, generator: torch.Generator | None
+    graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
 ) -> Tensor | None:
     """None for all vertices, also if all are named, because nothing is extrapolated then."""
-    pivots = check.sources(sources, graph, check.random_generator(generator))
+    chance = check.random_generator(generator)
+    if request.scale is not None and isinstance(sources, int):
+        chance = request.scale.chance(chance)
+    pivots = check.sources(sources, graph, chance)
     return None if pivots is not None and pivots.numel() == graph.num_nodes else pivots
 
 
@@ -250,16 +271,24 @@ def _weighted_levels(graph: Graph, request: Request, pivots: Tensor | None) -> T
     """Pairs by distance for whole weights: int64 [longest + 1]."""
     check_weights.whole_weights(graph, request.measure)
     sources = torch.arange(graph.num_nodes, device=graph.device) if pivots is None else pivots
-    limit = _room.limit(graph, request.memory)
+    if request.scale is not None and sources.numel():
+        # Units need tables of one length: the distances are computed twice.
+        farthest = source_sums(graph, request, sources, outgoing=True).eccentricity
+        longest = int(farthest.max())
+        _room_for_levels(graph, request, longest)
+        return distance_counts(graph, request, sources, longest)
     levels = torch.zeros(1, dtype=torch.int64, device=graph.device)
     for rows in distance_rows(graph, request, sources):
         found = rows[torch.isfinite(rows)].long()
-        longest = int(found.max()) if found.numel() else 0
-        needed = graph.nbytes + 24 * (longest + 1)
-        if needed > limit:
-            what = f"{request.measure}, with an entry for each distance up to {longest},"
-            raise _memory.refuse(what, needed, limit, request.memory)
+        _room_for_levels(graph, request, int(found.max()) if found.numel() else 0)
         count = torch.bincount(found, minlength=levels.numel())
         count[: levels.numel()] += levels
         levels = count
     return levels
+
+
+def _room_for_levels(graph: Graph, request: Request, longest: int) -> None:
+    needed, limit = graph.nbytes + 24 * (longest + 1), _room.limit(graph, request.memory)
+    if needed > limit:
+        what = f"{request.measure}, with an entry for each distance up to {longest},"
+        raise _memory.refuse(what, needed, limit, request.memory)

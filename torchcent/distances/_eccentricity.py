@@ -49,9 +49,16 @@ def of_small(graph: Graph, request: Request, small: _tiny.Numbers, disconnected:
 def _of_sums(sums: Sums, graph: Graph, disconnected: str, vertices: Tensor | None = None) -> Tensor:
     value = sums.eccentricity.double()
     if disconnected == "inf":
-        others = _batch.per_vertex(graph, _batch.sizes(graph) - 1)
-        value[sums.reach < (others if vertices is None else others[vertices])] = math.inf
+        value.masked_fill_(sums.reach < _others(graph, vertices), math.inf)
     return value
+
+
+def _others(graph: Graph, vertices: Tensor | None) -> Tensor | int:
+    """The number of vertices besides each one."""
+    if graph.ptr is None:
+        return graph.num_nodes - 1
+    others = _batch.per_vertex(graph, _batch.sizes(graph) - 1)
+    return others if vertices is None else others[vertices]
 
 
 def _settled(graph: Graph, request: Request) -> Tensor | None:

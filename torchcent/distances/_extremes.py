@@ -17,8 +17,10 @@ from torchcent.distances._longest import LongestDistance
 from torchcent.engines import _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, Scale, scale_of
+from torchcent.scale._group import GroupLike
 
 MOST_SINGLE = 32  # single searches that raise bounds, before batches are used
 BATCH = 512
@@ -27,8 +29,8 @@ _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
 @_memory.reported
 def diameter(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -39,6 +41,9 @@ def diameter(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""The largest distance between two vertices, :math:`\max_{u,v} d(u, v)`.
 
@@ -62,6 +67,9 @@ def diameter(
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
+        checkpoint, devices, group: as in :func:`closeness`. Single searches, from which bounds
+            follow, are made by every rank and are not kept: they take a small part of the time. The
+            searches from many vertices that bounds leave open are shared and kept.
 
     Returns:
         0-dim Tensor; 0 for fewer than two vertices. For a batch Tensor [num_graphs].
@@ -70,6 +78,8 @@ def diameter(
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
             computation.
         MemoryError: `memory` is too small for one batch; the message states both amounts.
+        ValueError: `checkpoint` is the folder of another run; the message names what differs.
+        OSError: `checkpoint` cannot be written; what it holds stays intact.
 
     The result is exact. With weights it is exact up to the rounding of sums, which depends on the
     end from which a path is summed. Most graphs take a handful of searches, O(n + m) each; graphs
@@ -86,14 +96,15 @@ def diameter(
         Crescenzi et al. 2013 (iFUB); Borassi et al. 2015 (SumSweep).
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = _asked("diameter", graph, disconnected, engine, memory, progress, dtype)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = _asked("diameter", graph, disconnected, engine, memory, progress, dtype, scale)
     return _per_graph(graph, request, disconnected, _diameter)
 
 
 @_memory.reported
 def radius(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -104,6 +115,9 @@ def radius(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     r"""The smallest eccentricity, :math:`\min_v \max_u d(v, u)`.
 
@@ -130,14 +144,15 @@ def radius(
         Borassi et al. 2015.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = _asked("radius", graph, disconnected, engine, memory, progress, dtype)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = _asked("radius", graph, disconnected, engine, memory, progress, dtype, scale)
     return _per_graph(graph, request, disconnected, _radius)
 
 
 @_memory.reported
 def center(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -147,6 +162,9 @@ def center(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     """The vertices whose eccentricity is the :func:`radius` (all vertices if it is infinite).
 
@@ -162,14 +180,15 @@ def center(
         tensor([1, 2])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = _asked("center", graph, disconnected, engine, memory, progress, None)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = _asked("center", graph, disconnected, engine, memory, progress, None, scale)
     return _extreme_vertices(graph, request, disconnected, _radius)
 
 
 @_memory.reported
 def periphery(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -179,6 +198,9 @@ def periphery(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     """The vertices whose eccentricity is the :func:`diameter`.
 
@@ -194,16 +216,19 @@ def periphery(
         tensor([0, 3])
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = _asked("periphery", graph, disconnected, engine, memory, progress, None)
+    scale = scale_of(graph, checkpoint, devices, group)
+    request = _asked("periphery", graph, disconnected, engine, memory, progress, None, scale)
     return _extreme_vertices(graph, request, disconnected, _diameter)
 
 
 def _asked(
     measure: str, graph: Graph, disconnected: str, engine: str, memory: int | None,
-    progress: bool | None, dtype: torch.dtype | None,
+    progress: bool | None, dtype: torch.dtype | None, scale: Scale | None,
 ) -> Request:  # fmt: skip
     check.choice(disconnected, "disconnected", check.DISCONNECTED)
-    return asked(measure, graph, engine, memory, progress, dtype)
+    request = asked(measure, graph, engine, memory, progress, dtype, scale=scale)
+    request.begin(graph)
+    return request
 
 
 def _per_graph(graph: Graph, request: Request, disconnected: str, find: _Find) -> Tensor:

@@ -23,6 +23,7 @@ ROOTS = 8
 TRIAL = 8  # single searches between checks that they settle enough
 FEW = 16  # worth() up to which single searches are tried before batches
 BATCH = 512
+BATCHES = 16  # at a time, if they are shared or kept
 _WORTH_ANOTHER_ROUND = 16  # repeat if the last round dropped more than 1/16
 
 
@@ -61,7 +62,9 @@ class LongestDistance:
             self._add_root(*self._search(self._next_root(turn)))
         if worth(self.bounds.root[0]) <= FEW:
             self._search_singly()
-        size = BATCH * torch.get_num_threads()
+        # With others, it must not depend on the threads of each.
+        alone = self.bounds.request.scale is None
+        size = BATCH * (torch.get_num_threads() if alone else BATCHES)
         while self._settle():
             self._search_batch(size)
             size *= 2

@@ -71,14 +71,16 @@ def in_order(core: Core, sources: Tensor | None, backward: bool) -> tuple[Tensor
     if sources is None:
         start = order.masked_select(begins.index_select(0, order))
         return start, start
+    # By operators that do not wake PyTorch's threads for a few thousand elements, as indexing does.
+    every = torch.arange(core.num_nodes, device=sources.device)
     at = torch.full((core.fold.parent.numel(),), -1, device=sources.device)
-    at[core.vertex] = torch.arange(core.num_nodes, device=sources.device)
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(core.num_nodes, device=sources.device)
-    place = torch.nonzero(at[sources] >= 0).flatten()
-    place = place[begins[at[sources[place]]]]
-    place = place[torch.argsort(rank[at[sources[place]]])]
-    return at[sources[place]], place
+    own = at.index_copy_(0, core.vertex, every).index_select(0, sources)
+    place = torch.nonzero(own >= 0).flatten()
+    place = place.masked_select(begins.index_select(0, own.index_select(0, place)))
+    own = own.index_select(0, place)
+    rank = torch.empty_like(order).index_copy_(0, order, every)
+    turn = torch.argsort(rank.index_select(0, own))
+    return own.index_select(0, turn), place.index_select(0, turn)
 
 
 def farthest(graph: Graph, request: Request, sources: Tensor, backward: bool) -> Tensor:

@@ -81,13 +81,13 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
         plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), compiled, tensor
     )  # fmt: skip
     total = sums.new_zeros(sources.numel(), 4)
-    unit = graph.scale.unit
+    per_one = graph.scale.per_one
     total[place[:, None], torch.tensor([FAR, HARMONIC, REACH], device=sums.device)] = (
-        sums * sums.new_tensor([unit, 1 / unit, 1])
+        sums / sums.new_tensor([per_one, 1 / per_one, 1])
     )
     return Sums(
         total,
-        total.new_zeros(sources.numel()).index_copy_(0, place, farthest * unit),
+        total.new_zeros(sources.numel()).index_copy_(0, place, farthest / per_one),
         total.new_zeros(0, dtype=torch.int64),
     )
 
@@ -154,6 +154,23 @@ class _Rows:
             if control[CANCEL]:
                 break
             yield _rows.lengths(self._graph, rows)
+
+
+def distance_counts(graph: Graph, request: Request, sources: Tensor, longest: int) -> Tensor:
+    """int64 [longest + 1]: the number of pairs at each weighted distance from the sources."""
+    rows = _Rows(graph, request, sources, backward=False)
+    total = torch.zeros(longest + 1, dtype=torch.int64, device=graph.device)
+
+    def count(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        for block in rows.blocks(given, part, control):
+            found = block[torch.isfinite(block)].long()
+            out[0].add_(torch.bincount(found, minlength=longest + 1))
+
+    run(
+        rows.plan, request, {"levels of": sources}, sources.numel(), rows.inputs, (total,),
+        ("sum",), count, count,
+    )  # fmt: skip
+    return total
 
 
 def distance_rows(graph: Graph, request: Request, sources: Tensor) -> Iterator[Tensor]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -37,7 +36,7 @@ def explained(graph: Graph, request: Request) -> Plan:
         start = own(number)
         if start is None or start.numel():
             plans.append(of_one(_batch.part(graph, number), start, ends(number)))
-    size = np.diff(_batch.bounds(graph)[0])
+    size = _batch.counts(graph)[0]
     engines = Counter({"tiny": int(small.size)}) if small.size else Counter()
     engines.update(made.engine for made in plans)
     wanted = [MEASURES[measure].tiny]

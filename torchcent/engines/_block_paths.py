@@ -80,7 +80,8 @@ def reduce(
 
 
 def _reversed(graph: Graph) -> Graph:
-    return Graph(*graph.transpose, None, True, graph.back_weight, _trusted=True)
+    parts = (*graph.transpose, None, True, graph.back_weight)
+    return Graph(*parts, _trusted=True, _float_ties=graph._float_ties)
 
 
 def _from_tops(blocks: Blocks, way: Graph, request: Request) -> Tensor:

@@ -137,7 +137,8 @@ class Blocks:
     def whole(self) -> Graph:
         """The union as one graph."""
         union = self.union
-        return Graph(union.rowptr, union.col, None, union.directed, union.weight, _trusted=True)
+        parts = (union.rowptr, union.col, None, union.directed, union.weight)
+        return Graph(*parts, _trusted=True, _float_ties=union._float_ties)
 
     @cached_property
     def is_top(self) -> Tensor:
@@ -243,7 +244,8 @@ def _decompose(graph: Graph) -> Blocks:
     ptr, vertex, rowptr, col, slot = (x.to(graph.device) for x in union)
     weight = None if graph.weight is None else graph.weight.index_select(0, slot)
     directed = not graph.is_symmetric
-    made = Graph(rowptr, col, None, directed, weight, ptr, _trusted=True)
+    parts = (rowptr, col, None, directed, weight, ptr)
+    made = Graph(*parts, _trusted=True, _float_ties=graph._float_ties)
     return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number, reach)
 
 

@@ -12,15 +12,14 @@ from torchcent.check import _weights as check_weights
 from torchcent.engines import _batch_plan, _measures
 from torchcent.engines._plan import Plan
 from torchcent.engines._request import Request, engine_and_strategy
-from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 
 
 @_memory.reported
 def explain(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     measure: str = "betweenness",
     num_nodes: int | None = None,
@@ -29,6 +28,7 @@ def explain(
     directed: bool | None = None,
     sources: int | Tensor | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     engine: str = "auto",
     strategy: str = "auto",
     warp_size: int = 32,
@@ -39,11 +39,11 @@ def explain(
 
     `measure` is the name of any measure that searches from all vertices or from pivots. For a
     batch, the plan covers all its graphs, and `graphs` lists how many use which engine. `strategy`,
-    `warp_size`, `reduce` and `tie_tolerance` are for measures that count paths only. The function
-    raises the errors that the measure itself would raise before it starts.
+    `warp_size`, `reduce`, `tie_tolerance` and `ties` are for measures that count paths only. The
+    function raises the errors that the measure itself would raise before it starts.
 
     Deprecated since 0.2: the measure as the second positional argument, which is now `edge_weight`,
-    as in all other functions. A str is still accepted there as the measure, with a warning.
+    as in all other functions. The name of a measure is still accepted there, with a warning.
 
     Example:
         >>> import torch, torchcent
@@ -53,16 +53,19 @@ def explain(
         >>> torchcent.explain(torchcent.generate.ba(2000, 5)).engine
         'lanes'
     """
-    if isinstance(edge_weight, str):
+    known = _measures.names("paths") + _measures.names("distances")
+    if isinstance(edge_weight, str) and edge_weight in known:
         warnings.warn(
             f"explain(graph, {edge_weight!r}) is deprecated: pass measure={edge_weight!r}",
             DeprecationWarning,
             stacklevel=3,
         )
         edge_weight, measure = None, edge_weight
-    check.choice(measure, "measure", _measures.names("paths") + _measures.names("distances"))
+    check.choice(measure, "measure", known)
     distances = _measures.MEASURES[measure].family == "distances"
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     if distances:
         check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
         if strategy != "auto":

@@ -137,11 +137,10 @@ class Fold:
         if totals is None:  # nothing is folded
             return known
         leaf, up, down = self._tree_slots(graph)
-        inside_a, inside_b = hanging[0][leaf], hanging[1][leaf]
-        total_a, total_b = (total[leaf] for total in totals)
-        known[up] = inside_a * (total_b - inside_b)
-        known[down] = (total_a - inside_a) * inside_b
-        return known
+        inside_a, inside_b = (each.index_select(0, leaf) for each in hanging)
+        total_a, total_b = (each.index_select(0, leaf) for each in totals)
+        known.index_copy_(0, up, inside_a * (total_b - inside_b))
+        return known.index_copy_(0, down, (total_a - inside_a) * inside_b)
 
     def _tree_slots(self, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
         """The folded vertices, their slots to their parents and those back; kept."""

@@ -79,6 +79,16 @@ FEATURES = {
     "degree": "",
     "reach": "distance_profile",
     "farness": "distance_profile",
+    # torchcent/walks has these: functions of the arcs alone
+    "pagerank": "",
+    "katz": "",
+    "eigenvector": "",
+    "hubs": "",
+    "authorities": "",
+    "subgraph_centrality": "",
+    "core_number": "",
+    "triangles": "",
+    "clustering_coefficient": "",
 }
 
 

@@ -86,7 +86,7 @@ def closeness(farness: Tensor, reach: Tensor, others: Tensor, wf_improved: bool)
     With `wf_improved` it is multiplied by the share of other vertices that are reached (Wasserman
     and Faust).
     """
-    score = torch.where(farness == 0, 0.0, reach / farness)
+    score = (reach / farness).masked_fill_(farness == 0, 0)
     return score * (reach / others) if wf_improved else score
 
 
@@ -121,7 +121,7 @@ def from_pivots(sums: Tensor, graph: Graph, pivots: Tensor) -> Tensor:
     count = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs).double()
     known = _batch.per_vertex(graph, (count == size) | (count == 0)).unsqueeze(1)
     told = _batch.per_vertex(graph, count).unsqueeze(1).clone()
-    told[pivots] -= 1
+    told.index_add_(0, pivots, told.new_full((pivots.numel(), 1), -1))
     factor = (_batch.per_vertex(graph, size).unsqueeze(1) - 1) / told
     return torch.where(known, sums, sums * factor)
 

@@ -45,7 +45,10 @@ _SIZES = {
 _IN_SHARED, _BLOCK, _PER_THREAD = 64, 256, 38
 # Columns of distances (csrc/tiny/cpu/tiny_search.h)
 FARNESS, HARMONIC, REACH, FARTHEST, REACH_OUT, FARTHEST_OUT = range(6)
-OUTPUTS = ("betweenness", "stress", "edge_betweenness", "distances", "levels")
+OUTPUTS = {
+    **dict.fromkeys(("betweenness", "stress", "edge_betweenness", "distances"), torch.float64),
+    "levels": torch.int64,
+}
 
 Numbers = NDArray[np.int64]
 
@@ -75,8 +78,7 @@ def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
         check.kernel(engine, "tiny", graph.device)
     elif too_large or not _ops.has_kernel("tiny", graph.device):
         return np.empty(0, np.int64), list(everything)
-    vertex, slot = _batch.bounds(graph)
-    size, slots = np.diff(vertex), np.diff(slot)
+    size, slots = _batch.counts(graph)
     if engine == "tiny":
         if size.size and size.max() > MOST_NODES:
             raise ValueError(
@@ -89,6 +91,8 @@ def split(graph: Graph, engine: str) -> tuple[Numbers, list[int]]:
     if graph.device.type == "cuda":
         most, work = min(most, AUTO_ALONE_ON_CUDA) if graph.ptr is None else most, AUTO_WORK_ON_CUDA
     small = (size <= most) & (size * slots <= work)
+    if small.all():
+        return np.arange(size.size), []
     return np.flatnonzero(small), np.flatnonzero(~small).tolist()
 
 
@@ -112,8 +116,7 @@ def run(
     is not 0, all with equal weight.
     """
     n, device = graph.num_nodes, graph.device
-    vertex, slot = _batch.bounds(graph)
-    size, slots = np.diff(vertex)[numbers], np.diff(slot)[numbers]
+    size, slots = (each[numbers] for each in _batch.counts(graph))
     threads = max(1, min(torch.get_num_threads(), numbers.size))
     shape = {"edge_betweenness": (graph.num_slots,), "distances": (n, 6)}
     room_for(graph, numbers, wanted, title, memory)
@@ -123,47 +126,62 @@ def run(
     # The CPU kernels clear the outputs of their graphs.
     whole = numbers.size == graph.num_graphs and len(parts) == 1
     new = torch.empty if device.type == "cpu" and whole else torch.zeros
+    none = torch.empty(0, dtype=torch.float64, device=device)
     found = {
-        name: new(
-            shape.get(name, (n,)) if name in wanted else (0,),
-            dtype=torch.int64 if name == "levels" else torch.float64,
-            device=device,
-        )
-        for name in OUTPUTS
+        name: new(shape.get(name, (n,)) if name in wanted else 0, dtype=kind, device=device)
+        if name in wanted or kind != none.dtype
+        else none
+        for name, kind in OUTPUTS.items()
     }
     overflow = torch.zeros(graph.num_graphs, dtype=torch.int8, device=device)
-    none = found[OUTPUTS[0]].new_empty(0)
-    ptr = torch.tensor([0, n], device=device) if graph.ptr is None else graph.ptr
+    ptr = graph.ptr
+    if ptr is None:
+        ptr = torch.from_numpy(_batch.bounds(graph)[0]).to(device)
     begins, ends = (none if x is None else weights(graph, x) for x in (sources, targets))
-    last = np.cumsum(size)
+    total = int(size.sum())
 
     def compute(
         given: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
         *arrays, begins, ends = given
-        low, high = np.searchsorted(last, [unit.start, unit.stop], side="right")
-        low = low if unit.start else 0
-        place, classes = _classes(size[low:high], slots[low:high], device.type)
-        order = torch.from_numpy(numbers[low:high][place]).to(out[0].device)
+        own = slice(0, numbers.size)
+        if unit.stop - unit.start < total:
+            last = np.cumsum(size)
+            low = np.searchsorted(last, unit.start, side="right") if unit.start else 0
+            own = slice(low, np.searchsorted(last, unit.stop, side="right"))
+        place, classes = _classes(size[own], slots[own], device.type)
+        order = torch.from_numpy(numbers[own][place]).to(out[0].device)
         _ops.ops.tiny(
             *arrays, order, classes, begins, ends, *out, control, endpoints, tie_tolerance, threads
         )
         return rung
 
-    total = int(size.sum())
-    quick = float((size * slots).sum()) < _INLINE_WORK
+    quick = float(size @ slots) < _INLINE_WORK
     with progress_bar(total, title, progress, quick) as bar:
         key = {"search": title, "engine": "tiny", "graphs": len(numbers), "from": sources}
         outputs: tuple[Tensor, ...] = (*found.values(), overflow)
         kinds: list[Kind] = ["sum" for _ in outputs]
-        weight = none if graph.weight is None else graph.weight
+        weight, per_one = (none, None) if graph.weight is None else graph._scaled_per_graph
         inputs = graph.rowptr, graph.col, weight, ptr, begins, ends
         search = Search(key, parts, inputs, outputs, tuple(kinds), compute)
-        setting = Setting(device, _memory.budget(memory, device), bar, quick)
+        # The kernels of the CPU need what `room_for` counts.
+        workspace = 0 if device.type == "cpu" else _memory.budget(memory, device)
+        setting = Setting(device, workspace, bar, quick)
         _run.run(search, setting, scale)
         bar.update(total - bar.n)
-    lost = torch.nonzero(overflow).flatten().tolist() if set(wanted) - {"distances"} else []
+    if per_one is not None and "distances" in wanted:
+        _in_lengths(graph, found["distances"], per_one)
+    paths = set(wanted) - {"distances"}
+    lost = overflow.cpu().numpy().nonzero()[0].tolist() if paths else []
     return Found(**found, overflowed=lost)
+
+
+def _in_lengths(graph: Graph, distances: Tensor, per_one: Tensor) -> None:
+    """Converts sums of distances in the units of each graph to those of the weights."""
+    of_vertex = per_one if graph.batch is None else per_one[graph.batch]
+    for column in (FARNESS, FARTHEST, FARTHEST_OUT):
+        distances[:, column] /= of_vertex
+    distances[:, HARMONIC] *= of_vertex
 
 
 def lanes(device: torch.device) -> int:
@@ -175,7 +193,7 @@ def room_for(
     graph: Graph, numbers: Numbers, wanted: Collection[str], title: str, memory: int | None
 ) -> int:
     """Bytes of a run; raises MemoryError if they exceed the limit."""
-    size = np.diff(_batch.bounds(graph)[0])[numbers]
+    size = _batch.counts(graph)[0][numbers]
     largest, threads = int(size.max(initial=0)), max(1, min(torch.get_num_threads(), size.size))
     per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
     needed = graph.nbytes + per_vertex * graph.num_nodes
@@ -184,9 +202,10 @@ def room_for(
     elif largest > _IN_SHARED:
         needed += largest * _BLOCK * _PER_THREAD
     needed += 8 * graph.num_slots if "edge_betweenness" in wanted else 0
-    limit = _room.limit(graph, memory)
-    if needed > limit:
-        raise _memory.refuse(f"{title} with engine='tiny'", needed, limit, memory)
+    if memory is not None or needed >= _memory.SMALL_RUN.get(graph.device.type, 0):
+        limit = _room.limit(graph, memory)
+        if needed > limit:
+            raise _memory.refuse(f"{title} with engine='tiny'", needed, limit, memory)
     return needed
 
 
@@ -195,6 +214,8 @@ def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tenso
 
     A row per class holds the number of graphs, the most vertices and the most slots.
     """
+    if size.size == 1:
+        return np.zeros(1, np.int64), torch.from_numpy(np.array([[1, size[0], slots[0]]]))
     kind = np.searchsorted(_SIZES[device], size)
     within = -size * slots if device == "cuda" else np.zeros_like(kind)
     place = np.lexsort((within, -kind))
@@ -208,8 +229,10 @@ def _resolvable(graph: Graph, numbers: Numbers) -> None:
     """Applies _resolution.check to each of these graphs."""
     if graph.scale.exact or graph.num_slots == 0:
         return
+    if graph.ptr is None:
+        return _resolution.check(graph)
     assert graph.weight is not None
-    slots = np.diff(_batch.bounds(graph)[1])
+    slots = _batch.counts(graph)[1]
     lengths = torch.from_numpy(slots).to(graph.device)
     least = torch.segment_reduce(graph.weight, "min", lengths=lengths, unsafe=True)
     # No path is longer than the sum of all arcs.

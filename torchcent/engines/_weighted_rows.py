@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -34,11 +36,16 @@ def empty(graph: Graph, rows: int, device: torch.device | None = None) -> Tensor
 
 
 def fill(
-    arcs: Arcs, engine: str, sources: Tensor, out: Tensor, shared: Tensor, launch: Launch
+    arcs: Sequence[Tensor],
+    engine: str,
+    sources: Tensor,
+    out: Tensor,
+    shared: Tensor,
+    launch: Launch,
 ) -> None:
     """Writes the distances from each source, or to it, to `out`."""
     if engine == "tensor":
-        found = _weighted.distances(*arcs[:3], sources)
+        found = _weighted.distances(arcs[0], arcs[1], arcs[2], sources)
         if out.dtype == torch.int32:
             found = torch.where(torch.isfinite(found), found, -1)
         out.copy_(found)
@@ -49,8 +56,8 @@ def fill(
 def lengths(graph: Graph, rows: Tensor) -> Tensor:
     """float64: the rows in the units of the weights, inf for no path."""
     if rows.dtype != torch.int32:
-        return rows
-    return torch.where(rows < 0, torch.inf, rows.double() * graph.scale.unit)
+        return rows if graph.scale.per_one == 1 else rows / graph.scale.per_one
+    return (rows.double() / graph.scale.per_one).masked_fill_(rows < 0, torch.inf)
 
 
 def single(graph: Graph, engine: str, vertex: int, backward: bool = False) -> Tensor:

@@ -17,9 +17,12 @@ from torchcent.engines._measures import FEATURES, plain_features
 from torchcent.engines._measures import names as names_of
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, scale_of, shown
+from torchcent.scale._group import GroupLike
+from torchcent.walks._columns import COLUMNS, column
 
 _ENGINES = ("auto", "tiny", "tensor")
 _OF_PROFILE = tuple(name for name, source in FEATURES.items() if source == "distance_profile")
@@ -33,10 +36,10 @@ _PATHS = tuple(
 
 @_memory.reported
 def node_features(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
-    measures: Sequence[str] = ("betweenness", "closeness"),
+    measures: str | Sequence[str] = ("betweenness", "closeness"),
     states: Tensor | None = None,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -47,18 +50,24 @@ def node_features(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
 ) -> Tensor:
     """Computes several measures of every vertex as features for a graph neural network.
 
     Args:
-        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress: as in
-            :func:`betweenness`.
-        measures: names of the columns: "betweenness", "stress", "percolation", "closeness",
-            "harmonic", "eccentricity", "degree", "reach" and "farness". Closeness follows NetworkX,
-            with the factor of Wasserman and Faust. Eccentricity is taken over the vertices that a
-            vertex reaches, so it is always finite. Degree counts outgoing arcs without loops and
-            duplicates. Reach is the number of vertices that reach a vertex, and farness is the sum
-            of their distances.
+        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress,
+            checkpoint, devices, group: as in :func:`betweenness`.
+        measures: a name or a list of names of the columns: "betweenness", "stress", "percolation",
+            "closeness", "harmonic", "eccentricity", "degree", "reach", "farness"; "pagerank",
+            "katz", "eigenvector", "hubs", "authorities", "subgraph_centrality", "core_number",
+            "triangles" and "clustering_coefficient". Closeness follows NetworkX, with the factor of
+            Wasserman and Faust. Eccentricity is taken over the vertices that a vertex reaches, so
+            it is always finite. Degree counts outgoing arcs without loops and duplicates. Reach is
+            the number of vertices that reach a vertex, and farness is the sum of their distances.
+            Those from "pagerank" on have the default arguments of their functions ("hubs" and
+            "authorities" those of :func:`hits`) and ignore weights, which are lengths here.
         states: percolation states for "percolation", as in :func:`percolation`.
         normalized: True divides betweenness, stress, harmonic and degree by their maximum possible
             values (stress by that of betweenness), using the size of each graph of a batch.
@@ -85,16 +94,24 @@ def node_features(
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)
     check_weights.engine(engine, graph, _ENGINES)
+    scale = scale_of(graph, checkpoint, devices, group)
     request = Request(
-        "", engine, normalized=normalized, memory=check.byte_budget(memory), progress=progress
-    )
+        "", engine, normalized=normalized, memory=check.byte_budget(memory),
+        progress=shown(scale, progress), scale=scale,
+    )  # fmt: skip
     weighted = [name for name in names if name in _WEIGHTED]
     numbers = _states(states, weighted, graph)
-    plain = [name for name in names if name not in weighted]
+    if scale is not None:
+        key = {"measure": "node_features", "measures": list(names), "states": numbers}
+        scale.begin(graph, key | {"engine": engine})
+    of_arcs = [name for name in names if name in COLUMNS]
+    plain = [name for name in names if name not in weighted and name not in of_arcs]
     found = _plain(graph, plain, request, result)
-    if not weighted:
+    if plain == names:
         return found
     columns = dict(zip(plain, found.unbind(1), strict=True))
+    for name in of_arcs:
+        columns[name] = column(name, graph).to(result)
     for name in weighted:
         own = request._replace(measure=name, sources=numbers)
         columns[name] = _path_sums.scores(graph, own).to(result)
@@ -138,8 +155,9 @@ def _of_small(
     if set(names) - {*_PATHS, "degree"}:
         wanted.append("distances")
     tiny = _tiny.run(
-        graph, small, wanted, "node_features", memory=request.memory, progress=request.progress
-    )
+        graph, small, wanted, "node_features", memory=request.memory, progress=request.progress,
+        scale=request.scale,
+    )  # fmt: skip
     columns: dict[str, Tensor] = {}
     for name in _PATHS:
         if name in names:

@@ -7,23 +7,34 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _inputs
+from torchcent.graph._arcs import Arcs
+from torchcent.graph._graph import built
+from torchcent.graph._inputs import GraphLike as GraphLike
+from torchcent.graph._inputs import WeightLike as WeightLike
 
 
 def as_graph(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     num_nodes: int | None,
     directed: bool | None,
-    edge_weight: Tensor | None = None,
+    edge_weight: WeightLike = None,
     batch: Tensor | None = None,
     ptr: Tensor | None = None,
     *,
     memory: int | None = None,
+    ties: str = "decimal",
 ) -> Graph:
     """Returns the given Graph, or builds one from the first arguments of a measure.
 
-    `memory` limits the memory for building it.
+    `memory` limits the memory for building it. With `ties` "float", decimal weights are taken for
+    the float64 numbers next to them.
     """
+    if ties != "decimal":
+        check.choice(ties, "ties", ("decimal", "float"))
+        return as_graph(
+            edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory
+        )._with_float_ties
     if directed is not None:
         check.flag(directed, "directed")
     if isinstance(edge_index, Graph):
@@ -37,6 +48,26 @@ def as_graph(
                 f"{edge_index.num_nodes} vertices"
             )
         return edge_index
-    return Graph.from_edge_index(
-        edge_index, num_nodes, directed is not False, edge_weight, batch, ptr, memory
-    )
+    if _inputs.is_plain(edge_index):
+        return Graph.from_edge_index(
+            edge_index, num_nodes, directed is not False, edge_weight, batch, ptr, memory
+        )
+    size = check.num_nodes(num_nodes)
+    return built(_inputs.settled(edge_index, size, directed, edge_weight, batch, ptr), memory)
+
+
+def as_arcs(
+    edge_index: GraphLike,
+    num_nodes: int | None,
+    directed: bool | None,
+    edge_weight: WeightLike = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+) -> Arcs:
+    """The same for functions that need the columns: tensors, not yet checked. Not for a Graph."""
+    if directed is not None:
+        check.flag(directed, "directed")
+    if _inputs.is_plain(edge_index):
+        return Arcs(check.edge_index(edge_index), num_nodes, directed, edge_weight, batch, ptr)
+    size = check.num_nodes(num_nodes)
+    return _inputs.settled(edge_index, size, directed, edge_weight, batch, ptr)

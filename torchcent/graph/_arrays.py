@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from functools import cached_property
 from typing import Self
 
@@ -26,20 +27,20 @@ class Arrays:
     directed: bool
     weight: Tensor | None
     ptr: Tensor | None
+    _float_ties: bool
 
     def __init__(
         self, rowptr: Tensor, col: Tensor, slot: Tensor | None, directed: bool,
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
-        _ids: Tensor | None = None,
+        _ids: Tensor | None = None, _float_ties: bool = False,
     ) -> None:  # fmt: skip
         if not _trusted:
-            raise TypeError(
-                "use Graph.from_edge_index, from_scipy, from_networkx or from_data to make a Graph"
-            )
+            raise TypeError("use Graph.from_edge_index, or another Graph.from_..., to make a Graph")
         self.__dict__.update(
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
             ptr=ptr,
         )  # fmt: skip
+        self.__dict__["_float_ties"] = _float_ties
         # The slots of the input columns, or the columns, from which they are found when used; None
         # if these are the slots.
         self.__dict__.update({"_ids": _ids} if slot is None else {"slot": slot})
@@ -57,6 +58,41 @@ class Arrays:
     @property
     def num_slots(self) -> int:
         return self.col.numel()
+
+    @property
+    def num_edges(self) -> int:
+        """Number of arcs, or of edges if the graph is undirected, without loops and duplicates."""
+        return self.num_slots if self.directed else self.num_slots // 2
+
+    def __len__(self) -> int:
+        return self.num_nodes
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same arcs, weights, direction and batches, on the same device.
+
+        The columns that they were built from (:attr:`slot`) do not matter.
+        """
+        if not isinstance(other, Arrays):
+            return NotImplemented
+        if self is other:
+            return True
+        plain = self.directed == other.directed and self.device == other.device
+        return plain and all(map(_same, self._compared, other._compared))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def _compared(self) -> tuple[Tensor | None, ...]:
+        return self.rowptr, self.col, self.weight, self.ptr
+
+    @cached_property
+    def _hash(self) -> int:
+        digest = 0
+        for part in self._compared:
+            if part is not None:
+                digest = zlib.crc32(part.cpu().contiguous().numpy().data, digest)
+        return hash((self.num_nodes, self.num_slots, self.directed, self.is_weighted, digest))
 
     @property
     def nbytes(self) -> int:
@@ -128,7 +164,7 @@ class Arrays:
         """The arithmetic for sums of the weights."""
         if self.weight is None:
             return _weights.HOPS
-        return _weights.scale(self.weight, self.num_nodes)
+        return _weights.scale(self.weight, self.num_nodes, decimals=not self._float_ties)
 
     @cached_property
     def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
@@ -141,6 +177,17 @@ class Arrays:
         return weight, self.scale.apply(self.back_weight)
 
     @cached_property
+    def _scaled_per_graph(self) -> tuple[Tensor, Tensor]:
+        """float64 [num_slots]: weights in units of each graph; float64 [num_graphs]: units in 1."""
+        assert self.weight is not None
+        if self._float_ties or self.ptr is None:
+            per_one = self.scale.per_one if self.scale.digits else 1.0
+            weight = self.scale.apply(self.weight).double() if self.scale.digits else self.weight
+            return weight, weight.new_full((self.num_graphs,), per_one)
+        slots = self.rowptr[self.ptr].diff()
+        return _weights.decimals_of_graphs(self.weight, slots, self.ptr.diff())
+
+    @cached_property
     def _hops(self) -> Self:
         if self.weight is None:
             return self
@@ -150,12 +197,26 @@ class Arrays:
                 made.__dict__[known] = self.__dict__[known]
         return made
 
-    def _as(self, *, directed: bool | None = None, weighted: bool = True) -> Self:
+    @cached_property
+    def _with_float_ties(self) -> Self:
+        """This graph with ties between the float64 sums of decimal weights."""
+        if self.scale.digits == 0 and self.ptr is None:
+            return self
+        made = self._as(float_ties=True)
+        for known in (*_OF_THE_ARCS, "back_weight"):
+            if known in self.__dict__:
+                made.__dict__[known] = self.__dict__[known]
+        return made
+
+    def _as(
+        self, *, directed: bool | None = None, weighted: bool = True, float_ties: bool | None = None
+    ) -> Self:
         directed = self.directed if directed is None else directed
         weight = self.weight if weighted else None
         slot, ids = self._columns
         parts = (self.rowptr, self.col, slot, directed, weight, self.ptr)
-        return type(self)(*parts, _trusted=True, _ids=ids)
+        ties = self._float_ties if float_ties is None else float_ties
+        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=ties)
 
     def _with_columns(self, edge_weight: Tensor) -> Self:
         """This unweighted graph with weights per input column: float64, may be overwritten."""
@@ -233,3 +294,9 @@ class Arrays:
     def _zeros(self) -> Tensor:
         """float64 [n] of stride 0."""
         return torch.zeros((), dtype=torch.float64, device=self.device).expand(self.num_nodes)
+
+
+def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return torch.equal(one, other)

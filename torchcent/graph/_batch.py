@@ -32,6 +32,18 @@ def bounds(graph: Graph) -> Bounds:
     return found
 
 
+def counts(graph: Graph) -> Bounds:
+    """The number of vertices and of slots of each graph, on the host."""
+    if graph.ptr is None:
+        return np.array([graph.num_nodes]), np.array([graph.num_slots])
+    found: Bounds | None = graph.__dict__.get("_counts")
+    if found is None:
+        vertex, slot = bounds(graph)
+        found = vertex[1:] - vertex[:-1], slot[1:] - slot[:-1]
+        graph.__dict__["_counts"] = found
+    return found
+
+
 def part(graph: Graph, number: int) -> Graph:
     """One graph of a batch, as if it had been given alone; cached with the batch."""
     if graph.ptr is None:
@@ -46,6 +58,7 @@ def part(graph: Graph, number: int) -> Graph:
             graph.directed,
             None if graph.weight is None else graph.weight[slots],
             _trusted=True,
+            _float_ties=graph._float_ties,
         )
     return parts[number]
 
@@ -90,7 +103,7 @@ def of_graph(graph: Graph, vertices: Tensor) -> Tensor:
 def sizes(graph: Graph) -> Tensor:
     """int64 [num_graphs]: number of vertices of each graph."""
     if graph.ptr is None:
-        return torch.tensor([graph.num_nodes], device=graph.device)
+        return torch.from_numpy(counts(graph)[0]).to(graph.device)
     return graph.ptr.diff()
 
 
@@ -108,6 +121,8 @@ def total(graph: Graph, values: Tensor) -> Tensor:
 
 def largest(graph: Graph, values: Tensor) -> Tensor:
     """The largest value of each graph; 0 for an empty graph."""
+    if graph.ptr is None:
+        return values.amax(0, keepdim=True) if graph.num_nodes else values.new_zeros(1)
     found = torch.segment_reduce(values, "max", lengths=sizes(graph), unsafe=True)
     return torch.where(sizes(graph) > 0, found, 0)
 

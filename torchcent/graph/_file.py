@@ -1,4 +1,8 @@
-"""Graphs as files of torch.save that can be mapped: the arrays of the CSR, checked in one pass."""
+"""Graphs as files and pickles: the arrays of the CSR, checked in one pass.
+
+A file of Graph.save is a dictionary of arrays that can be mapped. A pickled Graph, as within a file
+of torch.save, holds the same dictionary and the slots of its columns.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,16 @@ import os
 import secrets
 import warnings
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from typing import IO, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
+from torchcent.graph import _csr
 from torchcent.runtime import _ops, _pickled, _replacing
 
 _FORMAT, _VERSION = "torchcent.Graph", 1
@@ -66,9 +74,55 @@ def load(path: str) -> Stored:
             raise
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise _refuse(path, reason) from None
-    stored = _stored(path, content)
-    _check_values(path, stored)
+    refuse = partial(_refuse, path)
+    stored = _stored(refuse, content)
+    _check_values(refuse, stored)
     return stored
+
+
+def pickled(stored: Stored, slot: Tensor | None) -> dict[str, Any]:
+    """What is pickled of a graph; `slot` is None if the columns of the graph are its slots."""
+    held = {**stored._asdict(), "slot": slot}
+    present = {name: part for name, part in held.items() if part is not None}
+    return {"format": _FORMAT, "version": _VERSION, **present}
+
+
+def unpickled(content: Any) -> tuple[Stored, Tensor | None]:
+    """Copies and checks what was pickled, which may come from anyone.
+
+    Copies, because the same pickle may hold other tensors that share memory with the arrays.
+    """
+    held = content.values() if isinstance(content, dict) else ()
+    tensors = [part for part in held if isinstance(part, Tensor)]
+    for part in tensors:
+        check_values.dense(part, "every array of a pickled torchcent.Graph")
+    if len({part.device for part in tensors}) > 1:
+        raise _refuse_pickle("arrays on several devices")
+    stored, slot = _stored(_refuse_pickle, content), content.get("slot")
+    stored = _each(stored, lambda part: part.detach().clone())
+    _check_values(_refuse_pickle, _each(stored, Tensor.cpu))
+    if slot is None:
+        return stored, None
+    if not isinstance(slot, Tensor) or slot.dtype != torch.int64 or slot.dim() != 1:
+        raise _refuse_pickle("slot is not one array of torch.int64")
+    if not slot.is_contiguous():
+        raise _refuse_pickle("slot is not one array of numbers")
+    slot = slot.detach().clone()
+    if slot.numel():
+        low, high = torch.stack(torch.aminmax(slot)).tolist()
+        if low < -1 or high >= stored.col.numel():
+            raise _refuse_pickle("a column has no such slot")
+    return stored, slot
+
+
+def _each(stored: Stored, change: Callable[[Tensor], Tensor]) -> Stored:
+    rowptr, col, weight, ptr, directed = stored
+    weight, ptr = (None if part is None else change(part) for part in (weight, ptr))
+    return Stored(change(rowptr), change(col), weight, ptr, directed)
+
+
+def _refuse_pickle(reason: str) -> ValueError:
+    return ValueError(f"not a pickled torchcent.Graph ({reason})")
 
 
 def _refuse(path: str, reason: str) -> ValueError:
@@ -95,12 +149,12 @@ def _check_archive(path: str, file: IO[bytes]) -> None:
             raise _refuse(path, f"it holds {found}")
 
 
-def _stored(path: str, content: Any) -> Stored:
+def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
     """The arrays, of the right dtypes and shapes."""
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise _refuse(path, "its format is not named")
+        raise refuse("its format is not named")
     if content.get("version") != _VERSION:
-        raise _refuse(path, f"version {content.get('version')!r:.20}; known: {_VERSION}")
+        raise refuse(f"version {content.get('version')!r:.20}; known: {_VERSION}")
     parts: dict[str, Tensor | None] = {}
     for name, dtype in _DTYPES.items():
         part = content.get(name)
@@ -108,37 +162,66 @@ def _stored(path: str, content: Any) -> Stored:
             parts[name] = None
             continue
         if not isinstance(part, Tensor) or part.layout != torch.strided or part.dtype != dtype:
-            raise _refuse(path, f"{name} is not a tensor of {dtype}")
+            raise refuse(f"{name} is not a tensor of {dtype}")
         if part.dim() != 1 or not part.is_contiguous() or part.data_ptr() % part.itemsize:
-            raise _refuse(path, f"{name} is not one array of numbers")
+            raise refuse(f"{name} is not one array of numbers")
         parts[name] = part
     rowptr, col, weight, ptr = (parts[name] for name in _DTYPES)
     assert rowptr is not None and col is not None
     if not 1 <= rowptr.numel() <= 2**31 or (weight is not None and weight.shape != col.shape):
-        raise _refuse(path, "arrays whose sizes do not go together")
+        raise refuse("arrays whose sizes do not go together")
     if not isinstance(content.get("directed"), bool):
-        raise _refuse(path, "'directed' is not True or False")
+        raise refuse("'directed' is not True or False")
     return Stored(rowptr, col, weight, ptr, content["directed"])
 
 
-def _check_values(path: str, stored: Stored) -> None:
+def _check_values(refuse: Callable[[str], ValueError], stored: Stored) -> None:
     """One pass over the slots; symmetry by a sum of hashes with a random key (valid.cpp)."""
     rowptr, col, weight, ptr, directed = stored
     n = rowptr.numel() - 1
     if ptr is not None and (
         ptr.numel() < 1 or ptr[0] != 0 or ptr[-1] != n or bool((ptr[1:] < ptr[:-1]).any())
     ):
-        raise _refuse(path, f"ptr does not lead from 0 to {n}")
-    if not _ops.available:
-        raise RuntimeError("Graph.load needs torchcent's compiled library, which is not there")
-    key = secrets.randbits(63)
-    fault, place = _ops.ops.stored_fault(
-        rowptr, col, weight, ptr, not directed, key, torch.get_num_threads()
-    ).tolist()
+        raise refuse(f"ptr does not lead from 0 to {n}")
+    if _ops.available:
+        key = secrets.randbits(63)
+        fault, place = _ops.ops.stored_fault(
+            rowptr, col, weight, ptr, not directed, key, torch.get_num_threads()
+        ).tolist()
+    else:
+        fault, place = _fault(stored)
     if fault:
-        raise _refuse(path, _FAULTS[fault].format(place))
+        raise refuse(_FAULTS[fault].format(place))
     if weight is not None and weight.numel():
         try:
             check_weights.summable(float(weight.max()), n)
         except ValueError as error:
-            raise _refuse(path, str(error)) from None
+            raise refuse(str(error)) from None
+
+
+def _fault(stored: Stored) -> tuple[int, int]:
+    """The first fault and its place, by tensors: where there is no compiled code."""
+    rowptr, col, weight, ptr, directed = stored
+    n, m = rowptr.numel() - 1, col.numel()
+    ascends = torch.cat([rowptr[:1] == 0, rowptr[1:] >= rowptr[:-1], rowptr[-1:] == m])
+    if not ascends.all():
+        return 1, max(int((~ascends).int().argmax()) - 1, 0)
+    row, head = _csr.rows(rowptr), col.long()
+    wrong = [(2, (head < 0) | (head >= n))]
+    wrong.append((3, ((row[1:] == row[:-1]) & (head[1:] <= head[:-1]))))
+    wrong.append((4, row == head))
+    if weight is not None:
+        wrong.append((5, ~(torch.isfinite(weight) & (weight > 0))))
+    for fault, places in wrong:
+        if places.any():
+            return fault, int(places.int().argmax()) + (fault == 3)
+    if ptr is not None:
+        graph = torch.repeat_interleave(ptr.diff(), output_size=n)
+        if (leaving := graph[row] != graph[head]).any():
+            return 6, int(leaving.int().argmax())
+    if not directed:
+        back = torch.argsort(head, stable=True)  # the arcs by head and, within one, by row
+        mutual = torch.equal(head[back], row) and torch.equal(row[back], head)
+        if not mutual or (weight is not None and not torch.equal(weight[back], weight)):
+            return 7, 0
+    return 0, 0

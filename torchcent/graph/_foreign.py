@@ -1,57 +1,50 @@
-"""Converts graphs of other libraries to arguments of Graph.from_edge_index, and back."""
+"""Graphs of SciPy, NetworkX and PyTorch Geometric as arguments of Graph.from_edge_index."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _data as check_data
+from torchcent.check import _inputs as check_inputs
 from torchcent.check import _sparse as check_sparse
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import shortened
-from torchcent.graph import _networkx
-from torchcent.runtime._optional import need
+from torchcent.graph import _edges, _networkx
+from torchcent.graph._arcs import Arcs
 
 if TYPE_CHECKING:
     import networkx
 
-    from torchcent.graph import Graph
+
+#: What every NetworkX graph has, and hardly anything else.
+NETWORKX = ("nodes", "edges", "adj", "add_edges_from", "is_multigraph")
 
 
-class Arcs(NamedTuple):
-    """The arguments of Graph.from_edge_index, in its order."""
-
-    edge_index: Tensor
-    num_nodes: int | None
-    directed: bool
-    edge_weight: Tensor | None = None
-    batch: Tensor | None = None
-    ptr: Tensor | None = None
-
-
-def of_scipy(matrix: Any, directed: bool, weighted: bool) -> Arcs:
+def of_scipy(matrix: Any, directed: bool | None, weighted: bool, name: str = "matrix") -> Arcs:
     """One arc per stored entry."""
     import scipy.sparse
 
     check.flag(weighted, "weighted")
     if not scipy.sparse.issparse(matrix):
-        raise TypeError(f"matrix must be a scipy.sparse matrix, got {type(matrix).__name__}")
-    n = check_sparse.square("matrix", matrix.shape)
-    entries = check_sparse.of_matrix("matrix", matrix)
+        raise check_inputs.other(matrix, name, "a scipy.sparse matrix")
+    n = check_sparse.square(name, matrix.shape)
+    entries = check_sparse.of_matrix(name, matrix)
     index = torch.from_numpy(np.stack([entries.row, entries.col]))
-    weight = check_sparse.weights("matrix", entries.data) if weighted else None
+    weight = check_sparse.weights(name, entries.data) if weighted else None
     return Arcs(index, n, directed, weight)
 
 
-def of_networkx(graph: networkx.Graph, weight: str | None) -> Arcs:
+def of_networkx(graph: networkx.Graph, weight: object, name: str = "graph") -> Arcs:
     """One arc per edge, in the order of ``graph.edges``."""
     if weight is not None and not isinstance(weight, str):
         raise TypeError(f"weight must be the name of an attribute or None, got {shortened(weight)}")
-    if not all(hasattr(graph, name) for name in ("nodes", "edges", "_adj")):
-        raise TypeError(f"graph must be a networkx graph, got {type(graph).__name__}")
+    if isinstance(graph, type) or not all(hasattr(graph, part) for part in (*NETWORKX, "_adj")):
+        raise check_inputs.other(graph, name, "a networkx graph")
     made = _networkx.arrays(graph)
     length = None
     if weight is not None:
@@ -60,39 +53,42 @@ def of_networkx(graph: networkx.Graph, weight: str | None) -> Arcs:
     return Arcs(made.edge_index(), len(made.nodes), made.directed, length)
 
 
-def of_data(data: Any, directed: bool, weighted: bool) -> Arcs:
-    """The columns of a torch_geometric Data, Batch or EdgeIndex."""
+def of_data(data: Any, directed: bool, weight: object, name: str = "data") -> Arcs:
+    """The columns of a torch_geometric Data, Batch or EdgeIndex; of a Data also its ``adj_t``.
+
+    `weight` is the name of an edge attribute, or True for ``edge_weight`` or the values of an
+    EdgeIndex.
+    """
     check.flag(directed, "directed")
-    check.flag(weighted, "weighted")
+    if weight is not None and not isinstance(weight, (bool, str)):
+        raise TypeError(f"weight must be the name of an attribute or None, got {shortened(weight)}")
+    hetero = hasattr(type(data), "edge_types") and hasattr(type(data), "stores")
+    check_inputs.homogeneous(not hetero, data, "data.to_homogeneous()")
     index: Any = getattr(data, "edge_index", data)
+    transposed = None
+    if index is None and getattr(data, "adj_t", None) is not None:
+        transposed = _edges.of_sparse(data.adj_t, bool(weight), f"{name}.adj_t")
+        index = transposed.edge_index.flip(0)
     if index is None:
-        raise ValueError("data has no edge_index")
+        raise ValueError(f"{name} has no edge_index")
     if not isinstance(index, Tensor):
-        raise TypeError(
-            f"data must be a torch_geometric Data or EdgeIndex, got {type(data).__name__}"
-        )
-    weight = check_weights.data_weight(data, index) if weighted else None
+        raise check_inputs.other(data, name, "a torch_geometric Data or EdgeIndex")
+    length = None
+    if transposed is not None:
+        length = transposed.edge_weight
+    elif isinstance(weight, str) and weight != "edge_weight":
+        length = check_data.named_weight(data, weight, name)
+    elif weight:
+        length = check_weights.data_weight(data, index)
     size, batch, ptr = None, None, None
     if index is not data:
         size, ptr = data.num_nodes, getattr(data, "ptr", None)
         batch = getattr(data, "batch", None) if ptr is None else None
-    if _is_edge_index(index):
+    if is_edge_index(index):
         size = index.sparse_size(0) if size is None else size
         index = index.as_tensor()
-    return Arcs(index, size, directed, weight, batch, ptr)
+    return Arcs(index, size, directed, length, batch, ptr)
 
 
-def to_networkx(graph: Graph) -> networkx.Graph:
-    networkx = need("networkx", "networkx", "Graph.to_networkx")
-    made = networkx.DiGraph() if graph.directed else networkx.Graph()
-    made.add_nodes_from(range(graph.num_nodes))
-    row, col = graph.to_edge_index().tolist()
-    if graph.weight is None:
-        made.add_edges_from(zip(row, col, strict=True))
-    else:
-        made.add_weighted_edges_from(zip(row, col, graph.weight.tolist(), strict=True))
-    return made
-
-
-def _is_edge_index(index: Tensor) -> bool:
-    return hasattr(index, "get_csr")
+def is_edge_index(index: object) -> bool:
+    return isinstance(index, Tensor) and hasattr(index, "get_csr")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import chain, compress
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from torch import Tensor
+
+from torchcent.check._values import dense, flag, shortened
 
 if TYPE_CHECKING:
     import networkx
@@ -55,14 +58,10 @@ class Arrays:
 
 def arrays(graph: networkx.Graph) -> Arrays:
     """Extracts the arrays in O(n + m): about one second for some millions of edges."""
-    nodes, adjacency = list(graph), graph._adj
+    nodes = list(graph)
     n = len(nodes)
     number = dict(zip(nodes, range(n), strict=True))
-    degree = np.fromiter(map(len, adjacency.values()), np.int64, n)
-    named: Any = chain.from_iterable(adjacency.values())
-    if nodes != list(range(n)):
-        named = map(number.__getitem__, named)
-    neighbour = np.fromiter(named, np.int64, int(degree.sum()))
+    degree, neighbour = _rows(graph._adj, nodes, number)
     tail, head = np.repeat(np.arange(n), degree), neighbour
     # An undirected edge is in both adjacencies and is listed with the node that comes first.
     first = None if graph.is_directed() else tail <= head
@@ -73,6 +72,22 @@ def arrays(graph: networkx.Graph) -> Arrays:
         copies = np.fromiter(map(len, _per_neighbour(graph, first)), np.int64, tail.size)
         tail, head = np.repeat(tail, copies), np.repeat(head, copies)
     return Arrays(nodes, number, degree, neighbour, first, copies, tail, head)
+
+
+def predecessors(graph: networkx.DiGraph, made: Arrays) -> tuple[np.ndarray, np.ndarray]:
+    """Number of predecessors of each vertex, and the predecessors in the order of NetworkX."""
+    return _rows(graph._pred, made.nodes, made.number)
+
+
+def _rows(
+    adjacency: Any, nodes: list[Hashable], number: dict[Hashable, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    n = len(nodes)
+    degree = np.fromiter(map(len, adjacency.values()), np.int64, n)
+    named: Any = chain.from_iterable(adjacency.values())
+    if nodes != list(range(n)):
+        named = map(number.__getitem__, named)
+    return degree, np.fromiter(named, np.int64, int(degree.sum()))
 
 
 def lengths(graph: networkx.Graph, made: Arrays, weight: Hashable) -> list[Any]:
@@ -92,3 +107,81 @@ def _per_neighbour(graph: networkx.Graph, first: np.ndarray | None) -> Any:
     """The adjacency's values for each neighbour, once per pair of an undirected graph."""
     held: Any = chain.from_iterable(map(_VALUES, graph._adj.values()))
     return held if first is None else compress(held, first.tolist())
+
+
+def set_attributes(
+    graph: networkx.Graph,
+    name: str,
+    scores: Tensor,
+    *,
+    edges: bool = False,
+    weight: str | None = None,
+) -> None:
+    """Writes scores into a NetworkX graph, as attributes of its nodes or edges.
+
+    Args:
+        graph: the graph that :meth:`Graph.from_networkx` was called with, such as a MultiDiGraph of
+            osmnx.
+        name: of the attribute.
+        scores: ``[n]`` in the order of ``graph.nodes``, or ``[E]`` in that of ``graph.edges``: what
+            measures of ``Graph.from_networkx(graph)`` return.
+        edges: whether these are the scores of edges. Of parallel edges of a multigraph, the
+            shortest share the score and the others get 0, as in NetworkX.
+        weight: the attribute that holds the lengths of parallel edges; None: all are as long.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ValueError: there are more or fewer scores than nodes or edges.
+
+    Example:
+        >>> import networkx, torchcent
+        >>> roads = networkx.MultiDiGraph()
+        >>> _ = roads.add_edge("a", "b", length=1.0)
+        >>> _ = roads.add_edge("a", "b", length=5.0)
+        >>> _ = roads.add_edge("b", "c", length=2.0)
+        >>> graph = torchcent.Graph.from_networkx(roads, weight="length")
+        >>> torchcent.set_attributes(roads, "betweenness", torchcent.betweenness(graph))
+        >>> torchcent.set_attributes(
+        ...     roads, "flow", torchcent.edge_betweenness(graph, normalized=False), edges=True,
+        ...     weight="length",
+        ... )
+        >>> roads.nodes["b"]["betweenness"], list(roads.edges(data="flow"))
+        (0.5, [('a', 'b', 2.0), ('a', 'b', 0.0), ('b', 'c', 2.0)])
+    """
+    if not all(hasattr(graph, attribute) for attribute in ("nodes", "edges", "_adj")):
+        raise TypeError(f"graph must be a networkx graph, got {type(graph).__name__}")
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a str, got {shortened(name)}")
+    if not isinstance(scores, Tensor):
+        raise TypeError(f"scores must be a tensor, got {type(scores).__name__}")
+    dense(scores, "scores")
+    flag(edges, "edges")
+    what, count = ("edges", graph.number_of_edges()) if edges else ("nodes", len(graph))
+    if scores.shape != (count,):
+        raise ValueError(f"scores has shape {list(scores.shape)}, but the graph has {count} {what}")
+    values: list[float] = scores.detach().cpu().tolist()
+    if not edges:
+        for node, value in zip(graph.nodes, values, strict=True):
+            graph.nodes[node][name] = value
+        return
+    if graph.is_multigraph():
+        values = _shared(graph, values, weight)
+    for (*_, attributes), value in zip(graph.edges(data=True), values, strict=True):
+        attributes[name] = value
+
+
+def _shared(graph: networkx.Graph, scores: list[float], weight: str | None) -> list[float]:
+    """The score of each parallel edge, given that of all shortest ones between its ends."""
+    lengths = [1 if weight is None else x for *_, x in graph.edges(data=weight or "", default=1)]
+    directed = graph.is_directed()
+    ends = [(u, v) if directed else frozenset((u, v)) for u, v in graph.edges()]
+    shortest: dict[Hashable, float] = {}
+    for pair, length in zip(ends, lengths, strict=True):
+        shortest[pair] = min(length, shortest.get(pair, length))
+    sharing = Counter(
+        pair for pair, length in zip(ends, lengths, strict=True) if length == shortest[pair]
+    )
+    return [
+        score / sharing[pair] if length == shortest[pair] else 0.0
+        for pair, length, score in zip(ends, lengths, scores, strict=True)
+    ]

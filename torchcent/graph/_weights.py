@@ -3,6 +3,10 @@
 A weight is a distance, finite and > 0. Sums are exact if all weights are multiples of one power of
 two and no path reaches 2^53 of these units; there is then no rounding. If no path reaches 2^30
 units, searches use int32: the largest distance plus one more arc still fits.
+
+Decimal fractions such as 0.13 are no multiples of a power of two, and sums of their float64 values
+break ties at random. If all weights are decimals of few digits, the engines compute with multiples
+of a power of ten instead, so that ties are those of the numbers that were written.
 """
 
 from __future__ import annotations
@@ -12,8 +16,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from torchcent.runtime import _ops
+
 _FLOAT_BITS, _INT_BITS = 53, 30
 _WINDOW = 2**24  # weights processed at a time: a dozen copies of them are made
+_MOST_DIGITS = 6  # behind the point of a decimal weight
+_DOUBLE_DIGITS, _SINGLE_DIGITS = 15, 6  # that float64 and float32 numbers tell apart
+_SAMPLE = 1000  # weights whose digits are counted before those of all
 _LARGEST_SHIFT = 1000  # beyond it 2^shift is close to the largest float64
 
 
@@ -34,35 +43,34 @@ def per_slot(edge_weight: Tensor, slot: Tensor, num_slots: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Scale:
-    """How weights are represented in the engines: multiplied by 2^shift.
+    """How weights are represented in the engines: multiplied by `per_one`.
 
     Attributes:
-        shift: the smallest value >= 0 for which all weights become int32, or 0 if there is none.
+        per_one: units in a distance of 1: a power of two, or 10^digits.
         exact: whether sums along paths are exact.
         whole: whether the given weights are whole numbers and their sums exact.
         dtype: int32 if they fit, else float64.
+        digits: of decimal weights, behind the point; 0 for others.
     """
 
-    shift: int
+    per_one: float
     exact: bool
     whole: bool
     dtype: torch.dtype
-
-    @property
-    def unit(self) -> float:
-        """The distance that 1 stands for in the engines."""
-        return 2.0**-self.shift
+    digits: int = 0
 
     def apply(self, weight: Tensor) -> Tensor:
-        return (weight * 2.0**self.shift).to(self.dtype)
+        scaled = weight * self.per_one
+        return (scaled.round_() if self.digits else scaled).to(self.dtype)
 
     def __str__(self) -> str:
+        of = f", in units of 1/{self.per_one:.0f}" if self.per_one != 1 else ""
         if self.dtype == torch.int32:
-            return "int32" + (f", in units of 1/{2**self.shift}" if self.shift else "")
-        return "float64" + (", sums exact" if self.exact else "")
+            return f"int32{of}"
+        return "float64" + (f"{of}, sums exact" if self.exact else "")
 
 
-HOPS = Scale(0, True, True, torch.int32)
+HOPS = Scale(1, True, True, torch.int32)
 
 
 def bytes_to_scale(num_slots: int, symmetric: bool) -> int:
@@ -75,23 +83,95 @@ def bytes_to_scale(num_slots: int, symmetric: bool) -> int:
     return max(window, 12 * num_slots) if symmetric else 8 * num_slots + max(window, 24 * num_slots)
 
 
-def scale(weight: Tensor, num_nodes: int) -> Scale:
-    """The scale for a graph with this number of vertices and these weights per slot."""
+def scale(weight: Tensor, num_nodes: int, *, decimals: bool = True) -> Scale:
+    """The scale for a graph with this number of vertices and these weights per slot.
+
+    decimals=False takes decimal fractions for the float64 numbers next to them.
+    """
     if weight.numel() == 0:
         return HOPS
-    shift = max(0, *(-_last_digit(part) for part in weight.split(_WINDOW)))
-    largest = float(weight.max())
-    longest = largest * 2.0 ** min(shift, _LARGEST_SHIFT) * max(num_nodes - 1, 1)
+    last, largest, digits = _digits(weight, _MOST_DIGITS if decimals else 0)
+    shift, arcs = max(0, -last), max(num_nodes - 1, 1)
+    if digits:
+        units = round(largest * 10.0**digits) * arcs
+        if units < 2**_FLOAT_BITS:
+            dtype = torch.int32 if units < 2**_INT_BITS else torch.float64
+            return Scale(10.0**digits, True, False, dtype, digits)
+    longest = largest * 2.0 ** min(shift, _LARGEST_SHIFT) * arcs
     if shift > _LARGEST_SHIFT or longest >= 2.0**_FLOAT_BITS:
-        return Scale(0, False, False, torch.float64)
+        return Scale(1, False, False, torch.float64)
     if longest < 2.0**_INT_BITS:
-        return Scale(shift, True, shift == 0, torch.int32)
-    return Scale(0, True, shift == 0, torch.float64)
+        return Scale(2.0**shift, True, shift == 0, torch.int32)
+    return Scale(1, True, shift == 0, torch.float64)
 
 
-def _last_digit(weight: Tensor) -> int:
-    """The largest e such that all weights are multiples of 2^e."""
+def decimals_of_graphs(weight: Tensor, slots: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
+    """The weights of a batch in the units of each of its graphs, and the units in a distance of 1.
+
+    Graphs whose weights are decimals have multiples of a power of ten, as :func:`scale` would give
+    them alone; the others keep their weights.
+
+    Args:
+        weight: float64 [m].
+        slots, nodes: int64 [graphs], the numbers of slots and of vertices of each graph.
+    """
+
+    def all_of(holds: Tensor) -> Tensor:
+        least = torch.segment_reduce(holds.double(), "min", lengths=slots, unsafe=True)
+        return least > 0  # inf for a graph without slots
+
+    fine = -_last_digits(weight) > _MOST_DIGITS
+    is_open = ~all_of(~fine)
+    digits = torch.zeros_like(slots)
+    if bool(is_open.any()):
+        single = torch.repeat_interleave(all_of(weight.float() == weight), slots)
+        largest = torch.segment_reduce(weight, "max", lengths=slots, unsafe=True)
+        for number in range(1, _MOST_DIGITS + 1):
+            fits = (largest * 10.0**number).round_() * (nodes - 1).clamp(min=1) < 2.0**_FLOAT_BITS
+            found = is_open & all_of(_are_decimals(weight, number, single))
+            digits[found & fits] = number
+            is_open &= ~found
+    per_one = 10.0 ** digits.double()
+    units = torch.repeat_interleave(per_one, slots)
+    return torch.where(units > 1, (weight * units).round_(), weight), per_one
+
+
+def _digits(weight: Tensor, most: int) -> tuple[int, float, int]:
+    """The largest e such that all weights are multiples of 2^e, the largest weight, and the digits
+    behind the point of decimals: at most `most`, and 0 if multiples of 2^e are such decimals."""
+    if _ops.has_kernel("weight_digits", weight.device):
+        last, largest, digits = _ops.ops.weight_digits(weight, most).tolist()
+        return int(last), largest, int(digits)
+    last = min(int(_last_digits(part).min()) for part in weight.split(_WINDOW))
+    return last, float(weight.max()), _decimal_digits(weight, most) if last < -most else 0
+
+
+def _decimal_digits(weight: Tensor, most: int) -> int:
+    """The least number of digits behind the point with which all weights are written; 0 for none.
+
+    A decimal of at most 15 digits is the only one of that length for its float64 number. Weights
+    that are float32 numbers are decimals of at most 6 digits, likewise.
+    """
+    parts = weight.split(_WINDOW)
+    single = all(bool((part.float() == part).all()) for part in parts)
+    for number in range(1, most + 1):
+        if all(bool(_are_decimals(x, number, single).all()) for x in (weight[:_SAMPLE], *parts)):
+            return number
+    return 0
+
+
+def _are_decimals(weight: Tensor, digits: int, single: Tensor | bool) -> Tensor:
+    """Whether each weight is the float64 number (`single`: float32 number) next to a decimal."""
+    units = (weight * 10.0**digits).round_()
+    decimal = units / 10.0**digits
+    of_double = (decimal == weight) & (units < 10.0**_DOUBLE_DIGITS)
+    of_single = (decimal.float() == weight.float()) & (units < 10.0**_SINGLE_DIGITS)
+    return torch.where(torch.as_tensor(single, device=weight.device), of_single, of_double)
+
+
+def _last_digits(weight: Tensor) -> Tensor:
+    """The largest e for each weight such that it is a multiple of 2^e."""
     mantissa, exponent = torch.frexp(weight)
     digits = (mantissa * 2.0**_FLOAT_BITS).long()
     lowest = (digits & -digits).double()  # a power of two: the last nonzero digit
-    return int((torch.frexp(lowest).exponent + exponent).min()) - (_FLOAT_BITS + 1)
+    return torch.frexp(lowest).exponent + exponent - (_FLOAT_BITS + 1)

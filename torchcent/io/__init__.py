@@ -7,6 +7,7 @@ from typing import IO
 
 from torchcent.check import _common as check
 from torchcent.check import _files as check_files
+from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.io._arrays import read_npy, read_npz
 from torchcent.io._budget import Budget
@@ -18,6 +19,7 @@ from torchcent.io._mcl import read_abc, read_clusters, write_clusters
 from torchcent.io._native import read_mci
 from torchcent.io._networkx import from_networkx, read_networkx
 from torchcent.io._parquet import read_parquet
+from torchcent.io._positions import with_positions
 from torchcent.io._pt import read_pt
 from torchcent.io._scores import write_scores
 from torchcent.io._stream_input import format_of_data, load_stream
@@ -48,6 +50,8 @@ def read(
     source_column: int | str | None = None,
     target_column: int | str | None = None,
     weight_column: int | str | None = None,
+    coordinates: str | os.PathLike[str] | None = None,
+    crs: str | None = None,
     memory: int | None = None,
 ) -> EdgeList:
     """Reads a graph file. The suffix selects the format; ``.gz .bz2 .xz .zst`` decompress.
@@ -92,7 +96,15 @@ def read(
         source_column: the column of an edge list with the first end of each edge: its name in the
             header, or its number, counted from 1. A name makes the first row a header.
         target_column: the same for the second end.
-        weight_column: the same for the weights.
+        weight_column: the same for the weights; of .graphml and .gml the name of an attribute of
+            the edges, such as the ``length`` of osmnx.
+        coordinates: a file with the positions of the vertices, by their ids: DIMACS ``.co``, or a
+            table (CSV, .parquet) with a column for the id, and x and y, lon and lat, or longitude
+            and latitude. None takes ``name.co`` beside ``name.gr``, and the attributes of nodes of
+            .graphml and .gml.
+        crs: the coordinate system of the positions, such as ``"EPSG:4326"`` (longitude and latitude
+            in degrees). None: as the file says; that of columns called lon and lat, and of ``.co``
+            files in millionths of a degree, is EPSG:4326.
         memory: maximum number of bytes to use; None means half of the free memory. What the file
             holds and all sizes that it claims are checked against it before memory is allocated.
 
@@ -112,7 +124,8 @@ def read(
     Warns:
         UserWarning: the third column of an edge list with a header holds numbers, but its name is
             not that of a weight, so that the edges have no weights; the first row looks like the
-            numbers of vertices and edges; the file has fewer vertices than it says.
+            numbers of vertices and edges; the file has fewer vertices than it says; some vertices
+            have no position.
 
     Example:
         >>> import pathlib, tempfile
@@ -127,7 +140,7 @@ def read(
     name = check_files.path(path)
     return _read(
         name, format_of(name, format), None, directed, num_nodes, skip, text_labels, source_column,
-        target_column, weight_column, memory,
+        target_column, weight_column, coordinates, crs, memory,
     )  # fmt: skip
 
 
@@ -143,6 +156,8 @@ def read_stream(
     source_column: int | str | None = None,
     target_column: int | str | None = None,
     weight_column: int | str | None = None,
+    coordinates: str | os.PathLike[str] | None = None,
+    crs: str | None = None,
     memory: int | None = None,
 ) -> EdgeList:
     """Reads a graph from a stream such as standard input, whose `name` stands in messages.
@@ -154,7 +169,7 @@ def read_stream(
     data = load_stream(file, Budget.of(name, check.byte_budget(memory)))
     return _read(
         name, kind or format_of_data(data), data, directed, num_nodes, skip, text_labels,
-        source_column, target_column, weight_column, memory,
+        source_column, target_column, weight_column, coordinates, crs, memory,
     )  # fmt: skip
 
 
@@ -169,6 +184,8 @@ def _read(
     source_column: int | str | None,
     target_column: int | str | None,
     weight_column: int | str | None,
+    coordinates: str | os.PathLike[str] | None,
+    crs: str | None,
     memory: int | None,
 ) -> EdgeList:
     """Checks the arguments and reads the file, or the data if they are given."""
@@ -182,6 +199,11 @@ def _read(
         check_files.column(target_column, "target_column"),
         check_files.column(weight_column, "weight_column"),
     )
+    place = None if coordinates is None else check_files.path(coordinates, "coordinates")
+    check_positions.crs(crs)
+    attribute = None
+    if kind in ("graphml", "gml") and isinstance(choice.weight, str):
+        attribute, choice.weight = choice.weight, None
     asked = {
         f"skip={skip}": skip,
         "text_labels=True": text_labels,
@@ -197,22 +219,25 @@ def _read(
         limits.vertices(num_nodes)
     with limits.granted():
         if kind == "edges":
-            return read_edges(
+            edges = read_edges(
                 name, limits, directed=directed, num_nodes=num_nodes, skip=skip,
                 text_labels=text_labels, choice=choice, data=data,
             )  # fmt: skip
-        data = load_bytes(name, limits) if data is None else data
-        return _read_graph(name, kind, data, directed, num_nodes, limits)
+        else:
+            data = load_bytes(name, limits) if data is None else data
+            edges = _read_graph(name, kind, data, directed, num_nodes, limits, attribute)
+        return with_positions(edges, name, place, crs, limits)
 
 
 def _read_graph(
-    name: str, kind: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
-) -> EdgeList:
+    name: str, kind: str, data: bytes, directed: bool | None, num_nodes: int | None,
+    limits: Budget, weight: str | None,
+) -> EdgeList:  # fmt: skip
     if kind in ("npy", "pt", "parquet", "abc"):
         reader = {"npy": read_npy, "pt": read_pt, "parquet": read_parquet, "abc": read_abc}[kind]
         return reader(name, data, directed, num_nodes, limits)
     if kind in ("graphml", "gml"):
-        edges = read_networkx(name, data, directed, kind, limits)
+        edges = read_networkx(name, data, directed, kind, limits, weight)
     else:
         read_matrix = {
             "mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz, "mci": read_mci,

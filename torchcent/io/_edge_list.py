@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _files as check_files
+from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import shortened
@@ -34,6 +35,10 @@ class EdgeList:
             ``str`` objects. None if the ids in the file are the vertex numbers themselves.
         num_nodes: number of vertices, including isolated vertices if the file lists them.
         directed: whether a line ``a b`` is an arc from a to b only.
+        positions: float64 ``[num_nodes, 2]``, x and y of each vertex, NaN where they are unknown;
+            None if the file has none.
+        crs: the coordinate system of the positions, such as ``"EPSG:4326"``: x and y are longitude
+            and latitude in degrees. None if it is not known.
 
     Example:
         >>> import torch
@@ -47,6 +52,8 @@ class EdgeList:
     labels: Any = None
     num_nodes: int = -1
     directed: bool = False
+    positions: Tensor | None = None
+    crs: str | None = None
 
     def __post_init__(self) -> None:
         index = self.edge_index
@@ -80,6 +87,8 @@ class EdgeList:
         if weight is not None and weight.shape != (index.size(1),):
             shape = list(weight.shape)
             raise ValueError(f"edge_weight must have shape [{index.size(1)}], got {shape}")
+        check_positions.crs(self.crs)
+        check_positions.of_vertices(self.positions, self.num_nodes)
 
     @property
     def num_edges(self) -> int:
@@ -119,7 +128,8 @@ class EdgeList:
         named = f"{first[0]!r}.." if first else "none"
         return (
             f"EdgeList(num_nodes={self.num_nodes}, num_edges={self.num_edges}, "
-            f"directed={self.directed}, weighted={self.edge_weight is not None}, labels={named})"
+            f"directed={self.directed}, weighted={self.edge_weight is not None}, labels={named}"
+            f"{'' if self.positions is None else ', positions'})"
         )
 
 

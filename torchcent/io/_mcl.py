@@ -261,7 +261,7 @@ def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:
     """
     data = load_bytes(path)
     if is_native(data):
-        return clusters_of(read_matrix(str(path), data, Budget.of(path)))
+        return clusters_of(read_matrix(str(path), data, Budget.of(str(path))))
     lines = text_lines(path, text_bytes(path, data))
     return [
         [x for x in (line.split("\t") if "\t" in line else line.split()) if x]

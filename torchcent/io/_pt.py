@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,8 @@ def read_pt(
     path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
 ) -> EdgeList:
     """Reads a tensor ``[2, E]``, or a dictionary with ``edge_index`` and optionally
-    ``edge_weight``, ``num_nodes``, ``directed`` and ``labels``. Only tensors and plain values are
-    accepted; no code in the file is executed.
+    ``edge_weight``, ``num_nodes``, ``directed``, ``labels``, ``positions`` and ``crs``. Only
+    tensors and plain values are accepted; no code in the file is executed.
     """
     _check_pickle(path, data, limits)
     with parsing(path, f"a PyTorch file of {_PLAIN}"), warnings.catch_warnings():
@@ -52,7 +53,7 @@ def read_pt(
         raise ValueError(f"{path}: 'directed' is {own!r:.60}; accepted: True or False")
     if labels is not None and not isinstance(labels, (list, tuple)):
         raise ValueError(f"{path}: 'labels' is of type {type(labels).__name__}; accepted: a list")
-    return from_array(
+    edges = from_array(
         limits,
         _dense(limits, "edge_index", content["edge_index"]),
         None if weight is None else _dense(limits, "edge_weight", weight),
@@ -60,6 +61,12 @@ def read_pt(
         num_nodes,
         bool(own) if directed is None else directed,
     )
+    positions, crs = content.get("positions"), content.get("crs")
+    if positions is None:
+        return edges
+    places = torch.from_numpy(_dense(limits, "positions", positions))
+    with parsing(path, "a file with positions of its vertices"):
+        return replace(edges, positions=places, crs=crs)
 
 
 def _check_pickle(path: str, data: bytes, limits: Budget) -> None:

@@ -14,13 +14,15 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _files as check_files
+from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.check._values import shortened
+from torchcent.io import _geo
 from torchcent.io._files import check_target, replacing, split_suffix
 from torchcent.io._write import quoted, write_rows
 from torchcent.runtime._optional import need
 
-_SUFFIXES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json")
+_SUFFIXES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json", *_geo.SUFFIXES)
 
 
 def write_scores(
@@ -29,13 +31,16 @@ def write_scores(
     metadata: Mapping[str, Any] | None = None,
     *,
     escape_formulas: bool = False,
+    geometry: Tensor | np.ndarray | None = None,
+    crs: str | None = None,
 ) -> None:
     """Writes scores with their labels. The suffix of ``path`` selects the format.
 
     ``.csv``, ``.tsv`` and ``.txt`` have a header and one row per entry. ``.npz`` and ``.parquet``
     hold each column under its name. ``.json`` is one object of columns, with ``metadata`` under
     that key; .parquet stores it in the schema. ``.npy`` holds the columns of real numbers only, as
-    ``[n]`` or ``[n, k]``. An existing file is replaced atomically.
+    ``[n]`` or ``[n, k]``. ``.geojson`` and ``.gpkg`` (needs geopandas) hold a point or a line for
+    each entry. An existing file is replaced atomically.
 
     Names are written unchanged. Spreadsheets interpret a cell that begins with ``=``, ``+``, ``-``,
     ``@``, a tab or a carriage return as a formula, and may execute it (``=cmd|...``). If the names
@@ -48,8 +53,13 @@ def write_scores(
         columns: maps names to values, all of the same length.
         metadata: plain values that describe how the scores were computed.
         escape_formulas: put an apostrophe before names that a spreadsheet interprets as formulas.
+        geometry: for .geojson and .gpkg: a point ``[k, 2]`` or a line between two points ``[k, 2,
+            2]`` of each entry, x before y; NaN if it is unknown.
+        crs: the coordinate system of the geometry, such as ``"EPSG:4326"``. GeoJSON holds degrees:
+            other systems are converted, and without a system, numbers are written as they are.
 
     Raises:
+        ImportError: the format needs an extra that is not installed.
         ValueError: the suffix is unknown, the columns have different lengths, or a name is not
             valid text.
         TypeError: an argument has the wrong type.
@@ -65,7 +75,7 @@ def write_scores(
         Bob,0.0
         >>> folder.cleanup()
     """
-    suffix = check_scores_path(path)
+    suffix = check_scores_path(path, crs)
     check_values.flag(escape_formulas, "escape_formulas")
     if not isinstance(columns, Mapping) or not all(isinstance(x, str) for x in columns):
         raise TypeError(f"columns must be a mapping of names to values, got {shortened(columns)}")
@@ -74,6 +84,10 @@ def write_scores(
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns differ in length: {lengths}")
+    shape = check_positions.geometry(geometry, next(iter(lengths.values()), 0))
+    check_positions.crs(crs)
+    if suffix in _geo.SUFFIXES and shape is None:
+        raise ValueError(f"{path}: {suffix} needs geometry, the coordinates of each entry")
     real = [x for x in arrays.values() if x.dtype.kind == "f"]
     if suffix == ".npy" and not real:
         raise ValueError(f"{path}: .npy holds columns of real numbers, and there are none")
@@ -82,6 +96,10 @@ def write_scores(
             _write_table(file, arrays, "," if suffix == ".csv" else "\t", escape_formulas)
         elif suffix == ".json":
             _write_json(file, arrays, about)
+        elif shape is not None and suffix == ".geojson":
+            _geo.write_geojson(file, arrays, shape, crs, about)
+        elif shape is not None and suffix == ".gpkg":
+            _geo.write_gpkg(file, arrays, shape, crs)
         elif suffix == ".npy":
             np.save(file, real[0] if len(real) == 1 else np.stack(real, axis=1))
         elif suffix == ".npz":
@@ -106,7 +124,7 @@ def _naming_the_text(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ValueError(f"{path}: {around!r} is not valid UTF-8 text") from None
 
 
-def check_scores_path(path: str | os.PathLike[str]) -> str:
+def check_scores_path(path: str | os.PathLike[str], crs: str | None = None) -> str:
     """Returns the suffix; raises an error if a table cannot be written to this path."""
     path = check_files.path(path)
     suffix, _ = split_suffix(path)
@@ -114,6 +132,8 @@ def check_scores_path(path: str | os.PathLike[str]) -> str:
         raise ValueError(f"{path}: unknown suffix {suffix!r}; accepted: {' '.join(_SUFFIXES)}")
     if suffix == ".parquet":
         need("pyarrow", "io", "writing .parquet")
+    if suffix in _geo.SUFFIXES:
+        _geo.check_geo(suffix, crs)
     check_target(path)
     return suffix
 

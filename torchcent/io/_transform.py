@@ -36,7 +36,8 @@ def neg_log(value: np.ndarray, base: float = np.e) -> np.ndarray:
     """The negative logarithm; that of 0 is finite, as in mcl."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result = np.where(value == 0, _LARGEST, -np.log(value))
-    return result / np.log(base)
+    found: np.ndarray = result / np.log(base)
+    return found
 
 
 #: whether an arc stays

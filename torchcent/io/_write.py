@@ -44,7 +44,8 @@ def write(
     .graph                  METIS, undirected graphs only; loops are dropped; no labels
     .gr                     arcs, two per undirected edge, default weight 1; no labels
     .npy                    ``edge_index`` only
-    .pt .parquet            everything
+    .pt                     everything
+    .parquet                everything but positions
     ======================  ===================================================================
 
     If an undirected graph lists every edge in both directions, text formats and .parquet get one
@@ -316,6 +317,8 @@ def _write_pt(file: IO[bytes], edges: EdgeList, path: str) -> None:
         content["edge_weight"] = edges.edge_weight
     if edges.labels is not None:
         content["labels"] = edges.labels.tolist()
+    if edges.positions is not None:
+        content |= {"positions": edges.positions.detach().cpu(), "crs": edges.crs}
     torch.save(content, file)
 
 

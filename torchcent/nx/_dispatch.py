@@ -3,33 +3,55 @@
 from __future__ import annotations
 
 import inspect
+import math
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
 from torchcent.graph import _networkx
+from torchcent.nx import _cache
 from torchcent.nx._graph import BackendGraph, edge_lengths
 from torchcent.runtime import _ops
 
 _SINGLE = {
-    "dijkstra_path_length",
-    "single_source_dijkstra_path_length",
-    "single_source_shortest_path_length",
+    "ancestors", "descendants", "dijkstra_path_length", "local_reaching_centrality",
+    "single_source_dijkstra_path_length", "single_source_shortest_path_length",
     "single_target_shortest_path_length",
-}
-_NEEDS_NODES = {
-    "average_shortest_path_length", "center", "diameter", "eccentricity", "periphery", "radius",
 }  # fmt: skip
-_HOPS = {
-    "all_pairs_shortest_path_length",
-    "single_source_shortest_path_length",
+_NEEDS_NODES = {
+    "average_shortest_path_length", "barycenter", "center", "centroid", "diameter", "eccentricity",
+    "gutman_index", "hyper_wiener_index", "local_efficiency", "periphery", "radius",
+    "schultz_index", "wiener_index",
+}  # fmt: skip
+_COMPILED = {
+    "all_pairs_dijkstra_path_length", "all_pairs_shortest_path_length",
+    "edge_betweenness_partition", "girvan_newman", "shortest_path_length",
+    "single_source_dijkstra_path_length", "single_source_shortest_path_length",
     "single_target_shortest_path_length",
-}
+}  # fmt: skip
+_COMMUNITIES = {"edge_betweenness_partition", "girvan_newman"}
+# Arguments that leave nothing to search, that write to the graph, or that are functions of it.
+_OTHERS = {
+    "sp": "there is nothing to search", "e": "there is nothing to search",
+    "paths": "there is nothing to search", "attr": "NetworkX writes it to the nodes",
+    "most_valuable_edge": "it is called with a NetworkX graph",
+}  # fmt: skip
+# Functions of walks -> the default of max_iter.
+_WALKS = {
+    "clustering": 0, "core_number": 0, "eigenvector_centrality": 100, "hits": 100,
+    "katz_centrality": 1000, "pagerank": 100, "subgraph_centrality": 0, "triangles": 0,
+}  # fmt: skip
+_UNDIRECTED = {"subgraph_centrality", "triangles"}
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
 # Below this number of nodes x edges, the overhead of a call exceeds the search time of NetworkX
 # (benchmarks/networkx_backend.py --small).
 _SMALL = 10_000
+# Where it is another number: they search many times, in many small graphs, or NetworkX uses NumPy.
+_SMALL_FOR = {
+    "edge_betweenness_partition": 50, "girvan_newman": 50,
+    "local_efficiency": 50_000, "floyd_warshall_numpy": 300_000,
+}  # fmt: skip
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -38,7 +60,10 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         given = _arguments(name, args, kwargs)
     except TypeError as error:
         return str(error)
-    return _refusal(name, given) or True
+    if (reason := _refusal(name, given)) is not None:
+        return reason
+    _cache.warn_once(given["G"], _weight(given))
+    return True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -47,11 +72,14 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     graph = given["G"]
     if isinstance(graph, BackendGraph):
         return True
-    one = name in _SINGLE or (name == "closeness_centrality" and given["u"] is not None)
-    if one and not _is_converted(graph, _weight(given)):
+    one = name in _SINGLE or any(given.get(x) is not None for x in ("u", "source", "target"))
+    if one and not _cache.holds(graph, _weight(given)):
         return "one search takes NetworkX no longer than the graph takes to convert"
-    n = len(graph)
-    if not one and n < _SMALL and n * graph.number_of_edges() < _SMALL:
+    pair = given.get("source") is not None and given.get("target") is not None
+    if name == "shortest_path_length" and given["weight"] is None and pair:
+        return "NetworkX searches from both ends, which usually reaches fewer nodes"
+    n, small = len(graph), _SMALL_FOR.get(name, _SMALL)
+    if not one and n < small and n * graph.number_of_edges() < small:
         return "the graph is so small that NetworkX is faster"
     return True
 
@@ -73,18 +101,22 @@ def _weight(given: dict[str, Any]) -> Any:
 
 def _refusal(name: str, given: dict[str, Any]) -> str | None:
     graph = given["G"]
-    for argument in ("sp", "e"):
+    for argument, why in _OTHERS.items():
         if given.get(argument) is not None:
-            return f"{argument} is given: there is nothing to search"
+            return f"{argument} is given: {why}"
     if name in _NEEDS_NODES and len(graph) == 0:
         return "the graph has no nodes"
     if name == "average_shortest_path_length" and given["method"] not in _METHODS:
         return f"method={given['method']!r}: NetworkX's own"
-    if name in _HOPS and not _ops.available:
+    if name in _COMPILED and not _ops.available:
         return "this needs the compiled library"
+    if (reason := _special(name, given)) is not None:
+        return reason
     reflexive = given.get("reflexive")
     if reflexive is not None and not isinstance(reflexive, bool):
         return f"reflexive must be True, False or None, got {reflexive!r}"
+    if name in _WALKS and (reason := _walk(name, given)) is not None:
+        return reason
     for rule in (_pivots, _ends, _cutoff, _lengths):
         if (reason := rule(given)) is not None:
             return reason
@@ -94,6 +126,77 @@ def _refusal(name: str, given: dict[str, Any]) -> str | None:
             "predecessors, not by path counts as its formula says; "
             "torchcent.edge_betweenness(sources=, targets=) follows the formula"
         )
+    return None
+
+
+def _special(name: str, given: dict[str, Any]) -> str | None:
+    """What only some functions refuse."""
+    graph, weight = given["G"], _weight(given)
+    if name in _COMMUNITIES:
+        if graph.is_multigraph():
+            return "parallel edges: NetworkX removes them one by one"
+        if weight is not None:
+            return "weights: the edges to remove depend on the rounding of NetworkX's sums"
+        if graph.is_directed() and (name != "girvan_newman" or graph.number_of_edges() == 0):
+            return "the graph is directed, and NetworkX has no components of it"
+    if name == "shortest_path_length" and weight is not None and given["method"] == "bellman-ford":
+        return "method='bellman-ford': its order of the nodes is that of another algorithm"
+    if "reaching" in name and weight is not None:
+        return "weights: the result depends on which of several equal paths NetworkX takes"
+    tree = not graph.is_directed() and graph.number_of_edges() == len(graph) - 1
+    if name in ("barycenter", "centroid") and weight is None and tree:
+        return "the graph may be a tree, for which NetworkX has a linear algorithm"
+    if name in ("schultz_index", "gutman_index") and "weight" in graph:
+        return "a node is called 'weight', which NetworkX takes for an argument"
+    if name == "incremental_closeness_centrality" and given["prev_cc"] is None:
+        return "without prev_cc NetworkX leaves the graph changed"
+    nodes = given.get("nodelist")
+    if nodes is not None and not (len(nodes) == len(graph) and set(nodes) == set(graph)):
+        return "nodelist must hold every node once"
+    return None
+
+
+def _walk(name: str, given: dict[str, Any]) -> str | None:
+    graph = given["G"]
+    for argument in ("nodes", "nstart"):
+        if given.get(argument) is not None:
+            return f"{argument} is given: NetworkX's own"
+    if given.get("max_iter", 0) != _WALKS[name]:
+        return "max_iter is given: NetworkX's own iteration"
+    if name == "hits" and given["normalized"] is not True:
+        return "normalized must be True"
+    if name == "subgraph_centrality" and given["normalized"] is not False:
+        return "normalized must be False"
+    if graph.is_multigraph():
+        return "parallel edges add up here, but torchcent merges them"
+    if name in _UNDIRECTED and graph.is_directed():
+        return f"{name} is for undirected graphs"
+    if name in ("eigenvector_centrality", "hits") and graph.number_of_edges() == 0:
+        return "the graph has no edges"
+    if any(u == v for u, v in graph.edges()):
+        return "the graph has self-loops, which torchcent drops"
+    for argument in ("personalization", "dangling", "beta"):
+        if (reason := _masses(graph, given.get(argument), argument)) is not None:
+            return reason
+    return None
+
+
+def _masses(graph: Any, values: Any, argument: str) -> str | None:
+    """Why these are no numbers of nodes that torchcent takes."""
+    if values is None:
+        return None
+    if argument == "beta" and not isinstance(values, Mapping):
+        values = {"beta": values}
+    elif not isinstance(values, Mapping) or not set(values) <= set(graph):
+        return f"{argument} must be a dictionary of nodes"
+    elif argument == "beta" and len(values) < len(graph):
+        return "beta lacks nodes"
+    try:
+        numbers = [float(x) for x in values.values()]
+    except (TypeError, ValueError):
+        return f"{argument} holds what is no number"
+    if not all(0 <= x < math.inf for x in numbers) or not sum(numbers) > 0:
+        return f"{argument} must be finite and >= 0, and not all 0"
     return None
 
 
@@ -132,7 +235,7 @@ def _lengths(given: dict[str, Any]) -> str | None:
         return None
     if callable(weight):
         return "lengths of edges must be an attribute, not a function"
-    if _is_converted(graph, weight):
+    if _cache.holds(graph, weight):
         return None
     try:
         if isinstance(graph, BackendGraph):
@@ -142,10 +245,3 @@ def _lengths(given: dict[str, Any]) -> str | None:
     except NotImplementedError as error:
         return str(error)
     return None
-
-
-def _is_converted(graph: Any, weight: Any) -> bool:
-    """Whether the graph is in NetworkX's cache, with this attribute."""
-    cache = getattr(graph, "__networkx_cache__", None) or {}
-    made = cache.get("backends", {}).get("torchcent", {})
-    return any(isinstance(x, BackendGraph) and x.holds(weight) for x in list(made.values()))

@@ -102,13 +102,13 @@ def _of_connected(
     **options: Any,
 ) -> Tensor:  # fmt: skip
     graph = G.search(weight)
-    if not _is_connected(graph):
+    if not is_connected(graph):
         raise nx.NetworkXError(_disconnected(G, usebounds))
     with running():
         return measure(graph, engine=distance_engine(graph), progress=False, **options)
 
 
-def _is_connected(graph: torchcent.Graph) -> bool:
+def is_connected(graph: torchcent.Graph) -> bool:
     """Whether vertex 0 and every other vertex reach each other."""
     there = torchcent.reachable(graph, 0)
     return bool(there.all()) and (

@@ -23,6 +23,25 @@ _KINDS = {
 }
 
 
+class _Edges:
+    """An iterable that may be called, as ``edges`` of a NetworkX graph."""
+
+    def __init__(
+        self, nodes: list[Hashable], arrays: _networkx.Arrays, keys: list[Hashable] | None
+    ) -> None:
+        self._nodes, self._ends, self._keys = nodes, (arrays.tail, arrays.head), keys
+
+    def __call__(self) -> Iterator[tuple[Hashable, ...]]:
+        columns: list[Iterable[Hashable]] = [
+            map(self._nodes.__getitem__, vertex.tolist()) for vertex in self._ends
+        ]
+        if self._keys is not None:
+            columns.append(self._keys)
+        return zip(*columns, strict=True)
+
+    __iter__ = __call__
+
+
 class BackendGraph:
     """A NetworkX graph as arrays. NetworkX caches it until the graph is modified.
 
@@ -40,9 +59,12 @@ class BackendGraph:
         self.graph = dict(graph.graph)
         self.__networkx_cache__: dict[str, Any] = {}
         self._keys = _networkx.keys(graph, self.arrays) if graph.is_multigraph() else None
+        self._before = _networkx.predecessors(graph, self.arrays) if graph.is_directed() else None
+        self._type = type(graph).__name__
         self._weights = {name: edge_lengths(graph, self.arrays, name) for name in weights}
         self._source = graph.copy() if keep else None
         self._searched: dict[Any, Graph] = {}
+        self._lengths: dict[Any, Tensor] = {}
 
     @property
     def nodes(self) -> list[Hashable]:
@@ -62,6 +84,10 @@ class BackendGraph:
     def __len__(self) -> int:
         return len(self.nodes)
 
+    def __str__(self) -> str:
+        named = f" named {self.graph['name']!r}" if self.graph.get("name") else ""
+        return f"{self._type}{named} with {len(self)} nodes and {self.number_of_edges()} edges"
+
     def __contains__(self, node: object) -> bool:
         try:
             return node in self.arrays.number
@@ -80,15 +106,10 @@ class BackendGraph:
     def number_of_edges(self) -> int:
         return self.arrays.tail.size
 
-    def edges(self) -> Iterator[tuple[Hashable, ...]]:
+    @property
+    def edges(self) -> _Edges:
         """(u, v), or (u, v, key) in a multigraph, in the order of NetworkX."""
-        ends: list[Iterable[Hashable]] = [
-            map(self.nodes.__getitem__, vertex.tolist())
-            for vertex in (self.arrays.tail, self.arrays.head)
-        ]
-        if self._keys is not None:
-            ends.append(self._keys)
-        return zip(*ends, strict=True)
+        return _Edges(self.nodes, self.arrays, self._keys)
 
     def holds(self, weight: Hashable) -> bool:
         """Whether this edge attribute is stored, and its values are lengths."""
@@ -112,15 +133,37 @@ class BackendGraph:
     @cached_property
     def adjacency(self) -> tuple[Tensor, Tensor]:
         """CSR on the host; the neighbours of each vertex are in the order of NetworkX."""
-        rowptr = np.concatenate([[0], self.arrays.degree.cumsum()])
-        return torch.from_numpy(rowptr), torch.from_numpy(self.arrays.neighbour.astype(np.int32))
+        return _rows(self.arrays.degree, self.arrays.neighbour)
 
-    def search(self, weight: Hashable = None) -> Graph:
-        """The graph to search, on the configured device."""
-        where = device()
-        if (weight, where) not in self._searched:
-            self._searched[weight, where] = self._on_host(weight).to(where)
-        return self._searched[weight, where]
+    @cached_property
+    def predecessors(self) -> tuple[Tensor, Tensor]:
+        """Likewise, those that a search along reversed arcs reads."""
+        return self.adjacency if self._before is None else _rows(*self._before)
+
+    def lengths(self, weight: Hashable, backwards: bool = False) -> Tensor:
+        """float64, the length of each entry of `adjacency`, or `backwards` of `predecessors`."""
+        if (weight, backwards) not in self._lengths:
+            rowptr, col = (x.numpy() for x in (self.predecessors if backwards else self.adjacency))
+            graph, n = self._on_host(weight), len(self)
+            assert graph.weight is not None
+            tail, head = np.repeat(np.arange(n), np.diff(rowptr)), col.astype(np.int64)
+            proper = tail != head
+            if backwards:
+                tail, head = head, tail
+            row = np.repeat(np.arange(n), np.diff(graph.rowptr.numpy()))
+            place = np.searchsorted(row * n + graph.col.numpy(), (tail * n + head)[proper])
+            made = np.full(col.size, np.inf)
+            made[proper] = graph.weight.numpy()[place]
+            self._lengths[weight, backwards] = torch.from_numpy(made)
+        return self._lengths[weight, backwards]
+
+    def search(self, weight: Hashable = None, backwards: bool = False) -> Graph:
+        """The graph to search, on the configured device; `backwards` along reversed arcs."""
+        where, backwards = device(), backwards and self.is_directed()
+        if (weight, where, backwards) not in self._searched:
+            made = self.search(weight).reversed() if backwards else self._on_host(weight).to(where)
+            self._searched[weight, where, backwards] = made
+        return self._searched[weight, where, backwards]
 
     def _on_host(self, weight: Hashable) -> Graph:
         if (weight, None) not in self._searched:
@@ -128,7 +171,7 @@ class BackendGraph:
             length = None if weight is None else self.weight(weight)
             with refusals():
                 made = Graph.from_edge_index(index, len(self), self.is_directed(), length)
-            self._searched[weight, None] = made
+            self._searched[weight, None] = made._with_float_ties  # NetworkX adds float64 numbers
         return self._searched[weight, None]
 
     def to_networkx(self) -> nx.Graph:
@@ -148,6 +191,11 @@ class BackendGraph:
         data = zip(self.edges(), zip(*columns, strict=True), strict=True)
         made.add_edges_from((*edge, dict(attributes)) for edge, attributes in data)
         return made
+
+
+def _rows(degree: np.ndarray, neighbour: np.ndarray) -> tuple[Tensor, Tensor]:
+    rowptr = np.concatenate([[0], degree.cumsum()])
+    return torch.from_numpy(rowptr), torch.from_numpy(neighbour.astype(np.int32))
 
 
 def edge_lengths(graph: nx.Graph, made: _networkx.Arrays, name: Hashable) -> Tensor:

@@ -82,6 +82,7 @@ class Blocks:
         fixed: whether the dtype must not change.
         kept: whether the run holds its whole result.
         copies: number of additional blocks that it holds at a time.
+        aside: number of rows that it holds besides.
 
     Raises:
         MemoryError: a single source, or a block of the requested size, needs too much; also raised
@@ -91,17 +92,21 @@ class Blocks:
     def __init__(
         self, graph: Graph, sources: Tensor, engine: str, in_order: bool, dtype: torch.dtype,
         fixed: bool, kept: bool, copies: int, block_size: int | None, memory: int | None,
+        aside: int = 0,
     ) -> None:  # fmt: skip
         self.graph, self.sources, self.engine, self.dtype = graph, sources, engine, dtype
-        self._transpose = graph.transpose  # counts as memory of the graph from now on
+        # The transpose counts as memory of the graph from now on.
+        hops = graph.rowptr, graph.col, *graph.transpose
+        self.arcs: tuple[Tensor, ...] = _weighted_rows.arcs(graph) if graph.is_weighted else hops
         self._place: Tensor | None = None  # the row of each source; None: in the given order
-        self._fixed, self._kept, self._copies = fixed, kept, copies
+        self.lost = False  # whether a distance has been found that the dtype does not hold
+        self._fixed, self._kept, self._copies, self._aside = fixed, kept, copies, aside
         self._block_size, self._memory = block_size, memory
         self._limit = _room.limit(graph, memory)
         self.block = self._fit(dtype.itemsize)
         nearby = engine == "bits" and graph.device.type == "cpu" and not in_order
         if nearby and sources.numel() > FEW_LANES:
-            order = _ops.ops.clusters(graph.rowptr, graph.col, self._lanes(self.block))
+            order = _ops.ops.clusters(graph.rowptr, graph.col, self._lanes(sources.numel()))
             rank = torch.empty_like(order)
             rank[order] = torch.arange(order.numel(), device="cpu")
             self._place = torch.argsort(rank[sources])
@@ -116,7 +121,7 @@ class Blocks:
         result = self.sources.numel() * n * kept if self._kept else 0
 
         def besides(rows: int) -> int:
-            return graph.nbytes + result + self._copies * rows * row
+            return graph.nbytes + result + (self._copies * rows + self._aside) * row
 
         def need(rows: int) -> int:
             work = _rows.memory_needed(n, m, rows, graph.device)
@@ -159,7 +164,7 @@ class Blocks:
         if self.engine == "bits" and self._block_size is None and block < total:
             lanes = self._lanes(block)
             block -= block % lanes if block > lanes else 0
-        self._workspace = self._limit - besides(block)
+        self.workspace = self._limit - besides(block)
         return block
 
     def _lanes(self, rows: int) -> int:
@@ -207,48 +212,55 @@ class Blocks:
 
         Returns False if they need a larger dtype; the run has been changed to it.
         """
-        graph, sources = self.graph, self.sources[first : first + count]
+        sources = self.sources[first : first + count]
         place = None
         if placed and self._place is None:
             out = out[first : first + count]
         elif placed:
             place = self.rows(first, count)
-        control = _codes.control(self._workspace, first)
+        control = _codes.control(self.workspace, first)
         overflow = False
 
         def work() -> None:
             nonlocal overflow
-            if graph.is_weighted:
-                self._weighted(sources, out, control)
-                return
-            if self.engine == "tensor":
-                overflow = _rows.distances(graph.rowptr, graph.col, sources, out)
-                return
-            overflow = bool(
-                _ops.ops.distances(
-                    graph.rowptr, graph.col, *self._transpose, sources, out, control,
-                    self._threads(count), place,
-                )
-            )  # fmt: skip
+            overflow = self.fill(self.arcs, sources, out, control, place)
 
         if self.quick or self.engine == "tensor":
             work()
         else:
-            watched(on_device(work, graph.device), control, bar)
+            watched(on_device(work, self.graph.device), control, bar)
         if overflow:
-            self._widen(sources)
+            self.refuse_if_fixed(sources)
+            self.widen()
             return False
         bar.update(first + count - bar.n)
         return True
 
-    def _weighted(self, sources: Tensor, out: Tensor, control: Tensor) -> None:
+    def fill(
+        self, arcs: tuple[Tensor, ...], sources: Tensor, out: Tensor, control: Tensor,
+        place: slice | Tensor | None = None,
+    ) -> bool:  # fmt: skip
+        """Computes rows from `arcs`, those of the run or a copy of them on another device.
+
+        Returns whether a distance does not fit the dtype; the rows are then incomplete.
+        """
+        if self.graph.is_weighted:
+            self._weighted(arcs, sources, out, control)
+            return False
+        if self.engine == "tensor":
+            return _rows.distances(arcs[0], arcs[1], sources, out)
+        threads = self._threads(sources.numel())
+        return bool(_ops.ops.distances(*arcs, sources, out, control, threads, place))
+
+    def _weighted(
+        self, arcs: tuple[Tensor, ...], sources: Tensor, out: Tensor, control: Tensor
+    ) -> None:
         """Computes the rows of these sources by weights, in the dtype of the run."""
         graph = self.graph
         launch = _codes.Launch(self._threads(sources.numel()))
         scale, floating = graph.scale, self.dtype.is_floating_point
-        plain = self.dtype == scale.dtype and (scale.whole or floating)
-        found = out if plain else _weighted_rows.empty(graph, sources.numel())
-        arcs = _weighted_rows.arcs(graph)
+        plain = self.dtype == scale.dtype and (scale.whole or (floating and scale.per_one == 1))
+        found = out if plain else _weighted_rows.empty(graph, sources.numel(), sources.device)
         _weighted_rows.fill(arcs, self.engine, sources, found, control, launch)
         if plain:
             return
@@ -267,7 +279,8 @@ class Blocks:
             found = torch.where(reached, found, -1)
         out.copy_(found)
 
-    def _widen(self, sources: Tensor) -> None:
+    def refuse_if_fixed(self, sources: Tensor) -> None:
+        """Raises OverflowError for rows that do not fit the dtype, if that must not change."""
         limit = torch.iinfo(self.dtype).max
         if self._fixed:
             reach = ((s, self._depth(s)) for s in sources.tolist())
@@ -276,7 +289,11 @@ class Blocks:
                 f"a distance of {depth} from vertex {source} does not fit {self.dtype}, which "
                 f"holds {limit} at most; use dtype='auto' or {narrowest(depth)}"
             )
-        narrow, self.dtype = self.dtype, narrowest(limit + 1)
+
+    def widen(self) -> None:
+        """Changes to the next wider dtype."""
+        self.lost = False
+        narrow, self.dtype = self.dtype, narrowest(torch.iinfo(self.dtype).max + 1)
         self.block = self._fit(narrow.itemsize + self.dtype.itemsize)
 
     def _depth(self, source: int) -> int:
@@ -313,7 +330,7 @@ def streamed(run: Blocks, target: Target, bar: tqdm) -> None:
     """Sends all rows to the target; a block is copied and written while the next is computed."""
     total, done = run.shape[0], 0
     with ThreadPoolExecutor(1) as writer:
-        stages = [_Stage(run, target) for _ in range(2)]
+        stages = [Stage(run, target) for _ in range(2)]
         while done < total:
             stages[0].wait()
             count = min(total - done, run.block)
@@ -325,19 +342,19 @@ def streamed(run: Blocks, target: Target, bar: tqdm) -> None:
                 stages[1].wait()
                 stages.clear()  # before the larger ones are allocated
                 target.widen(run.dtype, run.kept(done))
-                stages = [_Stage(run, target) for _ in range(2)]
+                stages = [Stage(run, target) for _ in range(2)]
         for stage in stages:
             stage.wait()
 
 
-class _Stage:
+class Stage:
     """A block on its way to the target.
 
     It consists of the memory where it is computed and, for a graph on CUDA, pinned host memory.
     """
 
-    def __init__(self, run: Blocks, target: Target) -> None:
-        device = run.graph.device
+    def __init__(self, run: Blocks, target: Target, device: torch.device | None = None) -> None:
+        device = device or run.graph.device
         cuda = device.type == "cuda"
         self.computed = run.empty(run.block, device)
         self._target = target

@@ -11,14 +11,14 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.engines import _hops
-from torchcent.engines._tensor import _closure
 from torchcent.graph import Graph, _csr
-from torchcent.graph._arguments import as_graph
-from torchcent.runtime import _codes, _memory, _ops
-from torchcent.runtime._watch import progress_bar, watched
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.pairs import _columns
+from torchcent.runtime import _memory, _ops
+from torchcent.scale._arguments import Folder, scale_of, shown
+from torchcent.scale._group import GroupLike
 
 BLOCK = 512  # columns of a block; fixed in csrc/graph/cpu/closure.cpp
-_INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar do not pay off
 _PER_NODE, _PER_SLOT = 64, 64  # upper bound of the bytes for finding components and their arcs
 _CHUNK = 2**24  # entries of a dense matrix that are computed at a time
 
@@ -135,14 +135,16 @@ class Closure:
 
 @_memory.reported
 def transitive_closure(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
     reflexive: bool | None = False,
     memory: int | None = None,
     progress: bool | None = None,
+    checkpoint: Folder = None,
+    group: GroupLike = None,
 ) -> Closure:
     r"""Computes the transitive closure: all pairs (u, v) with a path from u to v, as packed bits.
 
@@ -165,6 +167,10 @@ def transitive_closure(
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
+        checkpoint: a folder that keeps what is finished, so that a run that was killed continues
+            with the next call with the same arguments (docs/scale.md).
+        group: a process group of torch.distributed, or "world": all ranks call with the same graph,
+            share the columns, and have the result (docs/scale.md).
 
     Returns:
         Closure on the device of the graph: :meth:`Closure.reaches`, :meth:`Closure.row`,
@@ -176,6 +182,7 @@ def transitive_closure(
         MemoryError: `memory` is too small; the message states both amounts. Raised before the bits
             are computed.
         NotImplementedError: edge_weight is given.
+        ValueError: `checkpoint` is the folder of another run; the message names what differs.
 
     The time is O(n + m) for the components, then O(a c / 64) with c components that others reach
     and a arcs between components. The memory is at most c^2 / 16 bytes if every component has a row
@@ -203,6 +210,9 @@ def transitive_closure(
     if progress is not None:
         check.flag(progress, "progress")
     asked = check.byte_budget(memory)
+    scale = scale_of(graph, checkpoint, None, group)
+    if scale is not None:
+        scale.begin(graph, {"measure": "transitive_closure"})
 
     component, acyclic, sinks, columns = _condensation(graph)
     rowptr, col = acyclic
@@ -218,7 +228,11 @@ def transitive_closure(
     words = torch.from_numpy(np.empty(size_of_words, np.int64))  # NumPy asks for huge pages
     reached = torch.zeros(placed, dtype=torch.int64, device="cpu")
     size = torch.bincount(component)
-    _fill(acyclic, size, base, sinks, columns, words, reached, progress)
+    table = _columns.Table(acyclic, size, base, sinks, columns, block, words, reached)
+    if scale is not None and _ops.available and columns:
+        _columns.shared(table, shown(scale, progress), scale)
+    else:
+        _columns.fill(table, shown(scale, progress))
 
     if reflexive is False:
         loop = (size > 1)[component] & graph.directed
@@ -234,7 +248,7 @@ def transitive_closure(
 
 @_memory.reported
 def reachable(
-    edge_index: Tensor | Graph,
+    edge_index: GraphLike,
     sources: int | Tensor,
     *,
     num_nodes: int | None = None,
@@ -313,27 +327,3 @@ def _layout(placed: int, sinks: int, columns: int, block: int) -> tuple[Tensor, 
     first, width = low.clamp(min=sinks), block // 64
     end = (width * (placed - first)).cumsum(0)
     return end - width * placed, int(end[-1]) if columns else 0
-
-
-def _fill(
-    acyclic: tuple[Tensor, Tensor], size: Tensor, base: Tensor, sinks: int, columns: int,
-    words: Tensor, reached: Tensor, progress: bool | None,
-) -> None:  # fmt: skip
-    rowptr, col = acyclic
-    quick = float(col.numel()) * columns < _INLINE_WORK
-    control = _codes.control()
-
-    def work() -> None:
-        _ops.ops.closure(
-            rowptr, col, size, base, sinks, columns, words, reached, control,
-            torch.get_num_threads(),
-        )  # fmt: skip
-
-    with progress_bar(columns, "transitive_closure", progress, quick, "columns") as bar:
-        if not _ops.available:
-            _closure.closure(rowptr, col, size, sinks, columns, words, reached)
-        elif quick:
-            work()
-        else:
-            watched(work, control, bar)
-        bar.update(columns - bar.n)

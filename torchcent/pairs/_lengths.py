@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,17 +13,21 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check import _weights as check_weights
-from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.engines._request import Request
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.io._files import replacing
-from torchcent.pairs import _blocks, _npy
+from torchcent.pairs import _blocks, _npy, _shared
+from torchcent.pairs._blocks import MEASURE
+from torchcent.pairs._files import check_zarr
 from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
+from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
 def shortest_path_lengths(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     directed: bool | None = None,
@@ -35,7 +39,10 @@ def shortest_path_lengths(
     engine: str = "auto",
     memory: int | None = None,
     progress: bool | None = None,
-) -> Tensor | np.memmap | Iterator[tuple[Tensor, Tensor]]:
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
+) -> Tensor | np.memmap | Any:
     r"""Distances from each source to every vertex: all pairs, or some rows.
 
     .. math:: D_{iv} = d(s_i, v), \quad -1 \text{ where there is no path from } s_i \text{ to } v
@@ -48,17 +55,20 @@ def shortest_path_lengths(
     memory, as large as `memory` allows.
 
     Args:
-        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, duplicate arcs are merged.
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged.
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
-            arcs the smallest weight counts. A Graph has its own weights.
+            arcs the smallest weight counts. For a graph of another library it may be the name of
+            its weights (docs/inputs.md). A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
         directed: None uses the arcs as given (for a Graph, its own setting); False adds missing
             reverse arcs.
         sources: None for all vertices, or a tensor of k distinct ones; row i belongs to sources[i].
         out: None for a new tensor; a tensor [k, n] to fill, contiguous, of one of the dtypes below,
-            on the device of the graph or on the host; or the name of a .npy file. The file appears
-            when it is complete. After an error or Ctrl-C there is no file, or the previous one.
+            on the device of the graph or on the host; or the name of a .npy file, or of a .zarr
+            array (compressed; needs the zarr package). The file appears when it is complete. After
+            an error or Ctrl-C there is no file, or the previous one.
         dtype: "auto" selects the narrowest of torch.int8, torch.int16 and torch.int32 that holds
             all distances of the result; or one of these. With weights "auto" selects torch.int32 if
             all weights are whole numbers and (n - 1) times the largest is below 2^30, else
@@ -72,10 +82,19 @@ def shortest_path_lengths(
             result, unless it is a file, a given tensor, or returned in blocks.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
+        checkpoint: a folder that records which rows are finished, so that a run that was killed
+            continues with the next call with the same arguments (docs/scale.md). The rows
+            themselves are in the file that `out` names, under a temporary name in the same folder,
+            else in `checkpoint`.
+        devices: several devices of the kind of the graph's, such as ["cuda:0", "cuda:1"], or "all":
+            they share the searches. None uses that of the graph (docs/scale.md).
+        group: a process group of torch.distributed, or "world": all ranks call with the same graph
+            and arguments, share the searches, and have the result. Each writes its rows to the same
+            file, in a folder that all ranks share (docs/scale.md).
 
     Returns:
         - Tensor [k, n] on the device of the graph, or `out` if that is a tensor;
-        - for a file, numpy.memmap [k, n], opened for reading;
+        - for a .npy file, numpy.memmap [k, n], for .zarr zarr.Array, opened for reading;
         - with blocks=True, an iterator over pairs (sources [b], distances [b, n]) in the order of
           the rows. With dtype="auto" a block may have a wider dtype than those before it.
 
@@ -88,6 +107,8 @@ def shortest_path_lengths(
             dtype. The contents of a given tensor are then undefined.
         OSError, FileNotFoundError: the disk has too little space for the file, or its directory
             does not exist. Raised before any computation.
+        ImportError: a .zarr array without the zarr package; the message names the extra.
+        ValueError: `checkpoint` is the folder of another run; the message names what differs.
 
     The time is at most O(k (n + m)), with weights O(k (m + n log n)). The result has k n entries
     and is deterministic.
@@ -123,11 +144,19 @@ def shortest_path_lengths(
     rows = torch.arange(graph.num_nodes, device=graph.device) if chosen is None else chosen
     shape = rows.numel(), graph.num_nodes
     target = check_pairs.distance_out(out, shape, asked, graph.device, known)
-    if check.flag(blocks, "blocks") and out is not None:
-        raise ValueError("blocks=True returns an iterator over blocks; leave out=None")
+    scale = scale_of(graph, checkpoint, devices, group)
+    if check.flag(blocks, "blocks"):
+        given = {"out": out, "checkpoint": checkpoint, "devices": devices, "group": group}
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"blocks=True returns an iterator over blocks; leave {name}=None")
+    if isinstance(target, Path) and target.suffix == ".zarr":
+        check_zarr(target)
+        scale = scale or Scale()
     size = check.positive(block_size, "block_size")
     way = check_weights.engine(engine, graph, check.ROW_ENGINES, check_weights.ROW_ENGINES)
     budget = check.byte_budget(memory)
+    request = Request(MEASURE.name, way, sources=chosen, memory=budget, scale=scale)
     way = _blocks.engine_for(way, graph, rows.numel(), budget)
     if progress is not None:
         check.flag(progress, "progress")
@@ -137,16 +166,25 @@ def shortest_path_lengths(
     start = asked or _blocks.narrowest(_blocks.depth_at_least(graph, chosen))
     elsewhere = isinstance(target, Path) or (target is not None and target.device != graph.device)
     kept, copies = target is None and not blocks, 2 if elsewhere or blocks else 0
+    in_order = blocks or (isinstance(target, Path) and target.suffix == ".zarr")
+    aside = 0  # results of units on their way to rank 0
+    if scale is not None and not isinstance(target, Path):
+        aside = 2 * max(_shared.sizes(way, graph, rows.numel()))
     run = _blocks.Blocks(
-        graph, rows, way, blocks, start, asked is not None, kept, copies, size, budget
+        graph, rows, way, in_order, start, asked is not None, kept, copies, size, budget, aside
     )
+    if scale is not None:
+        request.begin(graph)
+        if isinstance(target, Path):
+            return _shared.file(run, target, scale, shown(scale, progress))
+        return _shared.tensor(run, target, scale, shown(scale, progress))
     if blocks:
         return _blocks.one_by_one(run, progress)
     if isinstance(target, Path):
         _npy.check_space(target, shape, start)
         with replacing(target) as file, run.bar(progress) as bar:
             _blocks.streamed(run, _npy.NpyRows(file, target, shape, start), bar)
-        found: Tensor | np.memmap | Iterator[tuple[Tensor, Tensor]] = np.load(target, mmap_mode="r")
+        found: np.memmap = np.load(target, mmap_mode="r")
         return found
     with run.bar(progress) as bar:
         if target is None:

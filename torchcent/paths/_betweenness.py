@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
@@ -19,8 +19,8 @@ from torchcent.scale._group import GroupLike
 
 @_memory.reported
 def betweenness(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -32,6 +32,7 @@ def betweenness(
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -52,10 +53,12 @@ def betweenness(
     targets those of ``betweenness_centrality_subset``.
 
     Args:
-        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), or a Graph.
-            Self-loops are dropped, duplicate arcs are merged.
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged.
         edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
-            arcs the smallest weight counts. A Graph has its own weights.
+            arcs the smallest weight counts. For a graph of another library it may be the name of
+            its weights (docs/inputs.md). A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
             graph and normalised by its size. `sources` and `targets` name vertices of the union; an
@@ -71,10 +74,13 @@ def betweenness(
         targets: count only paths that end at one of these vertices. `sources` (default: all) are
             then the vertices where paths begin, and nothing is extrapolated.
         generator: for drawing pivots; None uses torch's global generator.
-        tie_tolerance: for weighted paths. With 0, paths are equally short if their lengths, summed
-            from the source in float64, are equal, as in NetworkX: 0.1 + 0.2 is longer than 0.15 +
-            0.15. With t > 0, an arc (u, v) of length w may be on a shortest path if d(u) < d(v) and
-            d(u) + w <= (1 + t) d(v); 1e-9 compensates for rounding.
+        tie_tolerance: for weighted paths. With 0, paths are equally short if their lengths are
+            equal, see `ties`. With t > 0, an arc (u, v) of length w may be on a shortest path if
+            d(u) < d(v) and d(u) + w <= (1 + t) d(v); 1e-9 compensates for rounding.
+        ties: "decimal" computes with decimal weights of up to 6 digits behind the point as they are
+            written, so that 0.1 + 0.2 is as long as 0.15 + 0.15. "float" sums the float64 numbers
+            next to them from the source, as NetworkX does: 0.1 + 0.2 is then longer. Other weights
+            are always summed in float64.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
         engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
             "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with weights
@@ -132,7 +138,9 @@ def betweenness(
         Freeman 1977; Brandes 2001, "A faster algorithm for betweenness centrality";
         Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     request = request_of(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
@@ -143,8 +151,8 @@ def betweenness(
 
 @_memory.reported
 def stress(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -155,6 +163,7 @@ def stress(
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -186,7 +195,9 @@ def stress(
     Source:
         Shimbel 1953; Brandes 2008, section 3.7.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     request = request_of(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
@@ -197,8 +208,8 @@ def stress(
 
 @_memory.reported
 def edge_betweenness(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     num_nodes: int | None = None,
     batch: Tensor | None = None,
@@ -209,6 +220,7 @@ def edge_betweenness(
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -242,7 +254,9 @@ def edge_betweenness(
     Source:
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     request = request_of(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
@@ -252,7 +266,8 @@ def edge_betweenness(
     slot = graph.slot
     if of_slot.numel() == 0:
         return of_slot.new_zeros(slot.numel(), dtype=request.dtype)
-    return of_slot[slot].masked_fill_(slot < 0, 0).to(request.dtype)  # self-loops have slot -1
+    scores = of_slot.index_select(0, slot.clamp(min=0))
+    return scores.masked_fill_(slot < 0, 0).to(request.dtype)  # self-loops have slot -1
 
 
 def request_of(

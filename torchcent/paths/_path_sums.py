@@ -20,7 +20,7 @@ def scores(graph: Graph, request: Request) -> Tensor:
     found = sums(graph, request)
     per_slot = MEASURES[request.measure].per_slot
     if per_slot and not graph.directed:
-        found = found + found[graph.reverse_slot]
+        found = found + found.index_select(0, graph.reverse_slot)
     return of_request(found, graph, request)
 
 

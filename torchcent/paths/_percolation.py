@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.graph import Graph
-from torchcent.graph._arguments import as_graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
 from torchcent.runtime import _memory
@@ -19,8 +18,8 @@ from torchcent.scale._group import GroupLike
 
 @_memory.reported
 def percolation(
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     states: Tensor,
     num_nodes: int | None = None,
@@ -28,6 +27,7 @@ def percolation(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     tie_tolerance: float = 0.0,
+    ties: str = "decimal",
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     strategy: str = "auto",
@@ -74,7 +74,9 @@ def percolation(
         Piraveenan, Prokopenko and Hossain 2013, "Percolation centrality: quantifying graph-
         theoretic impact of nodes during percolation in networks".
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
     request = request_of(
         graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
         (engine, strategy, warp_size), memory, progress, reduce,

@@ -35,12 +35,41 @@ def numbers(values: Any, name: str, size: int | None = None, finite: bool = Fals
     return array
 
 
-def labels(values: Any, size: int) -> Any:
+def points(values: Any) -> np.ndarray:
+    """Positions [n, 2] as float64."""
+    if isinstance(values, Tensor):
+        dense(values, "positions")
+        values = values.detach().cpu().numpy()
+    array = np.asarray(values)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"positions must be real numbers, got {shortened(values)}")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"positions must have shape [n, 2], got {list(array.shape)}")
+    return array.astype(np.float64)
+
+
+def edge_index(values: Any, size: int) -> np.ndarray:
+    """int64 [2, E] with numbers of vertices."""
+    if isinstance(values, Tensor):
+        dense(values, "edge_index")
+        values = values.detach().cpu().numpy()
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"edge_index must hold integers, got {shortened(values)}")
+    if array.ndim != 2 or array.shape[0] != 2:
+        raise ValueError(f"edge_index must have shape [2, E], got {list(array.shape)}")
+    if array.size and not 0 <= array.min() <= array.max() < size:
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise ValueError(f"edge_index holds {wrong}, but positions has {size} vertices")
+    return array.astype(np.int64)
+
+
+def labels(values: Any, size: int, of: str = "scores") -> Any:
     """Names [n]; the vertex numbers if None."""
     names = np.arange(size) if values is None else values
     names = sequence(names, "labels")
     if len(names) != size:
-        raise ValueError(f"labels has {len(names)} entries, but scores has {size}")
+        raise ValueError(f"labels has {len(names)} entries, but {of} has {size}")
     array = np.empty(size, object)
     for v, name in enumerate(names):
         array[v] = name

@@ -13,6 +13,7 @@ from torch import Tensor
 from torchcent.clustering._clustering import Clustering
 from torchcent.clustering._mcl import clustering_quality
 from torchcent.graph import Graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
 from torchcent.io import replacing
 from torchcent.plots import _check as check_plot
 from torchcent.plots._scores import (
@@ -32,8 +33,8 @@ _BINS = 320  # bins of the matrix in each dimension
 
 def plot_clusterings(
     clusterings: Clustering | Sequence[Clustering],
-    edge_index: Tensor | Graph,
-    edge_weight: Tensor | None = None,
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
     *,
     directed: bool | None = None,
     path: str | os.PathLike[str],
@@ -67,6 +68,10 @@ def plot_clusterings(
     suffix = check_plot_path(path)
     several = check_plot.clusterings(clusterings)
     where = check_plot.text(where, "where")
+    if not isinstance(edge_index, Graph):
+        edge_index, _, directed, edge_weight, *_ = as_arcs(
+            edge_index, several[0].num_nodes, directed, edge_weight
+        )
     # Computed also for a single clustering, so that invalid arguments raise the same errors.
     clustering_quality(
         several[0], edge_index, edge_weight, num_nodes=several[0].num_nodes, directed=directed

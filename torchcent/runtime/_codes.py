@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -122,4 +123,4 @@ def control(room: int = 0, done: int = 0) -> Tensor:
     job sets it to -1 if that was too little); WORK, the number of slots read, if the operator
     counts them.
     """
-    return torch.tensor([0, done, room, 0], dtype=torch.int64, device="cpu")
+    return torch.from_numpy(np.array([0, done, room, 0], dtype=np.int64))

@@ -33,7 +33,7 @@ def show_config() -> str:
     rows = {
         "torchcent": __version__,
         "torch": f"{torch.__version__} (CUDA {'yes' if torch.cuda.is_available() else 'no'})",
-        "extension": "yes" if _ops.available else "no (tensor engine only)",
+        "extension": "yes" if _ops.available else f"no, tensor engine only: {_ops.without}",
         "kernels": (_ops.simd or "none") + (", CUDA" if _ops.cuda else ""),
         "threads": str(torch.get_num_threads()),
         "optional": ", ".join(found) or "none",

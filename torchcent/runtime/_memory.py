@@ -12,6 +12,8 @@ from typing import ParamSpec, TypeVar
 
 import torch
 
+from torchcent.runtime import _compiling
+
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
@@ -27,8 +29,9 @@ _GPU = r"\bGPU (\d+)"
 _OF_HOST = r"DefaultCPUAllocator|bad_alloc|[Uu]nable to allocate"
 
 # Smaller builds are not checked against the free memory, because the query takes longer: up to a
-# millisecond on CUDA.
+# millisecond on CUDA. The same holds for runs on small graphs on the CPU.
 _SMALL = {"cpu": 2**24, "cuda": 2**28}
+SMALL_RUN = {"cpu": 2**24}
 
 
 def budget(memory: int | None, device: torch.device, held: int = 0) -> int:
@@ -57,7 +60,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     """Decorates public functions: converts allocation failures to a MemoryError of our wording.
 
     They occur if the system has less memory than it reported, or if memory= allows more than
-    exists.
+    exists. torch.compile breaks its graph at these functions.
     """
 
     @functools.wraps(function)
@@ -80,6 +83,7 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
                 "less at a time"
             ) from None
 
+    _compiling.outside(call)
     return call
 
 

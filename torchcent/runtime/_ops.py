@@ -41,9 +41,16 @@ def _load(library: Path) -> None:
         )
 
 
-if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
-    # Another build of the same sources, such as one made by tools/sanitize.py.
-    _library = Path(os.environ.get("TORCHCENT_LIBRARY") or PACKAGE / "_C.abi3.so")
+# Another build of the same sources, such as one made by tools/sanitize.py.
+_library = Path(os.environ.get("TORCHCENT_LIBRARY") or PACKAGE / "_C.abi3.so")
+
+without: str | None = None
+"""Why there is no compiled extension; None where it is loaded."""
+if os.environ.get("TORCHCENT_NO_EXTENSION", "") not in ("", "0"):
+    without = "TORCHCENT_NO_EXTENSION is set"
+elif not _library.exists() and (PACKAGE / "installed_without_extension").exists():
+    without = "installed with TORCHCENT_NO_EXTENSION=1"
+else:
     try:
         _load(_library)
         simd = ("portable", "avx2", "avx512")[ops.simd()]
@@ -52,8 +59,8 @@ if os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0"):
             f"torchcent's compiled library {_library.name} could not be loaded: {error}. "
             "Build it with `pip install .` in a checkout, with torch>=2.10 installed and g++ at "
             "hand; inside a checkout only `pip install -e .` puts it where it can be found. "
-            "With TORCHCENT_NO_EXTENSION=1 in the environment torchcent runs without it, on "
-            'engine="tensor" alone.'
+            "With TORCHCENT_NO_EXTENSION=1 in the environment, of the installation or of the "
+            'program, torchcent runs without it, on engine="tensor" alone.'
         ) from error
 
 available = simd is not None
@@ -131,6 +138,10 @@ def _fake_slot_weights(
     ids: Tensor, weight: Tensor, rowptr: Tensor, col: Tensor, *_: object
 ) -> Tensor:
     return _sized(rowptr, col.numel(), torch.float64)
+
+
+def _fake_weight_digits(weight: Tensor, most: int = 0) -> Tensor:
+    return _sized(weight, 3, torch.float64)
 
 
 def _fake_stored_fault(rowptr: Tensor, *_: object) -> Tensor:
@@ -283,6 +294,7 @@ if available:
         "csr": _fake_csr,
         "slots": _fake_slots,
         "slot_weights": _fake_slot_weights,
+        "weight_digits": _fake_weight_digits,
         "stored_fault": _fake_stored_fault,
         "transpose": _fake_transpose,
         "reverse_slots": _fake_reverse_slots,
@@ -310,6 +322,8 @@ if available:
         "distances": _fake_flag,
         "search_summary": _fake_search_summary,
         "search_order": _fake_in_place,
+        "length_order": _fake_in_place,
+        "divide": _fake_numbers,
         "path_dependency": _fake_flag,
         "chain_dependency": _fake_flag,
         "weighted_dependency": _fake_flag,

@@ -161,7 +161,8 @@ def progress_bar(
 
 def show_done(bar: tqdm, control: Tensor) -> None:
     """Lets a bar show the completed sources."""
-    bar.update(int(control[..., DONE].sum()) - bar.n)
+    if not bar.disable:
+        bar.update(int(control[..., DONE].sum()) - bar.n)
 
 
 def start_at(bar: tqdm, done: int) -> None:

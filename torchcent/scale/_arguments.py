@@ -12,7 +12,7 @@ import torch
 from torchcent.check import _devices as check_devices
 from torchcent.check import _files as check_files
 from torchcent.scale import _digest
-from torchcent.scale._group import Group, group_of, publish
+from torchcent.scale._group import Group, agree_on, group_of, publish
 from torchcent.scale._ledger import Ledger
 
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ class Scale:
     searches: int = 0
 
     @property
+    def keeps(self) -> bool:
+        """Whether there is a ledger, perhaps of another rank."""
+        return self.checkpoint is not None
+
+    @property
     def leads(self) -> bool:
         """Whether this process has the sums."""
         return self.group is None or self.group.rank == 0
@@ -55,11 +60,13 @@ class Scale:
         """
         if self.key is not None or (self.checkpoint is None and self.group is None):
             return
-        self.key = _digest.plain(
-            {**_digest.of_machine(graph.device), "graph": _digest.of_graph(graph), **request}
-        )
+        ties = {"ties": "float"} if graph._float_ties else {}
+        about = {**_digest.of_machine(graph.device), "graph": _digest.of_graph(graph), **ties}
+        self.key = _digest.plain({**about, **request})
         if self.group is not None:
             self.group.begin()
+            with publish(self.group):
+                agree_on(self.group, "run", self.key)
         if self.checkpoint is not None and self.leads:
             with publish(self.group):
                 self.ledger = Ledger(self.checkpoint, self.key)

@@ -19,6 +19,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from torchcent.check._values import shortened
+from torchcent.scale._digest import difference
 
 #: a process group, all ranks ("world"), or this process alone (None)
 GroupLike: TypeAlias = "dist.ProcessGroup | Literal['world'] | None"
@@ -127,6 +128,21 @@ class Group:
         """Begins the next call of this group, on all ranks."""
         self._call = f"torchcent/{self.pg.group_name}/{next(self._calls)}"
 
+    def told(self, name: str, value: Any = None) -> Any:
+        """The value that rank 0 gives, on all ranks; ends, too, when a rank has reported an error.
+
+        Unlike a collective, it lets rank 0 go on at once.
+        """
+        channel = self.channel(name)
+        if self.rank == 0:
+            channel.set("value", value)
+            return value
+        while not channel.has("value"):
+            if (error := self.failure()) is not None:
+                raise error
+            time.sleep(_LOOK_SECONDS / 100)
+        return channel.get("value")
+
     def report(self, error: BaseException) -> None:
         """Tells the other ranks that this one has failed."""
         if not isinstance(error, Stopped):
@@ -148,7 +164,9 @@ class Group:
 
     def broadcast(self, tensor: Tensor) -> None:
         """Overwrites a tensor with that of rank 0, on all ranks."""
-        dist.broadcast(tensor, group=self.pg, group_src=0)
+        if tensor.numel():
+            group = self.host if tensor.device.type == "cpu" else self.pg
+            dist.broadcast(_as_bytes(tensor), group=group, group_src=0)
 
     def broadcast_object(self, value: Any) -> Any:
         """The object of rank 0, on all ranks."""
@@ -226,6 +244,11 @@ class Group:
         self.agree(failed)
 
 
+def _as_bytes(tensor: Tensor) -> Tensor:
+    """The memory of a contiguous tensor: no backend takes every dtype."""
+    return tensor.view(-1).view(torch.uint8)
+
+
 def agreed(group: Group | None) -> AbstractContextManager[None]:
     """`Group.agreed`; of this process alone, the block as it is."""
     return nullcontext() if group is None else group.agreed()
@@ -238,6 +261,16 @@ def _portable(error: BaseException | None) -> BaseException | None:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
+
+
+def agree_on(group: Group, name: str, key: dict[str, object]) -> None:
+    """Raises ValueError, with what differs, where this rank has another key than rank 0."""
+    differs = difference(group.told(name, key), key)
+    if differs:
+        raise ValueError(
+            f"rank {group.rank} would run another search than rank 0: {name} is {differs}; all "
+            "ranks must call with the same graph and arguments"
+        )
 
 
 class Stopped(RuntimeError):
@@ -279,12 +312,14 @@ class Channel:
 
     def send(self, tensor: Tensor) -> None:
         """Sends a tensor of the host to rank 0."""
-        dist.send(tensor, group=self.group.host, group_dst=0)
+        if tensor.numel():
+            dist.send(_as_bytes(tensor), group=self.group.host, group_dst=0)
 
     def receive(self, like: Tensor, rank: int) -> Tensor:
         """A tensor of this shape and dtype from another rank, on the host."""
         found = torch.empty_like(like, device="cpu", memory_format=torch.contiguous_format)
-        dist.recv(found, group=self.group.host, group_src=rank)
+        if found.numel():
+            dist.recv(_as_bytes(found), group=self.group.host, group_src=rank)
         return found
 
 

@@ -15,7 +15,7 @@ import os
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -37,13 +37,63 @@ _command: ContextVar[dict[str, object] | None] = ContextVar("_command", default=
 
 
 @contextmanager
-def recording(command: dict[str, object]) -> Iterator[None]:
+def recording(command: dict[str, object] | None) -> Iterator[None]:
     """Lets ledgers that are opened in this block record a command, by which the run continues."""
     token = _command.set(command)
     try:
         yield
     finally:
         _command.reset(token)
+
+
+@contextmanager
+def parts(folder: str | None, names: Sequence[str], leads: bool) -> Iterator[dict[str, str | None]]:
+    """Lets a command that makes several calls keep a ledger of each, within one folder.
+
+    The folder holds the command; the ledgers within it record none. Only the process that leads
+    writes.
+
+    Raises:
+        ValueError: the folder holds something else.
+        OSError: it cannot be written to.
+    """
+    if folder is None:
+        yield dict.fromkeys(names)
+        return
+    if leads:
+        path = _made(folder)
+        others = {each.name for each in path.iterdir()} - {COMMAND, *names}
+        others -= {each.name for each in _records.temporaries(path)}
+        if others:
+            raise ValueError(
+                f"checkpoint={folder!r} is not of this command: it holds {min(others)!r}; "
+                "accepted: a new or empty folder, or that of the same command"
+            )
+        if (command := _command.get()) is not None:
+            with replacing(str(path / COMMAND), durable=True) as (file, _):
+                _records.write_record(file, command)
+    with recording(None):
+        yield {name: os.path.join(folder, name) for name in names}
+
+
+def _made(folder: str) -> Path:
+    """The folder, which is made if there is none."""
+    try:
+        path = Path(os.path.realpath(folder))
+        if path.exists() and not path.is_dir():
+            raise ValueError(
+                f"checkpoint={str(folder)!r} is a file; accepted: a new or empty folder, or the "
+                "ledger of the same run"
+            )
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+    except UnicodeError as error:
+        raise ValueError(f"checkpoint={shortened(folder)} is no path: {error}") from None
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"checkpoint={shortened(folder)}: the folder cannot be made ({error.strerror})",
+        ) from None
 
 
 class Ledger:
@@ -55,21 +105,7 @@ class Ledger:
     """
 
     def __init__(self, folder: str, key: Key) -> None:
-        try:
-            self.folder = Path(os.path.realpath(folder))
-            if self.folder.exists() and not self.folder.is_dir():
-                raise ValueError(
-                    f"checkpoint={str(folder)!r} is a file; accepted: a new or empty folder, or "
-                    "the ledger of the same run"
-                )
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except UnicodeError as error:
-            raise ValueError(f"checkpoint={shortened(folder)} is no path: {error}") from None
-        except OSError as error:
-            raise OSError(
-                error.errno,
-                f"checkpoint={shortened(folder)}: the folder cannot be made ({error.strerror})",
-            ) from None
+        self.folder = _made(folder)
         own, found = plain({"format": _FORMAT, **key}), None
         try:
             found = _records.header(self.folder)

@@ -10,7 +10,8 @@ from torchcent.scale._records import COMMAND, HEADER, About, Damage
 
 
 class Progress(NamedTuple):
-    """A search that has begun: finished and all units, sources, and seconds of work."""
+    """A search that has begun: finished and all units, sources (or `what` else), and seconds of
+    work."""
 
     name: str
     units: int
@@ -18,6 +19,7 @@ class Progress(NamedTuple):
     done: int
     total: int
     seconds: float
+    what: str = "sources"
 
     @property
     def remaining(self) -> float:
@@ -95,7 +97,7 @@ def _progress(files: dict[int | None, About]) -> Progress:
     return Progress(
         str(any_of.search.get("search")) + _engine(any_of.search),
         first + len(later), any_of.of, sum(about.done for about in counted), any_of.total,
-        sum(about.seconds for about in counted),
+        sum(about.seconds for about in counted), str(any_of.search.get("what", "sources")),
     )  # fmt: skip
 
 

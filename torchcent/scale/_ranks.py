@@ -41,7 +41,8 @@ class Service(threading.Thread):
         super().__init__(daemon=True, name="torchcent units of other ranks")
         self._channel, self._hand, self._others = channel, hand, others
         self._waiting: list[dict[str, Any]] = []
-        self._members = channel.group.size - 1
+        self._missing = set(range(1, channel.group.size))  # ranks that have sent nothing yet
+        self._members: set[int] = set()  # those that have, and have not left
         self._rung_known = False
         channel.set("key", key)
 
@@ -66,10 +67,14 @@ class Service(threading.Thread):
     def run(self) -> None:
         number = 0
         try:
-            while self._members:
+            failed = False
+            # After a failure, those that have sent nothing have nothing on its way: they may have
+            # failed before this search, and others leave it as soon as they come.
+            while self._members or (self._missing and not failed):
                 self._answer()
                 error = self._channel.group.failure()
                 if error is not None:
+                    failed = True
                     self._hand.fail(error)
                 if self._channel.has(f"mail-{number}"):
                     self._read(self._channel.take(f"mail-{number}"))
@@ -82,16 +87,17 @@ class Service(threading.Thread):
             self._hand.fail(error)
 
     def _read(self, message: dict[str, Any]) -> None:
+        rank = message["rank"]
+        self._missing.discard(rank)
+        self._members.add(rank)
         if message["kind"] == "take":
             self._waiting.append(message)
             return
         if message["kind"] == "bye":
-            self._members -= 1
+            self._members.discard(rank)
             return
         unit, search = message["unit"], self._hand.tally.search
-        results = tuple(
-            self._channel.receive(part, message["rank"]) for part in _rows(search, unit)
-        )
+        results = tuple(self._channel.receive(part, rank) for part in search.outputs(unit))
         if not self._hand.finished:
             self._others[DONE] += search.sizes[unit]
             self._hand.give(unit, results, message["rung"], message["seconds"])
@@ -164,7 +170,7 @@ class Member:
         return self._search.rung if self._rung is None else self._rung
 
     def outputs(self, unit: int, device: torch.device) -> tuple[Tensor, ...]:
-        return tuple(torch.zeros_like(part, device=device) for part in _rows(self._search, unit))
+        return tuple(torch.zeros_like(part, device=device) for part in self._search.outputs(unit))
 
     def give(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
         on_host = [part.cpu().contiguous() for part in results]
@@ -202,12 +208,3 @@ class Member:
                 return None
             time.sleep(_POLL_SECONDS)
         return self._channel.get(name)
-
-
-def _rows(search: Search, unit: int) -> tuple[Tensor, ...]:
-    """The outputs of a unit have the shapes of these."""
-    part = search.part(unit)
-    return tuple(
-        total[part] if kind == "rows" else total
-        for total, kind in zip(search.totals, search.kinds, strict=True)
-    )

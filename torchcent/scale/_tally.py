@@ -1,6 +1,11 @@
-"""The sums of a search: results of units are added in order, and recorded in the ledger."""
+"""The sums of a search: results of units are added in order, and recorded in the ledger.
+
+Results that are exact are added as they come, and each unit keeps its file.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -30,16 +35,30 @@ class Tally:
         if ledger is None:
             return
         known = ledger.restore(number, self.search)
-        if known is not None:
-            self.next, self.done, self.rung = known.units, known.done, known.rung
-            self._seconds = known.seconds
+        held = 0 if known is None else self._held(known.units)
+        if known is not None and held:
+            self.next, self.done = held, self.search.part(held - 1).stop
+            self.rung, self._seconds = known.rung, known.seconds
         for unit in ledger.units(number):
             found = None if unit < self.next else ledger.unit(number, unit, self.search)
-            if found is None:
+            if found is None or not self._holds(unit, found[1]):
                 ledger.drop_unit(number, unit)
+            elif search.exact:
+                self._fold(unit, tuple(found[1]), found[0].rung, found[0].seconds)
             else:
                 self._waiting[unit] = None, found[0].rung, found[0].seconds
         self._catch_up()
+
+    def _held(self, units: int) -> int:
+        """How many of the first units are there as the totals say."""
+        for unit in range(units):
+            if not self._holds(unit, self.search.outputs(unit)):
+                return unit
+        return units
+
+    def _holds(self, unit: int, results: Sequence[Tensor]) -> bool:
+        holds = self.search.holds
+        return holds is None or holds(self.search.part(unit), tuple(results))
 
     @property
     def finished(self) -> bool:
@@ -57,16 +76,22 @@ class Tally:
     def outputs(self, unit: int, device: torch.device) -> tuple[Tensor, ...]:
         """Zero-filled outputs of a unit: rows, and those of unit 0, are in the totals if they are
         on this device."""
-        part, found = self.search.part(unit), []
-        for total, kind in zip(self.search.totals, self.search.kinds, strict=True):
-            place = total[part] if kind == "rows" else total
-            own = total.device == device and (kind == "rows" or unit == 0)
+        found = []
+        for place, kind in zip(self.search.outputs(unit), self.search.kinds, strict=True):
+            first = unit == 0 and not self.search.exact
+            own = place.device == device and (kind == "rows" or first)
             found.append(place.zero_() if own else torch.zeros_like(place, device=device))
         return tuple(found)
 
     def add(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
         """Takes the results of a unit, which may come before its turn."""
-        if unit == self.next:
+        if self.search.exact:
+            if self._ledger is not None:
+                about = self._about(unit, self.search.sizes[unit], rung, seconds)
+                self._ledger.keep_unit(self._number, about, results)
+            self._fold(unit, results, rung, seconds)
+            self._catch_up()
+        elif unit == self.next:
             self._fold(unit, results, rung, seconds)
             self._catch_up()
         elif self._ledger is not None:
@@ -81,6 +106,9 @@ class Tally:
         while self.next in self._waiting:
             unit = self.next
             results, rung, seconds = self._waiting.pop(unit)
+            if self.search.exact:  # they have been added
+                self._advance(unit, rung, seconds)
+                continue
             if results is None:
                 assert self._ledger is not None
                 found = self._ledger.unit(self._number, unit, self.search)
@@ -92,24 +120,32 @@ class Tally:
                 self._ledger.drop_unit(self._number, unit)
 
     def _fold(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
-        part = self.search.part(unit)
+        row = self.search.place(unit)
         for total, kind, result in zip(self.search.totals, self.search.kinds, results, strict=True):
-            place = total[part] if kind == "rows" else total
+            place = total[row] if kind == "rows" and isinstance(row, slice) else total
             if result.data_ptr() == place.data_ptr():
                 continue  # computed in place
-            if kind == "rows":
+            if kind == "rows" and place is total:
+                place[row] = result.to(place.device)
+            elif kind == "rows":
                 place.copy_(result)
             elif kind == "max":
                 place.copy_(place.maximum(result.to(place.device)))
             else:
                 place.add_(result.to(place.device))
-        self.next, self.done = unit + 1, part.stop
-        self.rung = rung if unit == 0 else self.rung
-        self._seconds += seconds
+        if self.search.exact:
+            self._waiting[unit] = (), rung, seconds
+            return
+        self._advance(unit, rung, seconds)
         if self._ledger is not None:
             assert self.rung is not None
             about = self._about(self.next, self.done, self.rung, self._seconds)
             self._ledger.keep(self._number, self.search, about)
+
+    def _advance(self, unit: int, rung: int, seconds: float) -> None:
+        self.next, self.done = unit + 1, self.search.part(unit).stop
+        self.rung = rung if unit == 0 else self.rung
+        self._seconds += seconds
 
     def _about(self, units: int, done: int, rung: int, seconds: float) -> About:
         assert self._ledger is not None

@@ -20,7 +20,7 @@ from torchcent.runtime._codes import BATCH, WIDE_BITS
 # Sources x slots of a unit: about a second on two threads (docs/scale.md), and on CUDA.
 LEAST_WORK = {
     "lanes": 5e9, "queue": 5e8, "relax": 2e9, "dijkstra": 2e8, "chains": 5e8, "bits": 2e10,
-    "tensor": 1e8, "tiny": 1e9,
+    "tensor": 1e8, "tiny": 1e9, "closure": 2e10,
 }  # fmt: skip
 ON_CUDA = 64.0
 # A search has about this many units, unless they would have less work than that, or more than so
@@ -60,12 +60,40 @@ def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
     return [end - begin for begin, end in pairwise([0, *ends]) if end > begin]
 
 
+# All-pairs distances: the sources of a unit are whole chunks of a Zarr array, and an entry of the
+# result takes as long as so many slots.
+ROWS = 64
+_ENTRY = 64
+
+
+def sizes_of_rows(engine: str, device: str, sources: int, nodes: int, slots: int) -> list[int]:
+    """The same for searches whose distances are kept, a row for each source."""
+    unit = _work(engine, device, float(sources) * (slots + _ENTRY * nodes))
+    if unit is None:
+        return [sources]
+    count = max(1, round(sources * (slots + _ENTRY * nodes) / unit))
+    align = WIDE_BITS if sources >= 8 * WIDE_BITS * count else ROWS
+    blocks = -(-sources // align)
+    ends = [*(blocks * part // count * align for part in range(count)), sources]
+    return [end - begin for begin, end in pairwise(ends) if end > begin]
+
+
+def sizes_of_columns(arcs: int, blocks: int, block: int) -> list[int]:
+    """The number of blocks of columns of each unit of a transitive closure."""
+    unit = _work("closure", "cpu", float(arcs) * blocks * block)
+    if unit is None:
+        return [blocks]
+    count = min(blocks, max(1, round(float(arcs) * blocks * block / unit)))
+    ends = [blocks * part // count for part in range(count + 1)]
+    return [end - begin for begin, end in pairwise(ends)]
+
+
 def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int64]) -> list[int]:
     """The same for small graphs, each of which is searched whole: the sources of whole graphs."""
-    work = np.cumsum(nodes.astype(np.float64) * slots)
-    unit = _work("tiny", device, float(work[-1])) if work.size else None
+    unit = _work("tiny", device, float(nodes @ slots))
     if unit is None:
         return [int(nodes.sum())]
+    work = np.cumsum(nodes.astype(np.float64) * slots)
     first = np.flatnonzero(np.diff(work // unit, prepend=-1))
     found: list[int] = np.add.reduceat(nodes, first).tolist()
     return found
@@ -101,6 +129,10 @@ class Search(NamedTuple):
         compute: see :data:`Compute`. The rung is that on which path counts begin, and the highest
             that was needed; other searches ignore it.
         rung: that of the first unit. All others begin on the one that the first unit returned.
+        exact: whether the results are rows and sums of integers, which may be added in any order,
+            and are so large that a ledger keeps those of each unit in a file of their own.
+        places: the rows of each unit, if they are not those of its sources.
+        holds: whether what a unit has written elsewhere is still there, by its sources and results.
     """
 
     key: dict[str, object]
@@ -110,8 +142,26 @@ class Search(NamedTuple):
     kinds: tuple[Kind, ...]
     compute: Compute
     rung: int = 0
+    exact: bool = False
+    places: tuple[slice | Tensor, ...] | None = None
+    holds: Callable[[slice, tuple[Tensor, ...]], bool] | None = None
 
     def part(self, unit: int) -> slice:
         """The sources of a unit."""
         begin = sum(self.sizes[:unit])
         return slice(begin, begin + self.sizes[unit])
+
+    def outputs(self, unit: int) -> tuple[Tensor, ...]:
+        """Where the results of a unit belong: some rows of a total, or all of it.
+
+        Rows that are not contiguous are copies.
+        """
+        place = self.place(unit)
+        return tuple(
+            total[place] if kind == "rows" else total
+            for total, kind in zip(self.totals, self.kinds, strict=True)
+        )
+
+    def place(self, unit: int) -> slice | Tensor:
+        """The rows of a unit."""
+        return self.part(unit) if self.places is None else self.places[unit]

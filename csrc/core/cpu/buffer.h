@@ -1,11 +1,14 @@
-// Untyped memory with huge pages if the system provides them: rows are gathered at random, and with small pages each
-// row would cost a TLB miss. Untouched pages cost nothing.
+// Zero-filled memory for arrays. Large ones are mapped, with huge pages if the system provides them: rows are gathered
+// at random, and with small pages each row would cost a TLB miss. Untouched pages cost nothing. Small ones are from the
+// heap, since the system maps and unmaps a page in the time that a small graph is searched in.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace torchcent::TORCHCENT_ISA {
@@ -16,6 +19,13 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(int64_t count) : bytes_(static_cast<size_t>(count) * sizeof(T)) {
     if (bytes_ == 0) return;
+    if (bytes_ < kMapped) {
+      const size_t whole = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
+      data_ = static_cast<T*>(std::aligned_alloc(kAlignment, whole));
+      if (data_ == nullptr) throw std::bad_alloc();
+      std::memset(static_cast<void*>(data_), 0, whole);
+      return;
+    }
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
@@ -31,7 +41,8 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
-    if (data_ != nullptr) munmap(data_, bytes_);
+    if (bytes_ < kMapped) std::free(data_);
+    else munmap(data_, bytes_);
   }
 
   void swap(Buffer& other) {
@@ -46,6 +57,8 @@ class Buffer {
   T& operator[](int64_t i) const { return data_[i]; }
 
  private:
+  static constexpr size_t kMapped = size_t{1} << 16, kAlignment = 64;  // bytes
+
   T* data_ = nullptr;
   size_t bytes_ = 0;
 };

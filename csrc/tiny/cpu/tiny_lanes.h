@@ -16,16 +16,17 @@ class TinyLanes final : public TinySearch {
   explicit TinyLanes(const TinyProblem& problem)
       : problem_(problem),
         sweeps_(problem),
-        begin_(problem.most_nodes + 1),
-        head_(problem.most_slots + 1),
-        seen_(problem.most_nodes + 1),
-        now_(problem.most_nodes + 1),
-        source_(problem.most_nodes + 1),
-        level_(problem.most_nodes + 2),
-        vertex_(problem.most_nodes * kLanes + 1),
-        mask_(problem.most_nodes * kLanes + 1),
-        sigma_(problem.paths() ? problem.most_nodes * kLanes : 0),
-        passed_up_(problem.paths() ? problem.most_nodes * kLanes : 0) {}
+        most_(problem.most_nodes > TinySweeps::kMost ? problem.most_nodes : 0),
+        begin_(most_ + 1),
+        head_(most_ > 0 ? problem.most_slots + 1 : 0),
+        seen_(most_ + 1),
+        now_(most_ + 1),
+        source_(most_ + 1),
+        level_(most_ + 2),
+        vertex_(most_ * kLanes + 1),
+        mask_(most_ * kLanes + 1),
+        sigma_(problem.paths() ? most_ * kLanes : 0),
+        passed_up_(problem.paths() ? most_ * kLanes : 0) {}
 
   TinyStatus run(int64_t graph) override {
     first_ = problem_.ptr[graph];
@@ -256,6 +257,7 @@ class TinyLanes final : public TinySearch {
 
   TinyProblem problem_;
   TinySweeps sweeps_;
+  int64_t most_;  // vertices; 0 if the sweeps do all graphs
   int64_t first_ = 0, first_slot_ = 0;
   int32_t n_ = 0, levels_ = 0;
   Buffer<int32_t> begin_, head_;  // the graph, with local vertex numbers

@@ -12,6 +12,8 @@
 // them as a source and target, and distances from a leaf are one more than from its neighbour.
 #pragma once
 
+#include <algorithm>
+
 #include "tiny/cpu/tiny_search.h"
 #include "paths/betweenness.h"
 #include "core/cpu/simd.h"
@@ -24,12 +26,12 @@ class TinySweeps {
 
   explicit TinySweeps(const TinyProblem& problem)
       : problem_(problem),
-        depth_(kMost * kMost),
-        tight_(kSlots * kMost),
-        own_(kMost * kMost),
-        sigma_(kMost * kMost),
-        share_(kMost * kMost),
-        passed_up_(kMost * kMost) {
+        depth_(most_nodes(problem) * kMost),
+        tight_(std::min<int64_t>(problem.most_slots, kSlots) * kMost),
+        own_(problem.paths() ? most_nodes(problem) * kMost : 0),
+        sigma_(problem.paths() ? most_nodes(problem) * kMost : 0),
+        share_(problem.paths() ? most_nodes(problem) * kMost : 0),
+        passed_up_(problem.paths() ? most_nodes(problem) * kMost : 0) {
     for (int32_t d = 1; d < kMost; ++d) reciprocal_[d] = 1.0 / d;
   }
 
@@ -49,6 +51,8 @@ class TinySweeps {
   }
 
  private:
+  static int64_t most_nodes(const TinyProblem& problem) { return std::min<int64_t>(problem.most_nodes, kMost); }
+
   static constexpr int kSlots = kMost * (kMost - 1);
   static constexpr int8_t kUnreached = 126;  // adding 1 does not overflow
   static constexpr uint8_t kNone = 255;

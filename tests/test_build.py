@@ -1,0 +1,89 @@
+"""How the package is built: without a compiler, without the extension, in place, with progress."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("setuptools")
+
+ROOT = Path(__file__).resolve().parents[1]
+HOOK = "import sys; sys.path.insert(0, 'tools'); import build_backend as backend; print({})"
+# What ninja writes, through the descriptor that its child would inherit.
+NINJA = r"""
+import os, subprocess, sys
+sys.path.insert(0, "tools")
+import kernels
+with kernels.progress():
+    lines = ["[1/2] 0.71 c++ -MMD -Icsrc -c {0}/csrc/core/library.cpp -o x.o", "a.h:1: warning: w",
+             "[2/2] 12.40 c++ -MMD -Icsrc -c {0}/csrc/paths/cpu/x.cpp -o y.o", "ninja: nothing"]
+    subprocess.run(["printf", "%s\\n", *(line.format(os.getcwd()) for line in lines)], stdout=1)
+print("over")
+"""
+
+if not (ROOT / "setup.py").exists():
+    pytest.skip("needs a checkout", allow_module_level=True)
+
+
+def python(code: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    known = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=known | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("kind", ["wheel", "editable"])
+def test_build_without_a_compiler_says_how_to_install_one(kind: str, tmp_path: Path) -> None:
+    code = HOOK.format(f"backend.get_requires_for_build_{kind}()")
+    run = python(code, PATH=str(tmp_path))
+    assert run.returncode == 1
+    assert "TORCHCENT_NO_EXTENSION=1 pip install ." in run.stderr
+    last = run.stderr.splitlines()[-1]
+    assert "install g++" in last
+    for command in ("apt install g++", "dnf install gcc-c++", "conda install -c conda-forge"):
+        assert command in last
+    named = python(code, PATH=os.environ["PATH"], CXX="no-such-c++ -x")
+    assert "no C++ compiler (no-such-c++)" in named.stderr
+
+
+def test_build_without_the_extension(tmp_path: Path) -> None:
+    """Neither compiler nor PyTorch; the wheel is for any platform, in place is a path."""
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "_torchcent_networkx.py"):
+        shutil.copy(ROOT / name, tmp_path)
+    for folder in ("tools", "csrc/include", "torchcent", "_torchcent_command"):
+        ignore = shutil.ignore_patterns("*.so", "__pycache__", "installed_without_extension")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+    (tmp_path / "in_place").mkdir()
+    builds = "backend.build_wheel('.'), backend.build_editable('in_place')"
+    code = "import sys; sys.modules['torch'] = None\n" + HOOK.format(builds)
+    run = python(code, tmp_path, PATH=str(tmp_path), TORCHCENT_NO_EXTENSION="1")
+    assert run.returncode == 0, run.stderr
+    (wheel,) = tmp_path.glob("torchcent-*-py3-none-any.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "torchcent/installed_without_extension" in names
+    assert "torchcent/include/csr.h" in names
+    (in_place,) = (tmp_path / "in_place").glob("*.whl")
+    inside = zipfile.ZipFile(in_place)
+    (path,) = (name for name in inside.namelist() if name.endswith(".pth"))
+    assert inside.read(path).decode().split() == [str(tmp_path)]
+
+
+def test_progress_is_a_line_per_file() -> None:
+    pytest.importorskip("torch.utils.cpp_extension")
+    run = python(NINJA, PATH=os.environ["PATH"])
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [
+        "    1 s  [1/2] csrc/core/library.cpp",
+        "a.h:1: warning: w",
+        "   12 s  [2/2] csrc/paths/cpu/x.cpp",
+        "over",
+    ]

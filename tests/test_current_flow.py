@@ -1,0 +1,165 @@
+"""Current flow: against the pseudo-inverse of the Laplacian and NetworkX; malformed arguments."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from graphs import DEVICE, complete, cycle, edge_index, grid, path, random_graph, star
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import torchcent
+from torchcent.flow import _solver
+
+F64 = torch.float64
+SHAPES = {
+    "edge": (2, path(2)),
+    "path": (6, path(6)),
+    "cycle": (7, cycle(7)),
+    "star": (8, star(7)),
+    "complete": (6, complete(6)),
+    "grid": (12, grid(3, 4)),
+    "two parts and a vertex": (14, [*cycle(5), *((5 + u, 5 + v) for u, v in grid(2, 4))]),
+    "random": (
+        30,
+        sorted({(min(a), max(a)) for a in random_graph(30, 70, seed=3) if a[0] != a[1]}),
+    ),
+}
+
+
+def definition(n, arcs, conductance):
+    """Betweenness of vertices and edges, and resistances: every pair, by the pseudo-inverse."""
+    laplacian = np.zeros((n, n))
+    for (u, v), c in zip(arcs, conductance, strict=True):
+        laplacian[[u, v], [u, v]] += c
+        laplacian[[u, v], [v, u]] -= c
+    reach = np.linalg.matrix_power((laplacian != 0).astype(float) + np.eye(n), n) > 0
+    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    vertex, edge, resistance = np.zeros(n), np.zeros(len(arcs)), np.full((n, n), np.inf)
+    for s, t in itertools.combinations_with_replacement(range(n), 2):
+        if not reach[s, t]:
+            continue
+        potential = inverse[:, s] - inverse[:, t]
+        resistance[s, t] = resistance[t, s] = potential[s] - potential[t]
+        for e, ((u, v), c) in enumerate(zip(arcs, conductance, strict=True)):
+            current = abs(potential[u] - potential[v]) * c
+            edge[e] += current
+            for w in {u, v} - {s, t}:
+                vertex[w] += current / 2
+    return vertex, edge, resistance
+
+
+def compare(n, arcs, conductance, memory=None):
+    vertex, edge, resistance = definition(n, arcs, conductance)
+    index = edge_index(arcs)
+    weight = torch.tensor(conductance, dtype=F64, device=DEVICE)
+    given_as = {"num_nodes": n, "directed": False, "dtype": F64, "memory": memory}
+    near = {"rtol": 1e-9, "atol": 1e-9}
+
+    def same(found, expected):
+        torch.testing.assert_close(found.cpu(), torch.from_numpy(expected), **near)
+
+    raw = torchcent.current_flow_betweenness(index, weight, normalized=False, **given_as)
+    same(raw, vertex)
+    scale = max((n - 1) * (n - 2), 1) / 2
+    value = torchcent.current_flow_betweenness(index, weight, **given_as)
+    same(value, vertex / scale)
+    value = torchcent.edge_current_flow_betweenness(index, weight, normalized=False, **given_as)
+    same(value, edge / 2)
+    value = torchcent.edge_current_flow_betweenness(index, weight, **given_as)
+    same(value, edge / 2 / scale if n > 2 else 0 * edge)
+    pairs = torch.cartesian_prod(torch.arange(n), torch.arange(n)).T
+    value = torchcent.effective_resistance(index, weight, pairs=pairs, **given_as)
+    same(value.view(n, n), resistance)
+    total = np.where(np.isinf(resistance), 0, resistance).sum(1)
+    value = torchcent.current_flow_closeness(index, weight, **given_as)
+    same(value, np.divide(1, total, out=np.zeros(n), where=total > 1e-9))
+    assert torch.equal(value, torchcent.information_centrality(index, weight, **given_as))
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_against_the_definition(shape, sparse, monkeypatch):
+    n, arcs = SHAPES[shape]
+    if sparse:
+        monkeypatch.setattr(_solver, "_DENSE", 2**60)
+        monkeypatch.setattr(_solver, "_BLOCK", 3 * 8 * n)
+    compare(n, arcs, [1.0] * len(arcs))
+    compare(n, arcs, [0.1 * (1 + e % 7) for e in range(len(arcs))])
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_random_graphs(data):
+    n = data.draw(st.integers(2, 9))
+    every = list(itertools.combinations(range(n), 2))
+    arcs = data.draw(st.lists(st.sampled_from(every), unique=True, min_size=1))
+    one = st.floats(0.01, 100)
+    compare(n, arcs, data.draw(st.lists(one, min_size=len(arcs), max_size=len(arcs))))
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_networkx(weight, normalized):
+    graph = nx.les_miserables_graph()
+    given_as = {"weight": weight, "normalized": normalized}
+    ours = torchcent.Graph.from_networkx(graph, weight)
+    found = torchcent.current_flow_betweenness(ours, normalized=normalized, dtype=F64)
+    other = nx.current_flow_betweenness_centrality(graph, **given_as)
+    assert found.tolist() == pytest.approx([other[v] for v in graph], rel=1e-9, abs=1e-9)
+    found = torchcent.edge_current_flow_betweenness(ours, normalized=normalized, dtype=F64)
+    other = nx.edge_current_flow_betweenness_centrality(graph, **given_as)
+    expected = [other.get((u, v), other.get((v, u))) for u, v in graph.edges]
+    assert found[: len(expected)].tolist() == pytest.approx(expected, rel=1e-9)
+    other = nx.current_flow_closeness_centrality(graph, weight=weight)
+    found = torchcent.current_flow_closeness(ours, dtype=F64)
+    assert found.tolist() == pytest.approx([other[v] for v in graph], rel=1e-9)
+
+
+def test_batches_are_graphs_alone():
+    shapes = [SHAPES[name] for name in ("path", "grid", "two parts and a vertex", "edge")]
+    ptr = torch.tensor([0, *itertools.accumulate(n for n, _ in shapes)], device=DEVICE)
+    union = torch.cat(
+        [edge_index(arcs) + int(start) for (_, arcs), start in zip(shapes, ptr, strict=False)], 1
+    )
+    for measure in (
+        torchcent.current_flow_betweenness,
+        torchcent.edge_current_flow_betweenness,
+        torchcent.current_flow_closeness,
+    ):
+        alone = [measure(edge_index(a), num_nodes=n, directed=False) for n, a in shapes]
+        assert torch.equal(measure(union, ptr=ptr, directed=False), torch.cat(alone))
+
+
+def test_loops_duplicates_and_empty_graphs():
+    index = torch.tensor([[0, 1, 1, 0, 2], [1, 0, 1, 1, 1]], device=DEVICE)
+    found = torchcent.edge_current_flow_betweenness(index, directed=False, normalized=False)
+    assert found.tolist() == pytest.approx([1, 1, 0, 1, 1])
+    none = torch.zeros(2, 0, dtype=torch.int64, device=DEVICE)
+    for n in (0, 3):
+        assert torchcent.current_flow_betweenness(none, num_nodes=n).tolist() == [0] * n
+        assert torchcent.current_flow_closeness(none, num_nodes=n).tolist() == [0] * n
+        assert torchcent.edge_current_flow_betweenness(none, num_nodes=n).numel() == 0
+
+
+def test_bad_arguments():
+    index = edge_index(path(3))
+    both = torch.cat([index, index.flip(0)], 1)
+    with pytest.raises(ValueError, match="no reverse arc; pass directed=False"):
+        torchcent.current_flow_betweenness(index)
+    with pytest.raises(ValueError, match="different weights"):
+        torchcent.current_flow_closeness(both, torch.tensor([1.0, 2, 3, 4], device=DEVICE))
+    with pytest.raises(TypeError, match="normalized"):
+        torchcent.current_flow_betweenness(both, normalized=1)
+    with pytest.raises(TypeError, match="dtype"):
+        torchcent.current_flow_closeness(both, dtype=torch.int64)
+    with pytest.raises(ValueError, match=r"pairs must have shape \[2, P\], got \[3\]"):
+        torchcent.effective_resistance(both, pairs=torch.tensor([0, 1, 2]))
+    with pytest.raises(TypeError, match="pairs must be a tensor"):
+        torchcent.effective_resistance(both, pairs=[(0, 1)])
+    with pytest.raises(ValueError, match="vertex 3"):
+        torchcent.effective_resistance(both, pairs=torch.tensor([[0], [3]]))
+    with pytest.raises(MemoryError, match="memory="):
+        torchcent.current_flow_betweenness(both, memory=1)

@@ -1,0 +1,172 @@
+"""The NetworkX backend: sums over all distances, path lengths between any nodes, communities."""
+
+import copy
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_networkx_backend import FEW, WEIGHT, _backend, compare, graphs, same  # noqa: F401
+
+from torchcent import nx as backend
+
+pytestmark = pytest.mark.sweep
+UNDIRECTED = [nx.Graph, nx.MultiGraph]
+
+
+def either(kinds):
+    return st.one_of(graphs(kinds), graphs(kinds, connected=True))
+
+
+ANY = either([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+
+
+@FEW
+@given(ANY, WEIGHT, st.sampled_from(["dijkstra", "fast"]), st.data())
+def test_shortest_path_length(graph, weight, method, data):
+    nodes = st.sampled_from([None, *graph, "?"])
+    source, target = data.draw(nodes), data.draw(nodes)
+    same("shortest_path_length", graph, source, target, weight, method)
+    same("shortest_path_length", graph, weight=weight)
+
+
+@FEW
+@given(ANY, WEIGHT)
+def test_sums_of_all_distances(graph, weight):
+    same("wiener_index", graph, weight)
+    same("floyd_warshall_numpy", graph, weight=weight)
+    order = list(graph)[::-1]
+    same("floyd_warshall_numpy", graph, order, weight)
+    if backend.can_run("barycenter", (graph, weight), {}) is True:
+        same("barycenter", graph, weight)
+
+
+@FEW
+@given(either(UNDIRECTED), WEIGHT)
+def test_efficiency(graph, weight):
+    same("global_efficiency", graph)
+    same("local_efficiency", graph)
+    same("harmonic_diameter", graph, weight=weight)
+
+
+@FEW
+@given(either([nx.Graph]), WEIGHT)
+def test_indices_of_molecules(graph, weight):
+    for name in ("hyper_wiener_index", "schultz_index", "gutman_index"):
+        same(name, graph, weight)
+
+
+@FEW
+@given(ANY, st.booleans(), st.data())
+def test_reaching(graph, normalized, data):
+    same("global_reaching_centrality", graph, normalized=normalized)
+    node = data.draw(st.sampled_from([*graph, "?"]))
+    same("local_reaching_centrality", graph, node, normalized=normalized)
+
+
+@FEW
+@given(ANY, st.data())
+def test_reached_nodes(graph, data):
+    node = data.draw(st.sampled_from([*graph, "?"]))
+    same("descendants", graph, node)
+    same("ancestors", graph, node)
+
+
+@FEW
+@given(either(UNDIRECTED), st.booleans(), st.booleans(), st.data())
+def test_incremental_closeness(graph, insertion, improved, data):
+    ends = st.sampled_from([*graph, "?"])
+    edge = data.draw(ends), data.draw(ends)
+    before = data.draw(st.sampled_from([nx.closeness_centrality(graph), {"?": 1.0}]))
+    untouched = copy.deepcopy(graph)
+    arguments = (edge, before, insertion, improved)
+    try:
+        expected = nx.incremental_closeness_centrality(copy.deepcopy(graph), *arguments)
+    except nx.NetworkXException as error:
+        with pytest.raises(type(error)) as raised:
+            nx.incremental_closeness_centrality(graph, *arguments, backend="torchcent")
+        assert str(raised.value) == str(error)
+    else:
+        found = nx.incremental_closeness_centrality(graph, *arguments, backend="torchcent")
+        compare(found, expected)
+    assert graph._adj == untouched._adj
+
+
+@FEW
+@given(either([nx.Graph, nx.DiGraph]))
+def test_girvan_newman(graph):
+    if backend.can_run("girvan_newman", (graph,), {}) is True:
+        same("girvan_newman", graph)
+
+
+@FEW
+@given(either([nx.Graph]), st.integers(0, 10))
+def test_edge_betweenness_partition(graph, parts):
+    same("edge_betweenness_partition", graph, parts)
+
+
+TIED = {
+    "grid": nx.grid_2d_graph(5, 6),
+    "hypercube": nx.hypercube_graph(4),
+    "ladder": nx.circular_ladder_graph(11),
+    "les miserables": nx.les_miserables_graph(),
+    "two cliques": nx.barbell_graph(6, 0),
+    "a product": nx.cartesian_product(nx.path_graph(2), nx.lollipop_graph(6, 4)),
+}
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_girvan_newman_of_edges_that_differ_by_rounding(name, monkeypatch):
+    """Equal scores in exact arithmetic: which edge goes depends on the last bit of sums."""
+    graph, few = TIED[name], 5
+    monkeypatch.setattr(backend._communities, "_INLINE_WORK", 0)
+    found = itertools.islice(nx.community.girvan_newman(graph, backend="torchcent"), few)
+    expected = itertools.islice(nx.community.girvan_newman(graph, backend="networkx"), few)
+    assert list(found) == list(expected)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_girvan_newman_on_threads(threads):
+    graph = nx.connected_caveman_graph(12, 13)  # enough searches for several threads
+    expected = next(nx.community.girvan_newman(graph, backend="networkx"))
+    with nx.config.backends.torchcent(threads=threads):
+        for _ in range(3):
+            assert next(nx.community.girvan_newman(graph, backend="torchcent")) == expected
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10**6), st.sampled_from([2, 9, None]))
+def test_larger_graphs(seed, lengths):
+    """Longer chains of ties than in graphs of nine nodes; batches of neighbourhoods."""
+    graph = nx.gnm_random_graph(80, 300, seed=seed, directed=seed % 2 == 1)
+    for i, (_, _, data) in enumerate(graph.edges(data=True)):
+        data["length"] = 1 + i * 7919 % (lengths or 1000) * (0.3 if lengths is None else 1)
+    same("shortest_path_length", graph, weight="length")
+    same("shortest_path_length", graph, target=3, weight="length")
+    same("barycenter", graph, weight="length")
+    same("local_efficiency", graph.to_undirected())
+
+
+def test_local_efficiency_in_many_batches(monkeypatch):
+    monkeypatch.setattr(backend._local, "_WORK", 100)
+    same("local_efficiency", nx.les_miserables_graph())
+
+
+def test_names_in_messages_are_those_of_the_graph():
+    for kind in (nx.Graph, nx.MultiDiGraph):
+        graph = kind(name="islands")
+        graph.add_nodes_from("abc")
+        graph.add_edge("a", "b")
+        assert str(backend.convert_from_nx(graph)) == str(graph)
+        same("barycenter", kind([(1, 2), (3, 4), (1, 1), (2, 2)]))
+
+
+def test_floats_whose_sums_are_rounded():
+    """0.1 + 0.2 is not 0.3: which nodes tie depends on the order of the sum."""
+    graph = nx.cycle_graph(9)
+    for i, (_, _, data) in enumerate(graph.edges(data=True)):
+        data["length"] = [0.1, 0.2, 0.3][i % 3]
+    same("barycenter", graph, weight="length")
+    assert isinstance(nx.floyd_warshall_numpy(graph, backend="torchcent"), np.ndarray)

@@ -1,0 +1,87 @@
+"""What a call on one small graph does besides the search: few operators, no thread, no query."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import torchcent
+from torchcent.runtime import _memory, _ops, _watch
+
+PATH = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
+LENGTH = torch.tensor([0.5, 0.3, 0.2, 0.7])
+STATES = torch.tensor([0.1, 0.0, 0.5, 0.2, 0.9])
+# The most operators of a call by hops on an edge_index, ours and views included, with room for two.
+MOST = {
+    "betweenness": 16,
+    "stress": 16,
+    "edge_betweenness": 24,
+    "closeness": 25,
+    "harmonic": 19,
+    "eccentricity": 24,
+    "diameter": 26,
+    "radius": 28,
+    "distance_profile": 33,
+    "node_features": 33,
+}
+pytestmark = pytest.mark.skipif(not _ops.available, reason="the tiny engine is compiled")
+
+
+class Operators(TorchDispatchMode):
+    """Names of the operators that run within it."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        self.names.append(function.__name__)
+        return function(*arguments, **(options or {}))
+
+
+@pytest.mark.parametrize("name", MOST)
+def test_few_operators(name):
+    with Operators() as seen:
+        getattr(torchcent, name)(PATH, directed=False)
+    assert "tiny.default" in seen.names
+    assert len(seen.names) <= MOST[name], seen.names
+
+
+@pytest.mark.parametrize("weight", [None, LENGTH])
+@pytest.mark.parametrize("name", [*MOST, "percolation"])
+def test_no_thread_and_no_query(name, weight, monkeypatch):
+    def refused(*_):
+        raise AssertionError("not for a small graph")
+
+    monkeypatch.setattr(_watch, "start_new_thread", refused)
+    monkeypatch.setattr(_memory, "_free", refused)
+    options = {"states": STATES} if name == "percolation" else {}
+    getattr(torchcent, name)(PATH, weight, directed=False, **options)
+
+
+@pytest.mark.parametrize("memory", [1, 5000])
+def test_a_limit_that_is_given_counts(memory):
+    with pytest.raises(MemoryError, match=f"memory={memory}"):
+        torchcent.betweenness(PATH, directed=False, memory=memory)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        torchcent.closeness,
+        torchcent.harmonic,
+        lambda graph: torchcent.closeness(graph, vertices=torch.arange(9)),
+        lambda graph: torchcent.closeness(graph, sources=torch.arange(600)),
+        torchcent.betweenness,
+        torchcent.edge_betweenness,
+    ],
+)
+def test_no_brackets_wake_threads(call):
+    """Indexing by brackets wakes PyTorch's threads for a few thousand entries, which then compete
+    with ours; index_select and index_copy_ do not."""
+    graph = torchcent.Graph.from_edge_index(torchcent.generate.rmat(10, 4, seed=1), directed=False)
+    call(graph)  # prepares it
+    with Operators() as seen:
+        call(graph)
+    assert not {"index.Tensor", "index_put_.default"} & set(seen.names)

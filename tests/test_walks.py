@@ -1,0 +1,515 @@
+"""Degrees, triangles, cores and measures of walks: against dense linear algebra, brute force and
+NetworkX; batches, malformed arguments, columns, NetworkX and the command line."""
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from graphs import DEVICE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import torchcent
+from torchcent import Graph, cli
+from torchcent.walks import _local, _pagerank, _subgraph
+
+F64 = torch.float64
+SEEDS = range(3)
+
+
+def drawn(seed, n=24, m=70, directed=True, weighted=True):
+    """A matrix without loops, and its Graph."""
+    draw = np.random.default_rng(seed)
+    matrix = np.zeros((n, n))
+    for u, v in draw.integers(0, n - 2, (m, 2)):  # two isolated vertices
+        if u != v:
+            matrix[u, v] = draw.choice([0.5, 1, 2, 3]) if weighted else 1
+            if not directed:
+                matrix[v, u] = matrix[u, v]
+    return matrix, graph_of(matrix, directed, weighted)
+
+
+def graph_of(matrix, directed=True, weighted=True):
+    tail, head = np.nonzero(matrix)
+    index = torch.from_numpy(np.stack([tail, head])).to(DEVICE)
+    weight = torch.from_numpy(matrix[tail, head]).to(DEVICE) if weighted else None
+    return Graph.from_edge_index(index, len(matrix), directed, weight)
+
+
+def networkx_of(matrix, directed):
+    kind = nx.DiGraph if directed else nx.Graph
+    return nx.from_numpy_array(matrix, create_using=kind)
+
+
+def close(found, expected, tolerance=1e-9):
+    if isinstance(expected, dict):
+        expected = [expected[v] for v in range(len(expected))]
+    wanted = torch.as_tensor(np.array(expected, dtype=float))
+    torch.testing.assert_close(found.cpu().double(), wanted, rtol=tolerance, atol=tolerance)
+
+
+def stationary(matrix, alpha, restart, jump):
+    """PageRank by a dense solve of its equation."""
+    n = len(matrix)
+    out = matrix.sum(1)
+    step = np.where(out[:, None] > 0, matrix / np.where(out > 0, out, 1)[:, None], jump[None, :])
+    return np.linalg.solve(np.eye(n) - alpha * step.T, (1 - alpha) * restart)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pagerank(seed, directed):
+    matrix, graph = drawn(seed, directed=directed)
+    even = np.full(len(matrix), 1 / len(matrix))
+    found = torchcent.pagerank(graph, dtype=F64)
+    close(found, stationary(matrix, 0.85, even, even))
+    close(found, nx.pagerank(networkx_of(matrix, directed), tol=1e-14, max_iter=1000))
+    draw = np.random.default_rng(seed)
+    restart, jump = draw.random((len(matrix), 20)), draw.random(len(matrix))
+    found = torchcent.pagerank(
+        graph, alpha=0.5, personalization=torch.from_numpy(restart),
+        dangling=torch.from_numpy(jump), dtype=F64,
+    )  # fmt: skip
+    assert found.shape == restart.shape
+    for column in (0, 17):
+        p = restart[:, column] / restart[:, column].sum()
+        close(found[:, column], stationary(matrix, 0.5, p, jump / jump.sum()))
+    close(torchcent.pagerank(graph, alpha=0, dtype=F64), even)
+
+
+@given(st.integers(0, 10**6), st.floats(0.1, 0.97), st.sampled_from([1e-3, 1e-6, 1e-11]))
+@settings(max_examples=20, deadline=None)
+def test_the_error_of_pagerank_is_bounded(seed, alpha, tol):
+    matrix, graph = drawn(seed, 12, 20)
+    even = np.full(12, 1 / 12)
+    found = torchcent.pagerank(graph, alpha=alpha, tol=tol, dtype=F64).cpu().numpy()
+    assert np.abs(found - stationary(matrix, alpha, even, even)).sum() <= 2 * tol + 1e-14
+
+
+def test_pagerank_of_igraph():
+    igraph = pytest.importorskip("igraph")
+    matrix, graph = drawn(5, 60, 300)
+    tail, head = np.nonzero(matrix)
+    there = igraph.Graph(n=60, edges=list(zip(tail.tolist(), head.tolist(), strict=True)),
+                         directed=True)  # fmt: skip
+    close(
+        torchcent.pagerank(graph, dtype=F64),
+        there.pagerank(weights=matrix[tail, head].tolist()),
+        1e-8,
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_katz(seed):
+    matrix, graph = drawn(seed)
+    beta = np.random.default_rng(seed).random(len(matrix))
+    exact = np.linalg.solve(np.eye(len(matrix)) - 0.05 * matrix.T, beta)
+    found = torchcent.katz(
+        graph, alpha=0.05, beta=torch.from_numpy(beta), normalized=False, dtype=F64
+    )
+    close(found, exact)
+    known = nx.katz_centrality(networkx_of(matrix, True), 0.05, weight="weight", tol=1e-12)
+    close(torchcent.katz(graph, alpha=0.05, dtype=F64), known)
+
+
+def test_katz_diverges():
+    matrix, graph = drawn(1, directed=False)
+    limit = 1 / np.linalg.eigvalsh(matrix)[-1]
+    torchcent.katz(graph, alpha=0.9 * limit)
+    with pytest.raises(ValueError, match="alpha=.* must be below .* about") as error:
+        torchcent.katz(graph, alpha=1.5 * limit)
+    assert float(str(error.value).rsplit(" ", 1)[1]) == pytest.approx(limit, rel=1e-3)
+    with pytest.raises(RuntimeError, match="no convergence to tol=1e-10 in max_iter=5"):
+        torchcent.katz(graph, alpha=0.9 * limit, max_iter=5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_eigenvector_and_hits(seed):
+    matrix, graph = drawn(seed, 60, 300, directed=False)
+    values, states = np.linalg.eigh(matrix)
+    close(torchcent.eigenvector(graph, dtype=F64), np.abs(states[:, -1]), 1e-8)
+    matrix, graph = drawn(seed, 60, 300)
+    values, states = np.linalg.eig(matrix.T)
+    vector = np.abs(states[:, values.real.argmax()].real)
+    close(torchcent.eigenvector(graph, dtype=F64), vector / np.linalg.norm(vector), 1e-8)
+    left, _, right = np.linalg.svd(matrix)
+    hubs, authorities = torchcent.hits(graph, dtype=F64)
+    close(hubs, np.abs(left[:, 0]) / np.abs(left[:, 0]).sum(), 1e-8)
+    close(authorities, np.abs(right[0]) / np.abs(right[0]).sum(), 1e-8)
+    known = nx.hits(networkx_of(matrix, True), tol=1e-13)
+    close(hubs, known[0], 1e-8)
+    close(authorities, known[1], 1e-8)
+
+
+def test_eigenvector_of_slow_and_of_several_parts():
+    """A long path has a small gap; of two equal parts the projection of ones has both."""
+    n = 120
+    path = torch.stack([torch.arange(n - 1), torch.arange(1, n)]).to(DEVICE)
+    exact = np.sin(np.arange(1, n + 1) * math.pi / (n + 1))
+    found = torchcent.eigenvector(path, directed=False, dtype=F64)
+    close(found, exact / np.linalg.norm(exact), 1e-7)
+    twice = torch.cat([path, path + n], 1)
+    found = torchcent.eigenvector(twice, directed=False, dtype=F64)
+    close(found[:n], exact / np.linalg.norm(exact) / math.sqrt(2), 1e-7)
+    close(found[n:], exact / np.linalg.norm(exact) / math.sqrt(2), 1e-7)
+    with pytest.raises(RuntimeError, match="directed graph without cycles"):
+        torchcent.eigenvector(path[:, :3], max_iter=50)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_subgraph_centrality(seed, dense, monkeypatch):
+    matrix, graph = drawn(seed, 40, 90, directed=False)
+    values, states = np.linalg.eigh(matrix)
+    exact = states * np.exp(values) @ states.T
+    if not dense:
+        monkeypatch.setattr(_subgraph, "_DENSE", 4)
+        monkeypatch.setattr(_subgraph, "_TOGETHER", 7)
+    close(torchcent.subgraph_centrality(graph, dtype=F64), np.diag(exact))
+    some = torch.tensor([38, 3, 11])
+    found = torchcent.subgraph_centrality(graph, vertices=some, dtype=F64)
+    close(found, np.diag(exact)[some])
+    close(torchcent.communicability(graph, dtype=F64), exact)
+    plain = graph.unweighted()
+    known = networkx_of((matrix > 0) * 1.0, False)
+    close(torchcent.subgraph_centrality(plain, dtype=F64), nx.subgraph_centrality(known))
+    there = nx.communicability(known)
+    wanted = [[there[u][v] for v in range(40)] for u in range(40)]
+    close(torchcent.communicability(plain, dtype=F64), wanted)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-5])
+def test_the_error_of_quadratures_is_bounded(tol, monkeypatch):
+    monkeypatch.setattr(_subgraph, "_DENSE", 4)
+    matrix, graph = drawn(7, 60, 240, directed=False, weighted=False)
+    values, states = np.linalg.eigh(matrix)
+    exact = (states * states) @ np.exp(values)
+    found = torchcent.subgraph_centrality(graph, tol=tol, dtype=F64).cpu().numpy()
+    assert (np.abs(found - exact) <= tol * exact * 1.1).all()
+
+
+def triangle_sums(matrix):
+    """Of every vertex the products of directed triangles, by trying all pairs; Fagiolo 2007."""
+    n = len(matrix)
+    root = np.cbrt(matrix / matrix.max())
+    both = root + root.T
+    return [
+        sum(both[u, v] * both[v, w] * both[w, u] for v, w in itertools.permutations(range(n), 2))
+        for u in range(n)
+    ]
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_triangles_and_clustering(seed, directed, weighted, monkeypatch):
+    if seed:
+        monkeypatch.setattr(_local, "_PAIRS", 5)
+    matrix, graph = drawn(seed, 20, 90, directed, weighted)
+    there = networkx_of(matrix, directed)
+    found = torchcent.clustering_coefficient(graph, dtype=F64)
+    close(found, nx.clustering(there, weight="weight" if weighted else None), 1e-12)
+    arcs = matrix > 0
+    every = (arcs + 0.0 + arcs.T).sum(1)
+    pairs = every * (every - 1) - 2 * (arcs & arcs.T).sum(1)
+    close(found, np.array(triangle_sums(matrix)) / np.maximum(2 * pairs, 1), 1e-12)
+    if directed:
+        with pytest.raises(ValueError, match="triangles is for undirected graphs"):
+            torchcent.triangles(graph)
+    else:
+        number = torchcent.triangles(graph)
+        assert number.dtype == torch.int64
+        close(number, nx.triangles(there))
+        close(number, np.diag(np.linalg.matrix_power(arcs.astype(int), 3)) / 2)
+
+
+def peeled(matrix):
+    """Core numbers: for every k, vertices of too small a degree are removed until there is none."""
+    degree = (matrix > 0).sum(0) + (matrix > 0).sum(1)
+    found = np.zeros(len(matrix), int)
+    left = matrix.copy()
+    for k in range(1, int(degree.max(initial=0)) + 1):
+        inside = np.ones(len(matrix), bool)
+        while True:
+            degree = (left > 0).sum(0) + (left > 0).sum(1)
+            few = inside & (degree < k)
+            if not few.any():
+                break
+            inside[few] = False
+            left[few], left[:, few] = 0, 0
+        found[inside] = k
+    return found
+
+
+@given(st.integers(0, 10**6), st.integers(0, 120), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_core_number(seed, m, directed):
+    matrix, graph = drawn(seed, 16, m, directed)
+    found = torchcent.core_number(graph)
+    assert found.dtype == torch.int64
+    assert found.tolist() == (peeled(matrix) // (1 if directed else 2)).tolist()
+    known = nx.core_number(networkx_of(matrix, directed))
+    assert found.tolist() == [known[v] for v in range(16)]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_degree(directed):
+    matrix, graph = drawn(2, directed=directed)
+    out, back = matrix.sum(1), matrix.sum(0)
+    close(torchcent.degree(graph, dtype=F64), out)
+    close(torchcent.degree(graph, direction="in", dtype=F64), back)
+    close(torchcent.degree(graph, direction="both", dtype=F64), out + back if directed else out)
+    there, plain = networkx_of(matrix, directed), graph.unweighted()
+    found = torchcent.degree(plain, direction="both", normalized=True, dtype=F64)
+    close(found, nx.degree_centrality(there))
+    if directed:
+        found = torchcent.degree(plain, direction="in", normalized=True, dtype=F64)
+        close(found, nx.in_degree_centrality(there))
+        found = torchcent.degree(plain, normalized=True, dtype=F64)
+        close(found, nx.out_degree_centrality(there))
+
+
+OF_VERTICES = {
+    "pagerank": {}, "katz": {"alpha": 0.01}, "eigenvector": {}, "subgraph_centrality": {},
+    "core_number": {}, "triangles": {}, "clustering_coefficient": {}, "degree": {}, "hits": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_VERTICES)
+def test_batches(name):
+    """The graphs of a batch, of whatever sizes, have the scores that they have alone."""
+    measure, options = getattr(torchcent, name), {**OF_VERTICES[name]}
+    parts = [drawn(seed, n, 4 * n, False)[0] for seed, n in enumerate((9, 30, 3, 16))]
+    graphs = [graph_of(part, False) for part in parts]
+    first = np.cumsum([0, *map(len, parts), 0])
+    whole = np.zeros((first[-1], first[-1]))
+    for part, at in zip(parts, first, strict=False):
+        whole[at : at + len(part), at : at + len(part)] = part
+    tail, head = np.nonzero(whole)
+    index = torch.from_numpy(np.stack([tail, head])).to(DEVICE)
+    weight = torch.from_numpy(whole[tail, head]).to(DEVICE)
+    batch = Graph.from_edge_index(
+        index, None, False, weight, ptr=torch.from_numpy(first).to(DEVICE)
+    )
+    if name not in ("core_number", "triangles"):
+        options["dtype"] = F64
+    found, alone = measure(batch, **options), [measure(graph, **options) for graph in graphs]
+    if name == "hits":
+        found, alone = found.hubs, [x.hubs for x in alone]
+    torch.testing.assert_close(found, torch.cat(alone), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", OF_VERTICES)
+def test_graphs_without_arcs(name):
+    none = torch.empty(2, 0, dtype=torch.int64, device=DEVICE)
+    for n in (0, 1, 3):
+        found = getattr(torchcent, name)(none, num_nodes=n, **OF_VERTICES[name])
+        found = found.hubs if name == "hits" else found
+        value = {
+            "pagerank": 1 / max(n, 1), "hits": 1 / max(n, 1), "subgraph_centrality": 1,
+            "katz": 1 / math.sqrt(max(n, 1)), "eigenvector": 1 / math.sqrt(max(n, 1)),
+        }.get(name, 0)  # fmt: skip
+        close(found, [value] * n, 1e-6)
+
+
+@pytest.mark.parametrize("name", OF_VERTICES)
+def test_threads_do_not_change_bits(name):
+    index = torchcent.generate.er(40000, m=100000, seed=1).to(DEVICE)
+    graph = Graph.from_edge_index(index, directed=False)
+    measure, options = getattr(torchcent, name), OF_VERTICES[name]
+    if name == "subgraph_centrality":
+        options = {"vertices": torch.arange(20)}
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append(measure(graph, **options))
+    finally:
+        torch.set_num_threads(before)
+    pairs = zip(*found, strict=True) if name == "hits" else [found]
+    assert all(torch.equal(one, other) for one, other in pairs)
+
+
+ARCS = torch.tensor([[0, 1], [1, 2]], device=DEVICE)
+BAD = [
+    ("pagerank", {"alpha": 1}, ValueError, r"alpha must be in \[0, 1\), got 1"),
+    ("pagerank", {"alpha": "x"}, TypeError, "alpha must be a number"),
+    ("pagerank", {"tol": 0}, ValueError, r"tol must be in \(0, 1\), got 0"),
+    ("pagerank", {"personalization": torch.zeros(3)}, ValueError, "personalization sums to 0"),
+    ("pagerank", {"personalization": torch.zeros(3, 2)}, ValueError, "personalization sums to 0"),
+    ("pagerank", {"personalization": torch.ones(2, 2)}, ValueError, r"\[3\] or \[3, k\]"),
+    ("pagerank", {"personalization": -torch.ones(3, 1)}, ValueError, r"personalization\[0, 0\]"),
+    ("pagerank", {"personalization": torch.ones(3, 1, dtype=torch.cfloat)}, TypeError, "real"),
+    ("pagerank", {"personalization": torch.full((3, 1), 1e308, dtype=F64)}, ValueError, "beyond"),
+    ("pagerank", {"dangling": torch.ones(4)}, ValueError, r"dangling must have shape \[3\]"),
+    ("pagerank", {"dangling": torch.ones(3, 2), "personalization": torch.ones(3, 3)}, ValueError,
+     "dangling has 2 columns and personalization 3"),
+    ("katz", {"alpha": 0}, ValueError, "alpha must be finite and > 0"),
+    ("katz", {"beta": -1}, ValueError, r"beta\[0\] is -1"),
+    ("katz", {"beta": None}, TypeError, "beta must be a number"),
+    ("katz", {"max_iter": None}, TypeError, "max_iter must be an int"),
+    ("katz", {"normalized": 1}, TypeError, "normalized must be True or False"),
+    ("eigenvector", {"max_iter": 0}, ValueError, "max_iter must be at least 1"),
+    ("hits", {"tol": 2}, ValueError, "tol must be in"),
+    ("degree", {"direction": "up"}, ValueError, "direction must be one of out, in, both"),
+    ("subgraph_centrality", {}, ValueError, "for undirected graphs.*directed=False adds them"),
+    ("communicability", {}, ValueError, "for undirected graphs"),
+    ("communicability", {"directed": False, "memory": 10}, MemoryError, "memory=10"),
+    ("centralization", {"measure": "size"}, ValueError, "measure must be one of"),
+    ("centralization", {"scores": torch.ones(2)}, ValueError, r"scores must have shape \[3\]"),
+    ("clustering_coefficient", {"dtype": torch.int64}, TypeError, "dtype must be a floating"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "options", "error", "said"), BAD)
+def test_malformed_arguments(name, options, error, said):
+    with pytest.raises(error, match=said):
+        getattr(torchcent, name)(ARCS, **options)
+
+
+def test_malformed_graphs():
+    graph = Graph.from_edge_index(ARCS, directed=False, edge_weight=torch.ones(2, device=DEVICE))
+    with pytest.raises(ValueError, match=r"pass graph.unweighted\(\)"):
+        torchcent.centralization(graph)
+    batch = Graph.from_edge_index(ARCS, ptr=torch.tensor([0, 3], device=DEVICE))
+    with pytest.raises(ValueError, match="communicability is for one graph"):
+        torchcent.communicability(batch)
+
+
+def test_columns():
+    """Weights are lengths to node_features, and do not matter to these."""
+    _, graph = drawn(3, directed=False)
+    names = [x for x in OF_VERTICES if x not in ("degree", "hits", "katz")]
+    found = torchcent.node_features(graph, measures=[*names, "betweenness", "hubs"], dtype=F64)
+    plain = graph.unweighted()
+    for name, column in zip(names, found.T, strict=False):
+        assert torch.equal(column, getattr(torchcent, name)(plain).double()) or torch.equal(
+            column, getattr(torchcent, name)(plain, dtype=F64)
+        )
+    assert torch.equal(found[:, -2], torchcent.betweenness(graph, dtype=F64))
+    assert torch.equal(found[:, -1], torchcent.hits(plain, dtype=F64).hubs)
+
+
+def freeman(scores):
+    return sum(max(scores) - x for x in scores)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_centralization(directed):
+    """igraph's scores, and the maxima that Freeman derived."""
+    igraph = pytest.importorskip("igraph")
+    matrix, graph = drawn(4, 20, 60, directed, False)
+    n, (tail, head) = 20, np.nonzero(matrix if directed else np.triu(matrix))
+    pairs = list(zip(tail.tolist(), head.tolist(), strict=True))
+    there = igraph.Graph(n=n, edges=pairs, directed=directed)
+    most = (n - 1) ** 2 if directed else (n - 1) * (n - 2)
+    degree = there.degree(mode="out")
+    close(torchcent.centralization(graph, "degree", dtype=F64), freeman(degree) / most)
+    most = (n - 1) ** 2 * (n - 2) / (1 if directed else 2)
+    found = torchcent.centralization(graph, dtype=F64)
+    close(found, freeman(there.betweenness()) / most)
+    known = torchcent.betweenness(graph, dtype=F64)
+    assert torch.equal(torchcent.centralization(graph, scores=known, dtype=F64), found)
+    if not directed:
+        whole = igraph.Graph.Barabasi(n, 2)
+        most = (n - 1) * (n - 2) / (2 * n - 3)
+        index = torch.tensor(whole.get_edgelist()).T.to(DEVICE)
+        found = torchcent.centralization(index, "closeness", directed=False, dtype=F64)
+        close(found, freeman(whole.closeness()) / most)
+
+
+@pytest.mark.parametrize("measure", ["degree", "closeness", "betweenness", "harmonic", "pagerank"])
+def test_stars_are_the_most_central(measure):
+    star = torch.stack([torch.zeros(6, dtype=torch.int64), torch.arange(1, 7)]).to(DEVICE)
+    ring = torch.stack([torch.arange(5), (torch.arange(5) + 1) % 5]).to(DEVICE) + 7
+    found = torchcent.centralization(
+        torch.cat([star, ring], 1), measure, ptr=torch.tensor([0, 7, 12, 13], device=DEVICE),
+        directed=False, dtype=F64,
+    )  # fmt: skip
+    assert found[:2].tolist() == pytest.approx([1, 0], abs=1e-9)
+    assert found[2].isnan()
+
+
+CALLS = [
+    ("pagerank", {"tol": 1e-14}),
+    ("pagerank", {"tol": 1e-14, "personalization": {"v3": 2, "v4": 1}, "alpha": 0.5}),
+    ("pagerank", {"tol": 1e-14, "weight": None, "dangling": {"v0": 1}}),
+    ("katz_centrality", {"alpha": 0.02, "tol": 1e-13, "weight": "weight"}),
+    ("eigenvector_centrality", {"tol": 1e-12, "weight": "weight"}),
+    ("hits", {"tol": 1e-13}),
+    ("core_number", {}),
+    ("clustering", {}),
+    ("clustering", {"weight": "weight"}),
+    ("triangles", {}),
+    ("subgraph_centrality", {}),
+]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(("name", "options"), CALLS)
+@pytest.mark.filterwarnings("ignore:Note")
+def test_networkx(name, options, directed):
+    if directed and name in ("triangles", "subgraph_centrality"):
+        pytest.skip("NetworkX has it for undirected graphs")
+    graph = networkx_of(drawn(6, 30, 200, directed)[0], directed)
+    graph = nx.relabel_nodes(graph, {v: f"v{v}" for v in graph})
+    found = getattr(nx, name)(graph, backend="torchcent", **options)
+    wanted = getattr(nx, name)(graph, backend="networkx", **options)
+    for one, other in zip(*((x if isinstance(x, tuple) else (x,)) for x in (found, wanted)),
+                          strict=True):  # fmt: skip
+        assert list(one) == list(other)
+        assert list(map(type, one.values())) == list(map(type, other.values()))
+        assert one == pytest.approx(other, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("pagerank", {"nstart": {0: 1}}, "nstart is given"),
+        ("pagerank", {"max_iter": 3}, "max_iter is given"),
+        ("pagerank", {"personalization": {9: 1}}, "personalization must be a dictionary of nodes"),
+        ("pagerank", {"dangling": {0: 0}}, "dangling must be finite"),
+        ("katz_centrality", {"beta": {0: 1}}, "beta lacks nodes"),
+        ("katz_centrality", {"beta": "x"}, "beta holds what is no number"),
+        ("hits", {"normalized": False}, "normalized must be True"),
+        ("clustering", {"nodes": 0}, "nodes is given"),
+    ],
+)
+def test_calls_that_networkx_runs(name, options, said):
+    from torchcent.nx import can_run
+
+    graph = nx.path_graph(4)
+    assert said in can_run(name, (graph,), options)
+    assert can_run(name, (graph,), {}) is True
+    graph.add_edge(1, 1)
+    assert "self-loops" in can_run(name, (graph,), {})
+    assert "parallel" in can_run(name, (nx.MultiGraph([(0, 1), (0, 1)]),), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "column"),
+    [
+        ("pagerank", ["--alpha", "0.5"], nx.pagerank(nx.karate_club_graph(), 0.5, weight=None)),
+        ("core", [], nx.core_number(nx.karate_club_graph())),
+        ("clustering", [], nx.clustering(nx.karate_club_graph())),
+    ],
+)
+def test_command(name, options, column, tmp_path, capsys):
+    path, out = tmp_path / "karate.txt", tmp_path / "out.csv"
+    nx.write_edgelist(nx.karate_club_graph(), path, data=False)
+    assert cli.main([name, str(path), *options, "-o", str(out), "--quiet"]) in (0, None)
+    rows = [line.split(",") for line in out.read_text().splitlines()[1:] if line[0] != "#"]
+    found = {int(row[0]): float(row[-1]) for row in rows}
+    assert found == pytest.approx(column, abs=1e-5)
+
+
+def test_parts_of_distributions(monkeypatch):
+    matrix, graph = drawn(0)
+    restart = torch.rand(len(matrix), 5, generator=torch.Generator().manual_seed(1))
+    found = torchcent.pagerank(graph, personalization=restart, dtype=F64)
+    monkeypatch.setattr(_pagerank, "_TOGETHER", 2)
+    again = torchcent.pagerank(graph, personalization=restart, dtype=F64)
+    torch.testing.assert_close(found, again, rtol=0, atol=1e-12)

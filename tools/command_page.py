@@ -1,0 +1,99 @@
+"""Writes the tables of docs/command_line.md from the parsers: `python tools/command_page.py`.
+
+Text above the line MARK is written by hand and kept.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from _torchcent_command._parser import parser
+from _torchcent_command._tree import Command, Option, tree
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "command_line.md"
+MARK = "<!-- Below is what tools/command_page.py has written. -->\n"
+_HEADINGS = {"options": "Output"}
+_SHARED = 4  # subcommands with the same option from which it is described once
+
+
+def page() -> str:
+    """What the page should be."""
+    above = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    return f"{above}{MARK}\n{chr(10).join(_lines())}\n"
+
+
+def _lines() -> Iterator[str]:
+    _, *commands = tree(parser())
+    above = [each for each in commands if len(each.words) == 1]
+    count = Counter(option for each in above for option in each.options)
+    shared = [
+        option for option, number in count.items()
+        if number >= _SHARED and option.flags and "--help" not in option.flags
+    ]  # fmt: skip
+    yield "## Shared options"
+    yield ""
+    yield "These options are the same in every subcommand that lists them."
+    for group in dict.fromkeys(option.group for option in shared):
+        yield ""
+        yield f"### {_HEADINGS.get(group, group.capitalize())}"
+        yield from _table([option for option in shared if option.group == group])
+    yield ""
+    yield "## Subcommands"
+    for each in above:
+        below = [one for one in commands if one.words[:-1] == each.words]
+        common = [
+            option for one in below[:1] for option in one.options
+            if all(option in other.options for other in below)
+        ]  # fmt: skip
+        yield from _section(each, shared, common)
+        for one in below:
+            yield from _section(one, [*shared, *common])
+
+
+def _section(
+    command: Command, shared: list[Option], common: list[Option] | None = None
+) -> Iterator[str]:
+    yield ""
+    yield f"### torchcent {' '.join(command.words)}"
+    yield ""
+    text = _escaped(command.help.removesuffix(".")) + "."
+    yield text[0].upper() + text[1:]
+    if command.commands:
+        yield ""
+        yield f"Models: {', '.join(f'`{name}`' for name in command.commands)}. Options of all:"
+        yield from _table([each for each in common or [] if "--help" not in each.flags])
+    own = [each for each in command.options if each not in shared and "--help" not in each.flags]
+    if own:
+        yield from _table(own)
+    others = [f"`{each.flags[0]}`" for each in command.options if each in shared and each.flags]
+    others = [flag for flag in others if flag != "`-h`"]
+    if others:
+        yield ""
+        yield f"Shared options: {', '.join(others)}."
+    text = command.epilog.partition("\n\nGRAPH is a file")[0].strip()
+    if text not in ("", "examples:"):
+        yield ""
+        yield f"```text\n{text.removeprefix('examples:').strip(chr(10))}\n```"
+
+
+def _table(options: list[Option]) -> Iterator[str]:
+    yield ""
+    yield "| option | meaning |"
+    yield "|---|---|"
+    for option in options:
+        names = ", ".join(f"`{flag}`" for flag in option.flags) or f"`{option.value}`"
+        value = f" `{option.value}`" if option.flags and option.value else ""
+        need = "required" if option.required and option.flags else ""
+        text = "; ".join(filter(None, [_escaped(option.help), need]))
+        yield f"| {(names + value).replace('|', chr(92) + '|')} | {text} |"
+
+
+def _escaped(text: str) -> str:
+    """Text of --help as Markdown."""
+    for sign in "\\|*_<[]$":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

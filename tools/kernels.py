@@ -1,0 +1,169 @@
+"""The compiled libraries, for setup.py: torchcent._C (schemas and CPU kernels) and, where CUDA
+sources and nvcc are present, torchcent._CUDA. Both use PyTorch's stable ABI and Python's limited
+API, so that one wheel serves every torch >= 2.10 and every Python >= 3.11."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from setuptools import Extension
+from torch.utils import cpp_extension
+from torch.utils.cpp_extension import BuildExtension, CppExtension
+
+CSRC = Path("csrc")
+MACROS = [("TORCH_TARGET_VERSION", "0x020a000000000000")]
+INCLUDE = [str(path.resolve()) for path in (CSRC, CSRC / "include")]
+# Kernels that check themselves (tools/sanitize.py) or count their lines (make coverage), for a
+# folder of their own.
+SANITIZE = {
+    "": ["-O3", "-g0"],
+    "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fsanitize-recover=all"],
+    "thread": ["-fsanitize=thread"],
+    "coverage": ["--coverage", "-fprofile-update=prefer-atomic", "-O1", "-g0"],
+}[os.environ.get("TORCHCENT_SANITIZE", "")]
+INSTRUMENTS = ("-fsanitize", "--coverage")
+if SANITIZE[0].startswith("-fsanitize"):
+    # Python's own flags have -fwrapv, with which no overflow would be reported.
+    SANITIZE += ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-wrapv", "-D_GLIBCXX_ASSERTIONS"]
+FLAGS = ["-std=c++20", "-fvisibility=hidden", "-pthread", "-Wall", "-Wextra", *SANITIZE]
+# Not to be warned of PyTorch's headers: of directories that are both, -I is ignored.
+FLAGS += [f"-isystem{path}" for path in cpp_extension.include_paths()]
+if platform.machine() == "x86_64":
+    FLAGS.append("-Wno-maybe-uninitialized")  # g++ 12 warns inside of its own AVX-512 header
+
+
+def extensions() -> list[Extension]:
+    """The libraries that can be built here."""
+    instruments = [flag for flag in SANITIZE if flag.startswith(INSTRUMENTS)]
+    cpu = CppExtension(
+        "torchcent._C",
+        sorted(map(str, [CSRC / "core/library.cpp", *CSRC.glob("*/cpu/*.cpp")])),
+        include_dirs=INCLUDE,
+        define_macros=MACROS,
+        extra_compile_args=FLAGS,
+        extra_link_args=["-pthread", *instruments],
+        py_limited_api=True,
+    )
+    cuda = cuda_extension()
+    return [cpu] if cuda is None else [cpu, cuda]
+
+
+def cuda_home() -> str | None:
+    """CUDA_HOME, or where nvcc says that it lives: `#$ TOP=...`; it may be a script elsewhere."""
+    if "CUDA_HOME" in os.environ or shutil.which("nvcc") is None:
+        return os.environ.get("CUDA_HOME")
+    command = ["nvcc", "--dryrun", "-x", "cu", "-E", os.devnull]
+    said = subprocess.run(command, capture_output=True, text=True).stderr
+    top = re.search(r"#\$ TOP=(.*)", said)
+    return str(Path(top.group(1).strip()).resolve()) if top else None
+
+
+def cuda_extension() -> Extension | None:
+    """The CUDA kernels, for the architectures in TORCHCENT_CUDA_ARCH and as PTX of the last one.
+
+    By default only for a CUDA build of PyTorch. With TORCHCENT_CUDA=1 a CPU build will do: nvcc and
+    its headers are enough, no GPU is needed. cudart is linked in.
+    """
+    sources = sorted(str(path) for path in CSRC.glob("*/cuda/*.cu"))
+    home = cuda_home()
+    wanted = os.environ.get("TORCHCENT_CUDA", "1" if torch.version.cuda else "0") != "0"
+    if not sources or home is None or not wanted:
+        return None
+    cpp_extension.CUDA_HOME = home
+    archs = os.environ.get("TORCHCENT_CUDA_ARCH", "80;90").replace(",", ";").split(";")
+    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in archs]
+    targets.append(f"-gencode=arch=compute_{archs[-1]},code=compute_{archs[-1]}")
+    libraries = [str(path) for path in (Path(home) / "lib64", Path(home) / "lib") if path.exists()]
+    return CppExtension(
+        "torchcent._CUDA",
+        sources,
+        include_dirs=[*INCLUDE, f"{home}/include"],
+        define_macros=[*MACROS, ("USE_CUDA", None)],
+        extra_compile_args={
+            "cxx": FLAGS,
+            "nvcc": ["-O3", "-std=c++20", "-Xcompiler", "-fvisibility=hidden", *targets],
+        },
+        library_dirs=libraries,
+        libraries=["cudart_static", "rt", "dl", "pthread"],
+        # PyTorch's CUDA symbols come with libtorch, which a CPU build has as well.
+        extra_link_args=["-pthread", "-Wl,--no-as-needed", "-ltorch"],
+        py_limited_api=True,
+    )
+
+
+# What ninja prints for a file: [files done/files] seconds, and the command that compiled it.
+STATUS = "[%f/%t] %e "
+DONE = re.compile(r"\[(\d+)/(\d+)\] ([\d.]+) .* -c (\S+)")
+PATIENCE = 15
+"""Seconds without a finished file after which a line says that work goes on."""
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Prints a line per compiled file instead of its command; warnings and errors are kept."""
+    os.environ.setdefault("NINJA_STATUS", STATUS)
+    began = last = time.monotonic()
+    said, over = "", threading.Event()
+    screen = os.dup(1)
+    reader, writer = os.pipe()
+
+    def say(line: str) -> None:
+        nonlocal last
+        last = time.monotonic()
+        os.write(screen, f"{line}\n".encode())
+
+    def wait() -> None:
+        while not over.wait(1):
+            if time.monotonic() - last > PATIENCE:
+                say(f"{time.monotonic() - began:5.0f} s  {said} still compiling")
+
+    def follow() -> None:
+        nonlocal said
+        with os.fdopen(reader, errors="replace") as lines:
+            for line in lines:
+                if found := DONE.match(line):
+                    done, files, seconds, source = found.groups()
+                    said = f"[{done:>{len(files)}}/{files}]"
+                    say(f"{float(seconds):5.0f} s  {said} {os.path.relpath(source)}")
+                elif not line.startswith("ninja: "):
+                    say(line.rstrip())
+
+    threads = [threading.Thread(target=target, daemon=True) for target in (wait, follow)]
+    os.dup2(writer, 1)
+    os.close(writer)
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        os.dup2(screen, 1)  # closes the last end of the pipe that is written to
+        over.set()
+        for thread in threads:
+            thread.join()
+        os.close(screen)
+
+
+class BuildKernels(BuildExtension):
+    """Keeps the object files, so that a wheel after an installation in place compiles little."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        kind = os.environ.get("TORCHCENT_SANITIZE")
+        self.build_temp = f"build/sanitize/{kind}/objects" if kind else "build/objects"
+
+    def build_extensions(self) -> None:
+        """ninja knows the headers of CUDA's objects only with a CUDA build of PyTorch."""
+        newest = max(header.stat().st_mtime for header in CSRC.rglob("*.*h"))
+        for item in Path(self.build_temp).rglob("cuda/*.o"):
+            if item.stat().st_mtime < newest:
+                item.unlink()
+        with progress():
+            super().build_extensions()

@@ -1,0 +1,137 @@
+"""betweenness_adaptive: the scores of a few vertices from sources shared by all of them."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from torchcent.approx import _pivots
+from torchcent.approx._result import AdaptiveBetweenness, outward
+from torchcent.check import (
+    _approx as check_approx,
+)
+from torchcent.check import (
+    _batch as check_batch,
+)
+from torchcent.check import (
+    _common as check,
+)
+from torchcent.check import (
+    _weights as check_weights,
+)
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, scale_of, shown
+from torchcent.scale._group import GroupLike
+
+
+@_memory.reported
+def betweenness_adaptive(
+    edge_index: GraphLike,
+    vertices: Tensor,
+    c: float = 5.0,
+    *,
+    epsilon: float = 0.25,
+    max_samples: int | None = None,
+    edge_weight: WeightLike = None,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    tie_tolerance: float = 0.0,
+    ties: str = "decimal",
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
+) -> AdaptiveBetweenness:
+    r"""Estimates the betweenness of a few vertices, with as many sources as their scores require.
+
+    Distinct sources s are drawn, and for each requested vertex v the dependencies
+    :math:`\delta_s(v)` are added up until the sum exceeds c n. After k sources, the estimate is
+
+    .. math:: \tilde b(v) = \frac{1}{k (n - 2)} \sum_{i=1}^{k} \delta_{s_i}(v).
+
+    The higher the score, the fewer sources are needed: about c (n - 1) / (n b(v)). By Theorem 1 of
+    Bader et al., epsilon t sources estimate a vertex of raw score n^2 / t to within a factor of 1 /
+    epsilon with probability at least 1 - 2 epsilon.
+
+    Args:
+        edge_index: int64 [2, E], or a Graph; it may be directed, weighted and disconnected.
+        vertices: [k], distinct; all share the same sources. The stopping rule is checked after each
+            batch of at least 64 sources, so k can be slightly larger than necessary.
+        c: the threshold of the stopping rule, at least 2.
+        epsilon: in (0, 0.5); affects only the guarantee, not the computation.
+        max_samples: maximum number of sources, for vertices of low scores; None means n / 20, but
+            at least 64.
+        edge_weight, num_nodes, directed, tie_tolerance, ties, generator, dtype, memory, progress:
+            as for :func:`betweenness`.
+        checkpoint, devices, group: as for :func:`betweenness`.
+
+    Returns:
+        :class:`AdaptiveBetweenness`: scores [k], number of sources, whether the stopping rule was
+        met, and the ends of the intervals of the guarantee.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+
+    Example:
+        >>> import torch, torchcent
+        >>> star = torch.tensor([[0] * 99, list(range(1, 100))])
+        >>> hub = torchcent.betweenness_adaptive(star, torch.tensor([0]), directed=False)
+        >>> hub.scores, hub.samples, hub.stopped
+        (tensor([1.]), tensor([64]), tensor([True]))
+
+    Source:
+        Bader, Kintali, Madduri and Mihail 2007; on a GPU: Sriram et al. 2009.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    check_batch.one_graph(graph, "betweenness_adaptive", check_approx.OF_BATCHES)
+    wanted = check.vertices(vertices, "vertices", graph)
+    c = check_approx.at_least(c, "c", 2)
+    epsilon = check_approx.share(epsilon, "epsilon", 0.5)
+    tolerance = check_weights.tie_tolerance(tie_tolerance)
+    most = check.positive(max_samples, "max_samples")
+    result = check.float_dtype(dtype)
+    chance = check.random_generator(generator)
+    if progress is not None:
+        check.flag(progress, "progress")
+    budget = check.byte_budget(memory)
+    scale = scale_of(graph, checkpoint, devices, group)
+    progress = shown(scale, progress)
+    if scale is not None:
+        chance = scale.chance(chance)
+        scale.begin(graph, {
+            "measure": "betweenness_adaptive", "vertices": wanted, "c": c, "max_samples": most,
+            "tie_tolerance": tolerance,
+        })  # fmt: skip
+    n = graph.num_nodes
+    count = min(n, most if most is not None else max(_pivots.BATCH, n // 20))
+    order = _pivots.Order(graph, "uniform", count, chance).between(0, count)
+    total = torch.zeros(n, dtype=torch.float64, device=graph.device)
+    sums = total.new_zeros(wanted.numel())
+    samples = torch.zeros_like(wanted)
+    stopped = torch.zeros_like(wanted, dtype=torch.bool)
+    done = 0
+    while done < count and not bool(stopped.all()):
+        end = min(count, done + max(_pivots.BATCH, done // 4))
+        total += _pivots.dependency_sums(
+            graph, order[done:end], budget, progress, tie_tolerance=tolerance, scale=scale
+        )
+        done = end
+        sums = torch.where(stopped, sums, total[wanted])
+        samples[~stopped] = done
+        stopped |= sums > c * n
+    # The dependency of a source on itself does not count.
+    own = (order[None, :] == wanted[:, None]) & (
+        torch.arange(count, device=graph.device) < samples[:, None]
+    )
+    scores = sums / ((samples - own.sum(1)).clamp(min=1) * max(n - 2, 1))
+    lower = torch.where(stopped, scores * epsilon, math.nan)
+    upper = torch.where(stopped, (scores / epsilon).clamp(max=1), math.nan)
+    ends = outward(lower, upper, result)
+    return AdaptiveBetweenness(wanted, scores.to(result), samples, stopped, *ends)

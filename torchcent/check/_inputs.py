@@ -1,0 +1,289 @@
+"""Errors about graphs of other libraries, matrices, arrays and tables that are given as graphs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check._values import dense, shortened
+
+ACCEPTED = (
+    "an edge_index (torch.Tensor [2, E]), a torchcent.Graph, a graph of NetworkX, igraph, "
+    "NetworKit, graph-tool or DGL, a torch_geometric Data, Batch or EdgeIndex, a SparseTensor, a "
+    "scipy.sparse matrix, a torch sparse tensor, a NumPy array or a list of pairs, or a pandas, "
+    "polars or pyarrow table"
+)
+
+
+def type_name(value: object) -> str:
+    """The type with the shortest module that has it: networkx.Graph, scipy.sparse.csr_array."""
+    kind = value if isinstance(value, type) else type(value)
+    parts = kind.__module__.split(".")
+    for end in range(1, len(parts) + 1):
+        module = sys.modules.get(".".join(parts[:end]))
+        if getattr(module, kind.__qualname__, None) is kind:
+            parts = parts[:end]
+            break
+    return kind.__qualname__ if parts == ["builtins"] else f"{'.'.join(parts)}.{kind.__qualname__}"
+
+
+def unknown(value: object, name: str) -> TypeError:
+    what = f"the class {type_name(value)}" if isinstance(value, type) else type_name(value)
+    return TypeError(f"{name} must be {ACCEPTED}; got {what}")
+
+
+def other(value: object, name: str, wanted: str) -> TypeError:
+    return TypeError(f"{name} must be {wanted}, got {type_name(value)}")
+
+
+def directedness(directed: bool | None, own: bool | None, value: object) -> bool | None:
+    """The direction that counts: as asked for, else as the object says (None if it does not)."""
+    if directed is None:
+        return own
+    if directed and own is False:
+        raise ValueError(
+            f"directed=True contradicts the {type_name(value)} given, which is undirected and "
+            "lists each edge once; leave it out, or make the graph directed"
+        )
+    return directed
+
+
+def size(num_nodes: int | None, own: int | None, value: object) -> int | None:
+    if own is None or num_nodes is None or num_nodes == own:
+        return num_nodes if own is None else own
+    raise ValueError(
+        f"num_nodes={num_nodes} contradicts the {type_name(value)} given, which has {own} vertices"
+    )
+
+
+def one_batch(given: bool, own: bool, value: object) -> None:
+    if given and own:
+        raise ValueError(
+            f"batch and ptr are for a graph without its own, and the {type_name(value)} given is a "
+            "batch; leave them out"
+        )
+
+
+def attribute(weight: object, known: Callable[[], Sequence[str]], where: str) -> str | None:
+    """The name of a weight among the edge attributes of a graph."""
+    if weight is None:
+        return None
+    if not isinstance(weight, str):
+        raise TypeError(
+            f"weight must be the name of an edge attribute of the {where}, or None, got "
+            f"{shortened(weight)}"
+        )
+    names = list(known())
+    if weight not in names:
+        raise ValueError(
+            f"weight={shortened(weight)}: the {where} has no such edge attribute; accepted: "
+            f"{', '.join(map(str, names)) or 'none, because it has none'}"
+        )
+    return weight
+
+
+def values_wanted(weight: object, where: str) -> bool:
+    """Whether the values of something without names are taken as weights."""
+    if weight is None or isinstance(weight, bool):
+        return bool(weight)
+    raise TypeError(
+        f"{where} has no named weights: edge_weight=True takes its values, None takes none; got "
+        f"{shortened(weight)}"
+    )
+
+
+def no_values(weight: object, where: str) -> None:
+    if weight is not None and weight is not False:
+        raise TypeError(
+            f"{where} has no weights of its own: pass edge_weight, one number per edge; got "
+            f"{shortened(weight)}"
+        )
+
+
+def numbers(values: object, name: str) -> Tensor:
+    """Real numbers, one per edge, as a tensor of their own."""
+    if isinstance(values, Tensor):
+        return values
+    try:
+        array = np.asarray(values)
+        if array.dtype == object:
+            array = array.astype(np.float64)
+    except Exception:  # whatever objects raise that are no numbers
+        array = np.empty(0, object)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be real numbers, one for each edge, got {shortened(values)}")
+    if array.dtype.kind == "u" and array.itemsize == 8 or array.itemsize > 8:
+        array = array.astype(np.float64)
+    return torch.from_numpy(np.array(array, array.dtype.newbyteorder("="), order="C"))
+
+
+def ids(array: np.ndarray, name: str, hint: str = "") -> np.ndarray:
+    """Vertex ids as int64."""
+    if array.dtype == object and all(type(x) is int for x in array.tolist()):
+        try:
+            array = np.array(array.tolist(), np.int64)
+        except OverflowError:
+            raise ValueError(f"{name} holds an id beyond int64") from None
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integer vertex ids, got {array.dtype}{hint}")
+    if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+        raise ValueError(f"{name} holds the id {array.max()}, which is beyond int64")
+    return array.astype(np.int64)
+
+
+def edge_array(array: np.ndarray, name: str) -> np.ndarray:
+    """[2, E], from an array [2, E] or [E, 2]."""
+    if array.ndim != 2 or 2 not in array.shape:
+        raise ValueError(
+            f"{name} must be of shape [2, E], or [E, 2] for a list of pairs, got "
+            f"{list(array.shape)}"
+        )
+    if array.shape == (2, 2):
+        raise either_way(name)
+    return array if array.shape[0] == 2 else array.T
+
+
+def either_way(name: str) -> ValueError:
+    return ValueError(
+        f"{name} of shape [2, 2] may be two pairs or a row of sources and one of targets: pass "
+        "pairs as a list of tuples, or rows as a tensor, torch.as_tensor(...)"
+    )
+
+
+def edge_list(edges: Any, name: str) -> np.ndarray:
+    """[2, E], from a list of pairs (u, v) or two rows."""
+    if all(isinstance(row, (np.ndarray, Tensor)) for row in edges) and len(edges) == 2:
+        rows = []
+        for row in edges:
+            if isinstance(row, Tensor):
+                dense(row, name)
+            array = row.detach().cpu().numpy() if isinstance(row, Tensor) else row
+            if array.ndim != 1:
+                raise ValueError(
+                    f"{name} must be two one-dimensional arrays, got one of shape "
+                    f"{list(array.shape)}"
+                )
+            rows.append(ids(array, name))
+        return _even(rows, name)
+    kinds = set(map(type, edges))
+    for place, pair in enumerate(edges if kinds - {tuple, list} else ()):
+        if not isinstance(pair, (tuple, list, np.ndarray)):
+            raise TypeError(
+                f"{name} must be a list of pairs (u, v), but {name}[{place}] is {shortened(pair)}"
+            )
+    if len(edges) == 2 and not any(issubclass(kind, tuple) for kind in kinds):
+        if len(edges[0]) == 2 == len(edges[1]):
+            raise either_way(name)
+        return _even([_whole(row, name) for row in edges], name)
+    for place, pair in enumerate(edges if set(map(len, edges)) != {2} else ()):
+        if len(pair) != 2:
+            raise ValueError(
+                f"{name} must be a list of pairs (u, v), but {name}[{place}] has {len(pair)} "
+                "entries; weights go into edge_weight"
+            )
+    return _whole([end for pair in edges for end in pair], name).reshape(-1, 2).T
+
+
+def _even(rows: list[np.ndarray], name: str) -> np.ndarray:
+    if len(rows[0]) != len(rows[1]):
+        raise ValueError(
+            f"{name} has {len(rows[0])} sources and {len(rows[1])} targets; there must be as many"
+        )
+    return np.stack(rows)
+
+
+def _whole(values: Any, name: str) -> np.ndarray:
+    flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    for value in flat if set(map(type, flat)) != {int} else ():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TypeError(
+                f"{name} must hold integer vertex ids, got {shortened(value)}; number names first, "
+                "or make a networkx.Graph of them"
+            )
+    try:
+        return np.array(flat, np.int64)
+    except OverflowError:
+        raise ValueError(f"{name} holds an id beyond int64") from None
+
+
+def stored(matrix: Tensor, name: str) -> int:
+    """Checks a sparse tensor as far as PyTorch's own loops trust it, and returns n."""
+    plain = matrix.dense_dim() == 0 and matrix.dim() == 2
+    if not plain or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name} must be a square sparse matrix, got shape {list(matrix.shape)}")
+    if matrix.device.type == "meta" or type(matrix).__torch_dispatch__ is not (
+        Tensor.__torch_dispatch__
+    ):
+        raise ValueError(f"{name} must be a sparse tensor with data, got a {type_name(matrix)}")
+    return int(matrix.shape[0])
+
+
+def pointers(ptr: Tensor, stored: int, name: str) -> Tensor:
+    """The pointers of a compressed tensor, which PyTorch does not check by itself."""
+    ptr = ptr.long()
+    if ptr[0] != 0 or ptr[-1] != stored or bool((ptr[1:] < ptr[:-1]).any()):
+        raise ValueError(f"{name} has pointers that do not ascend from 0 to its {stored} entries")
+    return ptr
+
+
+def columns(value: object, known: Sequence[Any], name: str) -> tuple[Any, Any]:
+    """The columns of sources and targets: as given, or named so, or the first two."""
+    if value is None:
+        if "source" in known and "target" in known:
+            return "source", "target"
+        if len(known) < 2:
+            raise ValueError(
+                f"{name} must have two columns, 'source' and 'target', got {shortened(known)}"
+            )
+        return known[0], known[1]
+    if isinstance(value, str) or not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise TypeError(
+            f"columns must be a pair (source, target) of names, or None, got {shortened(value)}"
+        )
+    return _column(value[0], known, "columns"), _column(value[1], known, "columns")
+
+
+def weight_column(value: object, known: Sequence[Any]) -> Any:
+    """The column of weights, or None."""
+    return None if value is None else _column(value, known, "weight")
+
+
+def _column(value: object, known: Sequence[Any], name: str) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise TypeError(f"{name} must name columns of the table, got {shortened(value)}")
+    if value not in known:
+        raise ValueError(
+            f"{name}={shortened(value)}: the table has no such column, only {shortened(known)}"
+        )
+    return value
+
+
+def compact(bound: int, count: int) -> None:
+    if bound != count:
+        raise ValueError(
+            f"graph has {count} vertices with ids up to {bound - 1}, because some were removed: "
+            "pass networkit.graphtools.getCompactedGraph(graph, "
+            "networkit.graphtools.getContinuousNodeIds(graph))"
+        )
+
+
+def homogeneous(plain: bool, value: object, how: str) -> None:
+    if not plain:
+        raise ValueError(
+            f"{type_name(value)} has several types of vertices or edges: make one graph "
+            f"of it, {how}"
+        )
+
+
+def layout(value: object) -> None:
+    known = (torch.sparse_csr, torch.sparse_csc, torch.sparse_coo)
+    if not isinstance(value, torch.layout) or value not in known:
+        raise TypeError(
+            "layout must be torch.sparse_csr, torch.sparse_csc or torch.sparse_coo, got "
+            f"{shortened(value)}"
+        )

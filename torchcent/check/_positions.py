@@ -1,0 +1,72 @@
+"""Errors about positions of vertices and their coordinate systems."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check._values import dense, shortened
+
+#: geographic systems: WGS 84 in two and three dimensions, NAD 83, NAD 27, ETRS 89, OGC's WGS 84
+_DEGREES = {"EPSG:4326", "EPSG:4979", "EPSG:4269", "EPSG:4267", "EPSG:4258", "OGC:CRS84"}
+
+
+def crs(value: object, name: str = "crs") -> str | None:
+    """A coordinate system such as EPSG:4326, or its definition as text."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str or None, got {shortened(value)}")
+    if not re.match(r"\w", value):
+        raise ValueError(f"{name}={shortened(value)}; accepted: a system such as 'EPSG:4326'")
+    return value
+
+
+def of_vertices(value: object, num_nodes: int) -> None:
+    """float64 [n, 2]."""
+    if value is None:
+        return
+    if not isinstance(value, Tensor):
+        raise TypeError(f"positions must be a tensor or None, got {type(value).__name__}")
+    dense(value, "positions")
+    if value.dtype != torch.float64:
+        raise TypeError(f"positions must be float64, got {value.dtype}")
+    if value.shape != (num_nodes, 2):
+        raise ValueError(f"positions must have shape [{num_nodes}, 2], got {list(value.shape)}")
+
+
+def geometry(value: object, size: int) -> np.ndarray | None:
+    """float64 [k, 2] or [k, 2, 2]."""
+    if value is None:
+        return None
+    if isinstance(value, Tensor):
+        dense(value, "geometry")
+        value = value.detach().cpu().numpy()
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"geometry must be real numbers, got {shortened(value)}")
+    if array.shape not in ((size, 2), (size, 2, 2)):
+        raise ValueError(
+            f"geometry must have shape [{size}, 2] or [{size}, 2, 2], got {list(array.shape)}"
+        )
+    return array.astype(np.float64)
+
+
+def is_geographic(system: str | None) -> bool:
+    """Whether x and y are longitude and latitude in degrees."""
+    return system is not None and system.strip().upper() in _DEGREES
+
+
+def within(where: str, positions: np.ndarray, system: str | None) -> None:
+    """Longitude and latitude, where the system has them."""
+    if not is_geographic(system):
+        return
+    most = np.nanmax(np.abs(positions), axis=0, initial=0.0)
+    if most[0] > 360 or most[1] > 90:
+        raise ValueError(
+            f"{where}: positions up to x={most[0]:g}, y={most[1]:g} are no degrees of longitude "
+            f"and latitude; crs= (--crs) names another system than {system}"
+        )

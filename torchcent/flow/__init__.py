@@ -1,0 +1,1 @@
+"""Measures of current flow: a graph as a network of resistors."""

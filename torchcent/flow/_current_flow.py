@@ -1,0 +1,300 @@
+"""Current-flow betweenness and closeness, and effective resistance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check import _pairs as check_pairs
+from torchcent.check._values import flag
+from torchcent.flow._solver import Component, Potentials, components, reverse_slots, throughput
+from torchcent.graph import Graph, _batch
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _memory
+
+
+@_memory.reported
+def current_flow_betweenness(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""Current-flow betweenness: the current through each vertex, over all pairs of vertices.
+
+    .. math:: C_{CB}(v) = \frac{2}{(n - 1)(n - 2)} \sum_{s < t;\; s, t \ne v}
+              \frac{1}{2} \sum_{e \ni v} |x_{st}(e)|
+
+    where :math:`x_{st}(e)` is the current through edge e if a unit current enters at s and leaves
+    at t. It equals the betweenness of random walks. Values equal those of NetworkX's
+    ``current_flow_betweenness_centrality``.
+
+    Args:
+        edge_index: int64 [2, E], a Graph, or a graph of another library (docs/inputs.md). It must
+            be undirected: each arc has its reverse with the same weight, or directed=False.
+            Self-loops carry no current. Duplicate arcs are merged, not added up.
+        edge_weight: [E], the **conductance** of each edge, finite and > 0; None for 1 each. A
+            large weight is a strong link, as NetworkX's ``weight`` here; in measures of
+            shortest paths it is a long edge. Of duplicate arcs the smallest counts.
+        num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex; `ptr`: int64 [G + 1]. Scores are
+            those of each graph alone.
+        directed: False adds missing reverse arcs.
+        normalized: divide by (n - 1)(n - 2) / 2; without, the sum over unordered pairs.
+        dtype: of the result; by default torch.get_default_dtype(). Computed in float64.
+        memory: bytes that may be used; by default half of what is free. A component of k vertices
+            is solved by a dense Cholesky decomposition on the device of the graph if 32 k^2 bytes
+            fit, otherwise by a sparse LU decomposition of SciPy on the host, whose own memory is
+            not limited.
+
+    No current flows between components: such pairs add 0, and n is that of the graph, as in
+    :func:`betweenness` (NetworkX refuses disconnected graphs). The time is O(k^3 + m k log k).
+
+    Returns:
+        Tensor [n]; 0 in a graph with fewer than three vertices.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid, or the graph is directed.
+        MemoryError: `memory` is too small for a block of potentials.
+
+    Example:
+        >>> import torch, torchcent
+        >>> square = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 2]])
+        >>> torchcent.current_flow_betweenness(square, directed=False)
+        tensor([0.5000, 0.1667, 0.5000, 0.1667])
+
+    Source:
+        Brandes and Fleischer 2005, "Centrality measures based on current flow"; Newman 2005.
+    """
+    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    flag(normalized, "normalized")
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    tail, _ = reverse_slots(graph)
+    score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    for part, current in _currents(graph, tail, memory):
+        through = torch.zeros(part.size, dtype=torch.float64, device=graph.device)
+        through.index_add_(0, part.ends.flatten(), current.repeat(2))
+        score[part.vertices] = ((through - (part.size - 1)) / 2).clamp(min=0)
+    return _scaled(score, _batch.per_vertex(graph, _batch.sizes(graph)), normalized).to(dtype)
+
+
+@_memory.reported
+def edge_current_flow_betweenness(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""Current-flow betweenness of edges: the current through each, over all pairs of vertices.
+
+    .. math:: C_{CB}(e) = \frac{1}{(n - 1)(n - 2)} \sum_{s < t} |x_{st}(e)|
+
+    Arguments and conventions are those of :func:`current_flow_betweenness`; weights are
+    **conductances**. Values equal those of NetworkX's ``edge_current_flow_betweenness_centrality``:
+    with normalized=False half of the sum.
+
+    Returns:
+        Tensor [E], one score per column of edge_index (per input column of a Graph). Both columns
+        of an edge have its score, self-loops have 0. Normalised scores are 0 in a graph with fewer
+        than three vertices (NetworkX divides by zero).
+
+    Raises:
+        TypeError, ValueError: an argument is invalid, or the graph is directed.
+        MemoryError: `memory` is too small for a block of potentials.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.edge_current_flow_betweenness(path, directed=False, normalized=False)
+        tensor([1.5000, 2.0000, 1.5000])
+
+    Source:
+        Brandes and Fleischer 2005, "Centrality measures based on current flow".
+    """
+    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    flag(normalized, "normalized")
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    tail, reverse = reverse_slots(graph)
+    score = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
+    for part, current in _currents(graph, tail, memory):
+        score[part.slots] = current / 2
+        score[reverse[part.slots]] = current / 2
+    size = _batch.per_vertex(graph, _batch.sizes(graph))
+    score = _scaled(score, size[tail], normalized)
+    slot = graph.slot
+    if score.numel() == 0:
+        return score.new_zeros(slot.numel(), dtype=dtype)
+    return score.index_select(0, slot.clamp(min=0)).masked_fill_(slot < 0, 0).to(dtype)
+
+
+@_memory.reported
+def current_flow_closeness(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""Current-flow closeness: the reciprocal of the sum of effective resistances.
+
+    .. math:: C_{CC}(v) = 1 / \sum_{w} R(v, w)
+
+    The sum is over the connected component of v; compare values within a component only. Arguments
+    are those of :func:`current_flow_betweenness`; weights are **conductances**. Values equal those
+    of NetworkX's ``current_flow_closeness_centrality``, which are not multiplied by n - 1. The time
+    is O(k^3) for a dense component of k vertices.
+
+    Returns:
+        Tensor [n]; 0 for an isolated vertex (NetworkX divides by zero).
+
+    Raises:
+        TypeError, ValueError: an argument is invalid, or the graph is directed.
+        MemoryError: `memory` is too small for a block of potentials.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.current_flow_closeness(path, directed=False)
+        tensor([0.1667, 0.2500, 0.2500, 0.1667])
+
+    Source:
+        Brandes and Fleischer 2005, "Centrality measures based on current flow".
+    """
+    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    tail, _ = reverse_slots(graph)
+    score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    for part in components(graph, tail):
+        potentials = Potentials(part, memory)
+        own = potentials.diagonal()
+        score[part.vertices] = 1 / (part.size * own + own.sum() - 2 * potentials.row_sums())
+    return score.to(dtype)
+
+
+@_memory.reported
+def information_centrality(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    """Information centrality: another name of :func:`current_flow_closeness`, as in NetworkX.
+
+    Stephenson and Zelen's information is n times as large, the harmonic mean of 1 / R(v, w) over
+    all w, v itself included.
+
+    Example:
+        >>> import torch, torchcent
+        >>> triangle = torch.tensor([[0, 1, 2], [1, 2, 0]])
+        >>> torchcent.information_centrality(triangle, directed=False)
+        tensor([0.7500, 0.7500, 0.7500])
+
+    Source:
+        Stephenson and Zelen 1989, "Rethinking centrality: methods and examples".
+    """
+    return current_flow_closeness(
+        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, ptr=ptr, directed=directed,
+        dtype=dtype, memory=memory,
+    )  # fmt: skip
+
+
+@_memory.reported
+def effective_resistance(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    pairs: Tensor,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""Effective resistance between pairs of vertices.
+
+    .. math:: R(u, v) = L^+_{uu} + L^+_{vv} - 2 L^+_{uv}
+
+    where :math:`L^+` is the pseudo-inverse of the Laplacian: the voltage between u and v if a unit
+    current flows from u to v. Values equal those of NetworkX's ``resistance_distance`` with
+    ``invert_weight=False``.
+
+    Args:
+        pairs: int64 [2, P], vertices u and v; repetitions are allowed.
+
+    All other arguments are those of :func:`current_flow_betweenness`; weights are
+    **conductances**.
+
+    Returns:
+        Tensor [P]; 0 if u = v, inf if they are not connected.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid, or the graph is directed.
+        MemoryError: `memory` is too small for a block of potentials.
+
+    Example:
+        >>> import torch, torchcent
+        >>> triangle = torch.tensor([[0, 1, 2], [1, 2, 0]])
+        >>> torchcent.effective_resistance(
+        ...     triangle, pairs=torch.tensor([[0, 1], [1, 1]]), directed=False
+        ... )
+        tensor([0.6667, 0.0000])
+
+    Source:
+        Klein and Randic 1993, "Resistance distance".
+    """
+    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    if not isinstance(pairs, Tensor):
+        raise TypeError(f"pairs must be a tensor [2, P], got {type(pairs).__name__}")
+    if pairs.dim() != 2 or pairs.shape[0] != 2:
+        raise ValueError(f"pairs must have shape [2, P], got {list(pairs.shape)}")
+    u, v = check_pairs.vertex_pairs(pairs[0], pairs[1], graph.num_nodes, graph.device)
+    tail, _ = reverse_slots(graph)
+    found = torch.full(u.shape, math.inf, dtype=torch.float64, device=graph.device)
+    local = torch.full((graph.num_nodes,), -1, device=graph.device)
+    for part in components(graph, tail):
+        local[part.vertices] = torch.arange(part.size, device=graph.device)
+        here = torch.nonzero((local[u] >= 0) & (local[v] >= 0)).flatten()
+        if here.numel():
+            potentials = Potentials(part, memory)
+            found[here] = potentials.resistance(local[u[here]], local[v[here]])
+        local[part.vertices] = -1
+    return found.masked_fill_(u == v, 0).to(dtype)
+
+
+def _currents(graph: Graph, tail: Tensor, memory: int | None) -> Iterator[tuple[Component, Tensor]]:
+    for part in components(graph, tail):
+        yield part, throughput(part, memory)
+
+
+def _scaled(score: Tensor, size: Tensor, normalized: bool) -> Tensor:
+    if not normalized:
+        return score
+    pairs = ((size - 1) * (size - 2)).double()
+    return torch.where(pairs > 0, 2 * score / pairs, 0)

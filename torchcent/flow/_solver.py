@@ -1,0 +1,196 @@
+"""Potentials in a network of resistors: the grounded Laplacian of each component, solved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.graph import Graph
+from torchcent.graph._components import components as labels_of
+from torchcent.runtime import _memory
+
+_DENSE = 4  # matrices of k^2 numbers that live while one is inverted
+_BLOCK = 2**25  # bytes of a block of right-hand sides, at most
+_ROWS = 4  # such blocks that live at a time
+
+
+class Component(NamedTuple):
+    """A connected component with two vertices or more, numbered 0 to k - 1."""
+
+    vertices: Tensor  # int64 [k]: in the graph
+    slots: Tensor  # int64 [m]: the slot u -> v, u < v, of each edge
+    ends: Tensor  # int64 [2, m]: u and v within the component
+    conductance: Tensor  # float64 [m]
+
+    @property
+    def size(self) -> int:
+        return self.vertices.numel()
+
+
+def reverse_slots(graph: Graph) -> tuple[Tensor, Tensor]:
+    """The tail of each slot, and the slot of its reverse arc.
+
+    Raises a ValueError unless each arc has its reverse, with the same weight.
+    """
+    vertex = torch.arange(graph.num_nodes, device=graph.device)
+    tail = torch.repeat_interleave(vertex, graph.rowptr.diff(), output_size=graph.num_slots)
+    head = graph.col.long()
+    reverse = torch.argsort(head * graph.num_nodes + tail)
+    if not (torch.equal(head[reverse], tail) and torch.equal(tail[reverse], head)):
+        raise ValueError(
+            "current flow is defined for undirected graphs, but an arc has no reverse arc; pass "
+            "directed=False to add the missing ones"
+        )
+    if graph.weight is not None and not torch.equal(graph.weight[reverse], graph.weight):
+        raise ValueError(
+            "current flow is defined for undirected graphs, but an arc and its reverse have "
+            "different weights; pass directed=False to keep the smaller one"
+        )
+    return tail, reverse
+
+
+def components(graph: Graph, tail: Tensor) -> Iterator[Component]:
+    """All but the isolated vertices, in the order of the smallest vertices."""
+    label = labels_of(graph.rowptr, graph.col, True)
+    order = torch.argsort(label, stable=True)
+    sizes = torch.bincount(label)
+    first = sizes.cumsum(0) - sizes
+    local = torch.empty_like(order)
+    local[order] = torch.arange(order.numel(), device=order.device) - first[label[order]]
+    slots = torch.nonzero(tail < graph.col).flatten()
+    slots = slots[torch.argsort(label[tail[slots]], stable=True)]
+    edges = torch.bincount(label[tail[slots]], minlength=sizes.numel()).tolist()
+    weight = graph.weight
+    parts = zip(order.split(sizes.tolist()), slots.split(edges), strict=True)
+    for vertices, own in parts:
+        if own.numel():
+            ends = torch.stack([local[tail[own]], local[graph.col[own].long()]])
+            one = own.new_ones(own.numel(), dtype=torch.float64) if weight is None else weight[own]
+            yield Component(vertices, own, ends, one)
+
+
+class Potentials:
+    """Columns of the inverse of the Laplacian without the row and the column of one vertex.
+
+    That vertex, the one with the largest sum of conductances, has the potential 0. The inverse is
+    dense, by Cholesky, if it fits in the memory allowed; else there is a sparse LU decomposition by
+    SciPy on the host, and columns are solved for in blocks.
+    """
+
+    def __init__(self, part: Component, memory: int | None) -> None:
+        self.part, k = part, part.size
+        self.device = part.vertices.device
+        limit = _memory.budget(memory, self.device)
+        u, v = part.ends
+        degree = torch.zeros(k, dtype=torch.float64, device=self.device)
+        degree.index_add_(0, part.ends.flatten(), part.conductance.repeat(2))
+        self.ground = int(degree.argmax())
+        self.inverse: Tensor | None = None
+        self._factor: Any = None
+        free = limit
+        if _DENSE * 8 * k * k <= limit:
+            self.inverse = self._dense(degree)
+            free -= 8 * k * k
+        else:
+            self._factor = self._sparse(degree)
+        self.width = max(1, min(_BLOCK, free // _ROWS) // (8 * k))
+        if self.width == 1 and _ROWS * 8 * k > limit:
+            raise _memory.refuse("a block of potentials", _ROWS * 8 * k, limit, memory)
+
+    def _dense(self, degree: Tensor) -> Tensor:
+        k, (u, v) = self.part.size, self.part.ends
+        matrix = torch.diag(degree)
+        matrix[u, v] = matrix[v, u] = -self.part.conductance
+        matrix[self.ground] = 0
+        matrix[:, self.ground] = 0
+        matrix[self.ground, self.ground] = 1
+        inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
+        inverse[self.ground, self.ground] = 0
+        assert inverse.shape == (k, k)
+        return inverse
+
+    def _sparse(self, degree: Tensor) -> Any:
+        import scipy.sparse
+        import scipy.sparse.linalg
+
+        k, (u, v) = self.part.size, self.part.ends.cpu().numpy()
+        c = self.part.conductance.cpu().numpy()
+        diagonal = np.arange(k)
+        rows, columns = np.concatenate([u, v, diagonal]), np.concatenate([v, u, diagonal])
+        values = np.concatenate([-c, -c, degree.cpu().numpy()])
+        matrix = scipy.sparse.csc_array((values, (rows, columns)), (k, k))
+        self._kept = np.delete(diagonal, self.ground)
+        reduced = matrix[self._kept][:, self._kept].tocsc()
+        return scipy.sparse.linalg.splu(
+            reduced,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+
+    def between(self, u: Tensor, v: Tensor) -> Tensor:
+        """float64 [pairs, k]: potentials if a unit current enters at u and leaves at v."""
+        if self.inverse is not None:
+            return self.inverse[u] - self.inverse[v]
+        right = np.zeros((self.part.size, u.numel()))
+        each = np.arange(u.numel())
+        right[u.cpu().numpy(), each] += 1
+        right[v.cpu().numpy(), each] -= 1
+        return self._solved(right)
+
+    def row_sums(self) -> Tensor:
+        """float64 [k]: the sum of each row of the inverse."""
+        if self.inverse is not None:
+            return self.inverse.sum(1)
+        return self._solved(np.ones((self.part.size, 1)))[0]
+
+    def diagonal(self) -> Tensor:
+        """float64 [k]: resistances to the grounded vertex."""
+        if self.inverse is not None:
+            return self.inverse.diagonal()
+        vertices = torch.arange(self.part.size, device=self.device)
+        return self.resistance(vertices, torch.full_like(vertices, self.ground))
+
+    def resistance(self, u: Tensor, v: Tensor) -> Tensor:
+        """float64 [pairs]: the effective resistance of each pair."""
+        if self.inverse is not None:
+            inverse = self.inverse
+            return inverse[u, u] + inverse[v, v] - inverse[u, v] - inverse[v, u]
+        found = [u.new_empty(0, dtype=torch.float64)]
+        for a, b in zip(u.split(self.width), v.split(self.width), strict=True):
+            rows = self.between(a, b)
+            found.append((rows.gather(1, a[:, None]) - rows.gather(1, b[:, None])).flatten())
+        return torch.cat(found)
+
+    def _solved(self, right: np.ndarray) -> Tensor:
+        result = np.zeros((right.shape[1], self.part.size))
+        result[:, self._kept] = self._factor.solve(right[self._kept]).T
+        return torch.from_numpy(result).to(self.device)
+
+
+def throughput(part: Component, memory: int | None) -> Tensor:
+    """float64 [m]: the current through each edge, summed over all unordered pairs of vertices.
+
+    The current is linear in the two potentials: for s and t it is the difference of the entries s
+    and t of one row. The sum of the absolute differences of k numbers follows from their order.
+    """
+    potentials = Potentials(part, memory)
+    k = part.size
+    rank = torch.arange(1 - k, k, 2, dtype=torch.float64, device=potentials.device)
+    found = []
+    u, v = part.ends
+    for a, b in zip(u.split(potentials.width), v.split(potentials.width), strict=True):
+        found.append(_ordered(potentials.between(a, b)) @ rank)
+    return torch.cat(found) * part.conductance
+
+
+def _ordered(rows: Tensor) -> Tensor:
+    if rows.device.type != "cpu":
+        return rows.sort(1).values
+    values = rows.numpy()
+    values.sort(axis=1)  # vectorised, several times faster than PyTorch's
+    return rows

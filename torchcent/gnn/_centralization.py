@@ -1,0 +1,122 @@
+"""centralization: how far a whole network is from a star."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check._values import choice
+from torchcent.engines._measures import plain_features
+from torchcent.gnn._features import node_features
+from torchcent.graph import Graph, _batch
+from torchcent.graph._arguments import GraphLike, as_graph
+from torchcent.runtime import _memory
+
+
+@_memory.reported
+def centralization(
+    edge_index: GraphLike,
+    measure: str = "betweenness",
+    *,
+    scores: Tensor | None = None,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Centralization: how much the most central vertex of a graph exceeds the others (Freeman).
+
+    .. math:: C = \frac{\sum_v \big(\max_u c(u) - c(v)\big)}{\max_S \sum_v \big(\max_u c_S(u) -
+              c_S(v)\big)}
+
+    where S is the star of as many vertices. Its sum is the largest possible one for degree,
+    closeness and betweenness, so that C is between 0 and 1.
+
+    Args:
+        edge_index, num_nodes, batch, ptr, directed: as in :func:`degree`; without weights.
+        measure: a column of :func:`node_features` other than "percolation", with
+            ``normalized=True``: "degree", "closeness", "betweenness", "eigenvector", ...
+        scores: [n], the scores of this measure in the same normalisation, if they are known; None
+            computes them.
+        dtype, memory, progress: as in :func:`node_features`.
+
+    The star has both directions of each edge in undirected graphs. In directed ones (also of mutual
+    arcs, unless directed=False) it is, of the stars with arcs from the center, to the center and in
+    both directions, the one with the largest sum.
+
+    Returns:
+        Tensor without dimensions; for a batch [G]. NaN where the star's sum is 0: with fewer than
+        two vertices, in undirected graphs of two, and for measures that are equal for all vertices
+        of a star.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1], [1, 2]])
+        >>> torchcent.centralization(path, "degree", directed=False)
+        tensor(1.)
+        >>> cycle = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+        >>> torchcent.centralization(cycle, "closeness", directed=False)
+        tensor(0.)
+
+    Source:
+        Freeman 1978.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
+    choice(measure, "measure", plain_features())
+    result = check.float_dtype(dtype)
+    if graph.is_weighted:
+        raise ValueError(
+            "centralization compares with a star without weights, but the Graph has weights; pass "
+            "graph.unweighted()"
+        )
+    if scores is None:
+        values = _scores(graph, measure, memory, progress)
+    else:
+        values = check.per_vertex(scores, "scores", graph)
+    sizes = _batch.sizes(graph)
+    spread = _spread(graph, values)
+    largest = {n: _of_star(n, measure, graph) for n in set(sizes.tolist())}
+    most = torch.tensor(
+        [largest[n] for n in sizes.tolist()], dtype=torch.float64, device=graph.device
+    )
+    found = torch.where(most > 0, spread / most, torch.nan).to(result)
+    return found[0] if graph.ptr is None else found
+
+
+def _scores(graph: Graph, measure: str, memory: int | None, progress: bool | None) -> Tensor:
+    return node_features(
+        graph, measures=measure, dtype=torch.float64, memory=memory, progress=progress
+    )[:, 0]
+
+
+def _spread(graph: Graph, values: Tensor) -> Tensor:
+    """The sum of the differences from the largest score, of each graph."""
+    return _batch.total(graph, _batch.per_vertex(graph, _batch.largest(graph, values)) - values)
+
+
+def _of_star(n: int, measure: str, graph: Graph) -> float:
+    """The largest sum of the stars of n vertices."""
+    if n < 2:
+        return 0.0
+    leaves = torch.arange(1, n, device=graph.device)
+    out = torch.stack([torch.zeros_like(leaves), leaves])
+    both = torch.cat([out, out.flip(0)], 1)
+    found = []
+    for arcs in (both, out, out.flip(0)) if graph.directed else (both,):
+        if graph.directed and arcs is not both and measure in _UNDEFINED:
+            continue
+        star = Graph.from_edge_index(arcs, n, graph.directed)
+        spread = float(_spread(star, _scores(star, measure, None, False)))
+        found.append(spread if spread > 1e-9 * n else 0.0)  # rounding
+    return max(found)
+
+
+#: measures that arcs of one direction do not have
+_UNDEFINED = ("eigenvector", "triangles", "subgraph_centrality")

@@ -1,0 +1,21 @@
+"""Arcs: what every kind of graph is converted to before it becomes a Graph."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+
+class Arcs(NamedTuple):
+    """The arguments of Graph.from_edge_index, in its order.
+
+    `directed` is None for a matrix, which is undirected if it is symmetric.
+    """
+
+    edge_index: Tensor
+    num_nodes: int | None
+    directed: bool | None
+    edge_weight: Tensor | None = None
+    batch: Tensor | None = None
+    ptr: Tensor | None = None

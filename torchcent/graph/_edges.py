@@ -1,0 +1,128 @@
+"""Arrays, lists, sparse tensors and tables of edges as arguments of Graph.from_edge_index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check import _inputs as check_inputs
+from torchcent.check import _sparse as check_sparse
+from torchcent.graph._arcs import Arcs
+
+SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc)
+_NUMBERED = (
+    "; Graph.from_table(..., labels=True) numbers ids of any kind and returns them, too"
+)  # fmt: skip
+
+
+def of_pairs(edges: Any, weight: object = None, name: str = "edges") -> Arcs:
+    """The edges of a NumPy array [2, E] or [E, 2], or of a list of pairs or of two rows."""
+    check_inputs.no_values(weight, "an array or a list")
+    if isinstance(edges, np.ndarray):
+        index = check_inputs.ids(check_inputs.edge_array(np.asarray(edges), name), name)
+    elif isinstance(edges, (list, tuple)):
+        index = check_inputs.edge_list(edges, name)
+    else:
+        raise check_inputs.other(edges, name, "a NumPy array or a list of pairs")
+    return Arcs(_tensor(index), None, True)
+
+
+def of_sparse(matrix: Any, weight: object = None, name: str = "matrix") -> Arcs:
+    """One arc i -> j per stored entry (i, j) of a torch sparse tensor or a SparseTensor.
+
+    They are in the order in which they are stored, which in CSC is by columns.
+    """
+    if not isinstance(matrix, Tensor):
+        return _of_sparse_tensor(matrix, weight, name)
+    if matrix.layout not in SPARSE:
+        raise check_inputs.other(matrix, name, "a torch sparse tensor: COO, CSR or CSC")
+    n = check_inputs.stored(matrix, name)
+    if matrix.layout == torch.sparse_coo:
+        # Of uncoalesced tensors every entry is an arc: duplicates are merged later.
+        index, values = matrix._indices(), matrix._values()
+    else:
+        by_row = matrix.layout == torch.sparse_csr
+        pointers = matrix.crow_indices() if by_row else matrix.ccol_indices()
+        minor = (matrix.col_indices() if by_row else matrix.row_indices()).long()
+        values = matrix.values()
+        count = check_inputs.pointers(pointers, minor.numel(), name).diff()
+        vertex = torch.arange(n, device=minor.device)
+        major = torch.repeat_interleave(vertex, count, output_size=minor.numel())
+        index = torch.stack([major, minor] if by_row else [minor, major])
+    taken = values if check_inputs.values_wanted(weight, name) else None
+    return Arcs(index, n, None, taken)
+
+
+def _of_sparse_tensor(matrix: Any, weight: object, name: str) -> Arcs:
+    """Of torch_sparse; ``data.adj_t`` of PyTorch Geometric is a transpose."""
+    if not hasattr(matrix, "coo") or not hasattr(matrix, "sparse_sizes"):
+        raise check_inputs.other(matrix, name, "a torch sparse tensor or a SparseTensor")
+    n = check_sparse.square(name, tuple(matrix.sparse_sizes()))
+    row, col, values = matrix.coo()
+    taken = None
+    if check_inputs.values_wanted(weight, name):
+        taken = torch.ones(row.numel(), device=row.device) if values is None else values
+    return Arcs(torch.stack([row, col]), n, None, taken)
+
+
+def of_table(
+    table: Any, weight: object = None, name: str = "table", columns: object = None
+) -> Arcs:
+    """One arc per row of a pandas, polars or pyarrow table whose ids are numbers of vertices."""
+    source, target, length = _columns(table, weight, name, columns)
+    ends = [
+        check_inputs.ids(end, f"column {shown!r} of {name}", _NUMBERED)
+        for end, shown in (source, target)
+    ]
+    return Arcs(_tensor(np.stack(ends)), None, True, length)
+
+
+def of_labelled_table(
+    table: Any, weight: object, name: str, columns: object
+) -> tuple[Arcs, list[Any]]:
+    """As :func:`of_table` with ids of any kind, numbered by first appearance, row by row."""
+    (source, _), (target, _), length = _columns(table, weight, name, columns)
+    both: list[Any] = (
+        np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
+    )
+    number: dict[Any, int] = {}
+    for label in both:
+        number.setdefault(label, len(number))
+    index = np.fromiter(map(number.__getitem__, both), np.int64, len(both)).reshape(-1, 2).T
+    return Arcs(_tensor(index), len(number), True, length), list(number)
+
+
+def is_table(kind: type) -> bool:
+    """Whether instances are data frames of pandas or polars, or tables or batches of pyarrow."""
+    return hasattr(kind, "column_names") or (
+        hasattr(kind, "columns") and (hasattr(kind, "iloc") or hasattr(kind, "get_column"))
+    )
+
+
+def _columns(
+    table: Any, weight: object, name: str, columns: object
+) -> tuple[tuple[np.ndarray, Any], tuple[np.ndarray, Any], Tensor | None]:
+    """Sources and targets with the names of their columns, and weights if they are asked for."""
+    if not is_table(type(table)):
+        raise check_inputs.other(table, name, "a pandas, polars or pyarrow table")
+    known = list(table.column_names if hasattr(table, "column_names") else table.columns)
+    source, target = check_inputs.columns(columns, known, name)
+    taken = check_inputs.weight_column(weight, known)
+    length = None
+    if taken is not None:
+        length = check_inputs.numbers(_column(table, taken), f"column {taken!r} of {name}")
+    return (_column(table, source), source), (_column(table, target), target), length
+
+
+def _column(table: Any, name: Any) -> np.ndarray:
+    if hasattr(table, "column_names"):
+        return np.asarray(table.column(name).to_numpy(zero_copy_only=False))
+    column = table.get_column(name) if hasattr(table, "get_column") else table[name]
+    return np.asarray(column.to_numpy())
+
+
+def _tensor(index: np.ndarray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(index))

@@ -1,0 +1,302 @@
+"""Positions of vertices: DIMACS ``.co`` files and tables with columns for the id, x and y."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from torchcent.check import _positions as check_positions
+from torchcent.io._arrays import parsing
+from torchcent.io._budget import Budget
+from torchcent.io._edge_list import EdgeList
+from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
+from torchcent.io._layout import is_number, split_blanks, split_line
+from torchcent.io._packed import COMPRESSIONS
+from torchcent.io._tokens import IrregularText, number_rows
+from torchcent.runtime._optional import need
+
+WGS84 = "EPSG:4326"
+#: names of columns and attributes, in lower case; those of degrees imply WGS 84
+_PAIRS = (
+    ("x", "y"), ("lon", "lat"), ("lng", "lat"), ("long", "lat"), ("longitude", "latitude"),
+    ("easting", "northing"), ("x_coord", "y_coord"), ("xcoord", "ycoord"),
+)  # fmt: skip
+_IDS = ("id", "node", "vertex", "label", "name", "osmid", "node_id", "vertex_id", "nodeid")
+_MICRODEGREES = 1e6
+
+
+class Table(NamedTuple):
+    """The rows of a file of positions."""
+
+    ids: np.ndarray  # [k], int64 or str objects
+    positions: np.ndarray  # float64 [k, 2]
+    crs: str | None
+
+
+def with_positions(
+    edges: EdgeList, path: str, coordinates: str | None, crs: str | None, limits: Budget
+) -> EdgeList:
+    """The edges with the positions of the file `coordinates`.
+
+    If it is None, those of a file ``name.co`` beside ``name.gr``, if there is one that fits.
+    """
+    if coordinates is not None:
+        limits = Budget(coordinates, limits.limit, limits.memory)
+        return _joined(edges, coordinates, _read(coordinates, crs, limits))
+    beside = _beside(path)
+    if beside is not None and edges.positions is None:
+        limits = Budget(beside, limits.limit, limits.memory)
+        try:
+            return _joined(edges, beside, _read(beside, crs, limits))
+        except ValueError as error:
+            warnings.warn(f"its positions are not taken: {error}", stacklevel=4)
+    if crs is not None:
+        if edges.positions is None:
+            raise ValueError(f"{path}: crs={crs!r}, but there are no coordinates")
+        check_positions.crs(crs)
+        check_positions.within(path, edges.positions.numpy(), crs)
+        return replace(edges, crs=crs)
+    return edges
+
+
+def _beside(path: str) -> str | None:
+    stem, _ = os.path.splitext(path)
+    if split_suffix(path)[1]:
+        stem, _ = os.path.splitext(stem)
+    found = (stem + ".co" + packed for packed in ("", *COMPRESSIONS))
+    is_gr = split_suffix(path)[0] == ".gr"
+    return next((name for name in found if os.path.isfile(name)), None) if is_gr else None
+
+
+def _read(path: str, crs: str | None, limits: Budget) -> Table:
+    data = load_bytes(path, limits)
+    suffix = split_suffix(path)[0]
+    if suffix == ".parquet":
+        return _read_parquet(path, data, crs, limits)
+    limits.text("names", data)
+    data = text_bytes(path, data)
+    dimacs = re.match(rb"(?:c(?:[ \t][^\n]*)?\n|\s)*p[ \t]+aux\b", data)
+    if suffix == ".co" or dimacs:
+        return _read_co(path, data, crs)
+    return _read_text(path, data, crs)
+
+
+def _read_co(path: str, data: bytes, crs: str | None) -> Table:
+    """DIMACS: ``c`` comments, ``p aux sp co n``, and a line ``v id x y`` per vertex.
+
+    The challenge defines x and y as longitude and latitude in millionths of a degree. Numbers
+    beyond the range of these are taken as they are, and so are all numbers with a given `crs`.
+    """
+    kept = re.sub(rb"(?m)^[cp](?:[ \t][^\n]*)?$", b"", data)
+    plain = re.sub(rb"(?m)^v(?=[ \t])", b" ", kept)
+    try:
+        values, counts = number_rows(plain, np.float64)
+        if ((counts != 0) & (counts != 3)).any():
+            raise IrregularText
+    except IrregularText:
+        _refuse_co(path, kept)
+        raise ValueError(f"{path}: not a text of lines 'v id x y'") from None
+    table = values.reshape(-1, 3)
+    promised = re.search(rb"(?m)^p[ \t]+aux[ \t]+sp[ \t]+co[ \t]+(\d{1,18})[ \t]*$", data)
+    if promised and int(promised[1]) != len(table):
+        raise ValueError(
+            f"{path}: the line 'p' says {int(promised[1])} vertices, the body has {len(table)}"
+        )
+    ids = _whole(path, table[:, 0])
+    positions = table[:, 1:].copy()
+    largest = np.abs(positions).max(0, initial=0.0)
+    if crs is None and (largest <= (180e6, 90e6)).all() and largest.max(initial=0) > 180:
+        positions /= _MICRODEGREES
+        crs = WGS84
+    return _checked(path, Table(ids, positions, crs))
+
+
+def _refuse_co(path: str, data: bytes) -> None:
+    for number, line in enumerate(text_lines(path, data), 1):
+        fields = line.split()
+        if fields and (len(fields) != 4 or fields[0] != "v" or not all(map(is_number, fields[1:]))):
+            raise ValueError(f"{path}:{number}: {line.strip()[:60]!r} where 'v id x y' is expected")
+
+
+def _read_text(path: str, data: bytes, crs: str | None) -> Table:
+    """A table with a header that names x and y, or of three columns: id, x, y."""
+    lines = text_lines(path, data)
+    numbered = [
+        (number, line)
+        for number, line in enumerate(lines, 1)
+        if line.strip() and line.lstrip()[0] not in "#%"
+    ]
+    if not numbered:
+        raise ValueError(f"{path}: no rows")
+    number, first = numbered[0]
+    separator = next((x for x in "\t,;" if x in first), "")
+    if separator == "\t" and all(map(is_number, split_blanks(numbered[-1][1].rstrip("; \t")))):
+        separator = ""  # runs of tabs and blanks
+    heads = split_line(first, separator)
+    if any(map(is_number, heads[1:])):
+        columns, degrees, body = (0, 1, 2), False, numbered
+        if len([x for x in heads if x]) < 3:
+            raise ValueError(f"{path}:{number}: {first.strip()[:60]!r} where id, x, y are expected")
+    else:
+        columns, degrees = _columns(f"{path}:{number}", heads)
+        body = numbered[1:]
+    words, places = [], np.empty((len(body), 2))
+    for row, (number, line) in enumerate(body):
+        fields = split_line(line, separator)
+        try:
+            name, x, y = (fields[at] for at in columns)
+            places[row] = float(x), float(y)
+        except (IndexError, ValueError):
+            raise ValueError(
+                f"{path}:{number}: {line.strip()[:60]!r} has no id, x and y in columns "
+                f"{', '.join(str(at + 1) for at in columns)}"
+            ) from None
+        words.append(name)
+    crs = WGS84 if crs is None and degrees else crs
+    return _checked(path, Table(_ids(words), places, crs))
+
+
+def _columns(where: str, heads: list[str]) -> tuple[tuple[int, int, int], bool]:
+    """The columns of the id, x and y, and whether x and y are degrees by their names."""
+    names = [head.strip("~ \t").lower() for head in heads]
+    for x, y in _PAIRS:
+        if x in names and y in names:
+            at = names.index(x), names.index(y)
+            rest = [k for k in range(len(names)) if k not in at]
+            known = [k for word in _IDS for k in rest if names[k] == word]
+            if not rest:
+                break
+            return ((known or rest)[0], *at), y in ("lat", "latitude")
+    shown = ", ".join(map(repr, heads))
+    raise ValueError(
+        f"{where}: the columns are {shown[:200]}; accepted: an id, and x and y, lon and lat, or "
+        "longitude and latitude"
+    )
+
+
+def _ids(words: list[Any]) -> np.ndarray:
+    """int64 if all are integers, else str objects."""
+    try:
+        return np.array([int(word) for word in words], np.int64)
+    except (ValueError, OverflowError):
+        found = np.empty(len(words), object)
+        found[:] = [str(word) for word in words]
+        return found
+
+
+def _read_parquet(path: str, data: bytes, crs: str | None, limits: Budget) -> Table:
+    pa = need("pyarrow", "io", "reading .parquet")
+    parquet = need("pyarrow.parquet", "io", "reading .parquet")
+    with parsing(path, "a parquet file"):
+        file = parquet.ParquetFile(pa.BufferReader(data))
+        names, rows = file.schema_arrow.names, file.metadata.num_rows
+    limits.allow(400 * rows, f"{rows} rows")
+    columns, degrees = _columns(path, names)
+    with parsing(path, "a parquet file"):
+        ids, *places = (
+            file.read(columns=[names[at]]).column(0).to_numpy(zero_copy_only=False)
+            for at in columns
+        )
+    for name, place in zip((names[at] for at in columns[1:]), places, strict=True):
+        if place.dtype.kind not in "iuf":
+            raise ValueError(f"{path}: column {name!r} holds {place.dtype}; accepted: numbers")
+    crs = WGS84 if crs is None and degrees else crs
+    ids = ids.astype(np.int64) if ids.dtype.kind in "iu" else _ids(ids.tolist())
+    return _checked(path, Table(ids, np.stack(places, 1).astype(np.float64), crs))
+
+
+def _whole(path: str, values: np.ndarray) -> np.ndarray:
+    wrong = np.flatnonzero((values != np.rint(values)) | (np.abs(values) >= 2.0**53))
+    if len(wrong):
+        raise ValueError(f"{path}: id {values[wrong[0]]:g} is not a whole number")
+    return values.astype(np.int64)
+
+
+def _checked(path: str, table: Table) -> Table:
+    check_positions.crs(table.crs)
+    wrong = np.flatnonzero(~np.isfinite(table.positions).all(1))
+    if len(wrong):
+        x, y = table.positions[wrong[0]]
+        raise ValueError(f"{path}: position ({x:g}, {y:g}) of {table.ids[wrong[0]]} is not finite")
+    check_positions.within(path, table.positions, table.crs)
+    return table
+
+
+def _joined(edges: EdgeList, path: str, table: Table) -> EdgeList:
+    """Finds the position of each vertex by its label."""
+    labels, ids = edges.vertex_labels(), table.ids
+    if labels.dtype == object and ids.dtype != object:
+        ids = _texts(ids)
+    elif labels.dtype != object and ids.dtype == object:
+        labels = _texts(labels)
+    distinct, first = np.unique(ids, return_index=True)
+    if len(distinct) < len(ids):
+        repeated = np.delete(ids, first)[0]
+        raise ValueError(f"{path}: id {repeated} has more than one position")
+    if not len(distinct) or not len(labels):
+        place, found = np.zeros(len(labels), np.int64), np.zeros(len(labels), bool)
+    else:
+        place = np.searchsorted(distinct, labels).clip(max=len(distinct) - 1)
+        found = distinct[place] == labels
+    positions = np.full((len(labels), 2), np.nan)
+    positions[found] = table.positions[first[place[found]]]
+    if len(labels) and not found.any():
+        raise ValueError(
+            f"{path}: none of its {len(ids)} ids, such as {ids[:1].tolist()}, is one of the graph, "
+            f"such as {labels[:1].tolist()}"
+        )
+    if not found.all():
+        warnings.warn(
+            f"{path}: {int((~found).sum())} of {len(labels)} vertices have no position there, "
+            f"such as {labels[~found][0]}",
+            stacklevel=5,
+        )
+    return replace(edges, positions=torch.from_numpy(positions), crs=table.crs)
+
+
+def _texts(ids: np.ndarray) -> np.ndarray:
+    found = np.empty(len(ids), object)
+    found[:] = [str(x) for x in ids.tolist()]
+    return found
+
+
+def of_attributes(nodes: list[dict[Any, Any]], crs: Any) -> tuple[np.ndarray | None, str | None]:
+    """Positions [n, 2] and their system, from attributes of nodes; NaN where they are missing.
+
+    ``graphics`` of GML may hold x and y.
+    """
+    for x, y in _PAIRS:
+        places = np.full((len(nodes), 2), np.nan)
+        for at, node in enumerate(nodes):
+            own = node.get("graphics") if isinstance(node.get("graphics"), dict) else {}
+            places[at] = [_number(_named(node, key, _named(own, key, None))) for key in (x, y)]
+        places[np.isnan(places).any(1)] = np.nan
+        if not np.isnan(places).all():
+            if crs is None:
+                return places, WGS84 if y in ("lat", "latitude") else None
+            return places, str(crs)
+    return None, None
+
+
+def _named(node: Any, key: str, default: Any) -> Any:
+    for name in (key, key.capitalize(), key.upper()):
+        if name in node:
+            return node[name]
+    return default
+
+
+def _number(value: Any) -> float:
+    """A finite number, also as text; else NaN."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, np.number)):
+        return np.nan
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return np.nan
+    return number if np.isfinite(number) else np.nan

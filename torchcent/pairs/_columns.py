@@ -1,0 +1,113 @@
+"""The bits of a transitive closure: all columns in one call, or in units of blocks of columns."""
+
+from __future__ import annotations
+
+import bisect
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from torchcent.engines._tensor import _closure
+from torchcent.runtime import _codes, _ops
+from torchcent.runtime._watch import progress_bar, watched
+from torchcent.scale import _run
+from torchcent.scale._arguments import Scale
+from torchcent.scale._run import Setting
+from torchcent.scale._units import Search, sizes_of_columns
+
+_INLINE_WORK = 2e8  # arcs x columns below which a thread and a bar do not pay off
+
+
+class Table(NamedTuple):
+    """What the columns are computed from, and where to.
+
+    Attributes:
+        arcs: rowptr and col of the arcs between components.
+        size: vertices of each component.
+        base, sinks, columns, block, words: see Closure.
+        reached: [placed], the number of vertices that each component reaches.
+    """
+
+    arcs: tuple[Tensor, Tensor]
+    size: Tensor
+    base: Tensor
+    sinks: int
+    columns: int
+    block: int
+    words: Tensor
+    reached: Tensor
+
+    @property
+    def quick(self) -> bool:
+        return float(self.arcs[1].numel()) * self.columns < _INLINE_WORK
+
+    def bar(self, progress: bool | None) -> tqdm:
+        return progress_bar(self.columns, "transitive_closure", progress, self.quick, "columns")
+
+    def from_block(self, first: int, end: int, begin: int, words: Tensor) -> Table:
+        """That of blocks first, ..., end - 1, whose words begin at `begin` of all.
+
+        No arc to a component before these columns adds to them, so that these components drop out.
+        """
+        low = first * self.block
+        rowptr, col = self.arcs
+        if low:
+            kept = col >= low
+            before = torch.cat([rowptr.new_zeros(1), kept.cumsum(0)])
+            rowptr, col = before[rowptr[low:]] - before[rowptr[low]], col[kept] - low
+        return Table(
+            (rowptr, col), self.size[low:],
+            self.base[first:end] - begin + self.block // 64 * low, max(self.sinks - low, 0),
+            min(self.columns, end * self.block) - low, self.block, words, self.reached[low:],
+        )  # fmt: skip
+
+
+def _compiled(table: Table, reached: Tensor, control: Tensor) -> None:
+    _ops.ops.closure(
+        *table.arcs, table.size, table.base, table.sinks, table.columns, table.words, reached,
+        control, torch.get_num_threads(),
+    )  # fmt: skip
+
+
+def fill(table: Table, progress: bool | None) -> None:
+    control = _codes.control()
+    with table.bar(progress) as bar:
+        if not _ops.available:
+            _closure.closure(
+                *table.arcs, table.size, table.sinks, table.columns, table.words, table.reached
+            )
+        elif table.quick:
+            _compiled(table, table.reached, control)
+        else:
+            watched(lambda: _compiled(table, table.reached, control), control, bar)
+        bar.update(table.columns - bar.n)
+
+
+def shared(table: Table, progress: bool | None, scale: Scale) -> None:
+    """The same in units, each of some blocks of columns."""
+    blocks = sizes_of_columns(table.arcs[1].numel(), table.base.numel(), table.block)
+    first = np.cumsum([0, *blocks]).tolist()
+    # The words of a block begin where its row `first` does (_layout).
+    low = torch.arange(0, table.columns, table.block, device="cpu").clamp(min=table.sinks)
+    begin = (table.base + table.block // 64 * low).tolist() + [table.words.numel()]
+    columns = [min(at * table.block, table.columns) for at in first]
+
+    def compute(_: Any, unit: slice, out: tuple[Tensor, ...], rung: int, control: Tensor) -> int:
+        words, reached = out
+        at = bisect.bisect_right(columns, unit.start) - 1
+        part = table.from_block(first[at], first[at + 1], begin[first[at]], words)
+        _compiled(part, reached[first[at] * table.block :], control)
+        return rung
+
+    key = {"search": "transitive_closure", "sources": table.columns, "what": "columns"}
+    places = tuple(slice(begin[a], begin[b]) for a, b in pairwise(first))
+    search = Search(
+        key, [b - a for a, b in pairwise(columns)], (), (table.words, table.reached),
+        ("rows", "sum"), compute, exact=True, places=places,
+    )  # fmt: skip
+    with table.bar(progress) as bar:
+        _run.run(search, Setting(torch.device("cpu"), 0, bar, table.quick), scale)

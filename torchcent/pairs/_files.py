@@ -1,0 +1,212 @@
+"""Files of distances that several processes fill: each writes rows of its own to the same one."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from torchcent.check._values import shortened
+from torchcent.pairs._npy import check_space, numpy_dtype
+from torchcent.runtime._optional import need
+from torchcent.scale._units import ROWS
+
+Rows = slice | Tensor
+_READ = 2**26  # bytes read at a time
+_CHUNK = 2**26  # largest bytes of a chunk of a Zarr array
+
+
+class Store(Protocol):
+    """An array [k, n] on the disk, opened for reading and writing."""
+
+    def write(self, rows: Rows, block: Tensor) -> None:
+        """Writes these rows, which no other process writes."""
+
+    def read(self, rows: Rows) -> NDArray[Any]: ...
+
+    def sync(self) -> None:
+        """Returns when what was written is on the disk."""
+
+    def close(self) -> None: ...
+
+
+class Npy:
+    """A .npy file. It is written, not mapped: a full disk raises an error instead of SIGBUS."""
+
+    def __init__(self, path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
+        self._path, self._width, self._dtype = path, shape[1], numpy_dtype(dtype)
+        self._begin = len(_header(shape, self._dtype))
+        self._file = os.open(path, os.O_RDWR)
+
+    @staticmethod
+    def make(path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
+        """Makes a file of zeros, which takes its room on the disk as it is written."""
+        check_space(path, shape, dtype)
+        header = _header(shape, numpy_dtype(dtype))
+        with open(path, "wb") as file:
+            file.write(header)
+            file.truncate(len(header) + math.prod(shape) * dtype.itemsize)
+
+    @staticmethod
+    def fits(path: Path, shape: tuple[int, int], dtype: torch.dtype) -> bool:
+        """Whether there is a file of this shape and dtype."""
+        header = _header(shape, numpy_dtype(dtype))
+        if not path.is_file():
+            return False
+        with open(path, "rb") as file:
+            same = file.read(len(header)) == header
+        return same and path.stat().st_size == len(header) + math.prod(shape) * dtype.itemsize
+
+    @staticmethod
+    def remove(path: Path) -> None:
+        path.unlink(missing_ok=True)
+
+    @staticmethod
+    def replace(made: Path, target: Path) -> None:
+        if target.exists():
+            shutil.copymode(target, made)
+        os.replace(made, target)
+
+    @staticmethod
+    def open(path: Path) -> np.memmap:
+        found: np.memmap = np.load(path, mmap_mode="r")
+        return found
+
+    def write(self, rows: Rows, block: Tensor) -> None:
+        if isinstance(rows, slice):
+            self._write(rows.start, block)
+            return
+        for row, values in zip(rows.tolist(), block, strict=True):
+            self._write(row, values)
+
+    def _write(self, first: int, rows: Tensor) -> None:
+        data = rows.contiguous().view(-1).numpy().data.cast("B")
+        place = self._place(first)
+        while data:  # the system may write less
+            try:
+                written = os.pwrite(self._file, data, place)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self._path)) from None
+            data, place = data[written:], place + written
+
+    def read(self, rows: Rows) -> NDArray[Any]:
+        if not isinstance(rows, slice):
+            return np.concatenate([self.read(slice(row, row + 1)) for row in rows.tolist()])
+        size = (rows.stop - rows.start) * self._width
+        found = np.empty(size, self._dtype)
+        data, place = found.data.cast("B"), self._place(rows.start)
+        while data:
+            count = os.preadv(self._file, [data[:_READ]], place)
+            if count == 0:
+                raise OSError(f"{self._path} is truncated")
+            data, place = data[count:], place + count
+        return found.reshape(-1, self._width)
+
+    def _place(self, row: int) -> int:
+        return self._begin + row * self._width * self._dtype.itemsize
+
+    def sync(self) -> None:
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _header(shape: tuple[int, int], dtype: np.dtype) -> bytes:
+    from io import BytesIO
+
+    file = BytesIO()
+    descr = np.lib.format.dtype_to_descr(dtype)
+    header = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue()
+
+
+class Zarr:
+    """A Zarr array (format 3, in a folder), by the zarr package.
+
+    Chunks have ROWS rows, so that no chunk has rows of two units.
+    """
+
+    def __init__(self, path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
+        self._array = _zarr().open_array(str(path), mode="r+")
+
+    @staticmethod
+    def make(path: Path, shape: tuple[int, int], dtype: torch.dtype) -> None:
+        Zarr.remove(path)
+        columns = max(1, min(shape[1], _CHUNK // (ROWS * dtype.itemsize)))
+        _zarr().create_array(
+            str(path), shape=shape, chunks=(max(1, min(ROWS, shape[0])), columns),
+            dtype=numpy_dtype(dtype), fill_value=0,
+        )  # fmt: skip
+
+    @staticmethod
+    def fits(path: Path, shape: tuple[int, int], dtype: torch.dtype) -> bool:
+        if not path.is_dir():
+            return False
+        try:
+            found = _zarr().open_array(str(path), mode="r")
+        except Exception:  # of many kinds: it is no array, or damaged
+            return False
+        return bool(found.shape == shape and found.dtype == numpy_dtype(dtype))
+
+    @staticmethod
+    def remove(path: Path) -> None:
+        if path.exists():
+            shutil.rmtree(path)
+
+    @staticmethod
+    def replace(made: Path, target: Path) -> None:
+        before = made.with_name(f"{made.name}.before")
+        if target.exists():  # the system replaces no folder that holds something
+            os.rename(target, before)
+        os.rename(made, target)
+        Zarr.remove(before)
+
+    @staticmethod
+    def open(path: Path) -> Any:
+        return _zarr().open_array(str(path), mode="r")
+
+    def write(self, rows: Rows, block: Tensor) -> None:
+        assert isinstance(rows, slice)
+        self._array[rows] = block.numpy()
+
+    def read(self, rows: Rows) -> NDArray[Any]:
+        assert isinstance(rows, slice)
+        found: NDArray[Any] = np.asarray(self._array[rows])
+        return found
+
+    def sync(self) -> None:
+        """Nothing: damage by a power failure is found by the sums of the ledger."""
+
+    def close(self) -> None: ...
+
+
+def _zarr() -> Any:
+    return need("zarr", "zarr", "out='...zarr'")
+
+
+def check_zarr(path: Path) -> None:
+    """Raises an error before any work if this folder cannot be written.
+
+    Raises:
+        ImportError: there is no zarr package.
+        ValueError: the folder holds something else than an array.
+        FileNotFoundError: its parent does not exist.
+    """
+    _zarr()
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path}: no such directory: {folder}")
+    if path.exists() and not (path / "zarr.json").is_file() and not (path / ".zarray").is_file():
+        raise ValueError(
+            f"out={shortened(str(path))} holds something else than a Zarr array; accepted: a new "
+            "name, or an array to replace"
+        )

@@ -1,0 +1,258 @@
+"""A map of a network, coloured by the scores of its vertices or edges."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from torchcent.check import _positions as check_positions
+from torchcent.check import _values as check_values
+from torchcent.io import replacing
+from torchcent.plots import _check as check_plot
+from torchcent.plots._scores import _INK, _MUTED, _STYLE, _short, check_plot_path
+
+# From scores close to zero to the highest ones.
+_SHADES = ("#d3dae1", "#a8c5e2", "#4a86c5", "#2a4a9b", "#3b0f52")
+_BINS = 96  # colours; the lines of each are drawn as one path, which is several times faster
+_DECADES = 3  # of scores that a log scale shows at most
+_WIDTH, _LEAST_WIDTH = 2.6, 0.35  # of lines, in points; fewer lines are wider
+_RASTER = 20_000  # lines beyond which .svg and .pdf hold a picture of the map
+_NAMES = 5
+_KM_PER_DEGREE = 111.195
+
+
+def plot_network(
+    edge_index: Tensor | np.ndarray,
+    positions: Tensor | np.ndarray,
+    scores: Tensor | np.ndarray,
+    labels: Sequence[Any] | np.ndarray | None = None,
+    *,
+    edges: bool = False,
+    measure: str = "betweenness",
+    path: str | os.PathLike[str],
+    title: str | None = None,
+    lowest: bool = False,
+    crs: str | None = None,
+) -> None:
+    """Writes a figure: the network at its positions, coloured by the scores.
+
+    High scores are dark, wide and on top. Colours are in proportion to the logarithms of the
+    scores, down to a thousandth of the highest, or to the scores if nearly all of them lie within a
+    factor of ten. Where vertices are scored, an edge has the colour of its less central end. A
+    million edges take a few seconds.
+
+    Args:
+        edge_index: int64 ``[2, E]``.
+        positions: ``[n, 2]``, x and y of each vertex, such as
+            :attr:`torchcent.EdgeList.positions`. What has no position (NaN) is omitted.
+        scores: ``[n]``, or ``[E]`` for edges; those that are not finite are omitted.
+        labels: names ``[n]``; those of the five most central vertices are shown.
+        edges: whether the scores are those of the edges.
+        measure: name of the score, for the colour bar.
+        path: .png, .svg or .pdf; an existing file is replaced atomically.
+        title: title of the figure; the measure and the number of vertices or edges if None.
+        lowest: whether the lowest scores are the most central.
+        crs: the coordinate system. For one of longitude and latitude, such as ``"EPSG:4326"``, the
+            map keeps proportions at its mean latitude and has a scale.
+
+    Raises:
+        ImportError: matplotlib is not installed: ``pip install torchcent[plot]``.
+        ValueError: the suffix is unknown, or arguments have different lengths.
+
+    Example:
+        >>> import tempfile, torch
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+        >>> corners = torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+        >>> plot_network(square, corners, torch.tensor([0.1, 0.4, 0.2, 0.3]), edges=True,
+        ...              path=folder.name + "/square.png")
+        >>> folder.cleanup()
+    """
+    suffix = check_plot_path(path)
+    place = check_plot.points(positions)
+    index = check_plot.edge_index(edge_index, len(place))
+    edges, lowest = check_values.flag(edges, "edges"), check_values.flag(lowest, "lowest")
+    values = check_plot.numbers(scores, "scores")
+    count, what = (index.shape[1], "edges") if edges else (len(place), "vertices")
+    if len(values) != count:
+        raise ValueError(f"scores has {len(values)} entries for {count} {what}")
+    names = None if labels is None else check_plot.labels(labels, len(place), "positions")
+    measure = check_plot.text(measure, "measure")
+    title = title if title is None else check_plot.text(title, "title")
+    degrees = check_positions.is_geographic(check_positions.crs(crs))
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+
+    known = np.isfinite(place).all(1)
+    stretch = 1.0  # of y
+    if degrees and known.any():
+        stretch = 1 / math.cos(math.radians(min(abs(place[known, 1].mean()), 85)))
+    with matplotlib.rc_context(_STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=_size(place[known], stretch), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        axes.set_aspect(stretch)
+        axes.set_axis_off()
+        figure.suptitle(
+            title or f"{measure.capitalize()} of {count:,} {what}",
+            x=0.02, ha="left", fontsize=14, fontweight="bold",
+        )  # fmt: skip
+        lines = place[index.T]
+        colors, norm = _scale(values, lowest)
+        _frame(axes, place[known])
+        if edges:
+            _draw_lines(axes, lines, values, colors, norm, lowest)
+        else:
+            ends = values[index]
+            _draw_lines(axes, lines, ends.max(0) if lowest else ends.min(0), colors, norm, lowest)
+            _draw_vertices(axes, place, values, colors, norm, lowest)
+            if names is not None:
+                _draw_names(axes, place, values, names, lowest)
+        if np.isfinite(values).any():
+            bar = figure.colorbar(
+                ScalarMappable(norm, colors), ax=axes, shrink=0.6, aspect=32, pad=0.01,
+                extend="min" if norm.vmin > values[np.isfinite(values)].min() else "neither",
+            )  # fmt: skip
+            bar.set_label(measure, color=_INK)
+            bar.outline.set_visible(False)
+        if degrees and known.any():
+            _draw_scale(axes, stretch)
+        with replacing(path) as file:
+            figure.savefig(file, format=suffix[1:], dpi=200)
+
+
+def _size(place: np.ndarray, stretch: float) -> tuple[float, float]:
+    """Inches: about 90 square inches in the proportions of the map."""
+    width, height = np.ptp(place, axis=0) if len(place) else (1.0, 1.0)
+    shape = min(max((width or 1.0) / ((height * stretch) or 1.0), 0.5), 2.2)
+    return math.sqrt(80 * shape) + 1.2, math.sqrt(80 / shape) + 0.6
+
+
+def _frame(axes: Any, place: np.ndarray) -> None:
+    if len(place):
+        low, high = place.min(0), place.max(0)
+        room = 0.02 * max(*(high - low), 1e-9)
+        axes.set_xlim(low[0] - room, high[0] + room)
+        axes.set_ylim(low[1] - room, high[1] + room)
+
+
+def _scale(values: np.ndarray, lowest: bool) -> tuple[Any, Any]:
+    """Colours, and the scale of the scores."""
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+
+    shades = _SHADES[::-1] if lowest else _SHADES
+    colors = LinearSegmentedColormap.from_list("", shades, N=256)
+    finite = values[np.isfinite(values)]
+    positive = finite[finite > 0]
+    if not len(positive):
+        return colors, Normalize(0, 1)
+    high = positive.max()
+    if high < 10 * np.quantile(positive, 0.05):
+        low = np.quantile(positive, 0.02)
+        return colors, Normalize(low, high if high > low else low + 1)
+    low = max(np.quantile(positive, 0.02), high / 10**_DECADES)
+    return colors, LogNorm(low, high)
+
+
+def _steps(values: np.ndarray, norm: Any, lowest: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The order of drawing, the most central last, and the colour of each as a number in [0, 1]."""
+    finite = np.flatnonzero(np.isfinite(values))
+    shade = np.clip(norm(np.maximum(values[finite], norm.vmin)), 0, 1)
+    order = np.argsort(-shade if lowest else shade, kind="stable")
+    return finite[order], shade[order]
+
+
+def _width(count: int) -> tuple[float, float]:
+    """The least and the greatest width for so many lines."""
+    part = min(max(math.log10(max(count, 1)) - 2, 0) / 4, 1)  # 0 at 100, 1 at 10^6
+    return _LEAST_WIDTH + 0.6 * (1 - part), _WIDTH - 1.0 * part
+
+
+def _path(lines: np.ndarray) -> Any:
+    """One path of all the lines."""
+    from matplotlib.path import Path
+
+    codes = np.tile(np.array([Path.MOVETO, Path.LINETO], np.uint8), len(lines))
+    return Path(lines.reshape(-1, 2), codes)
+
+
+def _draw_lines(
+    axes: Any, lines: np.ndarray, values: np.ndarray, colors: Any, norm: Any, lowest: bool
+) -> None:
+    from matplotlib.collections import PathCollection
+
+    values = np.where(np.isfinite(lines).all((1, 2)), values, np.nan)
+    order, shade = _steps(values, norm, lowest)
+    if not len(order):
+        return
+    step = np.minimum((shade * _BINS).astype(int), _BINS - 1)
+    ends = np.flatnonzero(np.diff(step)) + 1
+    starts = np.concatenate([[0], ends])
+    middle = (step[starts] + 0.5) / _BINS
+    thin, wide = _width(len(order))
+    central = 1 - middle if lowest else middle
+    drawn = PathCollection(
+        [_path(lines[part]) for part in np.split(order, ends)], facecolors="none",
+        edgecolors=colors(middle), linewidths=thin + (wide - thin) * central**3,
+        capstyle="round", rasterized=len(order) > _RASTER,
+    )  # fmt: skip
+    axes.add_collection(drawn, autolim=False)
+
+
+def _draw_vertices(
+    axes: Any, place: np.ndarray, values: np.ndarray, colors: Any, norm: Any, lowest: bool
+) -> None:
+    values = np.where(np.isfinite(place).all(1), values, np.nan)
+    order, shade = _steps(values, norm, lowest)
+    area = min(max(30_000 / max(len(order), 1), 0.4), 50)  # square points: the map has 400,000
+    central = 1 - shade if lowest else shade
+    axes.scatter(
+        *place[order].T, s=area * (0.35 + 2.4 * central**3), c=colors(shade), linewidths=0,
+        zorder=3, rasterized=len(order) > _RASTER,
+    )  # fmt: skip
+
+
+def _draw_names(
+    axes: Any, place: np.ndarray, values: np.ndarray, names: np.ndarray, lowest: bool
+) -> None:
+    """Names the most central vertices, unless a name would cover another one."""
+    from matplotlib.patheffects import withStroke
+
+    shown = np.flatnonzero(np.isfinite(values) & np.isfinite(place).all(1) & (values > 0))
+    best = shown[np.argsort(values[shown] if lowest else -values[shown], kind="stable")][:_NAMES]
+    taken: list[np.ndarray] = []
+    view = axes.transAxes.inverted()
+    for v in best:
+        at = view.transform(axes.transData.transform(place[v]))
+        if any(abs(at[0] - x) < 0.2 and abs(at[1] - y) < 0.025 for x, y in taken):
+            continue
+        taken.append(at)
+        right = at[0] > 0.8
+        axes.annotate(
+            _short(names[v], 30), place[v], xytext=(-6 if right else 6, 4),
+            textcoords="offset points", ha="right" if right else "left", fontsize=9, color=_INK,
+            parse_math=False, zorder=4,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )  # fmt: skip
+
+
+def _draw_scale(axes: Any, stretch: float) -> None:
+    """A bar of a round number of kilometres at the lower left."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    per_degree = _KM_PER_DEGREE / stretch
+    most = (right - left) * per_degree / 4
+    if not most > 0:
+        return
+    unit = 10.0 ** math.floor(math.log10(most))
+    length = next(k * unit for k in (5, 2, 1) if k * unit <= most)
+    height = bottom + 0.01 * (top - bottom)
+    axes.plot([left, left + length / per_degree], [height, height], color=_MUTED, linewidth=2)
+    text = f"{length:g} km" if length >= 1 else f"{length * 1000:g} m"
+    axes.annotate(text, (left, height), xytext=(0, 4), textcoords="offset points", color=_MUTED)

@@ -1,0 +1,31 @@
+"""The columns of node_features that are not of shortest paths: functions of the arcs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from torchcent.graph import Graph
+from torchcent.walks import _local, _spectral, _subgraph
+from torchcent.walks._pagerank import pagerank
+
+_F64 = torch.float64
+
+COLUMNS: dict[str, Callable[[Graph], Tensor]] = {
+    "pagerank": lambda graph: pagerank(graph, dtype=_F64),
+    "katz": lambda graph: _spectral.katz(graph, dtype=_F64),
+    "eigenvector": lambda graph: _spectral.eigenvector(graph, dtype=_F64),
+    "hubs": lambda graph: _spectral.hits(graph, dtype=_F64).hubs,
+    "authorities": lambda graph: _spectral.hits(graph, dtype=_F64).authorities,
+    "subgraph_centrality": lambda graph: _subgraph.subgraph_centrality(graph, dtype=_F64),
+    "core_number": _local.core_number,
+    "triangles": _local.triangles,
+    "clustering_coefficient": lambda graph: _local.clustering_coefficient(graph, dtype=_F64),
+}
+
+
+def column(name: str, graph: Graph) -> Tensor:
+    """float64 [n]; weights, which are lengths to the other columns, do not matter."""
+    return COLUMNS[name](graph.unweighted()).double()

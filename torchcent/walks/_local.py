@@ -1,0 +1,372 @@
+"""degree, core_number, triangles and clustering_coefficient."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check import _walks as check_walks
+from torchcent.graph import Graph, _batch
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _memory
+from torchcent.walks import _matrix
+
+_DIRECTIONS = ("out", "in", "both")
+_PAIRS = 2**22  # pairs of neighbours that are looked up together
+
+
+@_memory.reported
+def degree(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    direction: str = "out",
+    normalized: bool = False,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""Degree centrality: the number of arcs of a vertex, or the sum of their weights.
+
+    .. math:: D(v) = \sum_u w_{vu}
+
+    Normalised and without weights, values equal those of NetworkX's ``out_degree_centrality``,
+    ``in_degree_centrality`` and ``degree_centrality``.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged.
+        edge_weight: [E], the strength of each arc, finite and > 0; None counts arcs. Of duplicate
+            arcs the smallest weight counts. A Graph has its own weights.
+        num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
+            graph (docs/batches.md).
+        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
+        directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
+            reverse arcs.
+        direction: "out", "in", or "both" for their sum; in a graph with directed=False all three
+            are the number of edges.
+        normalized: divide by n - 1 (of each graph of a batch).
+        dtype: of the result; None uses torch.get_default_dtype().
+        memory: bytes that building the graph may use; None allows half of the free memory.
+
+    Returns:
+        Tensor [n].
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+
+    O(m) time.
+
+    Example:
+        >>> import torch, torchcent
+        >>> star = torch.tensor([[0, 0, 0], [1, 2, 3]])
+        >>> torchcent.degree(star, direction="in")
+        tensor([0., 1., 1., 1.])
+        >>> torchcent.degree(star, torch.tensor([2.0, 1.0, 0.5]), directed=False)
+        tensor([3.5000, 2.0000, 1.0000, 0.5000])
+
+    Source:
+        Freeman 1978; with weights (strength): Barrat et al. 2004.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    check.choice(direction, "direction", _DIRECTIONS)
+    check.flag(normalized, "normalized")
+    result = check.float_dtype(dtype)
+    found = _degree(graph, direction)
+    if normalized:
+        found = found / (_batch.per_vertex(graph, _batch.sizes(graph)) - 1).clamp(min=1)
+    return found.to(result)
+
+
+def _degree(graph: Graph, direction: str) -> Tensor:
+    out = _matrix.strength(graph, graph.weight, graph.rowptr)
+    if direction == "out" or not graph.directed:
+        return out
+    back = _matrix.strength(graph, graph.back_weight, graph.transpose[0])
+    return back if direction == "in" else out + back
+
+
+@_memory.reported
+def core_number(
+    edge_index: GraphLike,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""Core number: the largest k such that a vertex belongs to the k-core.
+
+    The k-core is the largest subgraph in which every vertex has at least k neighbours. In directed
+    graphs degrees are sums of incoming and outgoing arcs, as in NetworkX's ``core_number``, whose
+    values these are; an edge_index with both directions of each edge then has twice the core
+    numbers of the undirected graph, which ``directed=False`` gives. Weights do not matter.
+
+    Args:
+        All: as in :func:`degree`.
+
+    Returns:
+        int64 Tensor [n].
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+
+    O(n + m) operations, in a step for every layer of vertices that is peeled off. Long paths have
+    many small layers.
+
+    Example:
+        >>> import torch, torchcent
+        >>> triangle_with_tail = torch.tensor([[0, 0, 1, 2], [1, 2, 2, 3]])
+        >>> torchcent.core_number(triangle_with_tail, directed=False)
+        tensor([2, 2, 2, 1])
+
+    Source:
+        Seidman 1983; Batagelj and Zaversnik 2003.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory)
+    check.byte_budget(memory)
+    return cores(graph)
+
+
+def cores(graph: Graph) -> Tensor:
+    sides = [(graph.rowptr, graph.col)]
+    if graph.directed:
+        sides.append(graph.transpose)
+    left = torch.stack([ends.diff() for ends, _ in sides]).sum(0)
+    core, seen = torch.zeros_like(left), torch.zeros_like(left)
+    alive = torch.ones_like(left, dtype=torch.bool)
+    rest = torch.arange(graph.num_nodes, device=graph.device)
+    while rest.numel():
+        k = int(left[rest].min())
+        layer = rest[left[rest] <= k]
+        while layer.numel():
+            core[layer] = k
+            alive[layer] = False
+            near = torch.cat([_neighbours(layer, *side) for side in sides])
+            near = near[alive[near]]
+            left.index_add_(0, near, torch.full_like(near, -1))
+            near = near[left[near] <= k]
+            place = torch.arange(near.numel(), device=near.device)
+            seen[near] = place
+            layer = near[seen[near] == place]
+        rest = rest[alive[rest]]
+    return core
+
+
+def _neighbours(vertices: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
+    begin = rowptr[vertices]
+    return col[_ranges(begin, rowptr[vertices + 1] - begin)].long()
+
+
+def _ranges(begin: Tensor, count: Tensor) -> Tensor:
+    """begin[i], begin[i] + 1, ... (count[i] of them) for each i in turn."""
+    before = count.cumsum(0) - count
+    shift = torch.repeat_interleave(begin - before, count)
+    return shift + torch.arange(shift.numel(), device=begin.device)
+
+
+@_memory.reported
+def triangles(
+    edge_index: GraphLike,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""The number of triangles of each vertex of an undirected graph.
+
+    Values equal those of NetworkX's ``triangles``; the graph has a third of their sum. Weights do
+    not matter.
+
+    Args:
+        All: as in :func:`degree`. Every arc needs its reverse; directed=False adds those missing.
+
+    Returns:
+        int64 Tensor [n].
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+
+    :math:`O(m^{3/2} \log m)` time: each edge points to the end of higher degree, and of each vertex
+    the pairs of heads are looked up.
+
+    Example:
+        >>> import torch, torchcent
+        >>> triangle_with_tail = torch.tensor([[0, 0, 1, 2], [1, 2, 2, 3]])
+        >>> torchcent.triangles(triangle_with_tail, directed=False)
+        tensor([1, 1, 1, 0])
+
+    Source:
+        Chiba and Nishizeki 1985; Latapy 2008.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory).unweighted()
+    check.byte_budget(memory)
+    check_walks.symmetric(graph, "triangles")
+    return _sums(_oriented(graph)).long()
+
+
+@_memory.reported
+def clustering_coefficient(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""Clustering coefficient: the share of the pairs of neighbours that are adjacent.
+
+    .. math:: C(v) = \frac{2\, T(v)}{d_v (d_v - 1)} \qquad
+              C(v) = \frac{T(v)}{2 \big(d_v (d_v - 1) - 2 d^\leftrightarrow_v\big)}
+
+    for undirected graphs, where T is the number of triangles, and for directed ones, where T counts
+    directed triangles, d is the sum of in- and out-degree and :math:`d^\leftrightarrow` the number
+    of arcs that have their reverse. With weights a triangle counts as
+    :math:`(w_{uv} w_{vx} w_{ux})^{1/3}`, the weights divided by the largest one. Values equal those
+    of NetworkX's ``clustering``.
+
+    Args:
+        edge_weight: [E], the strength of each arc, finite and > 0; None counts triangles.
+        directed: False adds missing reverse arcs. A graph in which every arc has its reverse, of
+            the same weight, has the same coefficients by both formulas.
+        Others: as in :func:`degree`. For a batch the largest weight is that of each graph.
+
+    Returns:
+        Tensor [n], 0 where there are no two neighbours.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+
+    Time as for :func:`triangles`.
+
+    Example:
+        >>> import torch, torchcent
+        >>> triangle_with_tail = torch.tensor([[0, 0, 1, 2], [1, 2, 2, 3]])
+        >>> torchcent.clustering_coefficient(triangle_with_tail, directed=False)
+        tensor([1.0000, 1.0000, 0.3333, 0.0000])
+
+    Source:
+        Watts and Strogatz 1998; weights: Onnela et al. 2005; directions: Fagiolo 2007.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    result = check.float_dtype(dtype)
+    check.byte_budget(memory)
+    return clustering(graph).to(result)
+
+
+def clustering(graph: Graph) -> Tensor:
+    found = _sums(_oriented(graph))
+    if graph.is_symmetric:
+        pairs = graph.degree * (graph.degree - 1) / 2
+    else:
+        row = torch.repeat_interleave(graph.degree)
+        mutual = torch.isin(row * graph.num_nodes + graph.col, _keys(*graph.transpose))
+        both = torch.zeros_like(graph.degree).index_add_(0, row, mutual.long())
+        every = graph.degree + graph.transpose[0].diff()
+        pairs = (every * (every - 1) - 2 * both).double()
+    return torch.where(pairs > 0, found / pairs.clamp(min=1), 0)
+
+
+def _keys(rowptr: Tensor, col: Tensor) -> Tensor:
+    """Arcs as numbers, ascending."""
+    return torch.repeat_interleave(rowptr.diff()) * (rowptr.numel() - 1) + col
+
+
+class _Oriented(NamedTuple):
+    """Each edge once, from the end of lower degree, in numbers by ascending degree.
+
+    `value` is what the edge contributes to the product of a triangle: 1, the cube root of its
+    weight, or the sum over both arcs.
+    """
+
+    vertex: Tensor
+    rowptr: Tensor
+    head: Tensor
+    value: Tensor | None
+
+
+def _oriented(graph: Graph) -> _Oriented:
+    n = graph.num_nodes
+    tail, head = torch.repeat_interleave(graph.degree), graph.col.long()
+    value = None
+    if graph.weight is not None:
+        value = (graph.weight / _largest(graph)).pow_(1 / 3)
+    elif not graph.is_symmetric:
+        value = torch.ones(head.numel(), dtype=torch.float64, device=graph.device)
+    degree = graph.degree
+    if not graph.is_symmetric:
+        degree = degree + graph.transpose[0].diff()
+    vertex = torch.argsort(degree, stable=True)
+    rank = torch.empty_like(vertex)
+    rank[vertex] = torch.arange(n, device=graph.device)
+    tail, head = rank[tail], rank[head]
+    if graph.is_symmetric:
+        up = tail < head
+        key = tail[up] * n + head[up]
+        value = None if value is None else value[up]
+        key, order = torch.sort(key)
+        value = None if value is None else value[order]
+    else:
+        assert value is not None
+        key, place = torch.unique(
+            torch.minimum(tail, head) * n + torch.maximum(tail, head), return_inverse=True
+        )
+        value = torch.zeros(key.numel(), dtype=torch.float64, device=graph.device).index_add_(
+            0, place, value
+        )
+    tail, head = key // max(n, 1), key % max(n, 1)
+    count = torch.bincount(tail, minlength=n)
+    return _Oriented(vertex, torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value)
+
+
+def _largest(graph: Graph) -> Tensor:
+    """The largest weight of its graph for each slot."""
+    assert graph.weight is not None
+    if graph.ptr is None:
+        return graph.weight.max() if graph.num_slots else graph.weight
+    lengths = graph.rowptr[graph.ptr].diff()
+    largest = torch.segment_reduce(graph.weight, "max", lengths=lengths, unsafe=True)
+    return torch.repeat_interleave(largest, lengths)
+
+
+def _sums(edges: _Oriented) -> Tensor:
+    """float64 [n]: the sum of the products of the triangles of each vertex."""
+    n = edges.vertex.numel()
+    found = torch.zeros(n, dtype=torch.float64, device=edges.head.device)
+    tail = torch.repeat_interleave(edges.rowptr.diff())
+    key = tail * n + edges.head
+    ahead = edges.rowptr[1:][tail] - torch.arange(1, key.numel() + 1, device=key.device)
+    done = ahead.cumsum(0)
+    start = 0
+    while start < key.numel():
+        before = 0 if start == 0 else int(done[start - 1])
+        stop = max(start + 1, int(torch.searchsorted(done, before + _PAIRS, right=True)))
+        count = ahead[start:stop]
+        arc = torch.arange(start, stop, device=key.device)
+        one, other = torch.repeat_interleave(arc, count), _ranges(arc + 1, count)
+        asked = edges.head[one] * n + edges.head[other]
+        third = torch.searchsorted(key, asked).clamp_(max=key.numel() - 1)
+        hit = key[third] == asked
+        one, other, third = one[hit], other[hit], third[hit]
+        if edges.value is None:
+            product = torch.ones(one.numel(), dtype=torch.float64, device=key.device)
+        else:
+            product = edges.value[one] * edges.value[other] * edges.value[third]
+        for corner in (tail[one], edges.head[one], edges.head[other]):
+            found.index_add_(0, corner, product)
+        start = stop
+    return torch.empty_like(found).index_copy_(0, edges.vertex, found)

@@ -1,0 +1,151 @@
+"""PageRank, for one distribution of restarts or several."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check import _walks as check_walks
+from torchcent.graph import Graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _memory
+from torchcent.walks import _matrix
+
+_TOGETHER = 16  # distributions that are computed together
+
+
+@_memory.reported
+def pagerank(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    alpha: float = 0.85,
+    personalization: Tensor | None = None,
+    dangling: Tensor | None = None,
+    tol: float = 1e-10,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""PageRank: the stationary distribution of a walk that restarts.
+
+    .. math:: x(v) = \alpha \Big( \sum_{u \to v} \frac{w_{uv}}{s_u} x(u)
+              + d(v) \sum_{s_u = 0} x(u) \Big) + (1 - \alpha)\, p(v)
+
+    where :math:`s_u` is the sum of the weights of the arcs out of u, p the distribution of restarts
+    and d that of steps from vertices without outgoing arcs. Values equal those of NetworkX's
+    ``pagerank`` within its tolerance.
+
+    Args:
+        edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. For a batch the
+            scores of each graph sum to 1.
+        edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
+        alpha: the probability of following an arc, in [0, 1).
+        personalization: p, finite and >= 0, divided by its sum (of each graph of a batch, which
+            must not be 0): [n], or [n, k] for k distributions at once. None is uniform.
+        dangling: d, likewise [n], or [n, k] with k distributions; None uses p, as in NetworkX.
+        tol: bound on the error: the absolute differences from the exact scores sum to at most tol,
+            for each graph and distribution, apart from rounding. (NetworkX stops at a change of n
+            times its `tol`.)
+        memory: bytes that building the graph may use; None allows half of the free memory.
+
+    Returns:
+        Tensor [n]; [n, k] if `personalization` or `dangling` is a matrix.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+
+    O(m) time per iteration and distribution; at most :math:`\log(tol / 2) / \log \alpha`
+    iterations.
+
+    Example:
+        >>> import torch, torchcent
+        >>> links = torch.tensor([[0, 1, 2], [2, 2, 0]])
+        >>> torchcent.pagerank(links)
+        tensor([0.4635, 0.0500, 0.4865])
+        >>> torchcent.pagerank(links, personalization=torch.eye(3))[:, 1]
+        tensor([0.3905, 0.1500, 0.4595])
+
+    Source:
+        Page, Brin, Motwani and Winograd 1999; dangling vertices: Langville and Meyer 2006.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    follow = check_walks.damping(alpha)
+    bound = check_walks.tolerance(tol)
+    result = check.float_dtype(dtype)
+    check.byte_budget(memory)
+    restart = _distribution(personalization, "personalization", graph)
+    jump = restart if dangling is None else _distribution(dangling, "dangling", graph)
+    single = restart.dim() == 1 and jump.dim() == 1
+    restart, jump = _matched(restart, jump)
+    parts = zip(restart.split(_TOGETHER, 1), jump.split(_TOGETHER, 1), strict=True)
+    walk = _Walk(graph, follow, bound)
+    found = [walk.stationary(p.contiguous(), d.contiguous()).to(result) for p, d in parts]
+    scores = torch.cat(found, 1) if found else restart.to(result)
+    return scores[:, 0] if single else scores
+
+
+def _distribution(value: object, name: str, graph: Graph) -> Tensor:
+    if value is None:
+        numbers = torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    else:
+        numbers = check_walks.masses(value, name, graph)
+    sums = _matrix.spread(graph, _matrix.total(graph, numbers))
+    if value is not None and not bool((sums > 0).all()):
+        raise ValueError(f"{name} sums to 0, for a graph or a column; accepted: a sum > 0")
+    return numbers / sums
+
+
+def _matched(restart: Tensor, jump: Tensor) -> tuple[Tensor, Tensor]:
+    """Both as [n, k]."""
+    one, other = (x if x.dim() == 2 else x[:, None] for x in (restart, jump))
+    if one.shape[1] != other.shape[1] and restart.dim() == 2 and jump.dim() == 2:
+        raise ValueError(
+            f"dangling has {other.shape[1]} columns and personalization {one.shape[1]}; accepted: "
+            "as many, or [n]"
+        )
+    width = one.shape[1] if restart.dim() == 2 else other.shape[1]
+    return one.expand(-1, width), other.expand(-1, width)
+
+
+class _Walk:
+    def __init__(self, graph: Graph, alpha: float, tol: float) -> None:
+        self.graph, self.alpha = graph, alpha
+        out = _matrix.strength(graph, graph.weight, graph.rowptr)
+        self.share = torch.where(out > 0, 1 / out, 0)[:, None]
+        self.stuck = None if bool((out > 0).all()) else (out == 0).double()[:, None]
+        self.pull = _matrix.pull(graph)
+        # x changes by c in a step; the exact scores are within c alpha / (1 - alpha) of the new x.
+        self.enough = tol * (1 - alpha) / alpha if alpha > 0 else math.inf
+        self.steps = 1 if alpha == 0 else 2 + math.ceil(math.log(tol / 2) / math.log(alpha))
+
+    def stationary(self, restart: Tensor, jump: Tensor) -> Tensor:
+        """The scores [n, k]. Each graph and column stops by itself, as if it were alone."""
+        graph, x = self.graph, restart
+        moving: Tensor | None = None
+        for _ in range(self.steps):
+            new = self._step(x, restart, jump)
+            change = _matrix.total(graph, (new - x).abs())
+            x = new if moving is None else torch.where(_matrix.spread(graph, moving), new, x)
+            still = change > self.enough
+            moving = still if moving is None else moving & still
+            if not bool(moving.any()):
+                break
+            if bool(moving.all()):
+                moving = None
+        sums = _matrix.total(graph, x)
+        return x / _matrix.spread(graph, torch.where(sums > 0, sums, 1))
+
+    def _step(self, x: Tensor, restart: Tensor, jump: Tensor) -> Tensor:
+        flow = x * self.share
+        new = self.pull(flow[:, 0])[:, None] if flow.shape[1] == 1 else self.pull(flow)
+        if self.stuck is not None:
+            lost = _matrix.total(self.graph, x * self.stuck)
+            new = new + _matrix.spread(self.graph, lost) * jump
+        return new.mul_(self.alpha).add_(restart, alpha=1 - self.alpha)
