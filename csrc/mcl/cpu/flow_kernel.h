@@ -70,44 +70,60 @@ class ColumnStep final : public FlowStep {
         exact_(problem, column_),
         together_(problem, column_),
         filtered_(problem, together_.plain().dense()),
-        later_(kLater + kBatch) {}
+        at_(static_cast<const PlacedProblem&>(problem).at),
+        later_(problem.flow.num_nodes / 64 + 1),
+        some_(kBatch) {}
 
   // Puts some columns off, to have more of them side by side, until it is called without columns.
   bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) override {
-    if (count == 0) return put_off(0, sink, summary);
+    if (count == 0) return finish_later(sink, summary);
     for (; count > 0; columns += kBatch, count -= kBatch)
       if (!batch(columns, count < kBatch ? count : kBatch, sink, summary)) return false;
     return true;
   }
 
  private:
-  static constexpr int64_t kBatch = FilteredExpansion::kLanes, kLater = 64;
+  static constexpr int64_t kBatch = FilteredExpansion::kLanes, kLater = 1024;
 
-  // Processes the columns put off if they are at least so many.
-  bool put_off(int64_t least, FlowSink& sink, ColumnSummary* summary) {
-    if (later_count_ < least) return true;
-    const int64_t count = later_count_;
-    later_count_ = 0;
-    return together_.run(later_.data(), count, sink, summary);
+  // Processes the columns put off, those of near places together.
+  bool finish_later(FlowSink& sink, ColumnSummary* summary) {
+    int64_t count = 0;
+    const auto process = [&] {
+      const int64_t some = count;
+      count = 0;
+      return together_.run(some_.data(), some, sink, summary);
+    };
+    for (int64_t w = 0; later_count_ > 0; ++w) {
+      for (uint64_t rest = later_[w]; rest != 0; rest &= rest - 1, --later_count_) {
+        some_[count++] = at_.row[64 * w + __builtin_ctzll(rest)];
+        if (count == kBatch && !process()) return false;
+      }
+      later_[w] = 0;
+    }
+    return process();
   }
 
   bool batch(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) {
     const int32_t summed = problem_.index != nullptr ? filtered_.run(columns, count) : 0;
     if (summed < 0) return false;
+    int64_t left = 0;
     for (int64_t l = 0; l < count; ++l) {
       const int32_t j = columns[l];
       const auto list = [&](float least) { return filtered_.list(l, least, column_.row(), column_.value()); };
       if ((summed >> l & 1) != 0 && column_.prune(list, summary[j])) {
         summary[j].multiplications = filtered_.multiplications(l);
       } else if (!is_short(j)) {
-        later_[later_count_++] = j;
+        some_[left++] = j;
         continue;
       } else if (!exact_.run(j, summary[j])) {
         return false;
       }
       if (!column_.finish(j, sink, summary[j])) return false;
     }
-    return put_off(problem_.index != nullptr ? kLater : 0, sink, summary);
+    if (problem_.index == nullptr) return together_.run(some_.data(), left, sink, summary);
+    for (int64_t l = 0; l < left; ++l) later_[at_.place[some_[l]] >> 6] |= uint64_t{1} << (at_.place[some_[l]] & 63);
+    later_count_ += left;
+    return later_count_ < kLater || finish_later(sink, summary);
   }
 
   // Whether the column has so few products that they are summed in float64.
@@ -125,8 +141,10 @@ class ColumnStep final : public FlowStep {
   ColumnExpansion<double> exact_;
   ColumnsTogether<float> together_;
   FilteredExpansion filtered_;
-  Buffer<int32_t> later_;
+  const PlacedRows at_;
+  Buffer<uint64_t> later_;  // columns put off: a bit per place
   int64_t later_count_ = 0;
+  Buffer<int32_t> some_;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA
