@@ -68,7 +68,8 @@ def test_every_public_function_is_a_target(fuzzer):
         for name in torchcent.__all__
         if callable(getattr(torchcent, name)) and not isinstance(getattr(torchcent, name), type)
     }
-    assert known - named <= {"show_config", "include_path"}  # without arguments
+    # without arguments, or of a graph of NetworkX
+    assert known - named <= {"show_config", "include_path", "set_attributes"}
 
 
 # --- bounds of integers

@@ -111,18 +111,21 @@ def weighted(args: argparse.Namespace) -> bool:
     return bool(args.weights or args.similarity)
 
 
+def _reading(args: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in _READING}
+
+
 def read_graph(args: argparse.Namespace) -> EdgeList:
     """Reads the graph given by the arguments, without changes."""
-    options = {name: getattr(args, name) for name in _READING}
     if args.graph == "-":
         if ranks() > 1:
             raise ValueError("GRAPH -: ranks cannot share standard input; give a file")
         if sys.stdin.isatty():
             remark(args, "reading the graph from standard input; Ctrl-D ends it")
-        return read_stream(sys.stdin.buffer, "standard input", **options)
+        return read_stream(sys.stdin.buffer, "standard input", **_reading(args))
     library, _, name = args.graph.partition(":")
     if library != "networkx" or os.path.exists(args.graph):
-        return read(args.graph, **options)
+        return read(args.graph, **_reading(args))
     if name not in _NETWORKS:
         raise ValueError(f"networkx:{name} is unknown; accepted: {', '.join(_NETWORKS)}")
     networkx = need("networkx", "networkx", args.graph)
