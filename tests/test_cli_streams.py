@@ -369,7 +369,8 @@ def test_every_key_of_json_is_on_the_page(capsys, folder):
         "betweenness friends.csv --approx 0.2", "closeness friends.csv --classic --cutoff 2",
         "eccentricity friends.csv --component", "diameter friends.csv --average --effective 0.9",
         "apsp friends.csv -o d.npy", "closure friends.csv --directed", "mcl friends.csv",
-        "info friends.csv", "info kept",
+        "info friends.csv", "info kept", "pagerank friends.csv", "degree friends.csv",
+        "core friends.csv", "clustering friends.csv", "eigenvector friends.csv",
     ]  # fmt: skip
     for command in commands:
         found = object_of(capsys, *command.split())
