@@ -1,4 +1,4 @@
-"""The subcommands and their options as records, for shell completion and the documentation."""
+"""The subcommands and the options that ``--help`` lists, for completion and documentation."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def tree(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterat
         _option(action, group.title or "")
         for group in parser._action_groups
         for action in group._group_actions
-        if not isinstance(action, argparse._SubParsersAction)
+        if not isinstance(action, argparse._SubParsersAction) and action.help != argparse.SUPPRESS
     ]
     yield Command(words, parser.description or "", parser.epilog or "", options, list(below))
     for name, each in below.items():

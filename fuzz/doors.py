@@ -72,6 +72,10 @@ def files() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
         "write_scores": (
             write_scores, {"path": at / "out.tsv", "columns": {"score": torch.arange(5.0)}},
         ),
+        "set_attributes": (
+            torchcent.set_attributes,
+            {"graph": nx.path_graph(5), "name": "score", "scores": torch.arange(5.0)},
+        ),
         "plot_scores": (
             plot_scores,
             {"graph": torch.arange(1, 6), "scores": torch.arange(5.0), "path": at / "out.png"},

@@ -122,7 +122,8 @@ CASES = {
     "eccentricity": Case(arcs, "eccentricity"),
     "periphery": Case(arcs, "periphery", {"disconnected": "component", "dtype": ABSENT}),
     "diameter": Case(
-        network, "diameter", sizes=SMALL | {"longest_roots": 1, "longest_few": 0}
+        network, "diameter",
+        sizes=SMALL | {"longest_roots": 1, "longest_few": 0, "longest_batch": 2048},
     ),
     "mean": Case(lengths, "average_shortest_path_length"),
     "distribution": Case(

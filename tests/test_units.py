@@ -84,8 +84,7 @@ def test_bits_do_not_depend_on_threads_or_memory(name, tuning, units, threads):
     tuning(**CASES[name].sizes)
     torch.set_num_threads(1)
     expected = CASES[name]()
-    # the bounds of a diameter may leave a single unit of searches
-    assert max(units, default=0) > 1 or name in ("sweeps", "distribution", "diameter")
+    assert max(units, default=0) > 1 or name in ("sweeps", "distribution")
     torch.set_num_threads(3)
     for found in (CASES[name](), CASES[name](memory=2**28)):
         assert all(map(torch.equal, found, expected))
