@@ -122,7 +122,7 @@ def test_katz_diverges():
     with pytest.raises(ValueError, match="alpha=.* must be below .* about") as error:
         torchcent.katz(graph, alpha=1.5 * limit)
     assert float(str(error.value).rsplit(" ", 1)[1]) == pytest.approx(limit, rel=1e-3)
-    with pytest.raises(RuntimeError, match="no convergence to tol=1e-10 in max_iter=5"):
+    with pytest.raises(ValueError, match="no convergence to tol=1e-10 in max_iter=5"):
         torchcent.katz(graph, alpha=0.9 * limit, max_iter=5)
 
 
@@ -155,8 +155,14 @@ def test_eigenvector_of_slow_and_of_several_parts():
     found = torchcent.eigenvector(twice, directed=False, dtype=F64)
     close(found[:n], exact / np.linalg.norm(exact) / math.sqrt(2), 1e-7)
     close(found[n:], exact / np.linalg.norm(exact) / math.sqrt(2), 1e-7)
-    with pytest.raises(RuntimeError, match="directed graph without cycles"):
-        torchcent.eigenvector(path[:, :3], max_iter=50)
+    with pytest.raises(ValueError, match="edge_index has no directed cycle"):
+        torchcent.eigenvector(path[:, :3])
+    ring = torch.cat([path[:, :3], torch.tensor([[3], [0]], device=DEVICE)], 1)
+    assert torchcent.eigenvector(ring, dtype=F64).tolist() == [0.5] * 4
+    with pytest.raises(ValueError, match="max_iter=2"):
+        torchcent.eigenvector(torch.cat([ring, path[:, 1:9:2]], 1), max_iter=2)
+    with pytest.raises(ValueError, match="max_iter must be at most 1,000,000"):
+        torchcent.eigenvector(path, max_iter=2**63)
 
 
 @pytest.mark.parametrize("dense", [True, False])

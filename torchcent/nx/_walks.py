@@ -5,8 +5,7 @@ Scores are converged further than NetworkX's, which stop at n times `tol`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import torch
@@ -74,7 +73,7 @@ def hits(
     normalized: bool = True,
 ) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
     # NetworkX reads the attribute "weight", too.
-    with _solving():
+    with running():
         found = torchcent.hits(G.search("weight"), tol=min(tol, _CLOSE), dtype=torch.float64)
     hubs, authorities = (dict(zip(G.nodes, x.tolist(), strict=True)) for x in found)
     return hubs, authorities
@@ -106,7 +105,7 @@ def clustering(
 def _scores(
     G: BackendGraph, weight: Hashable, measure: Callable[..., Tensor], **options: Any
 ) -> dict[Hashable, float]:
-    with _solving():
+    with running():
         score = measure(G.search(weight), dtype=torch.float64, **options)
     return dict(zip(G.nodes, score.tolist(), strict=True))
 
@@ -116,13 +115,3 @@ def _vector(G: BackendGraph, values: Mapping[Hashable, float] | None) -> Tensor 
     if values is None:
         return None
     return torch.tensor([float(values.get(v, 0)) for v in G.nodes], dtype=torch.float64)
-
-
-@contextmanager
-def _solving() -> Iterator[None]:
-    """What does not converge is left to NetworkX, and its exceptions."""
-    try:
-        with running():
-            yield
-    except RuntimeError as error:
-        raise NotImplementedError(str(error)) from error

@@ -18,7 +18,7 @@ def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple
     eigenvalues of the last basis.
 
     Raises:
-        RuntimeError: max_iter products did not suffice.
+        ValueError: max_iter products did not suffice.
     """
     vector = start / norm(start)
     done = 0
@@ -35,7 +35,7 @@ def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple
         if residual <= tol * gap or residual <= 1e-15 * abs(float(values[-1])):
             return values[-1], vector
         if done >= max_iter:
-            raise RuntimeError(
+            raise ValueError(
                 f"no convergence to tol={tol:g} in max_iter={max_iter} products: the two largest "
                 "eigenvalues are too close; raise max_iter or tol"
             )

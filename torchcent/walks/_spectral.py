@@ -15,6 +15,8 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.walks import _lanczos, _matrix
 
+MOST_ITERATIONS = 10**6
+
 
 class Hits(NamedTuple):
     """The results of :func:`hits`, as tensors [n]."""
@@ -53,7 +55,7 @@ def katz(
         normalized: divide by the Euclidean norm (of each graph of a batch).
         tol: the iteration ends when the estimated error of every score is at most tol times the
             largest score of the graph.
-        max_iter: the most iterations.
+        max_iter: the most iterations, up to 1,000,000.
         edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
         Others: as in :func:`degree`.
 
@@ -63,7 +65,7 @@ def katz(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
         ValueError: alpha is not below the reciprocal of the largest eigenvalue.
-        RuntimeError: no convergence in `max_iter` iterations.
+        ValueError: no convergence in `max_iter` iterations.
 
     O(m) time per iteration.
 
@@ -118,7 +120,7 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
                 f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue, about "
                 f"{alpha / worst:.6g}"
             )
-        raise RuntimeError(
+        raise ValueError(
             f"no convergence to tol={tol:g} in max_iter={max_iter} iterations: alpha={alpha:g} is "
             f"close to the reciprocal of the largest eigenvalue, about {alpha / worst:.6g}; lower "
             "alpha, or raise max_iter"
@@ -151,7 +153,7 @@ def eigenvector(
 
     Args:
         tol: the estimated error of the vector, in the Euclidean norm.
-        max_iter: the most products with the matrix, for each graph.
+        max_iter: the most products with the matrix, for each graph, up to 1,000,000.
         edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
         Others: as in :func:`degree`.
 
@@ -160,8 +162,8 @@ def eigenvector(
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
-        RuntimeError: no convergence, as in directed graphs without cycles, where the largest
-            eigenvalue is 0.
+        ValueError: a directed graph has no cycle, so that its largest eigenvalue is 0.
+        ValueError: no convergence in `max_iter` products.
 
     O(m) time per product. Undirected graphs are solved by restarted Lanczos iterations, directed
     ones by power iteration of A + 1. Graphs of a batch are solved one after the other.
@@ -187,6 +189,11 @@ def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
     pull = _matrix.pull(graph)
     if graph.is_symmetric:
         return _lanczos.leading(pull, start, tol, max_iter)[1].clamp_(min=0)
+    if not _has_cycle(graph):
+        raise ValueError(
+            "edge_index has no directed cycle, so that the largest eigenvalue of the graph is 0; "
+            "accepted: graphs with one, or directed=False"
+        )
     x: Tensor = start / _lanczos.norm(start)
     last = torch.inf
     for _ in range(max_iter):
@@ -196,10 +203,19 @@ def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
         x, ratio, last = new, change / last if last else 0.0, change
         if change == 0 or (0 < ratio < 1 and change * ratio / (1 - ratio) <= tol):
             return x
-    raise RuntimeError(
-        f"no convergence to tol={tol:g} in max_iter={max_iter} iterations; a directed graph "
-        "without cycles has no positive eigenvalue, in others raise max_iter or tol"
+    raise ValueError(
+        f"no convergence to tol={tol:g} in max_iter={max_iter} iterations; raise max_iter or tol"
     )
+
+
+def _has_cycle(graph: Graph) -> bool:
+    """Whether a strongly connected component has several vertices: there are no loops."""
+    import scipy.sparse.csgraph
+
+    count, _ = scipy.sparse.csgraph.connected_components(
+        graph.unweighted().to_scipy(), directed=True, connection="strong"
+    )
+    return bool(count < graph.num_nodes)
 
 
 @_memory.reported
@@ -227,7 +243,8 @@ def hits(
 
     Args:
         tol: the estimated error of the hubs, relative to their Euclidean norm.
-        max_iter: the most pairs of products with the matrix and its transpose, for each graph.
+        max_iter: the most pairs of products with the matrix and its transpose, for each graph, up
+            to 1,000,000.
         edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
         Others: as in :func:`degree`.
 
@@ -237,7 +254,7 @@ def hits(
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
-        RuntimeError: no convergence in `max_iter` steps.
+        ValueError: no convergence in `max_iter` steps.
 
     O(m) time per product, by restarted Lanczos iterations. Graphs of a batch are solved one after
     the other.
@@ -270,6 +287,8 @@ def _most(value: object) -> int:
     found = check.positive(value, "max_iter")
     if found is None:
         raise TypeError("max_iter must be an int, got None")
+    if found > MOST_ITERATIONS:
+        raise ValueError(f"max_iter must be at most {MOST_ITERATIONS:,}, got {found}")
     return found
 
 

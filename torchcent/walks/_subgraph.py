@@ -55,7 +55,7 @@ def subgraph_centrality(
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
-        RuntimeError: `tol` was not reached in 200 steps.
+        ValueError: `tol` was not reached in 200 steps.
 
     A graph of at most 1024 vertices takes :math:`O(n^3)` time: all eigenvalues. In a larger one
     each vertex takes a Lanczos iteration of k steps, mostly 10 to 40, in O(m k) time. Its Gauss
@@ -148,9 +148,7 @@ def _quadrature(product: Product, vertices: Tensor, n: int, top: float, tol: flo
                 return torch.where((rest == 0) | torch.isinf(low), low, (low + high) / 2)
         old, new = new, torch.where(rest > 0, image / torch.where(rest > 0, rest, 1), 0)
         beside.append(rest)
-    raise RuntimeError(
-        f"subgraph_centrality has not reached tol={tol:g} in {step} steps; raise tol"
-    )
+    raise ValueError(f"subgraph_centrality has not reached tol={tol:g} in {step} steps; raise tol")
 
 
 def _columns(one: Tensor, other: Tensor) -> Tensor:
