@@ -64,8 +64,11 @@ def targets() -> dict[str, Target]:
         "betweenness_adaptive": {"vertices": torch.tensor([1])},
         "clustering_quality": {"clustering": torch.tensor([0, 0, 1, 1, 1])},
         "betweenness_approx": {"epsilon": 0.2},
-        "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]])},
+        "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
     }
+    undirected = ["communicability", "eigenvector", "subgraph_centrality", "triangles"]
+    undirected += [name for name in torchcent.__all__ if "current_flow" in name]
+    needs |= {name: {"directed": False} for name in (*undirected, "information_centrality")}
     for row in MEASURES.values():
         if row.weighted_by:
             needs[row.name] = {row.weighted_by: torch.ones(5)}
@@ -238,7 +241,7 @@ def fault(name: str, target: Target, wrong: dict[str, Any]) -> str | None:
         said = str(error)
         if any(part in said for part in RAW):
             return f"raw {type(error).__name__}: {said[:200]}"
-        if len(said) > 1500 and "path" not in wrong:
+        if len(said) > 1500 and not {"path", "coordinates"} & set(wrong):
             return f"{len(said)} characters of {type(error).__name__}: {said[:80]}"
         if not any(word in said for word in words(wrong)):
             return f"{type(error).__name__} that names no argument: {said[:200]}"
@@ -262,8 +265,9 @@ def words(wrong: dict[str, Any]) -> set[str]:
         found |= {"clustering"}
     if "edge_weight" in wrong:
         found |= {"weight", "measure"}  # explain takes a str for the measure, as it did before 0.2
-    if isinstance(wrong.get("path"), str):  # what a file holds, and where it would go
-        found |= {wrong["path"], repr(wrong["path"])}
+    for file in ("path", "coordinates"):  # what a file holds, and where it would go
+        if isinstance(wrong.get(file), str):
+            found |= {wrong[file], repr(wrong[file])}
     return found
 
 

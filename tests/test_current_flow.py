@@ -147,9 +147,13 @@ def test_loops_duplicates_and_empty_graphs():
 def test_bad_arguments():
     index = edge_index(path(3))
     both = torch.cat([index, index.flip(0)], 1)
-    with pytest.raises(ValueError, match="no reverse arc; pass directed=False"):
+    with pytest.raises(
+        ValueError, match="current_flow_betweenness.*no reverse arc of the same weight"
+    ):
         torchcent.current_flow_betweenness(index)
-    with pytest.raises(ValueError, match="different weights"):
+    with pytest.raises(
+        ValueError, match="current_flow_closeness.*no reverse arc of the same weight"
+    ):
         torchcent.current_flow_closeness(both, torch.tensor([1.0, 2, 3, 4], device=DEVICE))
     with pytest.raises(TypeError, match="normalized"):
         torchcent.current_flow_betweenness(both, normalized=1)

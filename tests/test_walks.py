@@ -361,7 +361,7 @@ BAD = [
     ("eigenvector", {"max_iter": 0}, ValueError, "max_iter must be at least 1"),
     ("hits", {"tol": 2}, ValueError, "tol must be in"),
     ("degree", {"direction": "up"}, ValueError, "direction must be one of out, in, both"),
-    ("subgraph_centrality", {}, ValueError, "for undirected graphs.*directed=False adds them"),
+    ("subgraph_centrality", {}, ValueError, "for undirected graphs.*directed=False adds those"),
     ("communicability", {}, ValueError, "for undirected graphs"),
     ("communicability", {"directed": False, "memory": 10}, MemoryError, "memory=10"),
     ("centralization", {"measure": "size"}, ValueError, "measure must be one of"),

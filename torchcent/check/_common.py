@@ -375,3 +375,11 @@ def kernel(engine: str, operator: str, device: torch.device) -> None:
         f"engine={engine!r} has no compiled kernels for {device}; use engine='tensor' or move the "
         "graph"
     )
+
+
+def undirected(graph: Graph, measure: str) -> None:
+    if not graph.is_symmetric:
+        raise ValueError(
+            f"{measure} is for undirected graphs, but in this one an arc has no reverse arc of the "
+            "same weight; directed=False adds those that are missing"
+        )

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 
-def vertex_pairs(u: object, v: object, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
+def vertex_pairs(
+    u: object, v: object, size: int, device: torch.device, names: tuple[str, str] = ("u", "v")
+) -> tuple[Tensor, Tensor]:
     """Vertices u and v as int64 tensors of broadcastable shapes; repetitions are allowed."""
     pair = []
-    for name, value in (("u", u), ("v", v)):
+    for name, value in zip(names, (u, v), strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, Tensor)):
             raise TypeError(
                 f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"

@@ -37,9 +37,10 @@ def tolerance(value: object) -> float:
 
 def masses(value: object, name: str, graph: Graph) -> Tensor:
     """Finite numbers >= 0, one or k per vertex: float64 [n] or [n, k] on the graph's device."""
+    if isinstance(value, Tensor):
+        dense(value, name)
     if not isinstance(value, Tensor) or value.dim() != 2:
         return per_vertex(value, name, graph)
-    dense(value, name)
     if value.device != graph.device and value.device.type != "cpu":
         raise ValueError(f"{name} is on {value.device}, but the graph is on {graph.device}")
     if value.is_complex():
@@ -59,11 +60,3 @@ def masses(value: object, name: str, graph: Graph) -> Tensor:
     if not torch.isfinite(numbers.sum(0)).all():
         raise ValueError(f"the sum of {name} is beyond float64; divide them by their largest")
     return numbers
-
-
-def symmetric(graph: Graph, measure: str) -> None:
-    if not graph.is_symmetric:
-        raise ValueError(
-            f"{measure} is for undirected graphs, and this one has arcs without their reverse; "
-            "directed=False adds them"
-        )

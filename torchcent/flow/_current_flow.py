@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
-from torchcent.check._values import flag
-from torchcent.flow._solver import Component, Potentials, components, reverse_slots, throughput
-from torchcent.graph import Graph, _batch
+from torchcent.check._values import dense, flag
+from torchcent.flow._solver import Potentials, components, throughput
+from torchcent.graph import _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 
@@ -79,9 +78,10 @@ def current_flow_betweenness(
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
     flag(normalized, "normalized")
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    tail, _ = reverse_slots(graph)
+    check.undirected(graph, "current_flow_betweenness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    for part, current in _currents(graph, tail, memory):
+    for part in components(graph):
+        current = throughput(part, memory)
         through = torch.zeros(part.size, dtype=torch.float64, device=graph.device)
         through.index_add_(0, part.ends.flatten(), current.repeat(2))
         score[part.vertices] = ((through - (part.size - 1)) / 2).clamp(min=0)
@@ -130,13 +130,14 @@ def edge_current_flow_betweenness(
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
     flag(normalized, "normalized")
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    tail, reverse = reverse_slots(graph)
+    check.undirected(graph, "edge_current_flow_betweenness")
     score = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-    for part, current in _currents(graph, tail, memory):
+    for part in components(graph):
+        current = throughput(part, memory)
         score[part.slots] = current / 2
-        score[reverse[part.slots]] = current / 2
+        score[graph.reverse_slot[part.slots]] = current / 2
     size = _batch.per_vertex(graph, _batch.sizes(graph))
-    score = _scaled(score, size[tail], normalized)
+    score = _scaled(score, size[torch.repeat_interleave(graph.degree)], normalized)
     slot = graph.slot
     if score.numel() == 0:
         return score.new_zeros(slot.numel(), dtype=dtype)
@@ -182,9 +183,9 @@ def current_flow_closeness(
     """
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    tail, _ = reverse_slots(graph)
+    check.undirected(graph, "current_flow_closeness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    for part in components(graph, tail):
+    for part in components(graph):
         potentials = Potentials(part, memory)
         own = potentials.diagonal()
         score[part.vertices] = 1 / (part.size * own + own.sum() - 2 * potentials.row_sums())
@@ -272,13 +273,16 @@ def effective_resistance(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     if not isinstance(pairs, Tensor):
         raise TypeError(f"pairs must be a tensor [2, P], got {type(pairs).__name__}")
+    dense(pairs, "pairs")
     if pairs.dim() != 2 or pairs.shape[0] != 2:
         raise ValueError(f"pairs must have shape [2, P], got {list(pairs.shape)}")
-    u, v = check_pairs.vertex_pairs(pairs[0], pairs[1], graph.num_nodes, graph.device)
-    tail, _ = reverse_slots(graph)
+    u, v = check_pairs.vertex_pairs(
+        pairs[0], pairs[1], graph.num_nodes, graph.device, ("pairs[0]", "pairs[1]")
+    )
+    check.undirected(graph, "effective_resistance")
     found = torch.full(u.shape, math.inf, dtype=torch.float64, device=graph.device)
     local = torch.full((graph.num_nodes,), -1, device=graph.device)
-    for part in components(graph, tail):
+    for part in components(graph):
         local[part.vertices] = torch.arange(part.size, device=graph.device)
         here = torch.nonzero((local[u] >= 0) & (local[v] >= 0)).flatten()
         if here.numel():
@@ -286,11 +290,6 @@ def effective_resistance(
             found[here] = potentials.resistance(local[u[here]], local[v[here]])
         local[part.vertices] = -1
     return found.masked_fill_(u == v, 0).to(dtype)
-
-
-def _currents(graph: Graph, tail: Tensor, memory: int | None) -> Iterator[tuple[Component, Tensor]]:
-    for part in components(graph, tail):
-        yield part, throughput(part, memory)
 
 
 def _scaled(score: Tensor, size: Tensor, normalized: bool) -> Tensor:

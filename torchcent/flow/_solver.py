@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph
-from torchcent.graph._components import components as labels_of
 from torchcent.runtime import _memory
 
 _DENSE = 4  # matrices of k^2 numbers that live while one is inverted
@@ -31,31 +30,9 @@ class Component(NamedTuple):
         return self.vertices.numel()
 
 
-def reverse_slots(graph: Graph) -> tuple[Tensor, Tensor]:
-    """The tail of each slot, and the slot of its reverse arc.
-
-    Raises a ValueError unless each arc has its reverse, with the same weight.
-    """
-    vertex = torch.arange(graph.num_nodes, device=graph.device)
-    tail = torch.repeat_interleave(vertex, graph.rowptr.diff(), output_size=graph.num_slots)
-    head = graph.col.long()
-    reverse = torch.argsort(head * graph.num_nodes + tail)
-    if not (torch.equal(head[reverse], tail) and torch.equal(tail[reverse], head)):
-        raise ValueError(
-            "current flow is defined for undirected graphs, but an arc has no reverse arc; pass "
-            "directed=False to add the missing ones"
-        )
-    if graph.weight is not None and not torch.equal(graph.weight[reverse], graph.weight):
-        raise ValueError(
-            "current flow is defined for undirected graphs, but an arc and its reverse have "
-            "different weights; pass directed=False to keep the smaller one"
-        )
-    return tail, reverse
-
-
-def components(graph: Graph, tail: Tensor) -> Iterator[Component]:
+def components(graph: Graph) -> Iterator[Component]:
     """All but the isolated vertices, in the order of the smallest vertices."""
-    label = labels_of(graph.rowptr, graph.col, True)
+    label, tail = graph.components, torch.repeat_interleave(graph.degree)
     order = torch.argsort(label, stable=True)
     sizes = torch.bincount(label)
     first = sizes.cumsum(0) - sizes
@@ -102,7 +79,7 @@ class Potentials:
             raise _memory.refuse("a block of potentials", _ROWS * 8 * k, limit, memory)
 
     def _dense(self, degree: Tensor) -> Tensor:
-        k, (u, v) = self.part.size, self.part.ends
+        u, v = self.part.ends
         matrix = torch.diag(degree)
         matrix[u, v] = matrix[v, u] = -self.part.conductance
         matrix[self.ground] = 0
@@ -110,7 +87,6 @@ class Potentials:
         matrix[self.ground, self.ground] = 1
         inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
         inverse[self.ground, self.ground] = 0
-        assert inverse.shape == (k, k)
         return inverse
 
     def _sparse(self, degree: Tensor) -> Any:

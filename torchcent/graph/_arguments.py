@@ -30,8 +30,7 @@ def as_graph(
     `memory` limits the memory for building it. With `ties` "float", decimal weights are taken for
     the float64 numbers next to them.
     """
-    if ties != "decimal":
-        check.choice(ties, "ties", ("decimal", "float"))
+    if check.choice(ties, "ties", ("decimal", "float")) == "float":
         return as_graph(
             edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory
         )._with_float_ties

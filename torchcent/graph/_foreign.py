@@ -43,7 +43,7 @@ def of_networkx(graph: networkx.Graph, weight: object, name: str = "graph") -> A
     """One arc per edge, in the order of ``graph.edges``."""
     if weight is not None and not isinstance(weight, str):
         raise TypeError(f"weight must be the name of an attribute or None, got {shortened(weight)}")
-    if isinstance(graph, type) or not all(hasattr(graph, part) for part in (*NETWORKX, "_adj")):
+    if not _networkx.is_graph(graph):
         raise check_inputs.other(graph, name, "a networkx graph")
     made = _networkx.arrays(graph)
     length = None

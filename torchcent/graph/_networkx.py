@@ -109,6 +109,12 @@ def _per_neighbour(graph: networkx.Graph, first: np.ndarray | None) -> Any:
     return held if first is None else compress(held, first.tolist())
 
 
+def is_graph(value: object) -> bool:
+    """Whether it can be read as a graph of NetworkX, of whatever class."""
+    parts = ("nodes", "edges", "_adj")
+    return not isinstance(value, type) and all(hasattr(value, part) for part in parts)
+
+
 def set_attributes(
     graph: networkx.Graph,
     name: str,
@@ -148,7 +154,7 @@ def set_attributes(
         >>> roads.nodes["b"]["betweenness"], list(roads.edges(data="flow"))
         (0.5, [('a', 'b', 2.0), ('a', 'b', 0.0), ('b', 'c', 2.0)])
     """
-    if not all(hasattr(graph, attribute) for attribute in ("nodes", "edges", "_adj")):
+    if not is_graph(graph):
         raise TypeError(f"graph must be a networkx graph, got {type(graph).__name__}")
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, got {shortened(name)}")

@@ -92,7 +92,7 @@ def load_bytes(path: str | os.PathLike[str], limits: Budget | None = None) -> by
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise ValueError(f"{path}: is a directory, not a graph file") from None
+        raise ValueError(f"{path}: is a directory, not a file") from None
     except DAMAGED as error:
         if getattr(error, "errno", None) is not None:  # from the OS, not the decompressor
             raise

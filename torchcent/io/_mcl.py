@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from torchcent.check import _files as check_files
+from torchcent.check import _values as check_values
 from torchcent.check._values import dense, shortened
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
@@ -170,8 +171,9 @@ def write_clusters(
         [['0', '2'], ['1']]
         >>> folder.cleanup()
     """
-    if format not in (None, "lines", "mci"):
-        raise ValueError(f"format={shortened(format)}; accepted: 'lines', 'mci' or None")
+    path = check_files.path(path)
+    if format is not None:
+        check_values.choice(format, "format", ("lines", "mci"))
     if format == "mci" or (format is None and split_suffix(path)[0] == ".mci"):
         lines = matrix_lines(clusters, labels, num_nodes, comment)
     else:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _walks as check_walks
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
@@ -212,7 +211,7 @@ def triangles(
     """
     graph = as_graph(edge_index, num_nodes, directed, None, batch, ptr, memory=memory).unweighted()
     check.byte_budget(memory)
-    check_walks.symmetric(graph, "triangles")
+    check.undirected(graph, "triangles")
     return _sums(_oriented(graph)).long()
 
 

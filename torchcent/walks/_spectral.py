@@ -89,7 +89,9 @@ def katz(
         start = check.per_vertex(
             torch.full((graph.num_nodes,), number(beta, "beta"), dtype=torch.float64), "beta", graph
         )
-    found = _walks(graph, factor, start, bound, most)
+    largest = start.max() if start.numel() else start.sum()
+    largest = torch.where(largest > 0, largest, 1)  # the scores are linear in beta
+    found = _walks(graph, factor, start / largest, bound, most) * largest
     return (_unit(graph, found) if normalized else found).to(result)
 
 
@@ -117,8 +119,8 @@ def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int)
         worst = float(ratio[moving].nan_to_num(torch.inf, torch.inf).max())
         if not worst < 1:
             raise ValueError(
-                f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue, about "
-                f"{alpha / worst:.6g}"
+                f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue of the "
+                f"graph with its weights, about {alpha / worst:.6g}"
             )
         raise ValueError(
             f"no convergence to tol={tol:g} in max_iter={max_iter} iterations: alpha={alpha:g} is "

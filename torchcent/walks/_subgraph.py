@@ -73,7 +73,7 @@ def subgraph_centrality(
         2010.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    check_walks.symmetric(graph, "subgraph_centrality")
+    check.undirected(graph, "subgraph_centrality")
     bound = check_walks.tolerance(tol)
     result = check.float_dtype(dtype)
     check.byte_budget(memory)
@@ -226,7 +226,7 @@ def communicability(
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
     check_batch.one_graph(graph, "communicability", "pass its graphs one by one")
-    check_walks.symmetric(graph, "communicability")
+    check.undirected(graph, "communicability")
     result = check.float_dtype(dtype)
     limit = check.byte_budget(memory)
     needed = 4 * 8 * graph.num_nodes**2
