@@ -210,7 +210,7 @@ def test_matrix_of_clusters(tmp_path):
         (["a"], {"format": "mci"}, "labels holds 'a'; vertices of a matrix are integers"),
         ([-1], {"format": "mci"}, "labels holds -1"),
         (None, {"format": "mci", "num_nodes": 0}, r"clusters\[0\] holds 0"),
-        (None, {"format": "x"}, "format='x'; accepted: 'lines', 'mci' or None"),
+        (None, {"format": "x"}, "format must be one of lines, mci; got 'x'"),
     ],
 )
 def test_matrix_of_clusters_refuses(tmp_path, labels, options, message):
