@@ -57,7 +57,9 @@ class Bounds:
         self.slack = 0.0  # relative rounding error of sums of weights
         if graph.is_weighted:
             self.upper.fill(np.inf)
-            self.slack = 0.0 if graph.scale.exact else 2.0**-51 * graph.num_nodes
+            # Distances of decimals are rounded once, and so are the sums of them in bounds.
+            exact = graph.scale.exact and not graph.scale.digits
+            self.slack = 0.0 if exact else 2.0**-51 * graph.num_nodes
         # Sum of the distances in both directions.
         self.sum: Vector = np.zeros(size, np.float64 if graph.is_weighted else np.int64)
         self.searched = np.zeros(size, bool)

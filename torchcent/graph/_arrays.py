@@ -200,7 +200,7 @@ class Arrays:
     @cached_property
     def _with_float_ties(self) -> Self:
         """This graph with ties between the float64 sums of decimal weights."""
-        if self.scale.digits == 0 and self.ptr is None:
+        if self.weight is None or (self.scale.digits == 0 and self.ptr is None):
             return self
         made = self._as(float_ties=True)
         for known in (*_OF_THE_ARCS, "back_weight"):

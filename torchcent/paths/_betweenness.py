@@ -99,8 +99,8 @@ def betweenness(
             "none", or a list of "fold" (vertices of degree 1 are removed, in rounds), "blocks"
             (biconnected components are searched one by one), "twins" (vertices with the same
             neighbours are searched once) and "chains" (paths over vertices of degree 2 are searched
-            as one edge, on the CPU). They are for undirected graphs, by hops, and all but "twins"
-            also by weights whose sums are exact; elsewhere they are left out.
+            as one edge). With weights all of them need exact sums; "fold" and "chains" are for
+            undirected graphs. Where one does not apply (docs/betweenness.md), it is left out.
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.
