@@ -205,6 +205,10 @@ def samples() -> dict[str, list[tuple]]:
             )
             for sources, limit in ((torch.tensor([3, 0, 14]), 15), (none[0], 0))
         ],
+        "core_numbers": [
+            (rowptr, col, rowptr, col, both, torch.zeros(rowptr.numel() - 1, dtype=torch.int64))
+            for both in (False, True)
+        ],
         "length_order": [
             (
                 *(rowptr, col, torch.ones_like(col, dtype=F64), torch.rand(k, 15, dtype=F64)),

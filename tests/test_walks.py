@@ -257,6 +257,7 @@ def test_core_number(seed, m, directed):
     found = torchcent.core_number(graph)
     assert found.dtype == torch.int64
     assert found.tolist() == (peeled(matrix) // (1 if directed else 2)).tolist()
+    assert _local._peeled(graph).tolist() == found.tolist()
     known = nx.core_number(networkx_of(matrix, directed))
     assert found.tolist() == [known[v] for v in range(16)]
 

@@ -106,6 +106,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "length_order(Tensor rowptr, Tensor col, Tensor length, Tensor distance, Tensor(a!) order, Tensor(b!) control, "
       "int threads) -> ()");
+  // int64 [n]: core numbers, by degrees of the arcs of the first CSR, or of both.
+  m.def("core_numbers(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, bool both, Tensor(a!) core) -> ()");
   // Removes the edges of highest betweenness until a component falls apart (paths/cpu/divide.cpp).
   m.def(
       "divide(Tensor begin, Tensor(a!) end, Tensor(b!) col, Tensor(c!) edge, Tensor ends, Tensor(d!) score, "

@@ -323,6 +323,7 @@ if available:
         "search_summary": _fake_search_summary,
         "search_order": _fake_in_place,
         "length_order": _fake_in_place,
+        "core_numbers": _fake_in_place,
         "divide": _fake_numbers,
         "path_dependency": _fake_flag,
         "chain_dependency": _fake_flag,

@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _ops
 from torchcent.walks import _matrix
 
 _DIRECTIONS = ("out", "in", "both")
@@ -119,8 +119,8 @@ def core_number(
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it.
 
-    O(n + m) operations, in a step for every layer of vertices that is peeled off. Long paths have
-    many small layers.
+    O(n + m) time. On CUDA there is a step for every layer of vertices that is peeled off: long
+    paths have many small layers.
 
     Example:
         >>> import torch, torchcent
@@ -137,6 +137,16 @@ def core_number(
 
 
 def cores(graph: Graph) -> Tensor:
+    if _ops.has_kernel("core_numbers", graph.device):
+        core = torch.empty(graph.num_nodes, dtype=torch.int64)
+        back = graph.transpose if graph.directed else (graph.rowptr, graph.col)
+        _ops.ops.core_numbers(graph.rowptr, graph.col, *back, graph.directed, core)
+        return core
+    return _peeled(graph)
+
+
+def _peeled(graph: Graph) -> Tensor:
+    """The same on tensors, a layer of vertices at a time."""
     sides = [(graph.rowptr, graph.col)]
     if graph.directed:
         sides.append(graph.transpose)
