@@ -11,7 +11,10 @@ from _torchcent_command._tree import Command, Option, tree
 
 def script(shell: str) -> str:
     """The script for bash, zsh or fish."""
-    commands = list(tree(parser()))
+    commands = [
+        each._replace(options=[option for option in each.options if not option.hidden])
+        for each in tree(parser())
+    ]
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
 
 

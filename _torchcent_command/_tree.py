@@ -1,4 +1,4 @@
-"""The subcommands and the options that ``--help`` lists, for completion and documentation."""
+"""The subcommands and their options as records, for shell completion and the documentation."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Option(NamedTuple):
         values: the known values; not all where others are accepted, too.
         files: whether the value names a file or folder.
         group: the heading under which ``--help`` lists it.
+        hidden: whether ``--help`` leaves it out.
     """
 
     flags: tuple[str, ...]
@@ -36,6 +37,7 @@ class Option(NamedTuple):
     required: bool
     help: str
     group: str
+    hidden: bool
 
 
 class Command(NamedTuple):
@@ -63,7 +65,7 @@ def tree(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterat
         _option(action, group.title or "")
         for group in parser._action_groups
         for action in group._group_actions
-        if not isinstance(action, argparse._SubParsersAction) and action.help != argparse.SUPPRESS
+        if not isinstance(action, argparse._SubParsersAction)
     ]
     yield Command(words, parser.description or "", parser.epilog or "", options, list(below))
     for name, each in below.items():
@@ -71,7 +73,7 @@ def tree(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterat
 
 
 def _option(action: argparse.Action, group: str) -> Option:
-    takes = action.nargs != 0
+    takes, hidden = action.nargs != 0, action.help == argparse.SUPPRESS
     choices = tuple(map(str, action.choices or ()))
     shown = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     value = shown if action.metavar or not choices else "|".join(choices)
@@ -81,6 +83,7 @@ def _option(action: argparse.Action, group: str) -> Option:
         (choices or _VALUES.get(action.dest, ())) if takes else (),
         takes and shown in _FILES,
         action.required,
-        (action.help or "").replace("%%", "%"),
+        "" if hidden else (action.help or "").replace("%%", "%"),
         group,
+        hidden,
     )

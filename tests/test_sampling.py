@@ -33,6 +33,7 @@ WEIGHTS = {
     "hops": None,
     "whole": (1, 2, 3),
     "halves": (0.5, 1.0, 1.5),
+    "decimals": (0.1, 0.2, 0.3),
     "rounded": (0.1, 0.2, 0.3),  # sums are not exact: 0.1 + 0.2 is longer than 0.3
 }
 
@@ -43,7 +44,17 @@ def made(name: str, weights: str, directed: bool) -> torchcent.Graph:
     if WEIGHTS[weights] is not None:
         turn = itertools.cycle(WEIGHTS[weights])
         length = torch.tensor([next(turn) for _ in arcs], dtype=torch.float64, device=DEVICE)
-    return torchcent.Graph.from_edge_index(edge_index(arcs), n, directed, length)
+    graph = torchcent.Graph.from_edge_index(edge_index(arcs), n, directed, length)
+    return graph._with_float_ties if weights == "rounded" else graph
+
+
+def networkx_of(graph: torchcent.Graph) -> nx.DiGraph:
+    """With decimals as whole tenths."""
+    by = graph.to_networkx().to_directed()
+    if graph.scale.digits:
+        for *_, edge in by.edges(data=True):
+            edge["weight"] = round(10 * edge["weight"])
+    return by
 
 
 def sampler(graph: torchcent.Graph, seed: int = 0) -> Sampler:
@@ -62,17 +73,14 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def chances(graph: torchcent.Graph) -> dict[frozenset[int], float]:
     """The probability of each set of inner vertices, by listing all shortest paths."""
-    by = nx.DiGraph()
-    by.add_nodes_from(range(graph.num_nodes))
-    row, col = graph.to_edge_index().tolist()
-    weight = graph.weight.tolist() if graph.weight is not None else [1] * len(row)
-    by.add_weighted_edges_from(zip(row, col, weight, strict=True))
+    by = networkx_of(graph)
+    weight = "weight" if graph.is_weighted else None
     found: dict[frozenset[int], float] = collections.defaultdict(float)
     pairs = list(itertools.permutations(range(graph.num_nodes), 2))
     for s, t in pairs:
         paths = [()]
         if nx.has_path(by, s, t):
-            paths = [p[1:-1] for p in nx.all_shortest_paths(by, s, t, weight="weight")]
+            paths = [p[1:-1] for p in nx.all_shortest_paths(by, s, t, weight=weight)]
         for path in paths:
             found[frozenset(path)] += 1 / len(paths) / len(pairs)
     return found
@@ -123,7 +131,7 @@ def test_counts_follow_exact_scores(weights, directed):
     arcs, samples = random_graph(150, 420, seed=2), 60_000
     GRAPHS["larger"] = (150, arcs)
     graph = made("larger", weights, directed)
-    by = graph.to_networkx().to_directed()
+    by = networkx_of(graph)
     weight = "weight" if graph.is_weighted else None
     raw = nx.betweenness_centrality(by, normalized=False, weight=weight)
     chance = np.array([raw[v] for v in range(150)]) / (150 * 149)

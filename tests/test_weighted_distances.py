@@ -48,6 +48,11 @@ def kind_of(name):
 
 
 def weighted(n, arcs, weights, directed=True):
+    """Decimals are added as floats, as by the oracles."""
+    return decimals(n, arcs, weights, directed)._with_float_ties
+
+
+def decimals(n, arcs, weights, directed):
     lengths = torch.tensor([float(w) for w in weights], dtype=F64, device=DEVICE)
     return Graph.from_edge_index(edge_index(arcs), n, directed, lengths)
 
@@ -111,6 +116,29 @@ def test_networkx(weighted_engine, name, directed, kind):
         expected = nx.average_shortest_path_length(known, weight="weight")
         actual = torchcent.average_shortest_path_length(graph, **run)
         assert_close(actual.reshape(1), [expected])
+
+
+@given(data=st.data())
+@settings(max_examples=60)
+def test_decimals_are_added_as_they_are_written(weighted_engine, eager, data):
+    n, arcs = data.draw(st.one_of(arc_lists(), leafy_graphs()))
+    digits = data.draw(st.integers(1, 6), label="digits")
+    weights = [Fraction(data.draw(st.integers(1, 12)), 10**digits) for _ in arcs]
+    directed = data.draw(st.booleans(), label="directed")
+    rows = oracles.distances(n, arcs, weights, directed)
+    graph = decimals(n, arcs, weights, directed)
+    check_extremes(rows, graph, weighted_engine, "inf")
+    for disconnected in ("inf", "component"):
+        found = torchcent.eccentricity(
+            graph, disconnected=disconnected, engine=weighted_engine, dtype=F64
+        )
+        expected = oracles.eccentricity(rows, disconnected)
+        assert found.tolist() == [float(x) for x in expected]
+    if weighted_engine != "tiny":  # which has no rows
+        found = shortest_path_lengths(graph, engine=weighted_engine, dtype=F64)
+        assert found.tolist() == [
+            [math.inf if x is None else float(x) for x in row] for row in rows
+        ]
 
 
 @pytest.mark.parametrize("n", [2, 3, 7])
@@ -295,7 +323,7 @@ def test_rows(row_engine, kind, data):
     weights = listed(data.draw, arcs, kind_of(kind))
     directed = data.draw(st.booleans(), label="directed")
     rows = oracles.distances(n, arcs, weights, directed)
-    graph = weighted(n, arcs, weights, directed)._with_float_ties  # the oracle adds floats
+    graph = weighted(n, arcs, weights, directed)
     found = shortest_path_lengths(graph, engine=row_engine)
     assert found.dtype == (torch.int32 if graph.scale.whole and graph.scale.dtype == torch.int32
                            else F64)  # fmt: skip

@@ -84,7 +84,8 @@ def _table(options: list[Option]) -> Iterator[str]:
         names = ", ".join(f"`{flag}`" for flag in option.flags) or f"`{option.value}`"
         value = f" `{option.value}`" if option.flags and option.value else ""
         need = "required" if option.required and option.flags else ""
-        text = "; ".join(filter(None, [_escaped(option.help), need]))
+        said = "without effect here, or refused with advice" if option.hidden else option.help
+        text = "; ".join(filter(None, [_escaped(said), need]))
         yield f"| {(names + value).replace('|', chr(92) + '|')} | {text} |"
 
 

@@ -70,7 +70,7 @@ def current_flow_betweenness(
         >>> import torch, torchcent
         >>> square = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 2]])
         >>> torchcent.current_flow_betweenness(square, directed=False)
-        tensor([0.5000, 0.1667, 0.5000, 0.1667])
+        tensor([0.4167, 0.1667, 0.4167, 0.1667])
 
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow"; Newman 2005.
