@@ -57,8 +57,9 @@ def node_features(
     """Computes several measures of every vertex as features for a graph neural network.
 
     Args:
-        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress,
-            checkpoint, devices, group: as in :func:`betweenness`.
+        edge_index, edge_weight, num_nodes, batch, ptr, directed, dtype, memory, progress: as in
+            :func:`betweenness`.
+        checkpoint, devices, group: likewise.
         measures: a name or a list of names of the columns: "betweenness", "stress", "percolation",
             "closeness", "harmonic", "eccentricity", "degree", "reach", "farness"; "pagerank",
             "katz", "eigenvector", "hubs", "authorities", "subgraph_centrality", "core_number",
