@@ -16,7 +16,7 @@ from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._layout import INTEGER, is_number
 
 _SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*)\)")
-_MARK = re.compile(rb"(\s*#[^\n]*\n|\s+)*\(mclheader\b")
+_MARK = re.compile(rb"\s*+(?:#[^\n]*+\n\s*+)*+\(mclheader\b")
 
 _WIDTH = 70  # of the lines that mcl writes
 

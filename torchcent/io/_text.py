@@ -221,7 +221,9 @@ def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
         coded = coded.chunk(0)
     names = coded.dictionary.to_pylist()
     numeric = sum(INTEGER.fullmatch(x) is not None for x in names)
-    if any(not x or x != x.strip(BLANKS) for x in names):
+    if any(
+        not x or x != x.strip(BLANKS) or "\n" in x for x in names
+    ):  # an unclosed quote: not a single row
         raise IrregularText
     if numeric and not text_labels:
         raise IrregularText
