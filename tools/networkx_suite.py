@@ -27,16 +27,26 @@ DISTANCES = [
     "networkx.algorithms.shortest_paths.tests.test_unweighted",
     "networkx.algorithms.shortest_paths.tests.test_weighted",
 ]
+WALKS = [
+    "networkx.algorithms.link_analysis.tests.test_hits",
+    "networkx.algorithms.link_analysis.tests.test_pagerank",
+    "networkx.algorithms.tests.test_cluster",
+    "networkx.algorithms.tests.test_core",
+]
 TESTS = {
-    "strict": [CENTRALITY, *DISTANCES],
+    "strict": [CENTRALITY, *DISTANCES, *WALKS],
     "fallback": [
         f"{CENTRALITY}.tests.test_betweenness_centrality",
         f"{CENTRALITY}.tests.test_betweenness_centrality_subset",
         f"{CENTRALITY}.tests.test_closeness_centrality",
+        f"{CENTRALITY}.tests.test_eigenvector_centrality",
         f"{CENTRALITY}.tests.test_harmonic_centrality",
+        f"{CENTRALITY}.tests.test_katz_centrality",
         f"{CENTRALITY}.tests.test_percolation_centrality",
         f"{CENTRALITY}.tests.test_reaching",
+        f"{CENTRALITY}.tests.test_subgraph",
         *DISTANCES,
+        *WALKS,
         "networkx.algorithms.community.tests.test_centrality",
         "networkx.algorithms.community.tests.test_divisive",
         "networkx.algorithms.tests.test_efficiency",

@@ -16,6 +16,7 @@ from torchcent.nx._config import running
 from torchcent.nx._graph import BackendGraph
 
 _CLOSE = 1e-10  # of all iterations, unless a smaller `tol` is given
+_MOST = 10_000  # iterations, so that what converges in NetworkX converges to _CLOSE, too
 
 
 def pagerank(
@@ -50,7 +51,7 @@ def katz_centrality(
         return {}
     start = _vector(G, beta) if isinstance(beta, Mapping) else float(beta)
     return _scores(
-        G, weight, torchcent.katz, alpha=alpha, beta=start, tol=min(tol, _CLOSE),
+        G, weight, torchcent.katz, alpha=alpha, beta=start, tol=min(tol, _CLOSE), max_iter=_MOST,
         normalized=bool(normalized),
     )  # fmt: skip
 
