@@ -142,7 +142,7 @@ def shortest_path_encoding(
                 [ 0,  2]])
 
     Source:
-        Ying et al. 2021, "Do transformers really perform bad for graph representation?"
+        Ying et al. 2021, "Do transformers really perform badly for graph representation?"
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     limit = check_encodings.cutoff(cutoff)
@@ -226,7 +226,7 @@ def shortest_path_pairs(
         tensor([0, 1, 2, 0, 1, 2, 0, 1, 0], dtype=torch.int8)
 
     Source:
-        Ying et al. 2021, "Do transformers really perform bad for graph representation?"
+        Ying et al. 2021, "Do transformers really perform badly for graph representation?"
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     limit = check_encodings.cutoff(cutoff)
