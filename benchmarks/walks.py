@@ -83,7 +83,6 @@ def of_networkit(edges: np.ndarray, n: int) -> Calls:
 
     return {
         "pagerank": pagerank,
-        "katz": lambda: nk.centrality.KatzCentrality(graph, alpha=1e-4, tol=1e-10).run().scores(),
         "eigenvector": lambda: nk.centrality.EigenvectorCentrality(graph, tol=1e-10).run().scores(),
         "core_number": lambda: nk.centrality.CoreDecomposition(graph).run().scores(),
         "clustering_coefficient": lambda: (

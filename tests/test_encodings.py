@@ -139,7 +139,7 @@ def test_edges_of_paths(engine, weights, directed, room):
     assert (edges[1] == -1).all()
     found = torchcent.shortest_path_pairs(index, weight, **options, cutoff=3)
     first = ptr.tolist()
-    of = dict(zip(map(tuple, found.index.T.tolist()), found.edges.tolist(), strict=True))
+    of = dict(zip(map(tuple, found.pairs.T.tolist()), found.edges.tolist(), strict=True))
     none = [-1] * found.edges.shape[1]
     check_edges(
         lambda g, u, v: of.get((first[g] + u, first[g] + v), none),
@@ -168,7 +168,7 @@ def test_pairs_and_matrices(seed, sizes, directed, weighted, cutoff, compiled):
         for g, (first, n) in enumerate(zip(ptr.tolist(), sizes, strict=False))
         for u in range(n) for v in range(n) if expected[g, u, v] >= 0
     ]  # fmt: skip
-    assert [*zip(*pairs.index.tolist(), pairs.distance.tolist(), strict=True)] == wanted
+    assert [*zip(*pairs.pairs.tolist(), pairs.distance.tolist(), strict=True)] == wanted
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -191,7 +191,7 @@ def test_of_networkx(engine, directed):
         assert torch.equal(found.double(), torch.where(rows < INF, rows, -1))
         pairs = torchcent.shortest_path_pairs(index, weight, **options, cutoff=2)
         near = torch.nonzero((found >= 0) & (found <= 2))
-        assert torch.equal(pairs.index.T, near)
+        assert torch.equal(pairs.pairs.T, near)
         assert torch.equal(pairs.distance, found[near[:, 0], near[:, 1]].to(pairs.distance.dtype))
 
 
@@ -339,7 +339,7 @@ def test_graphs_without_arcs(engine, n):
     assert dense.distance[0].tolist() == [[0 if u == v else -1 for v in range(n)] for u in range(n)]
     assert dense.edges.shape == (1, n, n, 0)
     pairs = torchcent.shortest_path_pairs(none, num_nodes=n, paths=True)
-    assert pairs.index.tolist() == [[*range(n)]] * 2
+    assert pairs.pairs.tolist() == [[*range(n)]] * 2
     assert pairs.edges.shape == (n, 0)
     found = torchcent.random_walk_encoding(none, num_nodes=n, walk_length=3)
     assert found.tolist() == [[0.0] * 3] * n

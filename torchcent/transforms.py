@@ -12,6 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.check import _encodings as check_encodings
+from torchcent.check._values import integer
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
 from torchcent.engines._measures import plain_features
@@ -346,7 +347,7 @@ class AddShortestPathEncoding(_OfGraphs):
             _stores.give_graphs(data, dense.distance, self.attr_name)
             return data
         found = shortest_path_pairs(**options)
-        _stores.give_pairs(data, graph, found.index, found.distance, self.attr_name)
+        _stores.give_pairs(data, graph, found.pairs, found.distance, self.attr_name)
         return data
 
     def __repr__(self) -> str:
@@ -392,7 +393,7 @@ class AddRandomWalkEncoding(_OfGraphs):
         edge_types: EdgeTypes | None = None,
     ) -> None:
         super().__init__(weight, directed, edge_types, None)
-        length = check.positive(check.integer(walk_length, "walk_length"), "walk_length")
+        length = check.positive(integer(walk_length, "walk_length"), "walk_length")
         assert length is not None
         self.walk_length = length
         self.attr_name = check_data.node_attribute(attr_name)

@@ -42,13 +42,13 @@ class ShortestPathPairs(NamedTuple):
     """Result of :func:`shortest_path_pairs`.
 
     Attributes:
-        index: int64 [2, P], both vertices of each pair, in lexicographic order.
+        pairs: int64 [2, P], both vertices of each one, in lexicographic order.
         distance: [P], from the first to the second.
         edges: int64 [P, L], the columns of edge_index along a shortest path, padded with -1; None
             unless paths=True.
     """
 
-    index: Tensor
+    pairs: Tensor
     distance: Tensor
     edges: Tensor | None
 
@@ -206,7 +206,7 @@ def shortest_path_pairs(
         Others: as in :func:`shortest_path_encoding`.
 
     Returns:
-        ShortestPathPairs with `index` [2, P], `distance` [P], and `edges` [P, L] or None.
+        ShortestPathPairs with `pairs` [2, P], `distance` [P], and `edges` [P, L] or None.
 
     Raises:
         TypeError, ValueError, OverflowError: as in :func:`shortest_path_encoding`.
@@ -219,7 +219,7 @@ def shortest_path_pairs(
         >>> import torch, torchcent
         >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
         >>> found = torchcent.shortest_path_pairs(path, cutoff=2)
-        >>> found.index
+        >>> found.pairs
         tensor([[0, 0, 0, 1, 1, 1, 2, 2, 3],
                 [0, 1, 2, 1, 2, 3, 2, 3, 3]])
         >>> found.distance

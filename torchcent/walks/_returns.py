@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check._values import integer
 from torchcent.engines import _room
 from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -78,7 +79,7 @@ def random_walk_encoding(
         representations"; Li et al. 2020, "Distance encoding".
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    steps = check.positive(check.integer(walk_length, "walk_length"), "walk_length")
+    steps = check.positive(integer(walk_length, "walk_length"), "walk_length")
     assert steps is not None
     result = check.float_dtype(dtype)
     _room_for(graph, steps, check.byte_budget(memory))

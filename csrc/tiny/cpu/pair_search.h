@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -20,14 +21,26 @@ struct PairBatch {
   int64_t graphs;
 };
 
+// Of each byte, its bits as eight bytes.
+struct Spread {
+  uint64_t bits[256];
+  constexpr Spread() : bits() {
+    for (int value = 0; value < 256; ++value)
+      for (int i = 0; i < 8; ++i)
+        bits[value] |= static_cast<uint64_t>(value >> i & 1)
+                       << (std::endian::native == std::endian::little ? 8 * i : 56 - 8 * i);
+  }
+};
+inline constexpr Spread kSpread{};
+
 // The vertices of a graph have numbers from 0 here. Of several shortest paths the one is kept whose last arc has the
 // lowest tail, and so on from there.
 class PairSearch {
  public:
   PairSearch(const PairBatch& batch, bool paths) : batch_(batch), paths_(paths) {}
 
-  // Searches of this graph follow.
-  void enter(int64_t graph) {
+  // Searches of this graph follow; those of `levels` need no masks.
+  void enter(int64_t graph, bool one_by_one = true) {
     forget();
     first_ = batch_.ptr[graph];
     size_ = batch_.ptr[graph + 1] - first_;
@@ -41,7 +54,7 @@ class PairSearch {
         settled_.resize(size_, 0);
       }
     }
-    if (masks()) {
+    if (one_by_one && masks()) {
       std::fill(out_, out_ + size_, 0);
       if (paths_) std::fill(in_, in_ + size_, 0);
       for (int64_t u = 0; u < size_; ++u)
@@ -60,28 +73,54 @@ class PairSearch {
     else by_hops(source);
   }
 
-  // Whether `row` may take the place of `run`.
+  // Whether `levels` and `row` may take the place of `run`: graphs of at most 64 vertices, by hops.
   bool masks() const { return size_ <= 64 && batch_.weight == nullptr; }
 
-  // Writes the distances from a source and returns the largest one; other entries stay. For graphs with masks.
-  template <class T>
-  int32_t row(int32_t source, T* out) const {
+  // Searches from all vertices of the graph at once. Within d + 1 hops, u reaches what its heads reach within d. The
+  // distance of a pair is the number of levels on which it is not reached: counters of all pairs of a vertex are added
+  // up together, a bit of each in a plane. Returns the largest distance.
+  int32_t levels() {
     const int32_t most = most_hops();
-    uint64_t seen = uint64_t{1} << source, next = out_[source] & ~seen;
-    out[source] = 0;
+    for (int64_t u = 0; u < size_; ++u) seen_[u] = uint64_t{1} << u;
+    for (auto& plane : planes_) std::fill(plane, plane + size_, 0);
     int32_t depth = 0;
-    while (next != 0 && depth < most) {
-      ++depth;
-      seen |= next;
-      uint64_t reached = 0;
-      for (uint64_t left = next; left != 0; left &= left - 1) {
-        const int v = std::countr_zero(left);
-        out[v] = static_cast<T>(depth);
-        reached |= out_[v];
+    for (bool more = true; depth < most; ++depth) {
+      more = false;
+      for (int64_t u = 0; u < size_; ++u) {
+        uint64_t next = seen_[u];
+        for (int64_t slot = batch_.rowptr[first_ + u]; slot < batch_.rowptr[first_ + u + 1]; ++slot)
+          next |= seen_[batch_.col[slot] - first_];
+        next_[u] = next;
+        more |= next != seen_[u];
       }
-      next = reached & ~seen;
+      if (!more) break;
+      for (int64_t u = 0; u < size_; ++u) {
+        uint64_t carry = every() & ~seen_[u];
+        for (int k = 0; carry != 0 && k < kPlanes; ++k) {
+          const uint64_t both = planes_[k][u] & carry;
+          planes_[k][u] ^= carry;
+          carry = both;
+        }
+        seen_[u] = next_[u];
+      }
     }
+    used_ = std::bit_width(static_cast<uint32_t>(depth));
     return depth;
+  }
+
+  // Writes the distances from a vertex, after `levels`.
+  template <class T>
+  void row(int32_t source, T* out, T unreachable) const {
+    uint8_t depth[64];
+    for (int64_t i = 0; i < size_; i += 8) {
+      uint64_t eight = 0;
+      for (int k = 0; k < used_; ++k) eight |= kSpread.bits[planes_[k][source] >> i & 255] << k;
+      std::memcpy(depth + i, &eight, 8);
+    }
+    for (int64_t v = 0; v < size_; ++v) out[v] = static_cast<T>(depth[v]);
+    if (const uint64_t all = seen_[source]; all != every())
+      for (int64_t v = 0; v < size_; ++v)
+        if ((all >> v & 1) == 0) out[v] = unreachable;
   }
 
   int64_t size() const { return size_; }
@@ -101,6 +140,8 @@ class PairSearch {
   }
 
  private:
+  uint64_t every() const { return size_ == 64 ? ~uint64_t{0} : (uint64_t{1} << size_) - 1; }
+
   void forget() {
     for (const int32_t v : reached_) depth_[v] = -1;
     if (batch_.weight != nullptr)
@@ -190,11 +231,16 @@ class PairSearch {
     }
   }
 
+  static constexpr int kPlanes = 6;  // distances are below 64
+
   const PairBatch batch_;
   const bool paths_;
   int64_t first_ = 0, size_ = 0;
   double limit_ = 0;
-  uint64_t out_[64], in_[64];          // heads and tails of each vertex, if there are at most 64
+  uint64_t out_[64], in_[64];     // heads and tails of each vertex, if there are at most 64
+  uint64_t seen_[64], next_[64];  // of `levels`: what each vertex reaches, and the bits of the distances
+  uint64_t planes_[kPlanes][64];
+  int used_ = 0;
   std::vector<int32_t> reached_;       // ascending, or in the order of the search
   std::vector<int32_t> depth_, tail_;  // -1: not reached; the vertex before on the path
   std::vector<int64_t> via_;           // the slot between

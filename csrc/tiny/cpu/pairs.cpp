@@ -109,20 +109,21 @@ Tensor pair_matrices(const Tensor& rowptr, const Tensor& col, const Tensor& weig
     return each_row(batch, room > 0, batch.graphs * width, control, threads,
                     [&](PairSearch& search, int64_t i, bool starts, int64_t& longest) {
                       const int64_t graph = i / width, u = i % width;
-                      if (starts || u == 0) search.enter(graph);
+                      if (starts || u == 0) {
+                        search.enter(graph, room > 0);
+                        if (room == 0 && search.masks()) longest = std::max<int64_t>(longest, search.levels());
+                      }
                       T* const row = values + i * width;
                       int64_t* const own = arcs + i * width * room;
                       if (room > 0) std::fill(own, own + width * room, -1);
-                      if (u >= search.size()) {
-                        std::fill(row, row + width, static_cast<T>(padding));
-                        return;
-                      }
-                      std::fill(row, row + search.size(), static_cast<T>(unreachable));
-                      std::fill(row + search.size(), row + width, static_cast<T>(padding));
+                      const int64_t n = u < search.size() ? search.size() : 0;
+                      std::fill(row + n, row + width, static_cast<T>(padding));
+                      if (n == 0) return;
                       if (room == 0 && search.masks()) {
-                        longest = std::max<int64_t>(longest, search.row(static_cast<int32_t>(u), row));
+                        search.row(static_cast<int32_t>(u), row, static_cast<T>(unreachable));
                         return;
                       }
+                      std::fill(row, row + n, static_cast<T>(unreachable));
                       search.run(static_cast<int32_t>(u));
                       for (const int32_t v : search.reached()) {
                         row[v] = value<T>(search, v, per_one, graph);
