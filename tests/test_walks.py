@@ -230,7 +230,7 @@ def test_triangles_and_clustering(seed, directed, weighted, monkeypatch):
         assert number.dtype == torch.int64
         close(number, nx.triangles(there))
         tensors = _local._sums(_local._oriented(graph.unweighted()))  # as on devices without kernel
-        close(number, tensors)
+        close(number, tensors.tolist())
         close(number, np.diag(np.linalg.matrix_power(arcs.astype(int), 3)) / 2)
 
 
@@ -245,6 +245,17 @@ def test_triangles_of_hubs(seed, m):
     matrix = (matrix | matrix.T) & ~np.eye(40, dtype=int)
     found = torchcent.triangles(torch.from_numpy(ends).to(DEVICE), num_nodes=40, directed=False)
     close(found, np.diag(np.linalg.matrix_power(matrix, 3)) // 2)
+
+
+def test_clustering_of_a_hub_of_many_neighbours():
+    """A wheel, whose pairs of spokes are no float32 number."""
+    n = 19999
+    rim = torch.arange(n, device=DEVICE)
+    wheel = torch.cat(
+        [torch.stack([rim, (rim + 1) % n]), torch.stack([rim, torch.full_like(rim, n)])], 1
+    )
+    found = torchcent.clustering_coefficient(wheel, directed=False, dtype=F64)
+    assert float(found[n]) == pytest.approx(2 / (n - 1), rel=1e-14)
 
 
 def peeled(matrix):

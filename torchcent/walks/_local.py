@@ -284,7 +284,7 @@ def clustering(graph: Graph) -> Tensor:
     plain = graph.weight is None and graph.is_symmetric
     found = triangles_of(graph).double() if plain else _sums(_oriented(graph))
     if graph.is_symmetric:
-        pairs = graph.degree * (graph.degree - 1) / 2
+        pairs = (graph.degree * (graph.degree - 1)).double() / 2
     else:
         row = torch.repeat_interleave(graph.degree)
         mutual = torch.isin(row * graph.num_nodes + graph.col, _keys(*graph.transpose))
