@@ -7,10 +7,10 @@ cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEA
 one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
 `<!-- loader: all -->` that of loader.json, `<!-- calls: all -->` that of one_by_one.json,
 `<!-- approximation: all -->` that of approximation.json, `<!-- reductions: DEVICE -->` one of
-reductions.json, `<!-- reading: all -->` and
-`<!-- reading: start -->` those of reading.json, `<!-- oneshot: all -->` that of one_shot.json (written by cpu.py), `<!-- papers: PAPER -->` one of papers.json,
-`<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a
-result that is not there stay as they are.
+reductions.json, `<!-- reading: all -->` and `<!-- reading: start -->` those of reading.json,
+`<!-- oneshot: all -->` that of one_shot.json (written by cpu.py), `<!-- papers: PAPER -->` one of
+papers.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it.
+Tables of a result that is not there stay as they are.
 """
 
 from __future__ import annotations
