@@ -51,7 +51,8 @@ def _basis(product: Product, vector: Tensor, tol: float) -> tuple[Tensor, Tensor
     it, and the norm of what is outside of it: 0 if the space is invariant. It has fewer vectors if
     these suffice for `tol`."""
     found = [vector]
-    diagonal, beside = [], []
+    diagonal: list[Tensor] = []
+    beside: list[Tensor] = []
     size = min(_BASIS, vector.numel())
     while True:
         new = product(found[-1])
