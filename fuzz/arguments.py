@@ -64,6 +64,10 @@ def targets() -> dict[str, Target]:
         "betweenness_adaptive": {"vertices": torch.tensor([1])},
         "clustering_quality": {"clustering": torch.tensor([0, 0, 1, 1, 1])},
         "betweenness_approx": {"epsilon": 0.2},
+        "group_betweenness": {"group": torch.tensor([1, 3])},
+        "group_closeness": {"group": torch.tensor([1, 3])},
+        "group_degree": {"group": torch.tensor([1, 3])},
+        "prominent_group": {"k": 2},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
     }
     undirected = ["communicability", "eigenvector", "subgraph_centrality", "triangles"]

@@ -74,6 +74,8 @@ def samples() -> dict[str, list[tuple]]:
         counts = torch.zeros(15, dtype=torch.int64)
         drawn = (*graph, True, 5, 3, 40, counts, torch.zeros(4, dtype=torch.int64), 2)
         weighted.setdefault("weighted_sample_paths", []).append(drawn)
+        drawn = (*drawn[:10], torch.zeros(40, dtype=torch.int64), *drawn[11:])
+        weighted.setdefault("weighted_draw_paths", []).append(drawn)
         for plan in counted:
             name, arguments = "weighted_dependency", (*graph, *plan[4:-3], 1, *plan[-2:], 0.0)
             weighted.setdefault(name, []).append(arguments)
@@ -238,6 +240,12 @@ def samples() -> dict[str, list[tuple]]:
             (
                 *(rowptr, col, colptr, row, 5, 3, 40),
                 *(torch.zeros(15, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
+            )
+        ],
+        "draw_paths": [
+            (
+                *(rowptr, col, colptr, row, 5, 3, 40),
+                *(torch.zeros(40, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
             )
         ],
         "path_dependency": counted,

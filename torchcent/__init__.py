@@ -50,6 +50,9 @@ try:
     from torchcent.gnn._features import node_features
     from torchcent.graph import Graph
     from torchcent.graph._networkx import set_attributes
+    from torchcent.groups._betweenness import group_betweenness
+    from torchcent.groups._closeness import group_closeness, group_degree
+    from torchcent.groups._prominent import ProminentGroup, prominent_group
     from torchcent.io import EdgeList, read, write
     from torchcent.multisearch import Visitor, include_path, multi_search
     from torchcent.pairs._closure import Closure, reachable, transitive_closure
@@ -77,6 +80,7 @@ __all__ = [
     "MclPlan",
     "MclSweep",
     "Plan",
+    "ProminentGroup",
     "Prune",
     "SplitJoin",
     "Top",
@@ -110,6 +114,9 @@ __all__ = [
     "explain_mcl",
     "functional",
     "generate",
+    "group_betweenness",
+    "group_closeness",
+    "group_degree",
     "harmonic",
     "hits",
     "include_path",
@@ -122,6 +129,7 @@ __all__ = [
     "pagerank",
     "percolation",
     "periphery",
+    "prominent_group",
     "radius",
     "reachable",
     "read",

@@ -165,6 +165,14 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "weighted_sample_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "bool exact, int seed, int first, int count, Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
+  // The same samples on the CPU: their vertices from source to target, sample after sample, and in length, int64
+  // [count], the number of each, 0 where there is no path.
+  m.def(
+      "draw_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
+      "Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");
+  m.def(
+      "weighted_draw_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
+      "bool exact, int seed, int first, int count, Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers. Sets the bits of words [base of a block
   // + 8 row + word], and reached to the total size of what each vertex reaches.
   m.def(

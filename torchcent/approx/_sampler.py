@@ -14,7 +14,7 @@ from torchcent.engines import _resolution
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import CANCEL
-from torchcent.runtime._watch import progress_bar
+from torchcent.runtime._watch import progress_bar, watched
 from torchcent.scale import _run
 from torchcent.scale._arguments import Scale
 from torchcent.scale._run import Setting
@@ -62,15 +62,14 @@ class Sampler:
         """Goes on with the samples from a number on, beyond those that have been drawn."""
         self._ahead = number - self.drawn
 
-    @property
-    def _operator(self) -> str:
-        return "weighted_sample_paths" if self.graph.is_weighted else "sample_paths"
+    def _operator(self, name: str = "sample_paths") -> str:
+        return f"weighted_{name}" if self.graph.is_weighted else name
 
     def _has_kernel(self, device: torch.device) -> bool:
         packed = device.type == "cuda" and self.graph.is_weighted
         if packed and self.graph.num_slots > _MOST_PACKED_SLOTS:
             return False
-        return _ops.has_kernel(self._operator, device)
+        return _ops.has_kernel(self._operator(), device)
 
     def _searches_that_fit(self, memory: int | None) -> int:
         """Number of concurrent searches: threads on the CPU, blocks on CUDA."""
@@ -124,6 +123,33 @@ class Sampler:
         self.drawn += count
         return counts.to(self.graph.device)
 
+    def paths(self, count: int, bar: tqdm) -> tuple[Tensor, Tensor] | None:
+        """The next `count` samples themselves; None if cancelled.
+
+        Returns int64 vertices from source to target, sample after sample, and int64 [count], the
+        number of each, 0 where there is no path. They are on the host where the CPU draws them.
+        """
+        graph = self.graph if not self._compiled else self.host
+        length = torch.zeros(count, dtype=torch.int64, device=graph.device)
+        number = self.drawn + self._ahead, count, length, self.control
+        found: list[Tensor] = []
+
+        def work() -> None:
+            if not self._compiled:
+                vertex = _tensor_sampler.draw_paths(graph, self.seed, *number, self._tie_tolerance)
+            else:
+                threads = min(self._room, torch.get_num_threads())
+                vertex = self._call(
+                    self._arrays(graph), *number, threads, self._operator("draw_paths")
+                )
+            found.append(vertex)
+
+        watched(work, self.control, bar)
+        if self.control[CANCEL]:
+            return None
+        self.drawn += count
+        return found[0], length
+
     @property
     def _searches(self) -> int:
         if self._where.type != "cpu":
@@ -141,14 +167,12 @@ class Sampler:
 
     def _call(
         self, arrays: tuple[Tensor, ...], first: int, count: int, counts: Tensor, control: Tensor,
-        searches: int,
+        searches: int, operator: str = "",
     ) -> Tensor:  # fmt: skip
         """Calls the operator. Returns the samples, on the host, that a device leaves to the CPU."""
-        operator = getattr(_ops.ops, self._operator)
+        call = getattr(_ops.ops, operator or self._operator())
         exact = (self.graph.scale.exact,) if self.graph.is_weighted else ()
-        found: Tensor = operator(
-            *arrays, *exact, self.seed, first, count, counts, control, searches
-        )
+        found: Tensor = call(*arrays, *exact, self.seed, first, count, counts, control, searches)
         return found
 
     @cached_property

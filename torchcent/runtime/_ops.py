@@ -333,6 +333,8 @@ if available:
         "tiny": _fake_in_place,
         "sample_paths": _fake_numbers,
         "weighted_sample_paths": _fake_numbers,
+        "draw_paths": _fake_numbers,
+        "weighted_draw_paths": _fake_numbers,
         "closure": _fake_in_place,
         "mcl_iterate": _fake_mcl_iterate,
     }

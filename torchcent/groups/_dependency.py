@@ -1,0 +1,161 @@
+"""Dependencies of single sources on the members of groups, by the compiled searches.
+
+The engines add up the dependencies of all sources of a run. To have those of each source, a run
+searches a union of copies of the graph, each from another source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.engines._request import Request
+from torchcent.graph import Graph
+from torchcent.groups import _shares
+from torchcent.paths import _path_sums
+from torchcent.runtime import _memory, _ops
+
+# The most copies in a union, and the vertices and slots of all of them: each search adds to scores
+# of the whole union. Bytes for each of these: the union, its transpose and the searches.
+_COPIES, _UNION, _BYTES = 32, 2**20, 96
+_FACTORS = 2**22  # numbers of a batch of matrices of pair dependencies
+
+
+class Sources(NamedTuple):
+    """A batch of sources s and the members y of groups.
+
+    Attributes:
+        source: int64 [b].
+        delta: float64 [b, members], the sum over all t of sigma(s, t | y) / sigma(s, t), t not y.
+        between: of places of members, int64 [k]: float64 [b, k, k], sigma(s, y | x) / sigma(s, y).
+    """
+
+    source: Tensor
+    delta: Tensor
+    between: Callable[[Tensor], Tensor]
+
+
+def is_compiled(graph: Graph) -> bool:
+    name = "weighted_dependency" if graph.is_weighted else "path_dependency"
+    return _ops.has_kernel(name, graph.device)
+
+
+def batches(
+    graph: Graph, members: Tensor, largest: int, tie_tolerance: float, memory: int | None
+) -> Iterator[Sources]:
+    """All vertices as sources; `largest` is the size of the largest group."""
+    n, count = graph.num_nodes, members.numel()
+    exact = graph.scale.exact and tie_tolerance == 0
+    fit = min(_UNION // (n + graph.num_slots + 1), _FACTORS // largest**2)
+    size = max(1, min(n, fit, _COPIES))
+    _allow(graph, size, count, exact, memory)
+    rows = _Rows.of(graph, members, memory) if exact else None
+    union = _Union(graph, size, tie_tolerance)
+    for begin in range(0, n, size):
+        source = torch.arange(begin, min(begin + size, n), device=graph.device)
+        delta = union.dependency(source, None)[:, members]
+        if rows is not None:
+            yield Sources(source, delta, rows.between(source))
+            continue
+        # Paths to one member alone: what they owe to the others is the pair dependency.
+        pairs = torch.stack([union.dependency(source, y)[:, members] for y in members], 2)
+        yield Sources(source, delta, partial(_chosen, pairs))
+
+
+def _chosen(pairs: Tensor, at: Tensor) -> Tensor:
+    return pairs[:, at][:, :, at]
+
+
+def _allow(graph: Graph, size: int, members: int, exact: bool, memory: int | None) -> None:
+    n, m = graph.num_nodes, graph.num_slots
+    rows = 24 * n if exact else 8 * size * members
+    needed = graph.nbytes + size * (n + m) * _BYTES + members * (rows + 8 * size)
+    limit = _memory.budget(memory, graph.device)
+    if needed > limit:
+        raise _memory.refuse("searching a group", needed, limit, memory)
+
+
+class _Union:
+    """Copies of a graph, searched from a source each."""
+
+    def __init__(self, graph: Graph, copies: int, tie_tolerance: float) -> None:
+        self._n, self._graph = graph.num_nodes, _copied(graph, copies)
+        self._tie_tolerance = tie_tolerance
+        self._engine = "dijkstra" if graph.is_weighted else "queue"
+
+    def dependency(self, source: Tensor, target: Tensor | None) -> Tensor:
+        """float64 [sources, n]: the dependency on each vertex, of paths to all or to one target."""
+        first = torch.arange(source.numel(), device=source.device) * self._n
+        ends = None if target is None else first + target
+        request = Request(
+            "betweenness", self._engine, sources=first + source, targets=ends, progress=False,
+            tie_tolerance=self._tie_tolerance, reduce=frozenset(),
+        )  # fmt: skip
+        found = _path_sums.sums(self._graph, request)
+        return found[: source.numel() * self._n].view(source.numel(), self._n)
+
+
+def _copied(graph: Graph, copies: int) -> Graph:
+    if copies == 1:
+        return graph
+    n, m = graph.num_nodes, graph.num_slots
+    number = torch.arange(copies, device=graph.device)[:, None]
+    rowptr = (graph.rowptr[None, :-1] + number * m).flatten()
+    made = Graph(
+        torch.cat([rowptr, rowptr.new_full((1,), copies * m)]),
+        (graph.col[None] + number.int() * n).flatten(),
+        None,
+        graph.directed,
+        None if graph.weight is None else graph.weight.repeat(copies),
+        _trusted=True,
+        _float_ties=graph._float_ties,
+    )
+    made.__dict__["scale"] = graph.scale  # no path is longer than in one copy
+    return made
+
+
+class _Rows(NamedTuple):
+    """Distances from all vertices to the members, and path counts as mantissa and exponent of 2."""
+
+    members: Tensor
+    distance: Tensor  # float64 [members, n], inf for none
+    mantissa: Tensor
+    exponent: Tensor
+
+    @classmethod
+    def of(cls, graph: Graph, members: Tensor, memory: int | None) -> _Rows:
+        shape = members.numel(), graph.num_nodes
+        distance, mantissa, exponent = (
+            torch.full(shape, value, dtype=torch.float64, device=graph.device)
+            for value in (torch.inf, 0.0, 0.0)
+        )
+        begin = 0
+        for part in members.split(_shares.lanes_that_fit(graph, memory, 24 * distance.numel())):
+            levels = _shares.levels(graph, part, backward=True)
+            at = (
+                torch.cat([level.lane for level in levels]) + begin,
+                torch.cat([level.vertex for level in levels]),
+            )
+            distance[at] = torch.cat([levels.distance(depth) for depth in range(len(levels))])
+            mantissa[at], exponent[at] = _shares.flat(levels)
+            begin += part.numel()
+        return cls(members, distance, mantissa, exponent)
+
+    def between(self, source: Tensor) -> Callable[[Tensor], Tensor]:
+        def of_group(at: Tensor) -> Tensor:
+            """sigma(s, x) sigma(x, y) / sigma(s, y) where x is on a shortest path from s to y."""
+            inner = self.members[at]
+            to = [x[at][:, source].T for x in (self.distance, self.mantissa, self.exponent)]
+            across = [x[at][:, inner].T for x in (self.distance, self.mantissa, self.exponent)]
+            first, last = ([x[:, :, None] for x in to], [x[:, None, :] for x in to])
+            on = (first[0] + across[0] == last[0]) & last[0].isfinite()
+            on &= (inner[:, None] != inner) & (source[:, None, None] != inner[:, None])
+            share = first[1] * across[1] / last[1]
+            share = share * torch.exp2(first[2] + across[2] - last[2])
+            return torch.where(on, share, 0.0)
+
+        return of_group
