@@ -13,6 +13,7 @@ try:
     from torchcent import functional, generate
     from torchcent.approx._adaptive import betweenness_adaptive
     from torchcent.approx._approximation import betweenness_approx
+    from torchcent.approx._edges import edge_betweenness_approx
     from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
     from torchcent.clustering._mcl import (
@@ -106,6 +107,7 @@ __all__ = [
     "distance_profile",
     "eccentricity",
     "edge_betweenness",
+    "edge_betweenness_approx",
     "edge_current_flow_betweenness",
     "effective_diameter",
     "effective_resistance",
