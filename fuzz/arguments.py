@@ -70,7 +70,13 @@ def targets() -> dict[str, Target]:
         "prominent_group": {"k": 2},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
     }
-    undirected = ["communicability", "eigenvector", "subgraph_centrality", "triangles"]
+    undirected = [
+        "communicability",
+        "communities_by_betweenness",
+        "eigenvector",
+        "subgraph_centrality",
+        "triangles",
+    ]
     undirected += [name for name in torchcent.__all__ if "current_flow" in name]
     needs |= {name: {"directed": False} for name in (*undirected, "information_centrality")}
     for row in MEASURES.values():

@@ -19,7 +19,7 @@ LAYERS = (
     ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),
     ("approx", "gnn"),
-    ("groups",),
+    ("groups", "communities"),
     ("root",),
     ("nx", "cli"),
 )

@@ -25,6 +25,7 @@ try:
         mcl_sweep,
     )
     from torchcent.clustering._plan import MclPlan
+    from torchcent.communities._division import Communities, communities_by_betweenness
     from torchcent.distances._closeness import (
         DistanceProfile,
         closeness,
@@ -74,6 +75,7 @@ __all__ = [
     "Approximation",
     "Closure",
     "Clustering",
+    "Communities",
     "DistanceProfile",
     "EdgeList",
     "Graph",
@@ -98,6 +100,7 @@ __all__ = [
     "clustering_distance",
     "clustering_quality",
     "communicability",
+    "communities_by_betweenness",
     "core_number",
     "current_flow_betweenness",
     "current_flow_closeness",
