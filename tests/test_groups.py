@@ -142,6 +142,20 @@ def test_tensors_alone_give_the_same(weights, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("searches", [0, math.inf])
+@pytest.mark.parametrize("weights", ["hops", "decimals"])
+def test_both_ways_to_add_up(weights, searches, monkeypatch):
+    """Results of single sources, and runs with weights of sources."""
+    n, arcs = SHAPES["random"]
+    how, length = options(arcs, WEIGHTS[weights], True, n), lengths(arcs, WEIGHTS[weights], True)
+    monkeypatch.setattr(_betweenness._dependency, "searches_for_one", lambda *_: searches)
+    groups = some_groups(n, 2)
+    how |= {"normalized": False, "dtype": F64}
+    found = torchcent.group_betweenness(edge_index(arcs), groups, **how)
+    expected = [float(blocked(n, length, g)) for g in groups]
+    assert found.tolist() == pytest.approx(expected, abs=1e-12)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(1, 8).flatmap(

@@ -15,9 +15,11 @@ from torchcent.check import _weights as check_weights
 from torchcent.engines import _resolution
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.groups import _dependency, _shares
+from torchcent.groups import _dependency, _rows, _shares
 from torchcent.runtime import _memory
 from torchcent.runtime._watch import progress_bar
+
+_ROOM = 2**24  # numbers that are kept for runs with weights
 
 
 @_memory.reported
@@ -122,34 +124,77 @@ def _compiled(
     members = torch.unique(torch.cat(groups))
     places = [torch.searchsorted(members, group) for group in groups]
     largest = max(group.numel() for group in groups)
+    rows = None
+    if graph.scale.exact and tie_tolerance == 0:
+        rows = _rows.Rows.of(graph, members, memory)
+        if (quick := _by_weights(graph, rows, places, memory, progress)) is not None:
+            return quick
     total = torch.zeros(len(groups), dtype=torch.float64, device=graph.device)
     with progress_bar(graph.num_nodes, "group_betweenness", progress, quick=False) as bar:
-        for part in _dependency.batches(graph, members, largest, tie_tolerance, memory):
+        for part in _dependency.batches(graph, members, rows, largest, tie_tolerance, memory):
             for number, at in enumerate(places):
                 outside = ~torch.isin(part.source, members[at])
-                total[number] += _through(part, at)[outside].sum()
+                first, before = _first(part.between(at))
+                through = (first * part.delta[:, at]).sum(1) - before
+                total[number] += through[outside].sum()
             bar.update(part.source.numel())
     return total
 
 
-def _through(part: _dependency.Sources, at: Tensor) -> Tensor:
-    """float64 [sources]: the sum over t of the share of paths from s to t through the group.
+def _by_weights(
+    graph: Graph, rows: _rows.Rows, places: list[Tensor], memory: int | None, progress: bool | None
+) -> Tensor | None:
+    """The same by runs that weight their sources; None if those would take longer.
 
-    The share of paths to y that have no other member is f(y) = 1 - sum over x of f(x) p(x, y), with
-    p the share of paths to y that pass through x. Sorted by the number of members before them, p is
+    One run has the dependencies of all sources on all members. Of these, f(y) counts: a run for
+    each member takes away the rest, from the sources for which there is any.
+    """
+    n = graph.num_nodes
+    room = n * sum(at.numel() for at in places)
+    if room > _ROOM:
+        return None
+    rest, before = [], []
+    for at in places:
+        parts = [
+            _first(rows.between(source)(at))
+            for source in torch.arange(n, device=graph.device).split(_dependency.fit(at.numel()))
+        ]
+        left = 1 - torch.cat([first for first, _ in parts]).clamp(0, 1)
+        ends = torch.cat([count for _, count in parts])
+        inside = rows.members[at]
+        left[inside], ends[inside] = 1.0, 0.0
+        rest.append(left)
+        before.append(ends.sum())
+    searches = n + sum(int(torch.count_nonzero(left)) for left in rest)
+    if searches > n * _dependency.searches_for_one(graph, memory):
+        return None
+    found = torch.stack(before).neg()
+    with progress_bar(searches, "group_betweenness", progress, quick=False) as bar:
+        whole = _dependency.weighted(graph, None, memory)[rows.members]
+        bar.update(n)
+        for number, (at, left) in enumerate(zip(places, rest, strict=True)):
+            for place, weight in zip(at, left.T, strict=True):
+                lost = _dependency.weighted(graph, weight.contiguous(), memory)
+                found[number] += whole[place] - lost[rows.members[place]]
+                bar.update(int(torch.count_nonzero(weight)))
+    return found.clamp_(min=0)
+
+
+def _first(p: Tensor) -> tuple[Tensor, Tensor]:
+    """Of [b, k, k], the shares of paths to y that pass through x: those that have no other member,
+    [b, k], and what they lack to 1, summed over y.
+
+    f(y) = 1 - sum over x of f(x) p(x, y). Sorted by the number of members before them, p is
     triangular.
     """
-    p = part.between(at)
     order = (p > 0).sum(1).argsort(stable=True)
     rows = order[:, :, None].expand_as(p)
     p = p.gather(1, rows).gather(2, rows.mT)
-    identity = torch.eye(at.numel(), dtype=p.dtype, device=p.device)
+    identity = torch.eye(p.shape[-1], dtype=p.dtype, device=p.device)
     ones = torch.ones(*order.shape, 1, dtype=p.dtype, device=p.device)
     f = torch.linalg.solve_triangular((p + identity).mT, ones, upper=False, unitriangular=True)
-    before = (p.mT @ f).squeeze(2)
-    delta = part.delta[:, at].gather(1, order)
-    found: Tensor = (f.squeeze(2) * delta - before).sum(1)
-    return found
+    before = (p.mT @ f).sum((1, 2))
+    return torch.zeros_like(f[..., 0]).scatter_(1, order, f[..., 0]), before
 
 
 def _on_tensors(

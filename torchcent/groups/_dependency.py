@@ -13,15 +13,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from torchcent.engines import _plan
+from torchcent.engines._driver import counts_in_float64
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.groups import _shares
+from torchcent.groups._rows import Rows
 from torchcent.paths import _path_sums
 from torchcent.runtime import _memory, _ops
 
 # The most copies in a union, and the vertices and slots of all of them: each search adds to scores
 # of the whole union. Bytes for each of these: the union, its transpose and the searches.
 _COPIES, _UNION, _BYTES = 32, 2**20, 96
+_TOGETHER = 6.0  # searches in lanes in the time of one search in a union
 _FACTORS = 2**22  # numbers of a batch of matrices of pair dependencies
 
 
@@ -44,16 +47,37 @@ def is_compiled(graph: Graph) -> bool:
     return _ops.has_kernel(name, graph.device)
 
 
+def fit(largest: int) -> int:
+    """The number of sources whose pair dependencies, of so many members, are kept at a time."""
+    return max(1, _FACTORS // largest**2)
+
+
+def weighted(graph: Graph, weight: Tensor | None, memory: int | None) -> Tensor:
+    """float64 [n]: the dependencies of all sources, multiplied by their weights and added up."""
+    request = Request(
+        "betweenness", sources=weight, memory=memory, progress=False, reduce=frozenset()
+    )
+    with counts_in_float64():
+        return _path_sums.sums(graph, request)
+
+
+def searches_for_one(graph: Graph, memory: int | None) -> float:
+    """The searches of such a run that take as long as one search with a result of its own."""
+    request = Request("betweenness", memory=memory, reduce=frozenset())
+    return _TOGETHER if _plan.plan(graph, request)[0].engine in ("lanes", "relax") else 1.0
+
+
 def batches(
-    graph: Graph, members: Tensor, largest: int, tie_tolerance: float, memory: int | None
-) -> Iterator[Sources]:
-    """All vertices as sources; `largest` is the size of the largest group."""
+    graph: Graph, members: Tensor, rows: Rows | None, largest: int, tie_tolerance: float,
+    memory: int | None,
+) -> Iterator[Sources]:  # fmt: skip
+    """All vertices as sources; `largest` is the size of the largest group.
+
+    `rows` are for exact sums of lengths.
+    """
     n, count = graph.num_nodes, members.numel()
-    exact = graph.scale.exact and tie_tolerance == 0
-    fit = min(_UNION // (n + graph.num_slots + 1), _FACTORS // largest**2)
-    size = max(1, min(n, fit, _COPIES))
-    _allow(graph, size, count, exact, memory)
-    rows = _Rows.of(graph, members, memory) if exact else None
+    size = max(1, min(n, _UNION // (n + graph.num_slots + 1), fit(largest), _COPIES))
+    _allow(graph, size, count, rows is not None, memory)
     union = _Union(graph, size, tie_tolerance)
     for begin in range(0, n, size):
         source = torch.arange(begin, min(begin + size, n), device=graph.device)
@@ -116,46 +140,3 @@ def _copied(graph: Graph, copies: int) -> Graph:
     )
     made.__dict__["scale"] = graph.scale  # no path is longer than in one copy
     return made
-
-
-class _Rows(NamedTuple):
-    """Distances from all vertices to the members, and path counts as mantissa and exponent of 2."""
-
-    members: Tensor
-    distance: Tensor  # float64 [members, n], inf for none
-    mantissa: Tensor
-    exponent: Tensor
-
-    @classmethod
-    def of(cls, graph: Graph, members: Tensor, memory: int | None) -> _Rows:
-        shape = members.numel(), graph.num_nodes
-        distance, mantissa, exponent = (
-            torch.full(shape, value, dtype=torch.float64, device=graph.device)
-            for value in (torch.inf, 0.0, 0.0)
-        )
-        begin = 0
-        for part in members.split(_shares.lanes_that_fit(graph, memory, 24 * distance.numel())):
-            levels = _shares.levels(graph, part, backward=True)
-            at = (
-                torch.cat([level.lane for level in levels]) + begin,
-                torch.cat([level.vertex for level in levels]),
-            )
-            distance[at] = torch.cat([levels.distance(depth) for depth in range(len(levels))])
-            mantissa[at], exponent[at] = _shares.flat(levels)
-            begin += part.numel()
-        return cls(members, distance, mantissa, exponent)
-
-    def between(self, source: Tensor) -> Callable[[Tensor], Tensor]:
-        def of_group(at: Tensor) -> Tensor:
-            """sigma(s, x) sigma(x, y) / sigma(s, y) where x is on a shortest path from s to y."""
-            inner = self.members[at]
-            to = [x[at][:, source].T for x in (self.distance, self.mantissa, self.exponent)]
-            across = [x[at][:, inner].T for x in (self.distance, self.mantissa, self.exponent)]
-            first, last = ([x[:, :, None] for x in to], [x[:, None, :] for x in to])
-            on = (first[0] + across[0] == last[0]) & last[0].isfinite()
-            on &= (inner[:, None] != inner) & (source[:, None, None] != inner[:, None])
-            share = first[1] * across[1] / last[1]
-            share = share * torch.exp2(first[2] + across[2] - last[2])
-            return torch.where(on, share, 0.0)
-
-        return of_group

@@ -126,7 +126,7 @@ def prominent_group(
         >>> path = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
         >>> best = torchcent.prominent_group(path, 2, directed=False)
         >>> best.vertices.tolist(), best.scores.tolist()
-        ([2, 1], [0.4000000059604645, 0.550000011920929])
+        ([2, 1], [0.4000000059604645, 0.5])
 
     Source:
         Mahmoody, Tsourakakis and Upfal 2016, "Scalable betweenness centrality maximization via
