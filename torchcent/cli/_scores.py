@@ -48,7 +48,7 @@ class Measure:
 def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcent.Approximation:
     """Computes scores to within `--approx`; options that it does not support raise an error."""
     refused = {
-        "--edges": args.edges, "--stress": args.stress, "--endpoints": args.endpoints,
+        "--stress": args.stress, "--endpoints": args.endpoints,
         "--raw": args.normalized is False, "--sources": args.sources is not None,
         "--tie-tolerance": args.tie_tolerance != 0, "--engine": args.engine != "auto",
         "--reduce": args.reduce != "auto",
@@ -58,7 +58,8 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
             raise ValueError(f"--approx and {option} exclude each other")
     options = _arguments(args)
     del options["engine"]
-    return torchcent.betweenness_approx(
+    approximate = torchcent.edge_betweenness_approx if args.edges else torchcent.betweenness_approx
+    return approximate(
         graph, *args.approx, time_limit=args.time_limit, ties=args.ties,
         generator=torch.Generator().manual_seed(args.seed), **options,
     )  # fmt: skip
@@ -187,7 +188,7 @@ def score(args: argparse.Namespace) -> None:
     found = None
     if approx is not None:
         found = _approximation(graph, args)
-        name, scores = "betweenness", found.scores
+        name, scores = "edge betweenness" if by_edge else "betweenness", found.scores
     else:
         name, scores = measure.run(graph, args)
     if not _common.leads():
@@ -200,12 +201,11 @@ def score(args: argparse.Namespace) -> None:
     about = {"measure": name, "graph": args.graph, "directed": graph.directed}
     if found is not None and found.method != "exact":
         # The score stays the last column, by which rows are ranked.
-        columns = {
-            "lower": found.lower.cpu().numpy(),
-            "upper": found.upper.cpu().numpy(),
-            **columns,
-        }
-        columns = {key: columns[key] for key in ("label", "degree", "lower", "upper", name)}
+        rows = edge_rows(edges, graph) if by_edge else slice(None)
+        last = columns.pop(name)
+        for end, values in (("lower", found.lower), ("upper", found.upper)):
+            columns[end] = values.cpu()[rows].numpy()
+        columns[name] = last
         about |= {
             "epsilon": found.epsilon, "delta": found.delta, "method": found.method,
             "samples": found.samples, "seed": args.seed,
