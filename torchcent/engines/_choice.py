@@ -44,6 +44,7 @@ MANY_SOURCES, MANY_SOURCES_ON_CUDA, _TWINS_SHARE = 2**12, 2**17, 0.92
 OPERATORS = {
     "paths": ("path_dependency", "weighted_dependency"),
     "distances": ("distance_sums", "weighted_source_sums"),
+    "cut paths": ("path_dependency_within", "weighted_dependency_within"),
 }
 
 
@@ -109,7 +110,8 @@ def choose(
         ValueError: the requested engine has no kernels for the device.
     """
     graph, engine = cores.graph, request.engine
-    operator = OPERATORS[measure.family][graph.is_weighted]
+    family = measure.family if request.cutoffs is None else "cut paths"
+    operator = OPERATORS[family][graph.is_weighted]
     if engine not in ("auto", "tensor"):
         check.kernel(engine, operator, graph.device)
     if engine == "tensor" or not _ops.has_kernel(operator, graph.device):
@@ -119,6 +121,8 @@ def choose(
         return _bits(cores, fold, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
     reason = "asked for"
+    if engine == "auto" and request.cutoffs is not None and graph.is_weighted:
+        return "dijkstra", "the engine with weights and a cutoff", cores.core("bandwidth", fold)
     # On CUDA a single search by hops has one multiprocessor; half-empty lanes have all of them.
     alone = few and (graph.is_weighted or graph.device.type == "cpu")
     if engine == "auto" and alone:

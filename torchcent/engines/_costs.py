@@ -31,6 +31,7 @@ class Job(NamedTuple):
     Attributes:
         held: bytes of the graph and everything cached with it (_room.held_bytes).
         together: whether sources inside chains share sweeps; `sources` are then the sweeps.
+        cutoffs: the number of cutoffs, each of which has scores.
     """
 
     graph: Graph
@@ -39,6 +40,7 @@ class Job(NamedTuple):
     sources: int
     held: int
     together: bool = False
+    cutoffs: int = 1
 
     @property
     def counts_paths(self) -> bool:
@@ -49,13 +51,14 @@ class Job(NamedTuple):
         """Entries of the core to which a path-counting search adds; 0 for distances."""
         if not self.counts_paths:
             return 0
-        return self.core.num_slots if self.measure.per_slot else self.core.num_nodes
+        each = self.core.num_slots if self.measure.per_slot else self.core.num_nodes
+        return each * self.cutoffs
 
     @property
     def scores(self) -> int:
         """Bytes of the result of path counts."""
         graph = self.graph
-        return 8 * (graph.num_slots if self.measure.per_slot else graph.num_nodes)
+        return 8 * self.cutoffs * (graph.num_slots if self.measure.per_slot else graph.num_nodes)
 
     @property
     def width(self) -> int:
@@ -161,7 +164,8 @@ class Engine:
 
 class Lanes(Engine):
     def per_thread(self, job: Job) -> int:
-        return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12)
+        rows = 256 * (1 + (job.cutoffs > 1))
+        return job.core.num_nodes * (rows + 3 * 8 + 4 + 14 * 12)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         return _room.lanes_on_cuda(job.core, job.own, job.sources, limit)

@@ -29,13 +29,15 @@ class LaneSearch final : public Search {
         n_(problem.out.num_nodes),
         capacity_(kEntriesPerNode * n_ + 4 * kLanes),
         sigma_(n_ * kLanes),
+        kept_(problem.num_limits > 1 ? n_ * kLanes : 0),
         seen_(n_),
         front_(n_),
         next_(n_),
         open_(n_),
         entry_(capacity_),
         entry_mask_(capacity_),
-        level_(n_ + 2) {}
+        level_(n_ + 2),
+        deepest_(problem.limits == nullptr ? n_ : problem.limits[problem.num_limits - 1]) {}
 
   Status run(const PathBatch& batch) override {
     for (int64_t begin = 0; begin < batch.count; begin += kLanes) {
@@ -56,7 +58,7 @@ class LaneSearch final : public Search {
         source_weight[l] = static_cast<T>(batch.source_weight[begin + l]);
         own_weight[l] = static_cast<T>(batch.own_weight[begin + l]);
       }
-      status = backward(source_weight, own_weight, batch.scores);
+      status = within_limits(source_weight, own_weight, batch.scores);
     }
     if (status != Status::done) forget();
     if (status == Status::overflow && crowded_) {  // too many entries, not an overflow of path counts
@@ -88,6 +90,10 @@ class LaneSearch final : public Search {
     while (true) {
       if (cancelled(problem_.cancel)) return Status::cancelled;
       const int64_t begin = level_[levels_ - 1], end = level_[levels_];
+      if (levels_ > deepest_) {
+        for (int64_t i = begin; i < end; ++i) front_[entry_[i]] = 0;
+        return Status::done;
+      }
       const bool fits = push_is_cheaper(begin, end) ? push(begin, end) : pull();
       for (int64_t i = begin; i < end; ++i) front_[entry_[i]] = 0;
       for (int64_t i = end; i < entries_; ++i) {
@@ -203,17 +209,47 @@ class LaneSearch final : public Search {
 
   // ---- backward ---------------------------------------------------------------------------------------
 
-  Status backward(const T* source_weight, const T* own_weight, double* scores) {
+  // A backward pass for each limit, over the levels within it. Passes overwrite sigma, which is kept and put back where
+  // a later one needs it.
+  Status within_limits(const T* source_weight, const T* own_weight, double* scores) {
+    if (problem_.limits == nullptr) return backward(levels_, source_weight, own_weight, scores);
+    const int64_t last = problem_.num_limits - 1, size = Visitor::edges ? problem_.out.num_slots() : n_;
+    if (last > 0) copy_rows(sigma_.data(), kept_.data(), level_[levels_within(last - 1)]);
+    for (int64_t i = 0; i <= last; ++i) {
+      if (i > 0) copy_rows(kept_.data(), sigma_.data(), level_[levels_within(i - 1)]);
+      const Status status = backward(levels_within(i), source_weight, own_weight, scores + i * size);
+      if (status != Status::done) return status;
+    }
+    return Status::done;
+  }
+
+  int64_t levels_within(int64_t limit) const {
+    return problem_.limits[limit] < levels_ ? problem_.limits[limit] + 1 : levels_;
+  }
+
+  // The rows of the first entries, or of all vertices where these are fewer.
+  void copy_rows(const T* from, T* to, int64_t entries) const {
+    if (entries >= n_) {
+      __builtin_memcpy(to, from, n_ * kRowBytes);
+      return;
+    }
+    for (int64_t i = 0; i < entries; ++i) {
+      const int64_t row = int64_t{entry_[i]} * kLanes;
+      __builtin_memcpy(to + row, from + row, kRowBytes);
+    }
+  }
+
+  Status backward(int64_t levels, const T* source_weight, const T* own_weight, double* scores) {
     bool own = Visitor::edges;
     for (int l = 0; l < kLanes; ++l) own |= own_weight[l] != 0;
-    for (int64_t level = levels_ - 1; level >= (own ? 0 : 1); --level) {
+    for (int64_t level = levels - 1; level >= (own ? 0 : 1); --level) {
       if (cancelled(problem_.cancel)) return Status::cancelled;
       const int64_t begin = level_[level], end = level_[level + 1];
       const double depth = static_cast<double>(level);
       alignas(64) T weight[kLanes];
       for (int l = 0; l < kLanes; ++l) weight[l] = source_weight[l] * static_cast<T>(Visitor::score_factor(depth));
       target_share_ = static_cast<T>(Visitor::target_factor(depth));
-      const bool deepest = level == levels_ - 1;
+      const bool deepest = level == levels - 1;
       const int64_t below = deepest ? end : level_[level + 2];
       for (int64_t i = end; i < below; ++i) front_[entry_[i]] = entry_mask_[i];
       // If the level below is small, most vertices have no successor in it. Its incoming arcs mark those that do.
@@ -311,6 +347,7 @@ class LaneSearch final : public Search {
   int64_t n_;
   int64_t capacity_;
   Buffer<T> sigma_;              // [n][lanes] sigma, then rho or lambda
+  Buffer<T> kept_;               // [n][lanes] sigma, for several limits
   Buffer<uint64_t> seen_;        // [n] lanes that have reached the vertex
   Buffer<uint64_t> front_;       // [n] lanes of the level being read; zero elsewhere
   Buffer<uint64_t> next_;        // [n] lanes of the level being written
@@ -318,6 +355,7 @@ class LaneSearch final : public Search {
   Buffer<int32_t> entry_;        // all levels, concatenated: vertex ...
   Buffer<uint64_t> entry_mask_;  // ... and its lanes at that level
   Buffer<int64_t> level_;        // first entry of each level
+  int64_t deepest_;              // level that is not searched from
   uint64_t full_ = 0;
   int64_t entries_ = 0, levels_ = 0, open_count_ = -1;
   bool crowded_ = false;

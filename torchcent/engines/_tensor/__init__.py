@@ -28,6 +28,7 @@ own exponent (`_scaled.py`), so that no count overflows.
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 
 from torch import Tensor, ones_like
 
@@ -60,6 +61,7 @@ def accumulate(
     scores: Tensor,
     weight: Tensor | None = None,
     tie_tolerance: float = 0.0,
+    limits: Tensor | None = None,
 ) -> None:
     """Adds the contributions of the shortest paths from `sources` to `scores`, in place.
 
@@ -75,18 +77,27 @@ def accumulate(
         scores: float64, [n], or [m] (one per slot) for EDGE_BETWEENNESS.
         weight: float64 or int32 [m], lengths > 0 of the arcs; None counts hops.
         tie_tolerance: relative tolerance for shortest paths (`_weighted.py`).
+        limits: [l] on the CPU, ascending distances; `scores` then have a row for each, for which
+            only vertices within it count. None: all count.
     """
     if sources.numel() == 0:
         return
 
+    within: list[float] = [inf] if limits is None else limits.tolist()
+
     def levels_with(one: Number) -> Levels | None:
         if weight is None:
-            return shortest_path_levels(rowptr, col, sources, one)
-        return _weighted.shortest_path_levels(rowptr, col, weight, sources, one, tie_tolerance)
+            return shortest_path_levels(rowptr, col, sources, one, within[-1])
+        return _weighted.shortest_path_levels(
+            rowptr, col, weight, sources, one, tie_tolerance, within[-1]
+        )
 
     one = ones_like(source_weight)
     levels = levels_with(one)
     if levels is None:
         levels = levels_with(Scaled.of(one))
     assert levels is not None, "scaled path counts have no upper limit"
-    VISITORS[visitor](levels, source_weight, own_weight, target_weight, through_weight, scores)
+    rows = (scores,) if limits is None else scores.unbind(0)
+    for limit, row in zip(within, rows, strict=True):
+        part = levels if limit == within[-1] else levels.within(limit)
+        VISITORS[visitor](part, source_weight, own_weight, target_weight, through_weight, row)
