@@ -7,7 +7,7 @@ import math
 import torch
 
 from torchcent.check import _common as check
-from torchcent.engines import _chains, _reduce, _room
+from torchcent.engines import _chains, _cutoffs, _reduce, _room
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES
 from torchcent.engines._fold import Fold
@@ -40,6 +40,8 @@ NEIGHBOURS_PER_LOG = 4
 # of them. They are merged if the search is left with at most this share
 # of the work, counted in sources x slots.
 MANY_SOURCES, MANY_SOURCES_ON_CUDA, _TWINS_SHARE = 2**12, 2**17, 0.92
+# Share of the vertices within a cutoff below which the queue is faster.
+NEAR = 0.25
 #: operators that search, by hops and by weights
 OPERATORS = {
     "paths": ("path_dependency", "weighted_dependency"),
@@ -129,7 +131,17 @@ def choose(
         engine = _PAIR[graph.is_weighted][1]
         reason = f"fewer than {FEW_SOURCES} sources do not fill lanes"
     elif engine == "auto":
-        engine, reason = _faster(graph, cores.core("degree", fold, searched=False), num_sources)
+        core = cores.core("degree", fold, searched=False)
+        share = 1.0
+        if request.cutoffs is not None:
+            share = _cutoffs.share(core.rowptr, core.col, request.cutoffs[-1])
+        if share < NEAR:
+            engine = "queue"
+            reason = (
+                f"about {share:.1%} of the vertices are within the cutoff: few lanes share arcs"
+            )
+        else:
+            engine, reason = _faster(graph, core, num_sources)
     contracted = _contracted(cores, measure, fold, request, num_sources, engine)
     if contracted is not None:
         return "chains", "", contracted

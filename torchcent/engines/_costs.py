@@ -149,6 +149,7 @@ class Engine:
         lanes = self.lanes(job)
         batches = -(-job.sources // self._batch(job, lanes))
         each = self.per_thread(job) + 2 * 8 * job.own
+        each += 8 * job.own // job.cutoffs if job.cutoffs > 1 else 0  # shared by cutoffs
         workers = max(1, min(torch.get_num_threads(), batches))
         workers = max(1, min(workers, (limit - fixed) // max(each, 1)))
         shared = self.shares and job.core.num_slots >= SHARED_SLOTS

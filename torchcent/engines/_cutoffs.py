@@ -7,8 +7,10 @@ import math
 import torch
 from torch import Tensor
 
+from torchcent.engines import _hops
 from torchcent.graph import Graph
 
+_SAMPLE = 8  # sources from which vertices within a cutoff are counted
 _LARGEST = 2**31 - 2  # of int32 distances; one more stands for unreached vertices
 
 
@@ -33,3 +35,16 @@ def _units(cutoff: float, per_one: float, digits: int) -> float:
     if digits and math.isfinite(units) and round(units) / per_one == cutoff:
         return float(round(units))
     return units
+
+
+def share(rowptr: Tensor, col: Tensor, cutoff: float) -> float:
+    """The share of the vertices from which a search continues, by those of some sources."""
+    num_nodes = rowptr.numel() - 1
+    if not num_nodes:
+        return 1.0
+    starts = torch.linspace(0, num_nodes - 1, _SAMPLE).long().tolist()
+    near = 0
+    for source in starts:
+        hops = _hops.hops(rowptr, col, source)
+        near += int(((hops >= 0) & (hops < cutoff)).sum())
+    return near / (len(starts) * num_nodes)

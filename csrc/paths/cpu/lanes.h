@@ -29,7 +29,10 @@ class LaneSearch final : public Search {
         n_(problem.out.num_nodes),
         capacity_(kEntriesPerNode * n_ + 4 * kLanes),
         sigma_(n_ * kLanes),
-        kept_(problem.num_limits > 1 ? n_ * kLanes : 0),
+        rho_(problem.num_limits > 1 ? n_ * kLanes : 0),
+        passed_(problem.num_limits > 1 ? rho_.data() : sigma_.data()),
+        size_(Visitor::edges ? problem.out.num_slots() : n_),
+        shared_(problem.num_limits > 1 ? size_ : 0),
         seen_(n_),
         front_(n_),
         next_(n_),
@@ -209,34 +212,28 @@ class LaneSearch final : public Search {
 
   // ---- backward ---------------------------------------------------------------------------------------
 
-  // A backward pass for each limit, over the levels within it. Passes overwrite sigma, which is kept and put back where
-  // a later one needs it.
+  // A backward pass over the levels within each limit, or one for limits within which there are the same levels.
   Status within_limits(const T* source_weight, const T* own_weight, double* scores) {
-    if (problem_.limits == nullptr) return backward(levels_, source_weight, own_weight, scores);
-    const int64_t last = problem_.num_limits - 1, size = Visitor::edges ? problem_.out.num_slots() : n_;
-    if (last > 0) copy_rows(sigma_.data(), kept_.data(), level_[levels_within(last - 1)]);
-    for (int64_t i = 0; i <= last; ++i) {
-      if (i > 0) copy_rows(kept_.data(), sigma_.data(), level_[levels_within(i - 1)]);
-      const Status status = backward(levels_within(i), source_weight, own_weight, scores + i * size);
+    for (int64_t first = 0, last = 0; first < problem_.num_limits; first = last) {
+      const int64_t levels = levels_within(first);
+      while (last < problem_.num_limits && levels_within(last) == levels) ++last;
+      double* const own = scores + first * size_;
+      if (last - first == 1) {
+        const Status status = backward(levels, source_weight, own_weight, own);
+        if (status != Status::done) return status;
+        continue;
+      }
+      for (int64_t i = 0; i < size_; ++i) shared_[i] = 0;
+      const Status status = backward(levels, source_weight, own_weight, shared_.data());
       if (status != Status::done) return status;
+      for (int64_t limit = 0; limit < last - first; ++limit)
+        for (int64_t i = 0; i < size_; ++i) own[limit * size_ + i] += shared_[i];
     }
     return Status::done;
   }
 
   int64_t levels_within(int64_t limit) const {
-    return problem_.limits[limit] < levels_ ? problem_.limits[limit] + 1 : levels_;
-  }
-
-  // The rows of the first entries, or of all vertices where these are fewer.
-  void copy_rows(const T* from, T* to, int64_t entries) const {
-    if (entries >= n_) {
-      __builtin_memcpy(to, from, n_ * kRowBytes);
-      return;
-    }
-    for (int64_t i = 0; i < entries; ++i) {
-      const int64_t row = int64_t{entry_[i]} * kLanes;
-      __builtin_memcpy(to + row, from + row, kRowBytes);
-    }
+    return problem_.limits == nullptr || problem_.limits[limit] >= levels_ ? levels_ : problem_.limits[limit] + 1;
   }
 
   Status backward(int64_t levels, const T* source_weight, const T* own_weight, double* scores) {
@@ -286,13 +283,16 @@ class LaneSearch final : public Search {
   // Processes a vertex in the lanes of the mask: the sum over successors, the score, and the value that it passes up.
   bool retire(int64_t v, uint64_t lanes, bool leaf, bool is_source, const T* source_weight, const T* own_weight,
               double* scores) {
-    T* row = sigma_.data() + v * kLanes;
+    const T* row = sigma_.data() + v * kLanes;
+    T* const passed = passed_ + v * kLanes;
+    if (leaf && !is_source && (Visitor::edges || !problem_.through))
+      return settle_leaf<T, Visitor>(problem_, v, lanes, row, passed, target_share_);
     if (!Visitor::edges && __builtin_popcountll(lanes) <= kFew)
-      return retire_few(v, lanes, leaf, is_source, row, is_source ? own_weight : source_weight, scores);
-    return settle<T, Visitor>(problem_, v, lanes, is_source, row, source_weight, own_weight, target_share_, scores,
-                              [&](RowSum<T>& sums, const Row<T>& weighted) {
+      return retire_few(v, lanes, leaf, is_source, row, passed, is_source ? own_weight : source_weight, scores);
+    return settle<T, Visitor>(problem_, v, lanes, is_source, row, passed, source_weight, own_weight, target_share_,
+                              scores, [&](RowSum<T>& sums, const Row<T>& weighted) {
                                 if (leaf) return;
-                                gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), sigma_.data(), sums,
+                                gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), passed_, sums,
                                                        [&](int64_t slot, const T* passed_up, uint64_t mask) {
                                                          if constexpr (Visitor::edges)
                                                            scores[slot] += weighted.masked_dot(passed_up, mask);
@@ -300,7 +300,8 @@ class LaneSearch final : public Search {
                               });
   }
 
-  bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, T* row, const T* weight, double* scores) {
+  bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, const T* row, T* passed, const T* weight,
+                  double* scores) {
     const T target = target_share_ * (problem_.plain ? T(1) : static_cast<T>(problem_.target_weight[v]));
     const T through = problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]);
     const int64_t begin = problem_.out.rowptr[v], end = problem_.out.rowptr[v + 1];
@@ -312,7 +313,7 @@ class LaneSearch final : public Search {
       if (!leaf) {
         for (int64_t slot = begin; slot < end; ++slot) {
           const int64_t w = col[slot];
-          if (front_[w] >> l & 1) sum += sigma_[w * kLanes + l];
+          if (front_[w] >> l & 1) sum += passed_[w * kLanes + l];
         }
       }
       if (is_source) {
@@ -323,7 +324,7 @@ class LaneSearch final : public Search {
       if (!(sigma <= kLimit)) return false;
       score += weight[l] * Visitor::template score<double>(sigma, sum, through);
       const double copies = problem_.copies == nullptr ? 1 : problem_.copies[v];
-      row[l] = static_cast<T>(copies * Visitor::template passed_up<double>(target, sigma, sum));
+      passed[l] = static_cast<T>(copies * Visitor::template passed_up<double>(target, sigma, sum));
     }
     scores[v] += score;
     return score <= double(kLimit);
@@ -347,7 +348,10 @@ class LaneSearch final : public Search {
   int64_t n_;
   int64_t capacity_;
   Buffer<T> sigma_;              // [n][lanes] sigma, then rho or lambda
-  Buffer<T> kept_;               // [n][lanes] sigma, for several limits
+  Buffer<T> rho_;                // [n][lanes] rho or lambda, if there are several limits
+  T* passed_;                    // sigma or rho
+  int64_t size_;                 // of the scores of a limit
+  Buffer<double> shared_;        // [n] or [slots] scores of several limits
   Buffer<uint64_t> seen_;        // [n] lanes that have reached the vertex
   Buffer<uint64_t> front_;       // [n] lanes of the level being read; zero elsewhere
   Buffer<uint64_t> next_;        // [n] lanes of the level being written

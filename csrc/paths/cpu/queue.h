@@ -24,6 +24,8 @@ class QueueSearch final : public Search {
         slot_(Visitor::edges ? problem.out.num_slots() + 1 : 0),
         sigma_(problem.out.num_nodes),
         sum_(problem.out.num_nodes),
+        size_(Visitor::edges ? problem.out.num_slots() : problem.out.num_nodes),
+        shared_(problem.num_limits > 1 ? size_ : 0),
         deepest_(problem.limits == nullptr ? problem.out.num_nodes : problem.limits[problem.num_limits - 1]) {
     for (int64_t v = 0; v < problem.out.num_nodes; ++v) place_[v] = -1;
   }
@@ -33,11 +35,14 @@ class QueueSearch final : public Search {
       search(static_cast<int32_t>(batch.sources[lane]));
       if (cancelled(problem_.cancel)) return Status::cancelled;
       bool fits = count_paths();
-      for (int64_t i = 0; i < problem_.num_limits && fits; ++i) {
+      for (int64_t i = 0, last = 0; i < problem_.num_limits && fits; i = last) {
         const int32_t levels = levels_within(i);
-        double* const scores = batch.scores + i * (Visitor::edges ? problem_.out.num_slots() : problem_.out.num_nodes);
+        while (last < problem_.num_limits && levels_within(last) == levels) ++last;
+        double* const own = batch.scores + i * size_;
+        double* const scores = last - i == 1 ? own : shared_.data();
         fits = problem_.plain ? backward<true>(levels, batch.source_weight[lane], batch.own_weight[lane], scores)
                               : backward<false>(levels, batch.source_weight[lane], batch.own_weight[lane], scores);
+        if (last - i > 1) spread(own, last - i);
       }
       forget();
       if (!fits) return Status::overflow;
@@ -57,6 +62,16 @@ class QueueSearch final : public Search {
   int32_t levels_within(int64_t limit) const {
     if (problem_.limits == nullptr || problem_.limits[limit] >= levels_) return levels_;
     return static_cast<int32_t>(problem_.limits[limit] + 1);
+  }
+
+  // Moves the scores that limits share to those of each.
+  void spread(double* scores, int64_t limits) {
+    const int64_t entries = Visitor::edges ? level_arc_[levels_] : level_[levels_];
+    for (int64_t i = 0; i < entries; ++i) {
+      const int64_t at = Visitor::edges ? slot_[i] : queue_[i];
+      for (int64_t limit = 0; limit < limits; ++limit) scores[limit * size_ + at] += shared_[at];
+      shared_[at] = 0;
+    }
   }
 
   // The three passes are not inlined: in run(), their loops would not fit the registers.
@@ -196,6 +211,8 @@ class QueueSearch final : public Search {
   Buffer<int64_t> slot_;       // slots of these arcs, for edge scores
   Buffer<Count> sigma_;        // by place
   Buffer<Count> sum_;          // by place: sum over successors, then the value that the vertex passes up
+  int64_t size_;               // of the scores of a limit
+  Buffer<double> shared_;      // [n] or [slots] scores of several limits
   int64_t deepest_;            // level that is not searched from
   int32_t levels_ = 0;
 };
