@@ -18,7 +18,7 @@ from torchcent.engines._twins import Twins
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import WIDE_BITS as WIDE
-from torchcent.runtime._codes import Visitor
+from torchcent.runtime._codes import OnTensors, Visitor
 
 # The engine with many lanes and the one with a single search at a time, by hops and by weights.
 _PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
@@ -114,6 +114,8 @@ def choose(
     graph, engine = cores.graph, request.engine
     family = measure.family if request.cutoffs is None else "cut paths"
     operator = OPERATORS[family][graph.is_weighted]
+    if isinstance(measure.visitor, OnTensors):
+        return "tensor", "the only one for this measure", cores.core("given", "no")
     if engine not in ("auto", "tensor"):
         check.kernel(engine, operator, graph.device)
     if engine == "tensor" or not _ops.has_kernel(operator, graph.device):

@@ -57,7 +57,7 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
     size = core.num_slots if edges else core.num_nodes
     searched = torch.zeros((*rows, size), dtype=torch.float64, device=core.rowptr.device)
     quick = _is_quick(problem, plan)
-    name = "betweenness" if problem.measure == "linear" else problem.measure
+    name = problem.measure if MEASURES[problem.measure].public else "betweenness"
     total = plan.sources if plan.together else problem.sources.numel()
     if total:
         with progress_bar(total, name, progress, quick) as bar:

@@ -83,7 +83,8 @@ class Request(NamedTuple):
     @property
     def tiny(self) -> str:
         """The engine, as far as the tiny engine is concerned, which knows no cutoffs."""
-        return self.engine if self.cutoffs is None else "tensor"
+        known = self.cutoffs is None and MEASURES[self.measure].tiny
+        return self.engine if known else "tensor"
 
     @property
     def num_sources(self) -> int | None:

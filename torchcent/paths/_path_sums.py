@@ -91,4 +91,6 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
         graph, core, request.measure, request.sources, request.targets, request.endpoints,
         request.tie_tolerance, request.cutoffs,
     )  # fmt: skip
-    return _driver.run(problem, plan, request.progress, request.scale)
+    found = _driver.run(problem, plan, request.progress, request.scale)
+    # Engines have distances in units of their own.
+    return found * graph.scale.per_one if request.measure == "distance" else found

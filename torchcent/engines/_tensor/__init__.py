@@ -12,6 +12,9 @@ v one level deeper, a batch adds to `scores`, for every lane l with source s_l:
 - edge_betweenness:  the same rho; scores[slot of v -> w] += a_l sigma_v rho_w
 - linear:            rho_v = b_v / (d_v sigma_v) + sum of rho_w over succ(v), d_v the distance;
                      scores[v] += a_l d_v sigma_v * sum of rho_w for v != s_l
+- distance:          the same rho; scores[v] += a_l sigma_v * sum of rho_w
+- proximal_source:   rho of betweenness; scores[v] += a_l * sum of rho_w for the arcs s_l -> v
+- proximal_target:   scores[v] += a_l sigma_v * sum of b_w / sigma_w over succ(v)
 - stress:            lambda_v = sum of (b_w + lambda_w) over succ(v);
                      scores[v] += a_l sigma_v (lambda_v + h_v) for v != s_l,
                      scores[s_l] += c_l lambda_s
@@ -32,25 +35,28 @@ from math import inf
 
 from torch import Tensor, ones_like
 
-from torchcent.runtime._codes import Visitor
+from torchcent.runtime._codes import OnTensors, Visitor
 
-from . import _betweenness, _edge_betweenness, _stress, _weighted
+from . import _betweenness, _edge_betweenness, _proximal, _stress, _weighted
 from ._memory import lanes_that_fit, memory_needed, weighted_extra
 from ._scaled import Number, Scaled
 from ._search import Levels, shortest_path_levels
 
 __all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
-VISITORS: dict[Visitor, Callable[..., None]] = {
+VISITORS: dict[Visitor | OnTensors, Callable[..., None]] = {
     Visitor.BETWEENNESS: _betweenness.accumulate,
     Visitor.LINEAR: partial(_betweenness.accumulate, linear=True),
+    OnTensors.DISTANCE: partial(_betweenness.accumulate, distance_scaled=True),
+    OnTensors.PROXIMAL_SOURCE: _proximal.accumulate_at_source,
+    OnTensors.PROXIMAL_TARGET: _proximal.accumulate_at_target,
     Visitor.EDGE_BETWEENNESS: _edge_betweenness.accumulate,
     Visitor.STRESS: _stress.accumulate,
 }
 
 
 def accumulate(
-    visitor: Visitor,
+    visitor: Visitor | OnTensors,
     rowptr: Tensor,
     col: Tensor,
     sources: Tensor,
@@ -66,7 +72,8 @@ def accumulate(
     """Adds the contributions of the shortest paths from `sources` to `scores`, in place.
 
     Args:
-        visitor: what is computed from path counts; LINEAR has no own and through weights.
+        visitor: what is computed from path counts; LINEAR and those of OnTensors have no own and
+            through weights.
         rowptr: int64 [n + 1], CSR row pointers of the out-arcs.
         col: int32 or int64 [m], heads of the arcs; no loops, no duplicates.
         sources: int64 [k], one lane each.

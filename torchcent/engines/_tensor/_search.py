@@ -113,6 +113,12 @@ class Levels(list[Level]):
         """float64 [pairs]: distances of a level from the sources."""
         return torch.full_like(self[depth].lane, depth, dtype=torch.float64)
 
+    def heads(self, depth: int) -> Tensor:
+        """The vertices at the heads of the arcs that leave a level."""
+        if depth == len(self) - 1:
+            return self[depth].vertex[:0]
+        return self[depth + 1].vertex[self[depth].head]
+
     def below(self, depth: int, values: Number, beneath: Number) -> Number:
         """The values that the level above needs: those of level `depth` and those beneath it."""
         return values

@@ -126,6 +126,9 @@ class WeightedLevels(Levels):
     def distance(self, depth: int) -> Tensor:
         return self._distance[self._begin[depth] : self._begin[depth + 1]]
 
+    def heads(self, depth: int) -> Tensor:
+        return torch.cat([level.vertex for level in self])[self[depth].head]
+
     def below(self, depth: int, values: Number, beneath: Number) -> Number:
         first, last = self._begin[depth : depth + 2]
         if depth == len(self) - 1:
