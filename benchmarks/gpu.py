@@ -299,8 +299,7 @@ def main() -> int:
         return 0
     device = torch.cuda.get_device_name()
     output = given.output or ROOT / "benchmarks/results" / f"{device.split()[-1].lower()}.json"
-    result: dict[str, Any] = json.loads(output.read_text()) if output.exists() else {}
-    result |= {
+    about = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "device": device,
         "versions": {"torch": torch.__version__, "cuda": torch.version.cuda},
@@ -322,8 +321,12 @@ def main() -> int:
     if unknown := set(wanted) - set(tables):
         parser.error(f"--part takes times, {', '.join(tables)}; not {', '.join(unknown)}")
     output.parent.mkdir(exist_ok=True)
+    result: dict[str, Any] = {}
     for name in wanted:
-        result[name] = tables[name]()
+        found = tables[name]()
+        # Read again: another process may have measured other parts on another device meanwhile.
+        result = json.loads(output.read_text()) if output.exists() else {}
+        result |= {**about, name: found}
         result.setdefault("digests", {})[name] = digest()  # of the sources that this part is of
         output.write_text(json.dumps(result, indent=1) + "\n")
     print(f"{device}, tests {result.get('tests')}", flush=True)

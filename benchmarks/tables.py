@@ -7,10 +7,10 @@ cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEA
 one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
 `<!-- loader: all -->` that of loader.json, `<!-- calls: all -->` that of one_by_one.json,
 `<!-- approximation: all -->` that of approximation.json, `<!-- reductions: DEVICE -->` one of
-reductions.json, `<!-- oneshot: all -->`
-that of one_shot.json (written by cpu.py), `<!-- papers: PAPER -->` one of papers.json,
-`<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a
-result that is not there stay as they are.
+reductions.json, `<!-- reading: all -->` and `<!-- reading: start -->` those of reading.json,
+`<!-- oneshot: all -->` that of one_shot.json (written by cpu.py), `<!-- papers: PAPER -->` one of
+papers.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it.
+Tables of a result that is not there stay as they are.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import one_by_one
 import papers
 import preparation
 import public_call
+import reading
 import reductions
 from report import ONE_THREAD, markdown, one_shot, speedup
 
@@ -40,6 +41,7 @@ FILES = {
     "oneshot": "one_shot.json",
     "public": "public_call.json",
     "preparation": "preparation.json",
+    "reading": "reading.json",
     "reductions": "reductions.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
@@ -66,6 +68,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return preparation.table(result)
     if kind == "papers":
         return papers.table(result, wanted)
+    if kind == "reading":
+        return reading.starts(result) if wanted == "start" else reading.table(result)
     if kind == "reductions":
         return reductions.table(result, wanted)
     if kind == "h200":

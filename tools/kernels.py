@@ -24,7 +24,7 @@ INCLUDE = [str(path.resolve()) for path in (CSRC, CSRC / "include")]
 # Kernels that check themselves (tools/sanitize.py) or count their lines (make coverage), for a
 # folder of their own.
 SANITIZE = {
-    "": ["-O3", "-g0"],
+    "": ["-O3", "-g0", "-DTORCHCENT_RELEASE"],
     "address": ["-fsanitize=address,undefined,float-cast-overflow", "-fsanitize-recover=all"],
     "thread": ["-fsanitize=thread"],
     "coverage": ["--coverage", "-fprofile-update=prefer-atomic", "-O1", "-g0"],

@@ -110,7 +110,7 @@ def plan(
         fixed = flow.nbytes + beside_pieces(flow.device, n)
         copies = _pieces.COPIES * _pieces.ENTRY
         least = copies * _pieces.COLUMNS * (int(most.max()) if n else 0)
-        needed = fixed + least
+        needed = min(needed, fixed + least)
         if needed <= limit:
             pieces = max(-(-copies * expanded // max(limit - fixed, 1)), 1)
             needed = fixed + max(least, copies * -(-expanded // pieces))

@@ -87,7 +87,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     )
     return Sums(
         total,
-        total.new_zeros(sources.numel()).index_copy_(0, place, farthest / per_one),
+        total.new_zeros(sources.numel()).index_copy_(0, place, graph.scale.lengths(farthest)),
         total.new_zeros(0, dtype=torch.int64),
     )
 

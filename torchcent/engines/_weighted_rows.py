@@ -56,8 +56,8 @@ def fill(
 def lengths(graph: Graph, rows: Tensor) -> Tensor:
     """float64: the rows in the units of the weights, inf for no path."""
     if rows.dtype != torch.int32:
-        return rows if graph.scale.per_one == 1 else rows / graph.scale.per_one
-    return (rows.double() / graph.scale.per_one).masked_fill_(rows < 0, torch.inf)
+        return graph.scale.lengths(rows)
+    return graph.scale.lengths(rows.double()).masked_fill_(rows < 0, torch.inf)
 
 
 def single(graph: Graph, engine: str, vertex: int, backward: bool = False) -> Tensor:

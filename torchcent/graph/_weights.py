@@ -63,11 +63,20 @@ class Scale:
         scaled = weight * self.per_one
         return (scaled.round_() if self.digits else scaled).to(self.dtype)
 
+    def lengths(self, units: Tensor) -> Tensor:
+        """Floats in the units of the weights, correctly rounded."""
+        return units if self.per_one == 1 else divide(units, self.per_one)
+
     def __str__(self) -> str:
         of = f", in units of 1/{self.per_one:.0f}" if self.per_one != 1 else ""
         if self.dtype == torch.int32:
             return f"int32{of}"
         return "float64" + (f"{of}, sums exact" if self.exact else "")
+
+
+def divide(values: Tensor, by: float) -> Tensor:
+    """values / by, correctly rounded: CUDA multiplies by the reciprocal of a Python number."""
+    return values / values.new_full((), by)
 
 
 HOPS = Scale(1, True, True, torch.int32)
@@ -163,7 +172,7 @@ def _decimal_digits(weight: Tensor, most: int) -> int:
 def _are_decimals(weight: Tensor, digits: int, single: Tensor | bool) -> Tensor:
     """Whether each weight is the float64 number (`single`: float32 number) next to a decimal."""
     units = (weight * 10.0**digits).round_()
-    decimal = units / 10.0**digits
+    decimal = divide(units, 10.0**digits)
     of_double = (decimal == weight) & (units < 10.0**_DOUBLE_DIGITS)
     of_single = (decimal.float() == weight.float()) & (units < 10.0**_SINGLE_DIGITS)
     return torch.where(torch.as_tensor(single, device=weight.device), of_single, of_double)

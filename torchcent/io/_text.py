@@ -53,13 +53,14 @@ def read_edges(
 ) -> EdgeList:
     """Reads a text edge list, the file or the data; see :func:`torchcent.read`."""
     choice = choice or Choice()
-    try:
-        if data is not None:
-            raise IrregularText
-        columns, said, layout = _streamed(path, limits, skip, text_labels, choice)
-    except IrregularText:
+    found = None
+    if data is None:
+        with contextlib.suppress(IrregularText):
+            found = _streamed(path, limits, skip, text_labels, choice)
+    if found is None:
         data = load_bytes(path, limits) if data is None else data
-        columns, said, layout = _whole(path, data, limits, skip, text_labels, choice)
+        found = _whole(path, data, limits, skip, text_labels, choice)
+    columns, said, layout = found
     if layout and not (skip or layout.header or said.num_nodes is not None):
         _warn_of_counts(path, columns)
     if layout and layout.left is not None:

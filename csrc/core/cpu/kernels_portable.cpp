@@ -15,5 +15,10 @@
 #include "tiny/cpu/tiny_search.h"
 #include "weighted/weighted_search.h"
 
+// Few x86-64 processors run these. -O2 compiles them in 0.6 of the time.
+#if defined(TORCHCENT_RELEASE) && defined(__x86_64__) && !defined(__clang__)
+#pragma GCC optimize("O2")
+#endif
+
 #define TORCHCENT_ISA portable
 #include "core/cpu/kernels.h"

@@ -15,10 +15,21 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int64_t kWeightBlocks = 8;                 // per multiprocessor: as many as its registers allow
 constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples per launch
 constexpr double kLaunch = 0.1;                      // seconds per launch, about: limits the delay of a cancellation
 constexpr int64_t kWarpPerVertex = 8;                // mean degree from which on a vertex is processed by a warp
+
+// A device that can run `threads` threads at a time, in blocks of which each draws a sample.
+struct Room {
+  int64_t threads;
+
+  int64_t blocks() const { return threads / kFewestThreads; }
+  unsigned block_of(int64_t searches) const {
+    int64_t block = kFewestThreads;
+    while (block < kMostThreads && 2 * block * searches <= threads) block *= 2;
+    return static_cast<unsigned>(block);
+  }
+};
 
 template <class T>
 T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
@@ -27,11 +38,11 @@ T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
   return result;
 }
 
-// Runs samples first, ..., first + count - 1 by launch(samples, blocks). Returns the numbers of the samples that are
+// Runs samples first, ..., first + count - 1 by launch(samples, blocks, threads of a block). Returns the numbers of the samples that are
 // left to the CPU.
 template <class Launch>
-Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_t blocks, Tensor& counts,
-                   Tensor& control, Scratch& scratch, cudaStream_t stream, Launch launch) {
+Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_t blocks, const Room& room,
+                   Tensor& counts, Tensor& control, Scratch& scratch, cudaStream_t stream, Launch launch) {
   Control& shared = control_of(control);
   Samples samples = {};
   samples.n = n;
@@ -49,7 +60,8 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
     samples.first = first + begin;
     samples.count = std::min(together, count - begin);
     check(cudaMemsetAsync(numbers, 0, sizeof host[0], stream), "cudaMemsetAsync");
-    launch(samples, static_cast<unsigned>(std::min(blocks, samples.count)));
+    const int64_t searches = std::min(blocks, samples.count);
+    launch(samples, static_cast<unsigned>(searches), room.block_of(searches));
     check_launch("sample_kernel");
     check(cudaMemcpyAsync(host, numbers, sizeof host, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream), "sample_kernel");
@@ -103,8 +115,8 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   const int64_t n = rowptr.numel() - 1;
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
   const bool by_thread = col.numel() < kWarpPerVertex * n;
-  const int64_t together = by_thread ? kHopBlocks<true> : kHopBlocks<false>;
-  const int64_t blocks = std::min({threads, together * multiprocessors(device), count});
+  const Room room = {multiprocessors(device) * int64_t{by_thread ? kHopThreads<true> : kHopThreads<false>}};
+  const int64_t blocks = std::min({threads, room.blocks(), count});
   TensorScratch scratch(rowptr);
   HopSampling sampling = {};
   sampling.out = {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
@@ -112,10 +124,10 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   sampling.depth = zeros<int32_t>(scratch, n * blocks, stream);
   sampling.sigma = zeros<double>(scratch, n * blocks, stream);
   sampling.queue = scratch.array<int32_t>(n * blocks);
-  return run_samples(n, seed, first, count, blocks, counts, control, scratch, stream,
-                     [&](const Samples& samples, unsigned grid) {
+  return run_samples(n, seed, first, count, blocks, room, counts, control, scratch, stream,
+                     [&](const Samples& samples, unsigned grid, unsigned block) {
                        const auto kernel = by_thread ? hop_sample_kernel<true> : hop_sample_kernel<false>;
-                       kernel<<<grid, kSampleThreads, 0, stream>>>(sampling, samples);
+                       kernel<<<grid, block, 0, stream>>>(sampling, samples);
                      });
 }
 
@@ -130,12 +142,13 @@ Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tens
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
   TensorScratch scratch(rowptr);
   const Run run = run_on(tensors.device(), scratch, control);
-  const int64_t blocks = std::min({threads, kWeightBlocks * run.processors, count});
+  const Room room = {kWeightThreads * int64_t{run.processors}};
+  const int64_t blocks = std::min({threads, room.blocks(), count});
   const auto draw = [&]<class T>(const WeightedGraph<T>& graph) {
     const WeightSampling<T> sampling = weight_sampling(graph, exact, blocks, run);
-    return run_samples(n, seed, first, count, blocks, counts, control, scratch, run.stream,
-                       [&](const Samples& samples, unsigned grid) {
-                         weight_sample_kernel<T><<<grid, kSampleThreads, 0, run.stream>>>(sampling, samples);
+    return run_samples(n, seed, first, count, blocks, room, counts, control, scratch, run.stream,
+                       [&](const Samples& samples, unsigned grid, unsigned block) {
+                         weight_sample_kernel<T><<<grid, block, 0, run.stream>>>(sampling, samples);
                        });
   };
   return tensors.whole() ? draw(tensors.graph<uint32_t>(nullptr, nullptr, 0))

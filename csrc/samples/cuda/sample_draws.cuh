@@ -6,7 +6,8 @@
 
 namespace torchcent::cuda {
 
-constexpr int kSampleThreads = 128;  // per block
+// Threads per block. A block of a launch with few samples has more, so that the device is not left empty.
+constexpr int kFewestThreads = 128, kMostThreads = 1024;
 
 struct Samples {
   int64_t n;

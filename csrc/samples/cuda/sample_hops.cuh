@@ -9,9 +9,9 @@
 
 namespace torchcent::cuda {
 
-// Blocks per multiprocessor: as many as its threads, or its registers, allow.
+// Threads per multiprocessor: as many as it holds, or as its registers allow.
 template <bool kByThread>
-constexpr int kHopBlocks = kByThread ? 8 : 16;
+constexpr int kHopThreads = kByThread ? 1024 : 2048;
 
 struct HopSampling {
   Arcs out, in;
@@ -30,7 +30,7 @@ struct SampleShared {
   SampleSide side[2];
   int taken, frontier_end, met, overflow;
   unsigned long long sample, degrees;
-  Crossing part[kSampleThreads / 32];
+  Crossing part[kMostThreads / 32];
 };
 
 // Calls visit(v, value of v) for the neighbours of u, by `width` threads, 1 or a warp, with four neighbours per thread
@@ -80,7 +80,7 @@ __device__ void each_entry(const Arcs& arcs, int begin, int end, int& taken, Ent
 }
 
 template <bool kByThread>
-__global__ void __launch_bounds__(kSampleThreads, kHopBlocks<kByThread>)
+__global__ void __launch_bounds__(kMostThreads, kHopThreads<kByThread> / kMostThreads)
     hop_sample_kernel(HopSampling problem, Samples samples) {
   __shared__ SampleShared shared;
   const int lane = threadIdx.x & 31;

@@ -13,6 +13,8 @@
 
 namespace torchcent::cuda {
 
+constexpr int kWeightThreads = 1024;  // per multiprocessor: as many as its registers allow
+
 template <class T>
 struct WeightSampling {
   DijkstraProblem<T> from[2];  // the source, along the arcs; the target, against them
@@ -44,7 +46,7 @@ struct SamplerState {  // per block, in shared memory
   T shortest;
   unsigned long long arcs[2], sample;
   int overflow;
-  Crossing part[kSampleThreads / 32];
+  Crossing part[kMostThreads / 32];
 };
 
 // The searches of a block, in sequence.
@@ -187,7 +189,7 @@ class WeightSampler {
 };
 
 template <class T>
-__global__ void __launch_bounds__(kSampleThreads, 8)
+__global__ void __launch_bounds__(kMostThreads, kWeightThreads / kMostThreads)
     weight_sample_kernel(const __grid_constant__ WeightSampling<T> sampling, const __grid_constant__ Samples samples) {
   __shared__ SamplerState<T> shared;
   WeightSampler<T> sampler(sampling, samples, shared);
