@@ -120,7 +120,7 @@ def check(found: torch.Tensor, wanted: torch.Tensor) -> None:
 def test_against_all_pairs(shape, weighted, directed):
     n, arcs = SHAPES[shape]
     halves = [1 + 7 * i % 4 if weighted else 2 for i in range(len(arcs))]
-    weight = torch.tensor(halves, dtype=F64) / 2 if weighted else None
+    weight = torch.tensor(halves, dtype=F64, device=DEVICE) / 2 if weighted else None
     cutoffs = [3, 1, 2.5, 0, 3, 1000, math.inf]
     wanted = truth(n, arcs, halves, directed, [2 * c for c in cutoffs])
     for engine, name in product(LENGTHS if weighted else HOPS, MEASURES):
@@ -154,7 +154,7 @@ def test_any_graph(case):
     """Lengths are decimals, so that a cutoff of 0.3 includes 0.1 + 0.2."""
     weighted, directed, arcs = case["weighted"], case["directed"], case["arcs"]
     tenths = case["lengths"] if weighted else [1] * len(arcs)
-    weight = torch.tensor(tenths, dtype=F64) / 10 if weighted else None
+    weight = torch.tensor(tenths, dtype=F64, device=DEVICE) / 10 if weighted else None
     cutoffs = [c / 10 if weighted else c for c in case["cutoffs"]]
     ends = case["ends"] or list(range(case["n"]))
     starts = case["starts"] or list(range(case["n"]))
@@ -180,7 +180,7 @@ def test_igraph(weighted, directed):
     arcs = sorted({arc for arc in arcs if arc[0] != arc[1] and (arc[::-1] not in arcs)})
     theirs = igraph.Graph(n, arcs, directed=directed)
     lengths = [1 + i % 5 for i in range(len(arcs))] if weighted else None
-    weight = torch.tensor(lengths) if weighted else None
+    weight = torch.tensor(lengths, device=DEVICE) if weighted else None
     options = {"num_nodes": n, "directed": directed, "normalized": False, "dtype": F64}
     cutoffs = [1, 2, 3, 4, 6, 8]
     found = torchcent.betweenness(edge_index(arcs), weight, cutoff=cutoffs, **options)
@@ -214,7 +214,9 @@ def test_batch(name, weighted):
     index, ptr = together(parts)
     measure = getattr(torchcent, name)
     options = {"directed": False, "cutoff": [1, 3], "dtype": F64}
-    weights = [torch.arange(len(arcs)) % 3 + 1.0 if weighted else None for _, arcs in parts]
+    weights = [
+        torch.arange(len(arcs), device=DEVICE) % 3 + 1.0 if weighted else None for _, arcs in parts
+    ]
     joined = torch.cat(weights) if weighted else None
     found = measure(index, joined, ptr=ptr, **options)
     alone = [
@@ -258,7 +260,7 @@ def test_ledger(tmp_path):
 
 
 def test_float32_cutoffs_are_decimals():
-    arcs, tenths = edge_index(path(3)), torch.tensor([0.4, 0.3])
+    arcs, tenths = edge_index(path(3)), torch.tensor([0.4, 0.3], device=DEVICE)
     for cutoff in (0.7, torch.tensor(0.7), torch.tensor([0.7])):
         found = torchcent.betweenness(
             arcs, tenths, directed=False, normalized=False, cutoff=cutoff
@@ -302,7 +304,9 @@ def test_malformed(options, kind, said):
 
 def test_relax_is_refused():
     with pytest.raises(ValueError, match="cutoff is not for engine='relax'; use 'auto', 'dijk"):
-        torchcent.betweenness(edge_index(path(3)), torch.ones(2), cutoff=1, engine="relax")
+        torchcent.betweenness(
+            edge_index(path(3)), torch.ones(2, device=DEVICE), cutoff=1, engine="relax"
+        )
 
 
 def test_command_line(tmp_path, capsys):

@@ -68,7 +68,7 @@ def engines(variant: str, weighted: bool) -> list[str]:
 def test_against_every_path(shape, variant, weighted, directed):
     n, arcs = SHAPES[shape]
     halves = [1 + 5 * i % 3 for i in range(len(arcs))] if weighted else None
-    weight = None if halves is None else torch.tensor(halves, dtype=F64) / 2
+    weight = None if halves is None else torch.tensor(halves, dtype=F64, device=DEVICE) / 2
     wanted = torch.tensor([float(x) for x in truth(n, arcs, halves, directed, variant)]).double()
     for engine in engines(variant, weighted):
         found = torchcent.betweenness_variant(
@@ -87,7 +87,7 @@ def test_any_graph(graph, variant, weighted, directed, unit):
     """Lengths in units of a power of two, of decimals, and of none."""
     n, arcs = graph
     halves = [1 + 3 * i % 4 for i in range(len(arcs))] if weighted else None
-    weight = None if halves is None else torch.tensor(halves, dtype=F64) / unit
+    weight = None if halves is None else torch.tensor(halves, dtype=F64, device=DEVICE) / unit
     if weighted and unit == 3:
         weight *= 3  # whole numbers
     found = torchcent.betweenness_variant(

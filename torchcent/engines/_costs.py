@@ -149,7 +149,7 @@ class Engine:
         lanes = self.lanes(job)
         batches = -(-job.sources // self._batch(job, lanes))
         each = self.per_thread(job) + 2 * 8 * job.own
-        each += 8 * job.own // job.cutoffs if job.cutoffs > 1 else 0  # shared by cutoffs
+        each += 8 * job.own // job.cutoffs if job.cutoffs > 1 else 0  # shared by cutoffs (queue)
         workers = max(1, min(torch.get_num_threads(), batches))
         workers = max(1, min(workers, (limit - fixed) // max(each, 1)))
         shared = self.shares and job.core.num_slots >= SHARED_SLOTS
@@ -165,8 +165,8 @@ class Engine:
 
 class Lanes(Engine):
     def per_thread(self, job: Job) -> int:
-        rows = 256 * (1 + (job.cutoffs > 1))
-        return job.core.num_nodes * (rows + 3 * 8 + 4 + 14 * 12)
+        several = 256 + 14 * 8 if job.cutoffs > 1 else 0
+        return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         return _room.lanes_on_cuda(job.core, job.own, job.sources, limit)

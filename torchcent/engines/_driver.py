@@ -149,8 +149,9 @@ def _on_tensors(problem: Problem, lanes: int, bar: tqdm) -> Compute:
         for begin in range(unit.start, unit.stop, max(lanes, 1)):
             part = slice(begin, min(begin + lanes, unit.stop))
             weight = rest[0] if weighted else None
-            batch: Any = rowptr, col, *given.of(part), scores[0], weight, problem.tie_tolerance
-            _tensor.accumulate(visitor, *batch, problem.limits)
+            how = weight, problem.tie_tolerance, problem.limits
+            batch: Any = rowptr, col, *given.of(part), scores[0], *how
+            _tensor.accumulate(visitor, *batch)
             control[DONE] += part.stop - part.start
             bar.update(max(int(control[DONE]) - bar.n, 0))
         return rung

@@ -32,13 +32,14 @@ class LaneSearch final : public Search {
         rho_(problem.num_limits > 1 ? n_ * kLanes : 0),
         passed_(problem.num_limits > 1 ? rho_.data() : sigma_.data()),
         size_(Visitor::edges ? problem.out.num_slots() : n_),
-        shared_(problem.num_limits > 1 ? size_ : 0),
         seen_(n_),
         front_(n_),
         next_(n_),
         open_(n_),
         entry_(capacity_),
         entry_mask_(capacity_),
+        above_(problem.num_limits > 1 ? capacity_ : 0),
+        active_(problem.num_limits > 1 ? above_.data() : entry_mask_.data()),
         level_(n_ + 2),
         deepest_(problem.limits == nullptr ? n_ : problem.limits[problem.num_limits - 1]) {}
 
@@ -48,6 +49,7 @@ class LaneSearch final : public Search {
       const Status status = run_lanes(batch, begin, count);
       if (status != Status::done) return status;
     }
+    for (int64_t i = size_; i < problem_.num_limits * size_; ++i) batch.scores[i] += batch.scores[i - size_];
     return Status::done;
   }
 
@@ -212,22 +214,17 @@ class LaneSearch final : public Search {
 
   // ---- backward ---------------------------------------------------------------------------------------
 
-  // A backward pass over the levels within each limit, or one for limits within which there are the same levels.
+  // A backward pass for the targets between each limit and the one before; run() adds them up. Passes that would meet
+  // no target are left out, and vertices from which no target is reached are skipped.
   Status within_limits(const T* source_weight, const T* own_weight, double* scores) {
-    for (int64_t first = 0, last = 0; first < problem_.num_limits; first = last) {
-      const int64_t levels = levels_within(first);
-      while (last < problem_.num_limits && levels_within(last) == levels) ++last;
-      double* const own = scores + first * size_;
-      if (last - first == 1) {
-        const Status status = backward(levels, source_weight, own_weight, own);
+    int64_t above = 0;
+    for (int64_t i = 0; i < problem_.num_limits; ++i) {
+      const int64_t levels = levels_within(i);
+      if (levels > above) {
+        const Status status = backward(above, levels, source_weight, own_weight, scores + i * size_);
         if (status != Status::done) return status;
-        continue;
       }
-      for (int64_t i = 0; i < size_; ++i) shared_[i] = 0;
-      const Status status = backward(levels, source_weight, own_weight, shared_.data());
-      if (status != Status::done) return status;
-      for (int64_t limit = 0; limit < last - first; ++limit)
-        for (int64_t i = 0; i < size_; ++i) own[limit * size_ + i] += shared_[i];
+      above = levels;
     }
     return Status::done;
   }
@@ -236,7 +233,8 @@ class LaneSearch final : public Search {
     return problem_.limits == nullptr || problem_.limits[limit] >= levels_ ? levels_ : problem_.limits[limit] + 1;
   }
 
-  Status backward(int64_t levels, const T* source_weight, const T* own_weight, double* scores) {
+  // The first levels, `above` of which have no targets that count.
+  Status backward(int64_t above, int64_t levels, const T* source_weight, const T* own_weight, double* scores) {
     bool own = Visitor::edges;
     for (int l = 0; l < kLanes; ++l) own |= own_weight[l] != 0;
     for (int64_t level = levels - 1; level >= (own ? 0 : 1); --level) {
@@ -245,17 +243,28 @@ class LaneSearch final : public Search {
       const double depth = static_cast<double>(level);
       alignas(64) T weight[kLanes];
       for (int l = 0; l < kLanes; ++l) weight[l] = source_weight[l] * static_cast<T>(Visitor::score_factor(depth));
-      target_share_ = static_cast<T>(Visitor::target_factor(depth));
+      const bool counts = level >= above;
+      target_share_ = counts ? static_cast<T>(Visitor::target_factor(depth)) : T(0);
+      through_share_ = counts ? T(1) : T(0);
       const bool deepest = level == levels - 1;
       const int64_t below = deepest ? end : level_[level + 2];
-      for (int64_t i = end; i < below; ++i) front_[entry_[i]] = entry_mask_[i];
+      for (int64_t i = end; i < below; ++i) front_[entry_[i]] = active_[i];
       // If the level below is small, most vertices have no successor in it. Its incoming arcs mark those that do.
-      const bool sparse = kSparse * arcs(problem_.in, end, below) < arcs(problem_.out, begin, end);
+      const bool sparse = kSparse * active_arcs(end, below) < arcs(problem_.out, begin, end);
       if (sparse) mark_predecessors(end, below, [](uint64_t& mark, uint64_t lanes) { mark |= lanes; });
       for (int64_t i = begin; i < end; ++i) {
         if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return Status::cancelled;
         const bool leaf = sparse && (next_[entry_[i]] & entry_mask_[i]) == 0;
-        if (!retire(entry_[i], entry_mask_[i], leaf, level == 0, weight, own_weight, scores)) return Status::overflow;
+        if (counts) {
+          if (!retire(entry_[i], entry_mask_[i], leaf, level == 0, weight, own_weight, scores)) return Status::overflow;
+          if (above_.data() != nullptr) above_[i] = entry_mask_[i];
+          continue;
+        }
+        got_ = 0;
+        const uint64_t lanes = sparse ? next_[entry_[i]] & entry_mask_[i] : entry_mask_[i];
+        if (lanes != 0 && !retire(entry_[i], lanes, false, level == 0, weight, own_weight, scores))
+          return Status::overflow;
+        above_[i] = got_;
       }
       if (sparse) mark_predecessors(end, below, [](uint64_t& mark, uint64_t) { mark = 0; });
       for (int64_t i = end; i < below; ++i) front_[entry_[i]] = 0;
@@ -269,12 +278,20 @@ class LaneSearch final : public Search {
     return sum;
   }
 
+  int64_t active_arcs(int64_t begin, int64_t end) const {
+    int64_t sum = 0;
+    for (int64_t i = begin; i < end; ++i)
+      if (active_[i] != 0) sum += problem_.in.degree(entry_[i]);
+    return sum;
+  }
+
   template <class Mark>
   void mark_predecessors(int64_t begin, int64_t end, Mark mark) {
     uint64_t* const marks = next_.data();  // unused in the backward pass
     for (int64_t i = begin; i < end; ++i) {
       const int64_t w = entry_[i];
-      const uint64_t lanes = entry_mask_[i];
+      const uint64_t lanes = active_[i];
+      if (lanes == 0) continue;
       for (int64_t slot = problem_.in.rowptr[w]; slot < problem_.in.rowptr[w + 1]; ++slot)
         mark(marks[problem_.in.col[slot]], lanes);
     }
@@ -290,20 +307,20 @@ class LaneSearch final : public Search {
     if (!Visitor::edges && __builtin_popcountll(lanes) <= kFew)
       return retire_few(v, lanes, leaf, is_source, row, passed, is_source ? own_weight : source_weight, scores);
     return settle<T, Visitor>(problem_, v, lanes, is_source, row, passed, source_weight, own_weight, target_share_,
-                              scores, [&](RowSum<T>& sums, const Row<T>& weighted) {
+                              through_share_, scores, [&](RowSum<T>& sums, const Row<T>& weighted) {
                                 if (leaf) return;
-                                gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), passed_, sums,
-                                                       [&](int64_t slot, const T* passed_up, uint64_t mask) {
-                                                         if constexpr (Visitor::edges)
-                                                           scores[slot] += weighted.masked_dot(passed_up, mask);
-                                                       });
+                                got_ = gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), passed_, sums,
+                                                              [&](int64_t slot, const T* passed_up, uint64_t mask) {
+                                                                if constexpr (Visitor::edges)
+                                                                  scores[slot] += weighted.masked_dot(passed_up, mask);
+                                                              });
                               });
   }
 
   bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, const T* row, T* passed, const T* weight,
                   double* scores) {
     const T target = target_share_ * (problem_.plain ? T(1) : static_cast<T>(problem_.target_weight[v]));
-    const T through = problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]);
+    const T through = through_share_ * (problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]));
     const int64_t begin = problem_.out.rowptr[v], end = problem_.out.rowptr[v + 1];
     const int32_t* col = problem_.out.col;
     double score = 0;
@@ -320,6 +337,7 @@ class LaneSearch final : public Search {
         score += weight[l] * sum;
         continue;
       }
+      if (sum != 0) got_ |= uint64_t{1} << l;
       const double sigma = row[l];
       if (!(sigma <= kLimit)) return false;
       score += weight[l] * Visitor::template score<double>(sigma, sum, through);
@@ -344,20 +362,22 @@ class LaneSearch final : public Search {
   static constexpr int64_t kPushEntries = 4096;
 
   PathProblem problem_;
-  T target_share_ = 1;  // of the current level
+  T target_share_ = 1, through_share_ = 1;  // of the current level
+  uint64_t got_ = 0;                        // lanes in which the last vertex had successors
   int64_t n_;
   int64_t capacity_;
   Buffer<T> sigma_;              // [n][lanes] sigma, then rho or lambda
   Buffer<T> rho_;                // [n][lanes] rho or lambda, if there are several limits
   T* passed_;                    // sigma or rho
   int64_t size_;                 // of the scores of a limit
-  Buffer<double> shared_;        // [n] or [slots] scores of several limits
   Buffer<uint64_t> seen_;        // [n] lanes that have reached the vertex
   Buffer<uint64_t> front_;       // [n] lanes of the level being read; zero elsewhere
   Buffer<uint64_t> next_;        // [n] lanes of the level being written
   Buffer<int32_t> open_;         // vertices that some lanes have not reached, for pull
   Buffer<int32_t> entry_;        // all levels, concatenated: vertex ...
   Buffer<uint64_t> entry_mask_;  // ... and its lanes at that level
+  Buffer<uint64_t> above_;       // by entry: lanes from which a target is reached, if there are several limits
+  const uint64_t* active_;       // these, or entry_mask_
   Buffer<int64_t> level_;        // first entry of each level
   int64_t deepest_;              // level that is not searched from
   uint64_t full_ = 0;
