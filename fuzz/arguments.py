@@ -64,6 +64,7 @@ def targets() -> dict[str, Target]:
         "betweenness_adaptive": {"vertices": torch.tensor([1])},
         "clustering_quality": {"clustering": torch.tensor([0, 0, 1, 1, 1])},
         "betweenness_approx": {"epsilon": 0.2},
+        "betweenness_variant": {"variant": "linear"},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
     }
     undirected = ["communicability", "eigenvector", "subgraph_centrality", "triangles"]

@@ -53,8 +53,12 @@ def values(value: object) -> float | list[float]:
     """
     if isinstance(value, Tensor):
         dense(value, "cutoff")
-        value = value.detach().cpu()
-        value = (value.float() if value.dtype == torch.bfloat16 else value).numpy()
+        kind, value = value.dtype, value.detach().cpu()
+        narrow = kind.is_floating_point and kind.itemsize < 4
+        try:
+            value = (value.float() if narrow else value).numpy()
+        except (TypeError, RuntimeError):
+            raise TypeError(f"cutoff must hold numbers, got {kind}") from None
     if isinstance(value, np.ndarray):
         if value.ndim > 1:
             raise ValueError(
@@ -71,7 +75,7 @@ def values(value: object) -> float | list[float]:
 
 def _length(value: object, name: str) -> float:
     found = number(value, name, " or a list of numbers" if name == "cutoff" else "")
-    if isinstance(value, (np.float32, np.float16)):
+    if isinstance(value, np.float32):
         found = float(str(value))
     if not found >= 0:
         raise ValueError(f"{name} must be >= 0, got {shortened(value)}")
