@@ -61,6 +61,7 @@ try:
     from torchcent.pairs._lengths import shortest_path_lengths
     from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
     from torchcent.paths._percolation import percolation
+    from torchcent.paths._variants import betweenness_variant
     from torchcent.runtime._config import __version__, show_config
     from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
     from torchcent.walks._pagerank import pagerank
@@ -93,6 +94,7 @@ __all__ = [
     "betweenness",
     "betweenness_adaptive",
     "betweenness_approx",
+    "betweenness_variant",
     "center",
     "centralization",
     "closeness",

@@ -326,6 +326,8 @@ if available:
         "core_numbers": _fake_in_place,
         "divide": _fake_numbers,
         "path_dependency": _fake_flag,
+        "path_dependency_within": _fake_flag,
+        "weighted_dependency_within": _fake_flag,
         "chain_dependency": _fake_flag,
         "weighted_dependency": _fake_flag,
         "weighted_source_sums": _fake_in_place,
