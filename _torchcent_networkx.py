@@ -12,6 +12,7 @@ _HOPS = "Only without weights: with them the result depends on which of equal pa
 _SAME_EDGES = "Removes the same edges as NetworkX, without converting the graph at each step."
 _UNCHANGED = "Only with backend='torchcent', since NetworkX modifies the graph; this does not."
 _ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."
+_SMALL_GROUPS = "Groups of one or two nodes: for larger ones NetworkX departs from its own formula."
 _CONVERGED = "Converged to 1e-10, or to a smaller tol; without nstart=."
 
 FUNCTIONS = {
@@ -38,6 +39,8 @@ FUNCTIONS = {
     "girvan_newman": _SAME_EDGES,
     "global_efficiency": "",
     "global_reaching_centrality": _HOPS,
+    "group_betweenness_centrality": _SMALL_GROUPS,
+    "group_closeness_centrality": _SEARCH,
     "gutman_index": "",
     "harmonic_centrality": "",
     "harmonic_diameter": "",

@@ -64,9 +64,20 @@ def targets() -> dict[str, Target]:
         "betweenness_adaptive": {"vertices": torch.tensor([1])},
         "clustering_quality": {"clustering": torch.tensor([0, 0, 1, 1, 1])},
         "betweenness_approx": {"epsilon": 0.2},
+        "group_betweenness": {"group": torch.tensor([1, 3])},
+        "group_closeness": {"group": torch.tensor([1, 3])},
+        "group_degree": {"group": torch.tensor([1, 3])},
+        "prominent_group": {"k": 2},
+        "betweenness_variant": {"variant": "linear"},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
     }
-    undirected = ["communicability", "eigenvector", "subgraph_centrality", "triangles"]
+    undirected = [
+        "communicability",
+        "communities_by_betweenness",
+        "eigenvector",
+        "subgraph_centrality",
+        "triangles",
+    ]
     undirected += [name for name in torchcent.__all__ if "current_flow" in name]
     needs |= {name: {"directed": False} for name in (*undirected, "information_centrality")}
     for row in MEASURES.values():

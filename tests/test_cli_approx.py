@@ -42,6 +42,24 @@ def test_table_file_and_figure(graph, sampled, tmp_path, capsys):
     assert figure.stat().st_size > 10_000
 
 
+def test_edges(graph, sampled, tmp_path, capsys):
+    out = tmp_path / "edges.json"
+    command = ["betweenness", str(graph), "--edges", "--approx", "0.05", "--top", "2"]
+    assert main([*command, "-o", str(out)]) == 0
+    said = capsys.readouterr()
+    head, _, first, *_ = said.out.splitlines()
+    assert head.split()[:5] == ["rank", "source", "target", "lower", "upper"]
+    held = json.loads(out.read_text())
+    assert held["metadata"]["measure"] == "edge betweenness"
+    assert held["metadata"]["epsilon"] <= 0.05
+    read = torchcent.read(graph).graph()
+    exact = torchcent.edge_betweenness(read, dtype=torch.float64)
+    one = read.to_edge_index()
+    score = {(u, v): x for (u, v), x in zip(one.T.tolist(), exact.tolist(), strict=True)}
+    _, u, v, low, high, *_ = first.split()
+    assert float(low) <= score[int(u), int(v)] <= float(high)
+
+
 def test_small_graphs_are_exact(capsys):
     assert main(["betweenness", "networkx:karate_club", "--approx", "0.01", "--top", "1"]) == 0
     said = capsys.readouterr()
@@ -54,7 +72,7 @@ def test_small_graphs_are_exact(capsys):
     ("options", "words"),
     [
         (["--time-limit", "3"], "--time-limit: only with --approx"),
-        (["--approx", "0.01", "--edges"], "--approx and --edges exclude each other"),
+        (["--approx", "0.01", "--edges", "--endpoints"], "--approx and --endpoints exclude each"),
         (["--approx", "0.01", "--raw"], "--approx and --raw exclude each other"),
         (["--approx", "0.01", "--sources", "9"], "--approx and --sources exclude each other"),
         (["--approx", "2"], "epsilon must be more than 0 and less than 1"),

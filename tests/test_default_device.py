@@ -58,6 +58,23 @@ CALLS = {
     "sources": lambda: torchcent.betweenness(ARCS, sources=9, generator=chance(), engine="lanes"),
     "list of sources": lambda: torchcent.closeness(ARCS, sources=[1, 2, 3]),
     "top": lambda: torchcent.closeness(graph(), top=3),
+    "group betweenness": lambda: torchcent.group_betweenness(graph(), [[1, 2], [3, 4, 5]]),
+    "group betweenness, rounded": lambda: torchcent.group_betweenness(
+        ARCS, [1, 2], WEIGHT / 3, endpoints=True
+    ),
+    "group closeness": lambda: torchcent.group_closeness(graph(True), [1, 2]),
+    "group degree": lambda: torchcent.group_degree(graph(), [1, 2]),
+    "prominent group": lambda: torchcent.prominent_group(graph(), 3, method="exact").vertices,
+    "prominent group, samples": lambda: (
+        torchcent.prominent_group(graph(), 3, method="samples", generator=chance()).scores
+    ),
+    "edges, samples": lambda: (
+        torchcent.edge_betweenness_approx(graph(), 0.1, method="kadabra", generator=chance()).scores
+    ),
+    "edges, pivots": lambda: (
+        torchcent.edge_betweenness_approx(graph(), 0.2, method="pivots", generator=chance()).scores
+    ),
+    "communities": lambda: torchcent.communities_by_betweenness(graph(), per_round=20).labels,
     "distribution": lambda: torchcent.distance_distribution(graph(), engine="bits"),
     "effective": lambda: torchcent.effective_diameter(graph(), engine="bits"),
     "features": lambda: torchcent.node_features(ARCS),

@@ -85,6 +85,12 @@ def samples() -> dict[str, list[tuple]]:
         counts = torch.zeros(15, dtype=torch.int64)
         drawn = (*graph, True, 5, 3, 40, counts, torch.zeros(4, dtype=torch.int64), 2)
         weighted.setdefault("weighted_sample_paths", []).append(drawn)
+        drawn = (*drawn[:10], torch.zeros(40, dtype=torch.int64), *drawn[11:])
+        weighted.setdefault("weighted_draw_paths", []).append(drawn)
+        for *begun, scores, control, measure, _, rung, threads in counted:
+            within = (torch.zeros(2, scores.numel(), dtype=F64), control, measure, rung, threads)
+            arguments = (*graph, *begun[4:], *within, 0.0, torch.tensor([1, 3], dtype=dtype))
+            weighted.setdefault("weighted_dependency_within", []).append(arguments)
         for plan in counted:
             name, arguments = "weighted_dependency", (*graph, *plan[4:-3], 1, *plan[-2:], 0.0)
             weighted.setdefault(name, []).append(arguments)
@@ -272,7 +278,18 @@ def samples() -> dict[str, list[tuple]]:
                 *(torch.zeros(15, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
             )
         ],
+        "draw_paths": [
+            (
+                *(rowptr, col, colptr, row, 5, 3, 40),
+                *(torch.zeros(40, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
+            )
+        ],
         "path_dependency": counted,
+        "path_dependency_within": [
+            (*begun, torch.zeros(2, scores.numel(), dtype=F64), *plan, torch.tensor([1, 3]))
+            for *begun, scores, control, measure, engine, rung, threads in counted
+            for plan in [(control, measure, engine, rung, threads)]
+        ],
         "chain_dependency": [
             (
                 *ops.chains(both_ptr, both, None, 4)[:8],

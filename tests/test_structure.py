@@ -19,6 +19,7 @@ LAYERS = (
     ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),
     ("approx", "gnn"),
+    ("groups", "communities"),
     ("root",),
     ("nx", "cli"),
 )

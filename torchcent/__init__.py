@@ -13,6 +13,7 @@ try:
     from torchcent import functional, generate
     from torchcent.approx._adaptive import betweenness_adaptive
     from torchcent.approx._approximation import betweenness_approx
+    from torchcent.approx._edges import edge_betweenness_approx
     from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
     from torchcent.clustering._mcl import (
@@ -24,6 +25,7 @@ try:
         mcl_sweep,
     )
     from torchcent.clustering._plan import MclPlan
+    from torchcent.communities._division import Communities, communities_by_betweenness
     from torchcent.distances._closeness import (
         DistanceProfile,
         closeness,
@@ -50,6 +52,9 @@ try:
     from torchcent.gnn._features import node_features
     from torchcent.graph import Graph
     from torchcent.graph._networkx import set_attributes
+    from torchcent.groups._betweenness import group_betweenness
+    from torchcent.groups._closeness import group_closeness, group_degree
+    from torchcent.groups._prominent import ProminentGroup, prominent_group
     from torchcent.io import EdgeList, read, write
     from torchcent.multisearch import Visitor, include_path, multi_search
     from torchcent.pairs._closure import Closure, reachable, transitive_closure
@@ -62,6 +67,7 @@ try:
     from torchcent.pairs._lengths import shortest_path_lengths
     from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
     from torchcent.paths._percolation import percolation
+    from torchcent.paths._variants import betweenness_variant
     from torchcent.runtime._config import __version__, show_config
     from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
     from torchcent.walks._pagerank import pagerank
@@ -77,6 +83,7 @@ __all__ = [
     "Approximation",
     "Closure",
     "Clustering",
+    "Communities",
     "DistanceProfile",
     "EdgeList",
     "Graph",
@@ -84,6 +91,7 @@ __all__ = [
     "MclPlan",
     "MclSweep",
     "Plan",
+    "ProminentGroup",
     "Prune",
     "ShortestPathEncoding",
     "ShortestPathPairs",
@@ -95,6 +103,7 @@ __all__ = [
     "betweenness",
     "betweenness_adaptive",
     "betweenness_approx",
+    "betweenness_variant",
     "center",
     "centralization",
     "closeness",
@@ -102,6 +111,7 @@ __all__ = [
     "clustering_distance",
     "clustering_quality",
     "communicability",
+    "communities_by_betweenness",
     "core_number",
     "current_flow_betweenness",
     "current_flow_closeness",
@@ -111,6 +121,7 @@ __all__ = [
     "distance_profile",
     "eccentricity",
     "edge_betweenness",
+    "edge_betweenness_approx",
     "edge_current_flow_betweenness",
     "effective_diameter",
     "effective_resistance",
@@ -119,6 +130,9 @@ __all__ = [
     "explain_mcl",
     "functional",
     "generate",
+    "group_betweenness",
+    "group_closeness",
+    "group_degree",
     "harmonic",
     "hits",
     "include_path",
@@ -131,6 +145,7 @@ __all__ = [
     "pagerank",
     "percolation",
     "periphery",
+    "prominent_group",
     "radius",
     "random_walk_encoding",
     "reachable",

@@ -130,6 +130,18 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance, "
       "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None) -> Tensor");
+  // The same on the CPU within limits, in ascending order, of which each has scores of its own: [limits, n] or
+  // [limits, slots]. Only targets at most so far from the source count. Hops are int64; lengths have the type of the
+  // weights, and int32 ones are below 2^31 - 1. By weights, the engine is dijkstra.
+  m.def(
+      "path_dependency_within(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
+      "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
+      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, Tensor limits) -> Tensor");
+  m.def(
+      "weighted_dependency_within(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, "
+      "Tensor back_weight, Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, "
+      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int rung, int threads, "
+      "float tie_tolerance, Tensor limits) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
   // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.
   // CUDA has searches from one source at a time only, and needs `loops`.
@@ -181,6 +193,14 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "weighted_sample_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "bool exact, int seed, int first, int count, Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
+  // The same samples on the CPU: their vertices from source to target, sample after sample, and in length, int64
+  // [count], the number of each, 0 where there is no path.
+  m.def(
+      "draw_paths(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, int seed, int first, int count, "
+      "Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");
+  m.def(
+      "weighted_draw_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
+      "bool exact, int seed, int first, int count, Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers. Sets the bits of words [base of a block
   // + 8 row + word], and reached to the total size of what each vertex reaches.
   m.def(

@@ -9,6 +9,7 @@ import torch
 
 from torchcent.approx import _by_pivots, _cost, _pivots
 from torchcent.approx._diameter import vertex_diameter
+from torchcent.approx._edge_numbers import EdgeNumbers, of_columns
 from torchcent.approx._progressive import Estimate, Outlook, Run
 from torchcent.approx._result import Approximation, outward
 from torchcent.approx._sampler import Sampler
@@ -137,11 +138,25 @@ def betweenness_approx(
     begin = time.perf_counter()
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
     check_batch.one_graph(graph, "betweenness_approx", check_approx.OF_BATCHES)
+    check.choice(scaling, "scaling", _pivots.SCALINGS)
+    return approximated(
+        graph, "betweenness", epsilon, delta, method, top, max_samples, time_limit, pivots, scaling,
+        tie_tolerance, generator, dtype, memory, progress, checkpoint, devices, group, begin,
+    )  # fmt: skip
+
+
+def approximated(
+    graph: Graph, measure: str, epsilon: float, delta: float, method: str, top: int | None,
+    max_samples: int | None, time_limit: float | None, pivots: str, scaling: str,
+    tie_tolerance: float, generator: torch.Generator | None, dtype: torch.dtype | None,
+    memory: int | None, progress: bool | None, checkpoint: Folder, devices: Devices,
+    group: GroupLike, begin: float,
+) -> Approximation:  # fmt: skip
+    """The scores of all vertices or, of "edge_betweenness", of all edges, per input column."""
     epsilon = check_approx.epsilon(epsilon)
     delta = check_approx.share(delta, "delta")
     check.choice(method, "method", check_approx.METHODS)
     check.choice(pivots, "pivots", _pivots.CHOICES)
-    check.choice(scaling, "scaling", _pivots.SCALINGS)
     tolerance = check_weights.tie_tolerance(tie_tolerance)
     check_approx.options(method, top, pivots, scaling, tolerance)
     if top is not None:
@@ -161,17 +176,20 @@ def betweenness_approx(
     if scale is not None:
         chance = scale.chance(chance)
         scale.begin(graph, {
-            "measure": "betweenness_approx", "method": method, "epsilon": epsilon, "delta": delta,
+            "measure": f"{measure}_approx", "method": method, "epsilon": epsilon, "delta": delta,
             "top": top, "max_samples": most, "pivots": pivots, "scaling": scaling,
             "tie_tolerance": tolerance,
         })  # fmt: skip
 
     why = "asked for"
     auto = method == "auto"
-    if graph.num_nodes < 3:
+    edges = measure == "edge_betweenness"
+    if graph.num_nodes < 3 or (edges and graph.num_slots == 0):
         method, why, auto = "exact", "no vertex is between two others", False
+        if edges:
+            why = "there are few vertices, or no edges"
     elif auto:
-        exact_cost = _at_once(graph, budget, tolerance)
+        exact_cost = _at_once(graph, budget, tolerance, measure)
         if scale is not None:  # it depends on the clock, threads and memory
             exact_cost = float(scale.decided("exact_cost", repr(exact_cost)))
         method = "exact" if exact_cost <= min(_cost.EXACT_SECONDS, limit or math.inf) else "kadabra"
@@ -182,45 +200,50 @@ def betweenness_approx(
         found, cost = "", None
         left = math.inf if deadline is None else deadline - time.perf_counter()
         if auto and _cost.is_worth_timing(graph, outlook, left):
-            cost = _cost.measured(graph, budget, tolerance)
+            cost = _cost.measured(graph, budget, tolerance, measure)
             left = math.inf if deadline is None else deadline - time.perf_counter()
             uniform = top is None and most is None
-            found = _cost.cheaper(outlook, cost, graph.num_nodes, epsilon, delta, left, uniform)
+            of = sampler.size if sampler is not None and edges else 0
+            found = _cost.cheaper(outlook, cost, graph.num_nodes, epsilon, delta, left, uniform, of)
         if auto and scale is not None:
             found = str(scale.decided("instead", found))
         if cost is not None:
             why = f"exact scores would take {_in_seconds(cost.exact)}"
         return found
 
-    sampler = None
+    sampler: Sampler | None = None
     if method in ("kadabra", "rk"):
-        sampler = Sampler(graph, chance, budget, tolerance, scale)
+        sampler = Sampler(graph, chance, budget, tolerance, scale, edges)
         share = (graph.num_nodes - 2) / graph.num_nodes  # of pairs that do not end in v
-        with progress_bar(0, "betweenness", progress, quick=False, unit="paths") as bar:
+        if edges:
+            share = 1.0
+        with progress_bar(0, measure, progress, quick=False, unit="paths") as bar:
             run = Run(sampler, delta, most, deadline, bar)
             if method == "rk":
-                diameter = vertex_diameter(graph)
-                why = f"paths have at most {diameter:,} vertices"
+                diameter = vertex_diameter(graph) + edges  # inner vertices, or edges, and 2
+                why = f"paths have at most {diameter - edges:,} vertices"
                 found = run.within_time(lambda: run.fixed(epsilon * share, diameter))
             else:
                 found = run.within_time(lambda: run.progressive(epsilon * share, top, rival))
         if not run.instead:
-            return _approximation(graph, found, method, delta, why, 1 / share, result, limit)
+            return _approximation(
+                graph, found, method, delta, why, 1 / share, result, limit, sampler
+            )
         method = run.instead
         why += f", {run.expected_samples:,} paths more"
     if method == "pivots":
         return _by_pivots.approximation(
             graph, epsilon, delta, most, deadline, pivots, scaling, tolerance, chance, result,
-            budget, progress, scale, why if sampler else "",
+            budget, progress, scale, why if sampler else "", EdgeNumbers(graph) if edges else None,
         )  # fmt: skip
-    return _exact(graph, why, tolerance, result, budget, progress, scale)
+    return _exact(graph, measure, why, tolerance, result, budget, progress, scale)
 
 
-def _at_once(graph: Graph, memory: int | None, tie_tolerance: float) -> float:
+def _at_once(graph: Graph, memory: int | None, tie_tolerance: float, measure: str) -> float:
     """Seconds of exact scores, by a few searches where the prediction is close to the limit."""
-    cost = _cost.exact_seconds(graph, memory)
+    cost = _cost.exact_seconds(graph, memory, measure)
     if _cost.TRUSTED * _cost.EXACT_SECONDS < cost <= _cost.EXACT_SECONDS:
-        return _cost.measured(graph, memory, tie_tolerance).exact
+        return _cost.measured(graph, memory, tie_tolerance, measure).exact
     return cost
 
 
@@ -229,22 +252,35 @@ def _in_seconds(cost: float) -> str:
 
 
 def _exact(
-    graph: Graph, why: str, tie_tolerance: float, dtype: torch.dtype, memory: int | None,
-    progress: bool | None, scale: Scale | None,
+    graph: Graph, measure: str, why: str, tie_tolerance: float, dtype: torch.dtype,
+    memory: int | None, progress: bool | None, scale: Scale | None,
 ) -> Approximation:  # fmt: skip
     request = Request(
-        "betweenness", normalized=True, tie_tolerance=tie_tolerance, memory=memory,
+        measure, normalized=True, tie_tolerance=tie_tolerance, memory=memory,
         progress=progress, dtype=dtype, scale=scale,
     )  # fmt: skip
-    scores = _path_sums.scores(graph, request).to(dtype)
+    scores = _path_sums.scores(graph, request)
+    if measure == "edge_betweenness":
+        scores = of_columns(graph, scores)
+    scores = scores.to(dtype)
     return Approximation(
-        scores, scores, scores, 0.0, 0.0, graph.num_nodes, "exact", True, why, graph
+        scores,
+        scores,
+        scores,
+        0.0,
+        0.0,
+        graph.num_nodes,
+        "exact",
+        True,
+        why,
+        graph,
+        measure == "edge_betweenness",
     )
 
 
 def _approximation(
     graph: Graph, found: Estimate, method: str, delta: float, why: str, factor: float,
-    dtype: torch.dtype, limit: float | None,
+    dtype: torch.dtype, limit: float | None, sampler: Sampler,
 ) -> Approximation:  # fmt: skip
     """Converts shares of all pairs to normalised scores by multiplying with the factor."""
     scores, lower, upper = (
@@ -252,9 +288,13 @@ def _approximation(
         for part in (found.scores, found.lower, found.upper)
     )
     scores, lower, upper = (
-        found.of_all(part, graph.num_nodes, graph.device)
+        found.of_all(part, sampler.size, graph.device)
         for part in (scores.to(dtype), *outward(lower, upper, dtype))
     )
+    if sampler.edges is not None:
+        scores, lower, upper = (
+            sampler.edges.of_columns(graph, part) for part in (scores, lower, upper)
+        )
     radius = min(found.radius * factor, 1.0)
     ended = "enough samples"
     if not found.reached:
@@ -262,5 +302,5 @@ def _approximation(
         ended = f"cut short{by} at epsilon={radius:.3g}"
     return Approximation(
         scores, lower, upper, radius, delta, found.samples, method,
-        found.reached, f"{why}; {ended}", graph,
+        found.reached, f"{why}; {ended}", graph, sampler.edges is not None,
     )  # fmt: skip

@@ -71,20 +71,21 @@ def last_look(delta: float, limited: bool) -> float:
     return delta * (1 - EARLY_PART) if limited else delta
 
 
-def serfling_samples(epsilon: float, delta: float, num_nodes: int) -> int:
+def serfling_samples(epsilon: float, delta: float, num_nodes: int, edges: int = 0) -> int:
     """Distinct sources other than a vertex after which the means of all n vertices are within
     epsilon, with probability 1 - delta: the least k with 2 k epsilon^2 >= (1 - (k - 1) / N) L,
-    where L = ln(2 n / delta) and N = n - 1.
+    where L = ln(2 n / delta) and N = n - 1. For the means of `edges`, their number replaces the n
+    of L, and N is n.
     """
-    others = max(num_nodes - 1, 1)
-    failure = math.log(2 * max(num_nodes, 1) / delta)
+    others = max(num_nodes - (not edges), 1)
+    failure = math.log(2 * max(edges or num_nodes, 1) / delta)
     most = failure * (1 + 1 / others) / (2 * epsilon**2 + failure / others)
     return min(math.ceil(most), others)
 
 
-def hoeffding_samples(epsilon: float, delta: float, num_nodes: int) -> int:
+def hoeffding_samples(epsilon: float, delta: float, num_nodes: int, edges: int = 0) -> int:
     """The same for sources drawn with replacement."""
-    return math.ceil(math.log(2 * max(num_nodes, 1) / delta) / (2 * epsilon**2))
+    return math.ceil(math.log(2 * max(edges or num_nodes, 1) / delta) / (2 * epsilon**2))
 
 
 VC_CONSTANT = 0.5

@@ -15,6 +15,7 @@ from torchcent.approx._bounds import (
     mean_interval,
     serfling_samples,
 )
+from torchcent.approx._edge_numbers import EdgeNumbers, of_columns
 from torchcent.approx._result import Approximation, outward
 from torchcent.engines import _scale
 from torchcent.graph import Graph
@@ -25,21 +26,28 @@ def approximation(
     graph: Graph, epsilon: float, delta: float, most: int | None, deadline: float | None,
     choice: str, scaling: str, tie_tolerance: float, generator: torch.Generator | None,
     dtype: torch.dtype, memory: int | None, progress: bool | None, scale: Scale | None,
-    reason: str = "",
+    reason: str = "", edges: EdgeNumbers | None = None,
 ) -> Approximation:  # fmt: skip
-    """Searches from pivots until there are enough of them or the time is used up."""
-    n = graph.num_nodes
+    """Searches from pivots until there are enough of them or the time is used up.
+
+    Scores are those of vertices, or those of `edges`, per input column.
+    """
+    n, size = graph.num_nodes, graph.num_nodes if edges is None else edges.size
     largest = 2 if scaling == "linear" else 1  # maximum contribution of a pivot
     limited = deadline is not None
     asked = most
     if asked is None:  # one more: a pivot's own search does not contribute to it
         enough = serfling_samples if choice == "uniform" else hoeffding_samples
-        asked = 1 + enough(epsilon / largest, last_look(delta, limited), n)
+        of = 0 if edges is None else max(size, 1)
+        asked = 1 + enough(epsilon / largest, last_look(delta, limited), n, of)
     count = min(asked, n)
     order = _pivots.Order(graph, choice, count, generator, scaling)
     ends = list(_pivots.blocks(count, limited))
-    sums, done = torch.zeros(n, dtype=torch.float64, device=graph.device), 0
-    told_by = _pivots.Pivots(graph, choice, scaling, memory, progress, tie_tolerance, scale)
+    slots = n if edges is None else graph.num_slots
+    sums, done = torch.zeros(slots, dtype=torch.float64, device=graph.device), 0
+    told_by = _pivots.Pivots(
+        graph, choice, scaling, memory, progress, tie_tolerance, scale, edges is not None
+    )
     begin = time.perf_counter()
     for looks, end in enumerate(ends, 1):
         sums += told_by.sums(order.between(done, end))
@@ -51,7 +59,11 @@ def approximation(
             break
     taken = order.between(0, done)
     promised = choice == "uniform"
-    if choice == "degree":
+    if edges is not None:
+        if not graph.directed:
+            sums = sums + sums[graph.reverse_slot]
+        scores = sums.div_(done * (n if choice == "degree" else 1) * (n - 1))
+    elif choice == "degree":
         scores = sums.div_(done * (n - 1) * (n - 2))
     else:
         scores = _scale.scale(sums, graph, normalized=True, pivots=None if done == n else taken)
@@ -61,21 +73,27 @@ def approximation(
         lower = upper = scores
         radius, delta = 0.0, 0.0
     elif promised:
-        told = torch.full((n,), float(done), dtype=torch.float64, device="cpu")
-        told[taken.cpu()] -= 1
+        told = torch.full((slots,), float(done), dtype=torch.float64, device="cpu")
+        if edges is None:
+            told[taken.cpu()] -= 1
         part = last_look(delta, limited)
         if done < count:
             part = (delta - part) / (len(ends) - 1)
-        failure = math.log(2 * n / part)  # per side and vertex
+        failure = math.log(2 * max(size, 1) / part)  # per side, and vertex or edge
         mean = scores.cpu().numpy() / largest
-        ends_of = mean_interval(mean, told.clamp_(min=1e-300).numpy(), failure, n - 1)
+        population = n - (edges is None)
+        ends_of = mean_interval(mean, told.clamp_(min=1e-300).numpy(), failure, population)
         lower, upper = (
             torch.from_numpy(part * largest).clamp_(max=1).to(scores.device) for part in ends_of
         )
-        radius = float(torch.maximum(upper - scores, scores - lower).nan_to_num(nan=1.0).max())
+        widest = torch.maximum(upper - scores, scores - lower).nan_to_num(nan=1.0)
+        radius = float(widest.max()) if widest.numel() else 0.0
     why = f"{reason}; " if reason else ""
     why += f"{done:,} of {n:,} vertices, {choice}, scaling {scaling}"
+    if edges is not None:
+        scores, lower, upper = (of_columns(graph, x) for x in (scores, lower, upper))
     return Approximation(
         scores.to(dtype), *outward(lower, upper, dtype), radius, delta, done, "pivots",
         done == count and (most is not None or done == n or radius <= epsilon), why, graph,
+        edges is not None,
     )  # fmt: skip

@@ -55,12 +55,12 @@ _PROBE, _PROBES, _AT_STAKE, _LEAST_AT_STAKE = 0.1, 100, 0.1, 1.0
 _MARGIN, _INEXACT = 0.9, 0.5
 
 
-def exact_seconds(graph: Graph, memory: int | None) -> float:
+def exact_seconds(graph: Graph, memory: int | None, measure: str = "betweenness") -> float:
     """Predicted seconds for exact scores; inf if they do not fit or would take far too long."""
     if least_seconds(graph) > _HOPELESS * EXACT_SECONDS:
         return math.inf
     try:
-        plan, core = _plan.plan(graph, Request("betweenness", memory=memory))
+        plan, core = _plan.plan(graph, Request(measure, memory=memory))
     except MemoryError:
         return math.inf
     rates, by_depth = _rates(graph)
@@ -106,9 +106,11 @@ class Measured:
     pivot: float
 
 
-def measured(graph: Graph, memory: int | None, tie_tolerance: float) -> Measured:
+def measured(
+    graph: Graph, memory: int | None, tie_tolerance: float, measure: str = "betweenness"
+) -> Measured:
     """Times searches of the engine that exact scores would take, from vertices far apart."""
-    request = Request("betweenness", tie_tolerance=tie_tolerance, memory=memory)
+    request = Request(measure, tie_tolerance=tie_tolerance, memory=memory)
     try:
         plan, core = _plan.plan(graph, request)
         if graph.is_weighted:
@@ -119,7 +121,7 @@ def measured(graph: Graph, memory: int | None, tie_tolerance: float) -> Measured
         while count == 0 or (spent < _PROBE and count < core.num_nodes):
             count = min(max(4 * count, batch), graph.num_nodes)
             apart = torch.arange(count, device=graph.device) * graph.num_nodes // count
-            problem = _reduce.problem(graph, core, "betweenness", apart, None, False, tie_tolerance)
+            problem = _reduce.problem(graph, core, measure, apart, None, False, tie_tolerance)
             begin = time.perf_counter()
             _driver.run(problem, alone, progress=False)
             if graph.device.type == "cuda":
@@ -139,7 +141,7 @@ def measured(graph: Graph, memory: int | None, tie_tolerance: float) -> Measured
 
 def cheaper(
     outlook: Outlook, cost: Measured, num_nodes: int, epsilon: float, delta: float, left: float,
-    with_pivots: bool,
+    with_pivots: bool, edges: int = 0,
 ) -> str:  # fmt: skip
     """The method that reaches epsilon before "kadabra" does: "exact", "pivots", or "".
 
@@ -148,7 +150,7 @@ def cheaper(
     """
     seconds = {"kadabra": outlook.samples * outlook.seconds * _MARGIN, "exact": cost.exact}
     if with_pivots:
-        pivots = cost.pivot * (1 + serfling_samples(epsilon, delta, num_nodes))
+        pivots = cost.pivot * (1 + serfling_samples(epsilon, delta, num_nodes, edges))
         if pivots <= _INEXACT * cost.exact or cost.exact >= left:
             seconds["pivots"] = pivots
     best = min(seconds, key=seconds.__getitem__)
@@ -157,7 +159,8 @@ def cheaper(
     if not with_pivots or not math.isfinite(cost.pivot):
         return ""
     number = np.array([max(_MARGIN * left / cost.pivot, 1.0)])
-    failure = math.log(2 * num_nodes / delta)
-    _, high = mean_interval(np.array([outlook.highest]), number, failure, num_nodes - 1)
+    failure = math.log(2 * (edges or num_nodes) / delta)
+    others = num_nodes - (not edges)
+    _, high = mean_interval(np.array([outlook.highest]), number, failure, others)
     narrower = float(high[0]) - outlook.highest < _MARGIN * outlook.radius(left)
     return "pivots" if narrower else ""

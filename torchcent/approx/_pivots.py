@@ -22,7 +22,8 @@ def dependency_sums(
     graph: Graph, pivots: Tensor, memory: int | None, progress: bool | None,
     measure: str = "betweenness", tie_tolerance: float = 0.0, scale: Scale | None = None,
 ) -> Tensor:  # fmt: skip
-    """float64 [n]: the contribution of paths from the pivots, as sums over ordered pairs.
+    """float64: the contribution of paths from the pivots to each vertex, of "edge_betweenness" to
+    each slot, as sums over ordered pairs.
 
     pivots: vertices, or float64 [n], the weight of each vertex as a source. measure: "linear"
     weights the contribution of a path to t to a vertex v by d(s, v) / d(s, t).
@@ -51,7 +52,7 @@ class Pivots:
 
     def __init__(
         self, graph: Graph, choice: str, scaling: str, memory: int | None, progress: bool | None,
-        tie_tolerance: float = 0.0, scale: Scale | None = None,
+        tie_tolerance: float = 0.0, scale: Scale | None = None, edges: bool = False,
     ) -> None:  # fmt: skip
         self._graph, self._by_degree = graph, choice == "degree"
         self._tie_tolerance, self._scale = tie_tolerance, scale
@@ -59,6 +60,8 @@ class Pivots:
         self._back = None  # linear scaling needs paths to the pivots, too
         self._scaling = scaling
         self._measure = "betweenness" if scaling == "brandes_pich" else "linear"
+        if edges:
+            self._measure = "edge_betweenness"
         if scaling == "linear" and not graph.is_symmetric:
             self._back = graph.reversed()
 

@@ -55,7 +55,8 @@ _TABLE = 4
 class Estimate:
     """The result of a check, as shares of all ordered pairs.
 
-    Most vertices of a large graph are in no sample and are not listed. The last score, 0, and its
+    Most vertices of a large graph are in no sample and are not listed. Of edges, `vertex` holds
+    their numbers. The last score, 0, and its
     interval apply to all of them.
     """
 
@@ -71,9 +72,9 @@ class Estimate:
         """The largest distance between a score and an end of its interval."""
         return float(np.maximum(self.upper - self.scores, self.scores - self.lower).max())
 
-    def of_all(self, values: Tensor, num_nodes: int, device: torch.device) -> Tensor:
-        """[num_nodes]: expands the values of the listed vertices to all vertices."""
-        dense = torch.full((num_nodes,), float(values[-1]), dtype=values.dtype, device=device)
+    def of_all(self, values: Tensor, size: int, device: torch.device) -> Tensor:
+        """[size]: expands the values of the listed vertices to all vertices."""
+        dense = torch.full((size,), float(values[-1]), dtype=values.dtype, device=device)
         dense[torch.from_numpy(self.vertex).to(device)] = values[:-1].to(device)
         return dense
 
@@ -113,13 +114,13 @@ class Run:
     ) -> None:  # fmt: skip
         self.sampler, self.delta, self.max_samples = sampler, delta, max_samples
         self.deadline, self.bar = deadline, bar
-        self.num_nodes = sampler.graph.num_nodes
+        self.size = sampler.size
         self.found = nothing_known()
         self.instead = ""  # the method that is cheaper
         self.expected_samples = 0  # of the second phase
         self._phase_drawn = 0
         # The kind of each vertex, which determines its share.
-        self._kind = torch.zeros(self.num_nodes, dtype=torch.int64, device=sampler.graph.device)
+        self._kind = torch.zeros(self.size, dtype=torch.int64, device=sampler.graph.device)
 
     def within_time(self, work: Callable[[], None]) -> Estimate:
         """Runs the work so that the deadline can interrupt it."""
@@ -206,7 +207,7 @@ class Run:
             size = self.max_samples // FIRST_PART
         if size < LEAST_FIRST:
             checks = Checks(self.max_samples or 1, self.delta, self.max_samples)
-            self._phase(checks, even_shares(self.num_nodes), epsilon, top)
+            self._phase(checks, even_shares(self.size), epsilon, top)
             return
         begin = time.perf_counter()
         total = self.counted(size, None)
@@ -238,7 +239,7 @@ class Run:
         least, most = math.ceil(FIRST_PHASE / epsilon), self.max_samples or MOST_SAMPLES
         until = time.perf_counter() + _FIRST_TIME * self._left
         size, total = 0, None
-        even, part = even_shares(self.num_nodes), self.delta * EARLY_PART / _DOUBLINGS
+        even, part = even_shares(self.size), self.delta * EARLY_PART / _DOUBLINGS
         delta = self.delta * (1 - EARLY_PART)
         split, kind, each = even, self._kind, 0.0
         if most < LEAST_FIRST * FIRST_PART:
@@ -290,7 +291,7 @@ class Run:
     ) -> tuple[Shares, Tensor]:
         """Computes the shares from the counts of the first phase, and the kind of each vertex."""
         seen, count = _seen(total)
-        unseen = self.num_nodes - count.size
+        unseen = self.size - count.size
         values, which, times = _grouped(np.append(count, 0) if unseen else count)
         if unseen:
             times[0] = unseen
@@ -329,7 +330,7 @@ class Run:
         vertex = seen.cpu().numpy()
         found = Estimate(vertex, score[place], low[place], high[place], samples)
         found.reached = found.radius <= epsilon or (
-            top is not None and _separated(found, epsilon, min(top, self.num_nodes))
+            top is not None and _separated(found, epsilon, min(top, self.size))
         )
         if found.reached or found.radius <= self.found.radius:
             self.found = found

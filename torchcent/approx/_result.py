@@ -39,8 +39,9 @@ class Approximation:
     """Scores with intervals that hold for all vertices simultaneously, with probability 1 - delta.
 
     Attributes:
-        scores: [n], normalised estimates of ``betweenness(graph)``.
-        lower, upper: [n], the interval of each vertex; NaN if there is no guarantee.
+        scores: [n], normalised estimates of ``betweenness(graph)``; or [E], those of
+            ``edge_betweenness(graph)``, one per input column.
+        lower, upper: the interval of each vertex or column; NaN if there is no guarantee.
         epsilon: the largest distance between a score and an end of its interval, before rounding to
             a narrow dtype; NaN if there is no guarantee.
         delta: the probability that some score is outside its interval. It is 0 for exact scores,
@@ -61,6 +62,7 @@ class Approximation:
     reached: bool
     reason: str
     _graph: Graph = field(repr=False)
+    _edges: bool = field(default=False, repr=False)
 
     def top(self, k: int) -> Top:
         """The k highest scores, and which of their ranks are certain.
@@ -71,7 +73,10 @@ class Approximation:
             >>> best = torchcent.betweenness_approx(star, directed=False).top(2)
             >>> best.vertices.tolist(), best.certain.tolist()
             ([0, 1], [True, False])
+
+        Of edges, raises TypeError.
         """
+        self._of_vertices("top")
         check.top(k, self._graph)
         scores, lower, upper = (
             part.double().cpu().numpy() for part in (self.scores, self.lower, self.upper)
@@ -94,6 +99,7 @@ class Approximation:
         The arguments are those of :func:`torchcent.plot.plot_scores`. Needs matplotlib: ``pip
         install torchcent[plot]``.
         """
+        self._of_vertices("plot")
         from torchcent.plots._scores import plot_scores
 
         if title is None:
@@ -103,6 +109,10 @@ class Approximation:
             self._graph, self.scores, labels, path=path, title=title,
             interval=(self.lower, self.upper),
         )  # fmt: skip
+
+    def _of_vertices(self, name: str) -> None:
+        if self._edges:
+            raise TypeError(f"{name} is for scores of vertices, and these are scores of edges")
 
     @property
     def in_words(self) -> str:
@@ -116,8 +126,9 @@ class Approximation:
         return f"estimated from {self.samples:,} {what}{within}"
 
     def __repr__(self) -> str:
+        what = "columns" if self._edges else "n"
         return (
-            f"Approximation(n={self.scores.numel()}, method={self.method!r}, "
+            f"Approximation({what}={self.scores.numel()}, method={self.method!r}, "
             f"epsilon={self.epsilon:.4g}, delta={self.delta:g}, samples={self.samples}, "
             f"reached={self.reached}: {self.reason})"
         )

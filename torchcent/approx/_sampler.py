@@ -1,8 +1,8 @@
-"""Draws random shortest paths and counts how often each vertex is in the interior of one."""
+"""Draws random shortest paths and counts the vertices in their interiors, or their edges."""
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -10,11 +10,12 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.approx import _tensor_sampler
+from torchcent.approx._edge_numbers import EdgeNumbers
 from torchcent.engines import _resolution
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import CANCEL
-from torchcent.runtime._watch import progress_bar
+from torchcent.runtime._watch import progress_bar, watched
 from torchcent.scale import _run
 from torchcent.scale._arguments import Scale
 from torchcent.scale._run import Setting
@@ -31,6 +32,9 @@ _SEARCH = {
 # vertex and per slot, by weights on CUDA: arcs stored with their weights, in both directions
 # (dijkstra.cuh).
 _RUN, _PACKED = 80, (40, 32)
+# Paths that are kept at a time, to count their edges, and about their bytes; bytes per slot of the
+# numbers of edges.
+_TOGETHER, _PATHS, _EDGES = 2**12, 2**22, 40
 # Number of slots that the span of a block can address.
 _MOST_PACKED_SLOTS = 2**32 - 1
 
@@ -38,12 +42,13 @@ _MOST_PACKED_SLOTS = 2**32 - 1
 class Sampler:
     """Draws samples 0, 1, 2, ... of a seed; each sample depends on the seed and its number only.
 
-    `control` is the record shared by the operators (`_codes.control`).
+    `control` is the record shared by the operators (`_codes.control`), `size` the number of
+    vertices or, with `edges`, of edges.
     """
 
     def __init__(
         self, graph: Graph, generator: torch.Generator | None, memory: int | None = None,
-        tie_tolerance: float = 0.0, scale: Scale | None = None,
+        tie_tolerance: float = 0.0, scale: Scale | None = None, edges: bool = False,
     ) -> None:  # fmt: skip
         self.graph, self._tie_tolerance, self._scale = graph, tie_tolerance, scale
         self.drawn, self._ahead = 0, 0
@@ -54,29 +59,31 @@ class Sampler:
             _resolution.check(graph)
         self._where, cpu = graph.device, torch.device("cpu")
         self._compiled = tie_tolerance == 0 and self._has_kernel(cpu)
-        if self._compiled and not self._has_kernel(self._where):
+        if self._compiled and (edges or not self._has_kernel(self._where)):
             self._where = cpu  # tensor operators would be far slower
+        self.edges = EdgeNumbers(graph) if edges else None
+        self.size = graph.num_nodes if self.edges is None else self.edges.size
         self._room = self._searches_that_fit(memory)
 
     def jump(self, number: int) -> None:
         """Goes on with the samples from a number on, beyond those that have been drawn."""
         self._ahead = number - self.drawn
 
-    @property
-    def _operator(self) -> str:
-        return "weighted_sample_paths" if self.graph.is_weighted else "sample_paths"
+    def _operator(self, name: str = "sample_paths") -> str:
+        return f"weighted_{name}" if self.graph.is_weighted else name
 
     def _has_kernel(self, device: torch.device) -> bool:
         packed = device.type == "cuda" and self.graph.is_weighted
         if packed and self.graph.num_slots > _MOST_PACKED_SLOTS:
             return False
-        return _ops.has_kernel(self._operator, device)
+        return _ops.has_kernel(self._operator(), device)
 
     def _searches_that_fit(self, memory: int | None) -> int:
         """Number of concurrent searches: threads on the CPU, blocks on CUDA."""
         graph, where = self.graph, self._where
         n, m = graph.num_nodes, graph.num_slots
-        fixed = graph.nbytes + _RUN * n
+        fixed = graph.nbytes + _RUN * self.size
+        fixed += 0 if self.edges is None else _PATHS + _EDGES * m
         what = "drawing shortest paths, one at a time,"
         limit = _memory.budget(memory, graph.device)
         if where != graph.device:  # a copy of the graph and the counts there; the rest on the host
@@ -96,15 +103,18 @@ class Sampler:
         return (limit - fixed) // max(each, 1)
 
     def draw(self, count: int, bar: tqdm | None = None) -> Tensor | None:
-        """int64 [n]: counts of the next `count` samples; None if cancelled."""
+        """int64 [size]: counts of the next `count` samples; None if cancelled."""
         graph = self.graph if self._where == self.graph.device else self.host
-        counts = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
+        counts = torch.zeros(self.size, dtype=torch.int64, device=graph.device)
         first = self.drawn + self._ahead
 
         def compute(
             given: Any, part: slice, out: tuple[Tensor, ...], rung: int, control: Tensor
         ) -> int:
             number = first + part.start, part.stop - part.start, out[0], control
+            if self.edges is not None:
+                self._count_edges(graph, given, *number)
+                return rung
             if not self._compiled:
                 _tensor_sampler.sample_paths(graph, self.seed, *number, self._tie_tolerance)
                 return rung
@@ -113,7 +123,8 @@ class Sampler:
                 out[0].add_(self._on_host(left, control).to(out[0].device))
             return rung
 
-        key = {"search": "samples", "seed": self.seed, "first": first, "samples": count}
+        kind = "samples" if self.edges is None else "edge samples"
+        key = {"search": kind, "seed": self.seed, "first": first, "samples": count}
         parts = sizes_of_samples(graph.device.type, first, count) if self._scale else [count]
         search = Search(key, parts, self._arrays(graph), (counts,), ("sum",), compute)
         bar = progress_bar(count, "", False, True) if bar is None else bar
@@ -123,6 +134,45 @@ class Sampler:
             return None
         self.drawn += count
         return counts.to(self.graph.device)
+
+    def paths(self, count: int, bar: tqdm) -> tuple[Tensor, Tensor] | None:
+        """The next `count` samples themselves; None if cancelled.
+
+        Returns int64 vertices from source to target, sample after sample, and int64 [count], the
+        number of each, 0 where there is no path. They are on the host where the CPU draws them.
+        """
+        graph = self.host if self._compiled else self.graph
+        found: list[tuple[Tensor, Tensor]] = []
+        given, first = self._arrays(graph), self.drawn + self._ahead
+        work = partial(self._drawn, graph, given, first, count, self.control)
+        watched(lambda: found.append(work()), self.control, bar)
+        if self.control[CANCEL]:
+            return None
+        self.drawn += count
+        return found[0]
+
+    def _drawn(
+        self, graph: Graph, given: tuple[Tensor, ...], first: int, count: int, control: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        length = torch.zeros(count, dtype=torch.int64, device=graph.device)
+        number = first, count, length, control
+        if not self._compiled:
+            found = _tensor_sampler.draw_paths(graph, self.seed, *number, self._tie_tolerance)
+            return found, length
+        threads = min(self._room, torch.get_num_threads())
+        return self._call(given, *number, threads, self._operator("draw_paths")), length
+
+    def _count_edges(
+        self, graph: Graph, given: tuple[Tensor, ...], first: int, count: int, counts: Tensor,
+        control: Tensor,
+    ) -> None:  # fmt: skip
+        """Adds the number of samples that use each edge."""
+        assert self.edges is not None
+        for begin in range(first, first + count, _TOGETHER):
+            if control[CANCEL]:
+                return
+            size = min(_TOGETHER, first + count - begin)
+            self.edges.add(counts, *self._drawn(graph, given, begin, size, control))
 
     @property
     def _searches(self) -> int:
@@ -141,14 +191,12 @@ class Sampler:
 
     def _call(
         self, arrays: tuple[Tensor, ...], first: int, count: int, counts: Tensor, control: Tensor,
-        searches: int,
+        searches: int, operator: str = "",
     ) -> Tensor:  # fmt: skip
         """Calls the operator. Returns the samples, on the host, that a device leaves to the CPU."""
-        operator = getattr(_ops.ops, self._operator)
+        call = getattr(_ops.ops, operator or self._operator())
         exact = (self.graph.scale.exact,) if self.graph.is_weighted else ()
-        found: Tensor = operator(
-            *arrays, *exact, self.seed, first, count, counts, control, searches
-        )
+        found: Tensor = call(*arrays, *exact, self.seed, first, count, counts, control, searches)
         return found
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import torch
 from torch import Tensor
 
@@ -22,6 +24,40 @@ def sample_paths(
 ) -> None:  # fmt: skip
     """Adds samples number first, ..., first + count - 1 to counts, int64 [n]."""
     n = graph.num_nodes
+    for source, _, steps in _drawn(graph, seed, first, count, control, tie_tolerance):
+        for lane, vertex in steps:
+            counts += torch.bincount(vertex[vertex != source[lane]], minlength=n)
+
+
+def draw_paths(
+    graph: Graph, seed: int, first: int, count: int, length: Tensor, control: Tensor,
+    tie_tolerance: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """The vertices of the same samples from source to target, sample after sample, int64.
+
+    `length`, int64 [count], is set to the number of each, 0 where there is no path.
+    """
+    lanes, vertices, begin = [length[:0]], [length[:0]], 0
+    for source, target, steps in _drawn(graph, seed, first, count, control, tie_tolerance):
+        steps = list(steps)
+        steps = [(steps[0][0], target[steps[0][0]]), *steps] if steps else []
+        lanes += [lane + begin for lane, _ in reversed(steps)]
+        vertices += [vertex for _, vertex in reversed(steps)]
+        begin += source.numel()
+    lane, order = torch.cat(lanes).sort(stable=True)
+    length.copy_(torch.bincount(lane, minlength=count))
+    return torch.cat(vertices)[order]
+
+
+# The steps of a batch of paths, from their targets back: paths that go on, and where they are.
+_Steps = Iterable[tuple[Tensor, Tensor]]
+
+
+def _drawn(
+    graph: Graph, seed: int, first: int, count: int, control: Tensor, tie_tolerance: float
+) -> Iterator[tuple[Tensor, Tensor, _Steps]]:
+    """Batches of samples: their sources, targets and steps."""
+    n = graph.num_nodes
     if n < 2:
         return
     lanes = _lanes(graph)
@@ -36,7 +72,7 @@ def sample_paths(
         wanted = slice(max(first - begin, 0), min(first + count - begin, lanes))
         part = (source[wanted].to(graph.device), target[wanted].to(graph.device))
         chance.manual_seed(hash((seed, begin, wanted.start)) % 2**63)
-        _walk_back(graph, *part, chance, counts, tie_tolerance)
+        yield *part, _walk_back(graph, *part, chance, tie_tolerance)
         control[DONE] += part[0].numel()
 
 
@@ -57,9 +93,8 @@ def memory_needed(graph: Graph) -> int:
 
 
 def _walk_back(
-    graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator, counts: Tensor,
-    tie_tolerance: float,
-) -> None:  # fmt: skip
+    graph: Graph, source: Tensor, target: Tensor, chance: torch.Generator, tie_tolerance: float
+) -> _Steps:
     n = graph.num_nodes
     levels = _levels(graph, source, tie_tolerance)
     # For each pair (lane, vertex), the arcs of shortest paths that lead to it, with their path
@@ -92,9 +127,9 @@ def _walk_back(
         won = time == best[which]
         step = torch.empty_like(here)
         step[which[won]] = tails[arc[won]]
+        yield step // n, step % n
         onward = step != root
         here, root = step[onward], root[onward]
-        counts += torch.bincount(here % n, minlength=n)
 
 
 def _levels(graph: Graph, source: Tensor, tie_tolerance: float) -> Levels:

@@ -35,7 +35,7 @@ class Measure:
 
     Attributes:
         run: ``(graph, arguments) -> (title of the scores, scores)``; scores are ``[n]``, or one per
-            input column if ``arguments.edges``.
+            input column if ``arguments.edges``; with several cutoffs there is a column for each.
         share: whether to show each score's share of the sum.
         lowest: whether the lowest scores are the most central, and are listed first.
     """
@@ -48,17 +48,18 @@ class Measure:
 def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcent.Approximation:
     """Computes scores to within `--approx`; options that it does not support raise an error."""
     refused = {
-        "--edges": args.edges, "--stress": args.stress, "--endpoints": args.endpoints,
+        "--stress": args.stress, "--endpoints": args.endpoints,
         "--raw": args.normalized is False, "--sources": args.sources is not None,
         "--tie-tolerance": args.tie_tolerance != 0, "--engine": args.engine != "auto",
-        "--reduce": args.reduce != "auto",
+        "--reduce": args.reduce != "auto", "--cutoff": args.cutoff is not None,
     }  # fmt: skip
     for option, given in refused.items():
         if given:
             raise ValueError(f"--approx and {option} exclude each other")
     options = _arguments(args)
     del options["engine"]
-    return torchcent.betweenness_approx(
+    approximate = torchcent.edge_betweenness_approx if args.edges else torchcent.betweenness_approx
+    return approximate(
         graph, *args.approx, time_limit=args.time_limit, ties=args.ties,
         generator=torch.Generator().manual_seed(args.seed), **options,
     )  # fmt: skip
@@ -70,7 +71,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
         raise ValueError(f"--endpoints: not for {name}")
     options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
     options["ties"] = args.ties
-    options["reduce"] = args.reduce
+    options["reduce"], options["cutoff"] = args.reduce, args.cutoff
     if args.normalized is not None:
         options["normalized"] = args.normalized
     if args.edges:
@@ -176,6 +177,8 @@ def score(args: argparse.Namespace) -> None:
     if args.top < 0:
         raise ValueError(f"--top {args.top}; accepted: 0 or more")
     approx, limit = getattr(args, "approx", None), getattr(args, "time_limit", None)
+    if args.plot is not None and isinstance(getattr(args, "cutoff", None), list):
+        raise ValueError("--plot: not for several cutoffs")
     if limit is not None and approx is None:
         raise ValueError("--time-limit: only with --approx")
     if limit is not None and args.checkpoint is not None:
@@ -187,7 +190,7 @@ def score(args: argparse.Namespace) -> None:
     found = None
     if approx is not None:
         found = _approximation(graph, args)
-        name, scores = "betweenness", found.scores
+        name, scores = "edge betweenness" if by_edge else "betweenness", found.scores
     else:
         name, scores = measure.run(graph, args)
     if not _common.leads():
@@ -196,16 +199,20 @@ def score(args: argparse.Namespace) -> None:
     run = _common.about_run(args, graph, started)
     if found is not None:
         _common.remark(args, f"{found.in_words} ({found.reason})")
-    columns = (edge_columns if by_edge else vertex_columns)(edges, graph, name, scores)
+    several = scores.dim() == 2
+    names = [f"{name} within {length:g}" for length in args.cutoff] if several else [name]
+    columns: dict[str, Any] = {}
+    of_names = scores.unbind(1) if several else [scores]
+    for each, column in zip(names, of_names, strict=True):
+        columns |= (edge_columns if by_edge else vertex_columns)(edges, graph, each, column)
     about = {"measure": name, "graph": args.graph, "directed": graph.directed}
     if found is not None and found.method != "exact":
         # The score stays the last column, by which rows are ranked.
-        columns = {
-            "lower": found.lower.cpu().numpy(),
-            "upper": found.upper.cpu().numpy(),
-            **columns,
-        }
-        columns = {key: columns[key] for key in ("label", "degree", "lower", "upper", name)}
+        rows = edge_rows(edges, graph) if by_edge else slice(None)
+        last = columns.pop(name)
+        for end, values in (("lower", found.lower), ("upper", found.upper)):
+            columns[end] = values.cpu()[rows].numpy()
+        columns[name] = last
         about |= {
             "epsilon": found.epsilon, "delta": found.delta, "method": found.method,
             "samples": found.samples, "seed": args.seed,

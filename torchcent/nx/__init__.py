@@ -32,6 +32,10 @@ from torchcent.nx._distances import (  # noqa: E402
     radius,
 )
 from torchcent.nx._graph import BackendGraph, convert_from_nx, convert_to_nx  # noqa: E402
+from torchcent.nx._groups import (  # noqa: E402
+    group_betweenness_centrality,
+    group_closeness_centrality,
+)
 from torchcent.nx._lengths import (  # noqa: E402
     all_pairs_dijkstra_path_length,
     all_pairs_shortest_path_length,
@@ -94,6 +98,8 @@ __all__ = [
     "girvan_newman",
     "global_efficiency",
     "global_reaching_centrality",
+    "group_betweenness_centrality",
+    "group_closeness_centrality",
     "gutman_index",
     "harmonic_centrality",
     "harmonic_diameter",

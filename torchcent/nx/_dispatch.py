@@ -10,12 +10,13 @@ from functools import cache
 from typing import Any
 
 from torchcent.graph import _networkx
-from torchcent.nx import _cache
+from torchcent.nx import _cache, _groups
 from torchcent.nx._graph import BackendGraph, edge_lengths
 from torchcent.runtime import _ops
 
 _SINGLE = {
-    "ancestors", "descendants", "dijkstra_path_length", "local_reaching_centrality",
+    "ancestors", "descendants", "dijkstra_path_length", "group_closeness_centrality",
+    "local_reaching_centrality",
     "single_source_dijkstra_path_length", "single_source_shortest_path_length",
     "single_target_shortest_path_length",
 }  # fmt: skip
@@ -111,6 +112,8 @@ def _refusal(name: str, given: dict[str, Any]) -> str | None:
     if name in _COMPILED and not _ops.available:
         return "this needs the compiled library"
     if (reason := _special(name, given)) is not None:
+        return reason
+    if name.startswith("group_") and (reason := _groups.refusal(name, given)) is not None:
         return reason
     reflexive = given.get("reflexive")
     if reflexive is not None and not isinstance(reflexive, bool):

@@ -327,6 +327,8 @@ if available:
         "triangles": _fake_in_place,
         "divide": _fake_numbers,
         "path_dependency": _fake_flag,
+        "path_dependency_within": _fake_flag,
+        "weighted_dependency_within": _fake_flag,
         "chain_dependency": _fake_flag,
         "weighted_dependency": _fake_flag,
         "weighted_source_sums": _fake_in_place,
@@ -337,6 +339,8 @@ if available:
         "pair_list": _fake_flag,
         "sample_paths": _fake_numbers,
         "weighted_sample_paths": _fake_numbers,
+        "draw_paths": _fake_numbers,
+        "weighted_draw_paths": _fake_numbers,
         "closure": _fake_in_place,
         "mcl_iterate": _fake_mcl_iterate,
     }

@@ -29,9 +29,10 @@ class HopSampler {
         from_source_(out, in),
         from_target_(in, out) {}
 
-  // Adds 1 to the count of each inner vertex of a random shortest path between a random pair, if there is one. Returns
-  // false if cancelled.
-  bool run(uint64_t sample, int64_t* counts) {
+  // Draws a random shortest path between a random pair, if there is one: sink.found() is called, and sink.vertex(v,
+  // purpose) for each inner vertex, from the middle of the path to either end. Returns false if cancelled.
+  template <class Sink>
+  bool run(uint64_t sample, Sink& sink) {
     sample_ = sample;
     const Pair pair = random_pair(seed_, sample, num_nodes_);
     start(from_source_, pair.source, 1);
@@ -42,8 +43,8 @@ class HopSampler {
         going = false;
         break;
       }
-      met = from_source_.next_arcs() <= from_target_.next_arcs() ? advance<1>(from_source_, from_target_, counts)
-                                                                 : advance<-1>(from_target_, from_source_, counts);
+      met = from_source_.next_arcs() <= from_target_.next_arcs() ? advance<1>(from_source_, from_target_, sink)
+                                                                 : advance<-1>(from_target_, from_source_, sink);
     }
     forget(from_source_);
     forget(from_target_);
@@ -88,12 +89,12 @@ class HopSampler {
     int32_t tail, head;
   };
 
-  template <int Sign>
-  bool advance(Side& side, Side& other, int64_t* counts) {
+  template <int Sign, class Sink>
+  bool advance(Side& side, Side& other, Sink& sink) {
     across_.clear();
     expand<Sign>(side);
     if (across_.empty()) return false;
-    draw<Sign>(side, other, counts);
+    draw<Sign>(side, other, sink);
     return true;
   }
 
@@ -155,8 +156,9 @@ class HopSampler {
   }
 
   // Draws a path: a crossing arc, and a path back from either end.
-  template <int Sign>
-  [[gnu::noinline]] void draw(Side& side, Side& other, int64_t* counts) {
+  template <int Sign, class Sink>
+  [[gnu::noinline]] void draw(Side& side, Side& other, Sink& sink) {
+    sink.found();
     for (Side* each : {&side, &other}) {
       each->through.clear();
       each->tail.clear();
@@ -190,8 +192,8 @@ class HopSampler {
       left -= counted(other, across_[drawn].head).in_scale(reach.scale);
       if (left < 0 || drawn + 1 == across_.size() || across_[drawn + 1].tail != tail) break;
     }
-    walk(side, tail, Sign > 0 ? Purpose::walk_back : Purpose::walk_on, counts);
-    walk(other, across_[drawn].head, Sign > 0 ? Purpose::walk_on : Purpose::walk_back, counts);
+    walk(side, tail, Sign > 0 ? Purpose::walk_back : Purpose::walk_on, sink);
+    walk(other, across_[drawn].head, Sign > 0 ? Purpose::walk_on : Purpose::walk_back, sink);
     for (const Side* each : {&side, &other})
       for (const int32_t v : each->through) paths_[v] = 0;
   }
@@ -281,10 +283,11 @@ class HopSampler {
 
   const PathCount& counted(const Side& side, int32_t v) const { return side.count[paths_[v] - 1]; }
 
-  // Counts u and the vertices of a random shortest path from there back to the root, but not the root.
-  void walk(const Side& side, int32_t u, Purpose purpose, int64_t* counts) const {
+  // Visits u and the vertices of a random shortest path from there back to the root, but not the root.
+  template <class Sink>
+  void walk(const Side& side, int32_t u, Purpose purpose, Sink& sink) const {
     for (uint32_t step = 0; u != side.root; ++step) {
-      __atomic_fetch_add(counts + u, 1, __ATOMIC_RELAXED);
+      sink.vertex(u, purpose);
       const int32_t place = paths_[u] - 1;
       const int64_t last = side.first_arc[place + 1];
       int64_t arc = side.first_arc[place];

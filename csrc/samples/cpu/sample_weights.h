@@ -55,7 +55,8 @@ class WeightSampler {
         from_target_(in, out, lightest, heaviest) {}
 
   // See HopSampler.
-  bool run(uint64_t sample, int64_t* counts) {
+  template <class Sink>
+  bool run(uint64_t sample, Sink& sink) {
     sample_ = sample;
     const Pair pair = random_pair(seed_, sample, num_nodes_);
     shortest_ = kNone;
@@ -72,7 +73,7 @@ class WeightSampler {
       if (forward) advance(from_source_, from_target_);
       else advance(from_target_, from_source_);
     }
-    if (going && shortest_ < kNone) draw(counts);
+    if (going && shortest_ < kNone) draw(sink);
     forget(from_source_);
     forget(from_target_);
     return going;
@@ -145,7 +146,9 @@ class WeightSampler {
     arcs_ += side.scanned - before;
   }
 
-  void draw(int64_t* counts) const {
+  template <class Sink>
+  void draw(Sink& sink) const {
+    sink.found();
     const Sum border = std::min(from_source_.next, shortest_);
     const double disorder = from_source_.queue.disorder();
     const Csr& arcs = from_source_.onward.arcs;
@@ -180,14 +183,15 @@ class WeightSampler {
     const double left = uniform(random_bits(seed_, sample_, Purpose::arc, 0)) * reach.value;
     const int32_t head =
         drawn(arcs, tail, from_target_, left, reach.scale, [&](int64_t slot) { return crosses(tail, slot); });
-    walk(from_source_, tail, Purpose::walk_back, counts);
-    walk(from_target_, head, Purpose::walk_on, counts);
+    walk(from_source_, tail, Purpose::walk_back, sink);
+    walk(from_target_, head, Purpose::walk_on, sink);
   }
 
-  void walk(const Side& side, int32_t u, Purpose purpose, int64_t* counts) const {
+  template <class Sink>
+  void walk(const Side& side, int32_t u, Purpose purpose, Sink& sink) const {
     const Csr& arcs = side.backward.arcs;
     for (uint32_t step = 0; u != side.root; ++step) {
-      __atomic_fetch_add(counts + u, 1, __ATOMIC_RELAXED);
+      sink.vertex(u, purpose);
       const Vertex& to = side.vertex[u];
       const double left = uniform(random_bits(seed_, sample_, purpose, step)) * to.value;
       u = drawn(arcs, u, side, left, to.scale, [&](int64_t slot) {

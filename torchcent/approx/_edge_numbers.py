@@ -1,0 +1,49 @@
+"""Numbers of edges: both slots of an undirected edge have one, and a path adds to it once."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.graph import Graph
+
+
+class EdgeNumbers:
+    """The numbers of the edges of a graph: of a directed one those of its slots.
+
+    Attributes:
+        size: the number of edges.
+        of_slot: int64 [num_slots], the edge of each slot.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        n, m = graph.num_nodes, graph.num_slots
+        slot = torch.arange(m, device=graph.device)
+        self.of_slot, self.size = slot, m
+        if not graph.directed:
+            first = torch.minimum(slot, graph.reverse_slot)
+            self.of_slot = ((first == slot).cumsum(0) - 1)[first]
+            self.size = (m + 1) // 2
+        self._num_nodes = n
+        row = torch.repeat_interleave(graph.degree)
+        self._key = row * n + graph.col  # ascending
+
+    def add(self, counts: Tensor, vertex: Tensor, length: Tensor) -> None:
+        """Adds 1 to the count of each edge of each path (see Sampler.paths)."""
+        path = torch.repeat_interleave(length)
+        within = path[1:] == path[:-1]
+        arc = (vertex[:-1] * self._num_nodes + vertex[1:])[within].to(self._key.device)
+        edge = self.of_slot[torch.searchsorted(self._key, arc)]
+        counts += torch.bincount(edge, minlength=self.size).to(counts.device)
+
+    def of_columns(self, graph: Graph, values: Tensor) -> Tensor:
+        """The value of the edge of each input column; 0 for self-loops."""
+        return of_columns(graph, values[self.of_slot])
+
+
+def of_columns(graph: Graph, values: Tensor) -> Tensor:
+    """The value of the slot of each input column; 0 for self-loops."""
+    slot = graph.slot
+    if values.numel() == 0:
+        return values.new_zeros(slot.numel())
+    return values[slot.clamp(min=0)].masked_fill(slot < 0, 0)

@@ -1,0 +1,90 @@
+"""edge_betweenness_approx: the scores of all edges to within epsilon."""
+
+from __future__ import annotations
+
+import time
+
+import torch
+
+from torchcent.approx._approximation import approximated
+from torchcent.approx._result import Approximation
+from torchcent.check import _batch as check_batch
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder
+from torchcent.scale._group import GroupLike
+
+
+@_memory.reported
+def edge_betweenness_approx(
+    edge_index: GraphLike,
+    epsilon: float = 0.01,
+    delta: float = 0.1,
+    *,
+    method: str = "auto",
+    max_samples: int | None = None,
+    time_limit: float | None = None,
+    pivots: str = "uniform",
+    edge_weight: WeightLike = None,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    tie_tolerance: float = 0.0,
+    ties: str = "decimal",
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
+) -> Approximation:
+    r"""Approximates the betweenness of every edge to within epsilon, with probability 1 - delta.
+
+    .. math:: P\Big(\max_e \Big| \tilde b(e) - \frac{C_B(e)}{n (n - 1)} \Big| \le
+        \varepsilon\Big) \ge 1 - \delta
+
+    The guarantee holds for the scores of ``edge_betweenness(graph)``, for all edges simultaneously.
+    b(e) is the fraction of random shortest paths between random pairs of vertices that use e.
+
+    Args:
+        epsilon: maximum absolute error, in [1e-9, 1); scores lie in [0, 1].
+        method: "auto", "kadabra", "rk", "pivots" or "exact", as for :func:`betweenness_approx`.
+            The number of paths of "rk" is given by the number of edges of the longest path. The
+            number of edges takes the place of that of vertices in the bounds of the others.
+        pivots: how pivots are chosen: "uniform", "degree", "max_min".
+
+    All other arguments are those of :func:`betweenness_approx`, which alone has `top` and
+    `scaling`. On CUDA, "kadabra" and "rk" draw their paths on the host.
+
+    Returns:
+        :class:`Approximation`: scores and intervals [E], one per column of edge_index (per input
+        column of a Graph), as :func:`edge_betweenness` returns them: both columns of an undirected
+        edge have its score, self-loops have 0. ``top`` and ``plot`` are for vertices.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+
+    Drawing a path takes as long as for vertices. Memory: in addition 40 bytes per arc, and 4 MiB
+    for paths.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.edge_betweenness_approx(path, directed=False).scores
+        tensor([0.5000, 0.6667, 0.5000])
+
+    Source:
+        Riondato and Kornaropoulos 2016; Borassi and Natale 2016; Brandes and Pich 2007.
+        docs/approximation.md has the proofs.
+    """
+    begin = time.perf_counter()
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    check_batch.one_graph(
+        graph, "edge_betweenness_approx", "edge_betweenness has exact scores of each"
+    )
+    return approximated(
+        graph, "edge_betweenness", epsilon, delta, method, None, max_samples, time_limit, pivots,
+        "brandes_pich", tie_tolerance, generator, dtype, memory, progress, checkpoint, devices,
+        group, begin,
+    )  # fmt: skip

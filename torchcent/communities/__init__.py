@@ -1,0 +1,1 @@
+"""Communities by removing the edges between them."""

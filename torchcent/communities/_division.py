@@ -1,0 +1,341 @@
+"""communities_by_betweenness: Girvan and Newman's division of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from torchcent.approx._edges import edge_betweenness_approx
+from torchcent.check import _approx as check_approx
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.check._values import integer
+from torchcent.engines._driver import counts_in_float64
+from torchcent.graph import Graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.paths._betweenness import edge_betweenness
+from torchcent.runtime import _memory
+from torchcent.runtime._watch import progress_bar
+
+METHODS = ("exact", "samples")
+_EQUAL = 1e-7  # relative difference of exact scores that rounding may cause
+
+
+@dataclass(frozen=True, eq=False)
+class Communities:
+    """The division of a graph into more and more communities.
+
+    Level 0 is the connected components; each later level is the first partition with more
+    communities than the one before it.
+
+    Attributes:
+        labels: int64 [n], the community of each vertex at level `level`, numbered from 0 in the
+            order of their first vertices.
+        level: the level of the largest modularity, the first of equal ones; with num_communities
+            the last one.
+        counts: int64 [levels], the number of communities of each level.
+        modularity: float64 [levels], of the partition of the whole graph.
+        removed: int64 [2, k], the edges in the order of their removal.
+        removals: int64 [levels], the number of edges removed before each level.
+        splits: int64 [s, 2], the dendrogram from the root: the smallest vertices of two communities
+            that were one before, in the order of their separation. Backwards they are merges.
+        complete: whether all edges were removed.
+    """
+
+    labels: Tensor
+    level: int
+    counts: Tensor
+    modularity: Tensor
+    removed: Tensor
+    removals: Tensor
+    splits: Tensor
+    complete: bool
+    _graph: Graph = field(repr=False)
+
+    def at(self, level: int) -> Tensor:
+        """int64 [n]: the communities of a level; negative levels count from the last.
+
+        Example:
+            >>> import torch, torchcent
+            >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+            >>> torchcent.communities_by_betweenness(path, directed=False).at(-1).tolist()
+            [0, 1, 2, 3]
+        """
+        levels, asked = self.counts.numel(), integer(level, "level")
+        if not -levels <= asked < levels:
+            raise ValueError(f"level must be in [{-levels}, {levels}), got {asked}")
+        ends = _ends(self._graph)
+        gone = self.removed[:, : int(self.removals[asked])]
+        n = self._graph.num_nodes
+        keep = ~torch.isin(ends[0] * n + ends[1], gone[0] * n + gone[1])
+        return _labels(n, ends[:, keep])
+
+    def __repr__(self) -> str:
+        return (
+            f"Communities(n={self.labels.numel()}, communities={int(self.counts[self.level])}, "
+            f"modularity={float(self.modularity[self.level]):.4g}, level={self.level} of "
+            f"{self.counts.numel()}, removed={self.removed.shape[1]} edges, "
+            f"complete={self.complete})"
+        )
+
+
+@_memory.reported
+def communities_by_betweenness(
+    edge_index: GraphLike,
+    num_communities: int | None = None,
+    edge_weight: WeightLike = None,
+    *,
+    method: str = "exact",
+    epsilon: float = 0.01,
+    delta: float = 0.1,
+    per_round: int | float = 1,
+    max_rounds: int | None = None,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    generator: torch.Generator | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Communities:
+    r"""Finds communities by removing the edge of highest betweenness again and again.
+
+    Edges between communities carry most shortest paths. After each removal the scores of the
+    component that held the edge are computed anew, those of all others stay as they are. The
+    connected components are the communities; their quality is the modularity
+
+    .. math:: Q = \sum_c \Big( \frac{L_c}{m} - \Big(\frac{d_c}{2 m}\Big)^2 \Big)
+
+    of the given graph, where community c has :math:`L_c` of the m edges inside, and degrees that
+    sum to :math:`d_c`.
+
+    Args:
+        edge_index: int64 [2, E], or a Graph. It must be undirected: each arc has its reverse with
+            the same weight, or directed=False. Not a batch of graphs. Self-loops are dropped,
+            parallel edges are merged.
+        num_communities: stop at the first partition of at least so many; None divides on.
+        edge_weight: [E], the length of each edge for shortest paths; None counts hops. Modularity
+            counts edges.
+        method: "exact" computes exact scores. "samples" approximates them by random shortest paths
+            (:func:`edge_betweenness_approx`): the edge removed then has a score within 2 epsilon,
+            as a share of the pairs of vertices searched, of the highest, with probability
+            1 - delta in each round.
+        epsilon, delta: accuracy of "samples", for each round.
+        per_round: how many edges are removed before scores are computed again: a number, or a share
+            in (0, 1) of the edges left, at least one. 1 is the method of Girvan and Newman. More
+            are faster by about that factor, and differ: of several edges between two communities,
+            those that the first removal would have relieved or burdened are judged by old scores.
+        max_rounds: stop after so many rounds; None divides until no edges are left.
+        num_nodes: n; by default the largest id + 1.
+        directed: False adds missing reverse arcs.
+        generator: of "samples"; None uses torch's global generator.
+        memory, progress: as for :func:`edge_betweenness`.
+
+    Of edges whose exact scores are equal (to a relative difference of 1e-7), the one with the
+    smallest ends is removed. NetworkX's ``girvan_newman`` takes the first in its order of edges:
+    its partitions are the same where no scores are equal.
+
+    Returns:
+        :class:`Communities`: labels, modularity and number of communities of each level, removed
+        edges and the dendrogram.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid, or the graph is directed. Raised before any
+            computation.
+        MemoryError: `memory` is too small; the message states both amounts.
+
+    A round takes the time of :func:`edge_betweenness` of the components that lost edges, O(n m) if
+    that is the whole graph. The division of a connected graph into single vertices takes m rounds:
+    for a large graph, pass num_communities or max_rounds, and per_round.
+
+    Example:
+        >>> import torch, torchcent
+        >>> two = torch.tensor([[0, 1, 0, 3, 4, 3, 2], [1, 2, 2, 4, 5, 5, 3]])
+        >>> found = torchcent.communities_by_betweenness(two, directed=False)
+        >>> found.labels.tolist(), round(float(found.modularity.max()), 3)
+        ([0, 0, 0, 1, 1, 1], 0.357)
+        >>> found.removed[:, 0].tolist(), found.splits[0].tolist()
+        ([2, 3], [0, 3])
+
+    Source:
+        Girvan and Newman 2002, "Community structure in social and biological networks"; modularity:
+        Newman and Girvan 2004.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    check_batch.one_graph(graph, "communities_by_betweenness", "pass its graphs one by one")
+    check.undirected(graph, "communities_by_betweenness")
+    wanted = check.positive(num_communities, "num_communities")
+    if wanted is not None and wanted > graph.num_nodes:
+        raise ValueError(
+            f"num_communities must be at most {graph.num_nodes}, the number of vertices, got "
+            f"{wanted}"
+        )
+    check.choice(method, "method", METHODS)
+    epsilon, delta = check_approx.epsilon(epsilon), check_approx.share(delta, "delta")
+    share = _per_round(per_round)
+    rounds = check.positive(max_rounds, "max_rounds")
+    check.random_generator(generator)
+    check.byte_budget(memory)
+    if progress is not None:
+        check.flag(progress, "progress")
+    division, turn = _Division(graph), 0
+    total = division.left.numel()
+    with progress_bar(
+        total, "communities_by_betweenness", progress, quick=False, unit="edges"
+    ) as bar:
+        while division.left.numel() and (wanted is None or division.count < wanted):
+            if turn == rounds:
+                break
+            part = division.stale()
+            if part is not None and method == "exact":
+                division.update(_exact(part, memory))
+            elif part is not None:
+                division.update(_sampled(part, epsilon, delta, generator, memory))
+            equal = _EQUAL if method == "exact" else 0.0
+            division.remove(share(division.left.numel()), equal)
+            bar.update(total - division.left.numel() - bar.n)
+            turn += 1
+    return division.result(wanted is not None)
+
+
+def _exact(graph: Graph, memory: int | None) -> Tensor:
+    with counts_in_float64():
+        return edge_betweenness(
+            graph, normalized=False, dtype=torch.float64, memory=memory, progress=False
+        )
+
+
+def _sampled(
+    graph: Graph, epsilon: float, delta: float, generator: torch.Generator | None,
+    memory: int | None,
+) -> Tensor:  # fmt: skip
+    found = edge_betweenness_approx(
+        graph, epsilon, delta, method="kadabra", generator=generator, dtype=torch.float64,
+        memory=memory, progress=False,
+    )  # fmt: skip
+    return found.scores * (graph.num_nodes * (graph.num_nodes - 1) / 2)
+
+
+def _per_round(value: object) -> Callable[[int], int]:
+    """How many edges of those left a round removes."""
+    if isinstance(value, float):
+        part = check_approx.share(value, "per_round")
+        return lambda left: max(1, int(part * left))
+    count = integer(value, "per_round")
+    if count < 1:
+        raise ValueError(f"per_round must be at least 1, or a share in (0, 1), got {count}")
+    return lambda left: min(count, left)
+
+
+def _ends(graph: Graph) -> Tensor:
+    """int64 [2, m]: every edge once, from its smaller end, in ascending order."""
+    arcs = graph.to_edge_index()
+    return arcs[:, arcs[0] < arcs[1]]
+
+
+def _labels(num_nodes: int, ends: Tensor) -> Tensor:
+    return Graph.from_edge_index(ends, num_nodes, directed=False).components
+
+
+class _Division:
+    """The edges that are left, their scores and the communities."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._given, self._ends = graph, _ends(graph)
+        self._weight = None
+        if graph.weight is not None:
+            arcs = graph.to_edge_index()
+            self._weight = graph.weight[arcs[0] < arcs[1]]
+        self._score = torch.zeros(self._ends.shape[1], dtype=torch.float64, device=graph.device)
+        self.left = torch.arange(self._ends.shape[1], device=graph.device)
+        self._label = graph.components
+        self.count = int(self._label.max()) + 1 if graph.num_nodes else 0
+        self._removed: list[Tensor] = []
+        self._splits: list[tuple[int, int]] = []
+        self._levels: list[tuple[int, float, int]] = []
+        self._stale, self._part = self.left, self._graph_of(self.left)[0]
+        self._note()
+
+    def _graph_of(self, edges: Tensor, vertices: Tensor | None = None) -> tuple[Graph, Tensor]:
+        """The graph of these edges and the vertices that it has, ascending."""
+        ends = self._ends[:, edges]
+        vertices = torch.unique(ends) if vertices is None else vertices
+        weight = None if self._weight is None else self._weight[edges]
+        arcs = torch.searchsorted(vertices, ends)
+        return Graph.from_edge_index(arcs, vertices.numel(), False, weight), vertices
+
+    def stale(self) -> Graph | None:
+        """The graph whose scores have to be computed; None if it has no edges."""
+        return self._part if self._stale.numel() else None
+
+    def update(self, scores: Tensor) -> None:
+        """Sets the scores of that graph, one per column."""
+        self._score[self._stale] = scores
+
+    def remove(self, count: int, equal: float) -> None:
+        """Removes the edges of the highest scores; of equal ones those with the smallest ends."""
+        score = self._score[self.left]
+        if equal:
+            score = (score / (score.max() * equal).clamp(min=1e-300)).round_()
+        order = torch.argsort(score, descending=True, stable=True)[:count]
+        gone = self.left[order]
+        kept = torch.ones_like(self.left, dtype=torch.bool)
+        kept[order] = False
+        self.left = self.left[kept]
+        self._removed.append(gone)
+        touched = torch.zeros(self.count, dtype=torch.bool, device=gone.device)
+        touched[self._label[self._ends[0, gone]]] = True
+        vertices = torch.nonzero(touched[self._label]).flatten()
+        self._stale = self.left[touched[self._label[self._ends[0, self.left]]]]
+        self._part, _ = self._graph_of(self._stale, vertices)
+        self._split(vertices, self._part.components, int(touched.sum()))
+
+    def _split(self, vertices: Tensor, part: Tensor, before: int) -> None:
+        """Gives the parts of communities labels of their own; the first part keeps the label."""
+        parts = int(part.max()) + 1
+        if parts == before:
+            return
+        first = torch.full((parts,), vertices.numel(), device=part.device)
+        first.scatter_reduce_(0, part, torch.arange(part.numel(), device=part.device), "amin")
+        smallest = vertices[first]
+        own = self._label[smallest].tolist()
+        stays: dict[int, int] = {}
+        for i, vertex in enumerate(smallest.tolist()):  # ascending
+            if own[i] in stays:
+                self._splits.append((stays[own[i]], vertex))
+                own[i], self.count = self.count, self.count + 1
+            else:
+                stays[own[i]] = vertex
+        self._label = self._label.clone()
+        self._label[vertices] = torch.tensor(own, device=part.device)[part]
+        self._note()
+
+    def _note(self) -> None:
+        """Adds a level."""
+        removed = self._ends.shape[1] - self.left.numel()
+        self._levels.append((self.count, self._modularity(), removed))
+
+    def _modularity(self) -> float:
+        edges = self._ends.shape[1]
+        if edges == 0:
+            return 0.0
+        one, other = self._label[self._ends]
+        within = (one == other).sum().double() / edges
+        degree = torch.bincount(self._label, self._given.degree.double(), self.count)
+        return float(within - ((degree / (2 * edges)) ** 2).sum())
+
+    def result(self, last: bool) -> Communities:
+        device = self._ends.device
+        counts, modularity, removals = zip(*self._levels, strict=True)
+        quality = torch.tensor(modularity, dtype=torch.float64, device=device)
+        level = len(counts) - 1 if last else int((quality >= quality.max() - 1e-12).long().argmax())
+        none = self.left[:0]
+        removed = self._ends[:, torch.cat(self._removed) if self._removed else none]
+        found = Communities(
+            none, level, torch.tensor(counts, device=device), quality, removed,
+            torch.tensor(removals, device=device),
+            torch.tensor(self._splits, dtype=torch.int64, device=device).reshape(-1, 2),
+            self.left.numel() == 0, self._given,
+        )  # fmt: skip
+        return replace(found, labels=found.at(level))

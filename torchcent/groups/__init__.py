@@ -1,0 +1,1 @@
+"""Measures of groups of vertices: betweenness, closeness, degree, and prominent groups."""

@@ -1,0 +1,234 @@
+"""group_betweenness: the paths through a group of vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.check import _groups as check_groups
+from torchcent.check import _weights as check_weights
+from torchcent.engines import _resolution
+from torchcent.graph import Graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.groups import _dependency, _rows, _shares
+from torchcent.runtime import _memory
+from torchcent.runtime._watch import progress_bar
+
+_ROOM = 2**24  # numbers that are kept for runs with weights
+
+
+@_memory.reported
+def group_betweenness(
+    edge_index: GraphLike,
+    group: Tensor | Iterable[Any],
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    endpoints: bool = False,
+    tie_tolerance: float = 0.0,
+    ties: str = "decimal",
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> Tensor:
+    r"""Group betweenness: the share of shortest paths that pass through a group of vertices.
+
+    .. math:: C_B(C) = \sum_{s, t \notin C} \sigma_{st}(C) / \sigma_{st}
+
+    where :math:`\sigma_{st}(C)` is the number of shortest paths from s to t that contain at least
+    one vertex of C. Values equal those of NetworkX's ``group_betweenness_centrality``, except in
+    directed graphs that are not strongly connected, where NetworkX departs from this formula.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged. Not a batch of graphs.
+        group: the vertices of the group: a tensor [k] or another collection of distinct ids. A list
+            of groups, which may differ in size and overlap, or a tensor [g, k], gives the score of
+            each; the searches are shared.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
+            arcs the smallest weight counts.
+        num_nodes: n; by default the largest id + 1.
+        directed: None uses the arcs as given (for a Graph, its own setting). False adds missing
+            reverse arcs and halves raw scores.
+        normalized: divide by the number of ordered pairs outside of the group,
+            (n - c)(n - c - 1) for a group of c vertices.
+        endpoints: also count paths that begin or end in the group, all of them. They are divided by
+            the same number, as in NetworkX, so that normalised scores may exceed 1.
+        tie_tolerance, ties: as for :func:`betweenness`.
+        dtype: of the result; None uses torch.get_default_dtype(). Computed in float64.
+        memory: bytes that may be used; None allows half of the free memory.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
+
+    Returns:
+        Tensor without dimensions, or [g] for g groups. Without endpoints, the score is 0 if fewer
+        than two vertices are outside of the group.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: `memory` is too small; the message states both amounts.
+
+    O(n m) time for all groups together, as for :func:`betweenness` but with one search at a time,
+    and O(n c^2) for a group of c vertices; k + 1 times the searches, for k vertices in groups, if
+    the lengths of paths are rounded (weights such as 1/3, docs/weights.md) or with tie_tolerance.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
+        >>> torchcent.group_betweenness(path, [1, 3], directed=False, normalized=False)
+        tensor(3.)
+        >>> torchcent.group_betweenness(path, [[1, 3], [2], [0, 1]], directed=False)
+        tensor([1.0000, 0.6667, 0.0000])
+
+    Source:
+        Everett and Borgatti 1999, "The centrality of groups and classes"; the decomposition of
+        paths by members: Puzis, Elovici and Dolev 2007. docs/groups.md has the formulas.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    check_batch.one_graph(graph, "group_betweenness", "pass its graphs one by one")
+    groups, single = check_groups.groups(group, graph)
+    check.flag(normalized, "normalized")
+    check.flag(endpoints, "endpoints")
+    tolerance = check_weights.tie_tolerance(tie_tolerance)
+    result, budget = check.float_dtype(dtype), check.byte_budget(memory)
+    if progress is not None:
+        check.flag(progress, "progress")
+    if graph.is_weighted:
+        _resolution.check(graph)
+    sums = _compiled if _dependency.is_compiled(graph) else _on_tensors
+    score = sums(graph, groups, tolerance, budget, progress)
+    if endpoints:
+        score += _ends(graph, groups, budget)
+    outside = score.new_tensor([graph.num_nodes - each.numel() for each in groups])
+    if normalized:
+        score = score / (outside * (outside - 1)).clamp(min=1)
+    elif not graph.directed:
+        score = score / 2
+    return (score[0] if single else score).to(result)
+
+
+def _compiled(
+    graph: Graph, groups: list[Tensor], tie_tolerance: float, memory: int | None,
+    progress: bool | None,
+) -> Tensor:  # fmt: skip
+    """Sums over ordered pairs outside of each group."""
+    members = torch.unique(torch.cat(groups))
+    places = [torch.searchsorted(members, group) for group in groups]
+    largest = max(group.numel() for group in groups)
+    rows = None
+    if graph.scale.exact and tie_tolerance == 0:
+        rows = _rows.Rows.of(graph, members, memory)
+        if (quick := _by_weights(graph, rows, places, memory, progress)) is not None:
+            return quick
+    total = torch.zeros(len(groups), dtype=torch.float64, device=graph.device)
+    with progress_bar(graph.num_nodes, "group_betweenness", progress, quick=False) as bar:
+        for part in _dependency.batches(graph, members, rows, largest, tie_tolerance, memory):
+            for number, at in enumerate(places):
+                outside = ~torch.isin(part.source, members[at])
+                first, before = _first(part.between(at))
+                through = (first * part.delta[:, at]).sum(1) - before
+                total[number] += through[outside].sum()
+            bar.update(part.source.numel())
+    return total
+
+
+def _by_weights(
+    graph: Graph, rows: _rows.Rows, places: list[Tensor], memory: int | None, progress: bool | None
+) -> Tensor | None:
+    """The same by runs that weight their sources; None if those would take longer.
+
+    One run has the dependencies of all sources on all members. Of these, f(y) counts: a run for
+    each member takes away the rest, from the sources for which there is any.
+    """
+    n = graph.num_nodes
+    room = n * sum(at.numel() for at in places)
+    if room > _ROOM:
+        return None
+    rest, before = [], []
+    for at in places:
+        parts = [
+            _first(rows.between(source)(at))
+            for source in torch.arange(n, device=graph.device).split(_dependency.fit(at.numel()))
+        ]
+        left = 1 - torch.cat([first for first, _ in parts]).clamp(0, 1)
+        ends = torch.cat([count for _, count in parts])
+        inside = rows.members[at]
+        left[inside], ends[inside] = 1.0, 0.0
+        rest.append(left)
+        before.append(ends.sum())
+    searches = n + sum(int(torch.count_nonzero(left)) for left in rest)
+    if searches > n * _dependency.searches_for_one(graph, memory):
+        return None
+    found = torch.stack(before).neg()
+    with progress_bar(searches, "group_betweenness", progress, quick=False) as bar:
+        whole = _dependency.weighted(graph, None, memory)[rows.members]
+        bar.update(n)
+        for number, (at, left) in enumerate(zip(places, rest, strict=True)):
+            for place, weight in zip(at, left.T, strict=True):
+                lost = _dependency.weighted(graph, weight.contiguous(), memory)
+                found[number] += whole[place] - lost[rows.members[place]]
+                bar.update(int(torch.count_nonzero(weight)))
+    return found.clamp_(min=0)
+
+
+def _first(p: Tensor) -> tuple[Tensor, Tensor]:
+    """Of [b, k, k], the shares of paths to y that pass through x: those that have no other member,
+    [b, k], and what they lack to 1, summed over y.
+
+    f(y) = 1 - sum over x of f(x) p(x, y). Sorted by the number of members before them, p is
+    triangular.
+    """
+    order = (p > 0).sum(1).argsort(stable=True)
+    rows = order[:, :, None].expand_as(p)
+    p = p.gather(1, rows).gather(2, rows.mT)
+    identity = torch.eye(p.shape[-1], dtype=p.dtype, device=p.device)
+    ones = torch.ones(*order.shape, 1, dtype=p.dtype, device=p.device)
+    f = torch.linalg.solve_triangular((p + identity).mT, ones, upper=False, unitriangular=True)
+    before = (p.mT @ f).sum((1, 2))
+    return torch.zeros_like(f[..., 0]).scatter_(1, order, f[..., 0]), before
+
+
+def _on_tensors(
+    graph: Graph, groups: list[Tensor], tie_tolerance: float, memory: int | None,
+    progress: bool | None,
+) -> Tensor:  # fmt: skip
+    """The same without compiled searches."""
+    total = torch.zeros(len(groups), dtype=torch.float64, device=graph.device)
+    inside = torch.zeros((len(groups), graph.num_nodes), dtype=torch.bool, device=graph.device)
+    for number, group in enumerate(groups):
+        inside[number, group] = True
+    source = torch.arange(graph.num_nodes, device=graph.device)
+    with progress_bar(source.numel(), "group_betweenness", progress, quick=False) as bar:
+        for part in _shares.batches(graph, source, memory, tie_tolerance):
+            begins = part.vertex[: part.lanes][part.lane]
+            for number, member in enumerate(inside):
+                counts = ~(member[part.vertex] | member[begins])
+                total[number] += part.blocked(member)[counts].sum()
+            bar.update(part.lanes)
+    return total
+
+
+def _ends(graph: Graph, groups: list[Tensor], memory: int | None) -> Tensor:
+    """The ordered pairs that begin or end in each group and are connected by a path."""
+    members = torch.unique(torch.cat(groups))
+    reached, reaching, within = [], [], []
+    for part in members.split(_shares.lanes_that_fit(graph, memory)):
+        on = _shares.reached(graph, part)
+        reached.append(on.sum(1) - 1)
+        within.append(on[:, members])
+        reaching.append(_shares.reached(graph, part, backward=True).sum(1) - 1)
+    either, inner = torch.cat(reached) + torch.cat(reaching), torch.cat(within)
+    found = []
+    for group in groups:
+        at = torch.searchsorted(members, group)
+        found.append(either[at].sum() - (inner[at][:, at].sum() - at.numel()))
+    return torch.stack(found).double()
