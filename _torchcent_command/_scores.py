@@ -44,6 +44,7 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
         help="decimal weights are the numbers as written (the default), or the float64 numbers "
         "next to them, as in NetworkX",
     )  # fmt: skip
+    _cutoff_option(parser)
     _reduce_option(parser)
     _pivot_options(parser)
     parser.add_argument(
@@ -66,6 +67,15 @@ def _reduce_option(parser: argparse.ArgumentParser) -> None:
 
 def _reductions(text: str) -> str | list[str]:
     return text if text in ("auto", "none") else text.split(",")
+
+
+def _lengths(text: str) -> float | list[float]:
+    """Parses ``2`` or ``2,3,4``."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not LENGTH or LENGTH,LENGTH") from None
+    return found if len(found) > 1 else found[0]
 
 
 def _accuracy(text: str) -> tuple[float, float]:
@@ -114,8 +124,9 @@ def _percolation_options(parser: argparse.ArgumentParser) -> None:
 
 def _cutoff_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--cutoff", type=float, metavar="LENGTH", help="count only pairs at most so far apart"
-    )
+        "--cutoff", type=_lengths, metavar="LENGTH[,...]",
+        help="count only pairs at most so far apart; with several, scores for each",
+    )  # fmt: skip
 
 
 def _outgoing_option(parser: argparse.ArgumentParser) -> None:

@@ -63,6 +63,8 @@ SUITES = [
     "test_chains",
     "test_twins",
     "test_cutoff",
+    "test_path_cutoff",
+    "test_variants",
     "test_overflow",
     "test_bits",
     "test_distances",

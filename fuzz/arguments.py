@@ -68,6 +68,7 @@ def targets() -> dict[str, Target]:
         "group_closeness": {"group": torch.tensor([1, 3])},
         "group_degree": {"group": torch.tensor([1, 3])},
         "prominent_group": {"k": 2},
+        "betweenness_variant": {"variant": "linear"},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
     }
     undirected = [

@@ -72,9 +72,11 @@ def test_against_all_distances(shape, engine, directed):
     graph = Graph.from_edge_index(edge_index(arcs), n, directed, length)
     some = torch.tensor([0, n // 2, n - 1])
     rows = distances(n, arcs, weights, directed)
-    for cutoff in (0, 1, 2, 2.5, 5, 1000, math.inf):
+    cutoffs, columns = (0, 1, 2, 2.5, 5, 1000, math.inf), []
+    for cutoff in cutoffs:
         wanted = expected(rows, cutoff)
         options = {"cutoff": cutoff, "engine": engine, "dtype": F64}
+        columns.append(wanted)
         for measure, scores in zip((torchcent.closeness, torchcent.harmonic), wanted, strict=True):
             scores = torch.tensor(scores, dtype=F64)
             torch.testing.assert_close(measure(graph, **options).cpu(), scores)
@@ -83,6 +85,26 @@ def test_against_all_distances(shape, engine, directed):
             every = torch.arange(n)  # as pivots: all of them are exact
             pivots = measure(graph, sources=every, **options).cpu()
             torch.testing.assert_close(pivots, scores)
+    for place, measure in enumerate((torchcent.closeness, torchcent.harmonic)):
+        scores = torch.tensor([wanted[place] for wanted in columns], dtype=F64).T
+        options = {"cutoff": torch.tensor(cutoffs), "engine": engine, "dtype": F64}
+        torch.testing.assert_close(measure(graph, **options).cpu(), scores)
+        found = measure(graph, vertices=some, **options).cpu()
+        torch.testing.assert_close(found, scores[some])
+
+
+def test_several_from_the_same_pivots(tmp_path):
+    graph = Graph.from_edge_index(edge_index(random_graph(150, 300, seed=3)), directed=False)
+    options = {"sources": 9, "cutoff": [3, 2], "checkpoint": tmp_path}
+    found, again = (
+        torchcent.harmonic(graph, generator=torch.Generator().manual_seed(4), **options)
+        for _ in range(2)
+    )
+    assert torch.equal(found, again)
+    for column, cutoff in zip(found.unbind(1), options["cutoff"], strict=True):
+        chance = torch.Generator().manual_seed(4)
+        one = torchcent.harmonic(graph, sources=9, generator=chance, cutoff=cutoff)
+        assert torch.equal(column, one)
 
 
 def test_no_cutoff_gives_the_same_bits():

@@ -116,7 +116,7 @@ STATES = torch.linspace(0, 1, 5, device=DEVICE)
 #: measure -> its options, of tensors too
 OPTIONS: dict[str, dict[str, object]] = {
     "betweenness": {"endpoints": True, "sources": torch.tensor([0, 2], device=DEVICE)},
-    "stress": {"targets": torch.tensor([1], device=DEVICE)},
+    "stress": {"targets": torch.tensor([1], device=DEVICE), "cutoff": 2.0},
     "percolation": {"states": STATES},
     "closeness": {"cutoff": 2.0, "wf_improved": False},
     "harmonic": {"normalized": True},

@@ -45,6 +45,17 @@ def samples() -> dict[str, list[tuple]]:
         *(torch.tensor(x, dtype=torch.int32) for x in ([1, 2, 0, 2, 0, 1], [0, 1, 0, 2, 1, 2])),
         torch.tensor([[0, 1], [0, 2], [1, 2]], dtype=torch.int32),
     )
+    ranked = [  # all pairs, of one graph
+        (
+            *(rowptr, col, weight, *unit),
+            *(torch.tensor([0, 15]), torch.full((1,), 4.0, dtype=F64)),
+        )
+        for weight in (torch.empty(0, dtype=F64), torch.ones_like(col, dtype=F64))
+        for unit in ((torch.ones(1, dtype=F64),), ())
+    ]
+    listed = [  # a search from each vertex reaches that vertex at least: rows of 15 have room
+        (*own, torch.arange(col.numel())) for own in ranked if len(own) == 6
+    ]
     counted = [
         (
             *(rowptr, col, colptr, row),
@@ -76,6 +87,10 @@ def samples() -> dict[str, list[tuple]]:
         weighted.setdefault("weighted_sample_paths", []).append(drawn)
         drawn = (*drawn[:10], torch.zeros(40, dtype=torch.int64), *drawn[11:])
         weighted.setdefault("weighted_draw_paths", []).append(drawn)
+        for *begun, scores, control, measure, _, rung, threads in counted:
+            within = (torch.zeros(2, scores.numel(), dtype=F64), control, measure, rung, threads)
+            arguments = (*graph, *begun[4:], *within, 0.0, torch.tensor([1, 3], dtype=dtype))
+            weighted.setdefault("weighted_dependency_within", []).append(arguments)
         for plan in counted:
             name, arguments = "weighted_dependency", (*graph, *plan[4:-3], 1, *plan[-2:], 0.0)
             weighted.setdefault(name, []).append(arguments)
@@ -211,6 +226,7 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, col, rowptr, col, both, torch.zeros(rowptr.numel() - 1, dtype=torch.int64))
             for both in (False, True)
         ],
+        "triangles": [(both_ptr, both, torch.zeros(both_ptr.numel() - 1, dtype=torch.int64), 2)],
         "length_order": [
             (
                 *(rowptr, col, torch.ones_like(col, dtype=F64), torch.rand(k, 15, dtype=F64)),
@@ -220,6 +236,26 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "divide": [
             (*divided, torch.zeros(3, dtype=F64), 0.5, True, torch.zeros(4, dtype=torch.int64), 2)
+        ],
+        "pair_matrices": [
+            (
+                *own,
+                *(torch.zeros(1, 16, 16, dtype=kind), none.new_zeros(1, 16, 16, room)),
+                *(-1.0, -2.0, torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for own, kind, room in zip(listed, (torch.int8, torch.float32), (0, 3), strict=True)
+        ],
+        "pair_counts": [
+            (*own, none.new_zeros(15), torch.zeros(4, dtype=torch.int64), 2)
+            for own in ranked
+            if len(own) == 5
+        ],
+        "pair_list": [
+            (
+                *(*own, 15 * torch.arange(15), none.new_zeros(2, 225), none.new_zeros(225)),
+                *(none.new_zeros(225, 2), torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for own in listed
         ],
         "clusters": [(both_ptr, both, 4), (none.new_zeros(1), col[:0], 4)],
         "distance_sums": searches(
@@ -249,6 +285,11 @@ def samples() -> dict[str, list[tuple]]:
             )
         ],
         "path_dependency": counted,
+        "path_dependency_within": [
+            (*begun, torch.zeros(2, scores.numel(), dtype=F64), *plan, torch.tensor([1, 3]))
+            for *begun, scores, control, measure, engine, rung, threads in counted
+            for plan in [(control, measure, engine, rung, threads)]
+        ],
         "chain_dependency": [
             (
                 *ops.chains(both_ptr, both, None, 4)[:8],

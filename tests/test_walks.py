@@ -229,7 +229,33 @@ def test_triangles_and_clustering(seed, directed, weighted, monkeypatch):
         number = torchcent.triangles(graph)
         assert number.dtype == torch.int64
         close(number, nx.triangles(there))
+        tensors = _local._sums(_local._oriented(graph.unweighted()))  # as on devices without kernel
+        close(number, tensors.tolist())
         close(number, np.diag(np.linalg.matrix_power(arcs.astype(int), 3)) / 2)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 300))
+@settings(max_examples=30, deadline=None)
+def test_triangles_of_hubs(seed, m):
+    """Ends drawn by squares, so that degrees differ."""
+    draw = np.random.default_rng(seed)
+    ends = (draw.random((2, m)) ** 2 * 40).astype(np.int64)
+    matrix = np.zeros((40, 40), int)
+    matrix[ends[0], ends[1]] = 1
+    matrix = (matrix | matrix.T) & ~np.eye(40, dtype=int)
+    found = torchcent.triangles(torch.from_numpy(ends).to(DEVICE), num_nodes=40, directed=False)
+    close(found, np.diag(np.linalg.matrix_power(matrix, 3)) // 2)
+
+
+def test_clustering_of_a_hub_of_many_neighbours():
+    """A wheel, whose pairs of spokes are no float32 number."""
+    n = 19999
+    rim = torch.arange(n, device=DEVICE)
+    wheel = torch.cat(
+        [torch.stack([rim, (rim + 1) % n]), torch.stack([rim, torch.full_like(rim, n)])], 1
+    )
+    found = torchcent.clustering_coefficient(wheel, directed=False, dtype=F64)
+    assert float(found[n]) == pytest.approx(2 / (n - 1), rel=1e-14)
 
 
 def peeled(matrix):

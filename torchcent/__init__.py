@@ -58,12 +58,20 @@ try:
     from torchcent.io import EdgeList, read, write
     from torchcent.multisearch import Visitor, include_path, multi_search
     from torchcent.pairs._closure import Closure, reachable, transitive_closure
+    from torchcent.pairs._encoding import (
+        ShortestPathEncoding,
+        ShortestPathPairs,
+        shortest_path_encoding,
+        shortest_path_pairs,
+    )
     from torchcent.pairs._lengths import shortest_path_lengths
     from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
     from torchcent.paths._percolation import percolation
+    from torchcent.paths._variants import betweenness_variant
     from torchcent.runtime._config import __version__, show_config
     from torchcent.walks._local import clustering_coefficient, core_number, degree, triangles
     from torchcent.walks._pagerank import pagerank
+    from torchcent.walks._returns import random_walk_encoding
     from torchcent.walks._spectral import Hits, eigenvector, hits, katz
     from torchcent.walks._subgraph import communicability, subgraph_centrality
 finally:
@@ -85,6 +93,8 @@ __all__ = [
     "Plan",
     "ProminentGroup",
     "Prune",
+    "ShortestPathEncoding",
+    "ShortestPathPairs",
     "SplitJoin",
     "Top",
     "Visitor",
@@ -93,6 +103,7 @@ __all__ = [
     "betweenness",
     "betweenness_adaptive",
     "betweenness_approx",
+    "betweenness_variant",
     "center",
     "centralization",
     "closeness",
@@ -136,10 +147,13 @@ __all__ = [
     "periphery",
     "prominent_group",
     "radius",
+    "random_walk_encoding",
     "reachable",
     "read",
     "set_attributes",
+    "shortest_path_encoding",
     "shortest_path_lengths",
+    "shortest_path_pairs",
     "show_config",
     "stress",
     "subgraph_centrality",

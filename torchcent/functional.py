@@ -163,12 +163,13 @@ def betweenness(
     endpoints: bool = False,
     sources: Tensor | None = None,
     targets: Tensor | None = None,
+    cutoff: float | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
 ) -> Tensor:
     """:func:`torchcent.betweenness` inside a model, like :func:`node_features`.
 
-    `sources` and `targets` are tensors of vertices.
+    `sources` and `targets` are tensors of vertices; there is one cutoff at most.
 
     Returns:
         Tensor [n].
@@ -183,6 +184,7 @@ def betweenness(
     return _vertex_scores(
         "betweenness", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
         normalized=normalized, endpoints=endpoints, sources=sources, targets=targets,
+        cutoff=cutoff,
     )  # fmt: skip
 
 
@@ -196,13 +198,14 @@ def stress(
     normalized: bool = False,
     sources: Tensor | None = None,
     targets: Tensor | None = None,
+    cutoff: float | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
 ) -> Tensor:
     """:func:`torchcent.stress` inside a model, like :func:`betweenness`."""
     return _vertex_scores(
         "stress", edge_index, edge_weight, num_nodes, batch, directed, dtype, engine,
-        normalized=normalized, sources=sources, targets=targets,
+        normalized=normalized, sources=sources, targets=targets, cutoff=cutoff,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""PyTorch Geometric transforms: centralities and clusters as vertex and edge features."""
+"""PyTorch Geometric transforms: centralities, clusters and encodings of vertices and pairs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
+from torchcent.check import _encodings as check_encodings
+from torchcent.check._values import integer
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
 from torchcent.engines._measures import plain_features
 from torchcent.gnn import _stores
 from torchcent.gnn._features import node_features
+from torchcent.pairs._encoding import shortest_path_encoding, shortest_path_pairs
 from torchcent.paths._betweenness import edge_betweenness
+from torchcent.walks._returns import random_walk_encoding
 
 try:
     from torch_geometric.data.datapipes import functional_transform
@@ -26,7 +30,13 @@ except ImportError as error:
         "torchcent.transforms needs torch_geometric: pip install torchcent[pyg]"
     ) from error
 
-__all__ = ["AddCentrality", "AddClusters", "AddEdgeCentrality"]
+__all__ = [
+    "AddCentrality",
+    "AddClusters",
+    "AddEdgeCentrality",
+    "AddRandomWalkEncoding",
+    "AddShortestPathEncoding",
+]
 
 EdgeTypes = Sequence[tuple[str, str, str]]
 
@@ -252,3 +262,150 @@ class AddClusters(_OfGraphs):
 
     def __repr__(self) -> str:
         return self._shown("attr_name", "inflation")
+
+
+@functional_transform("add_shortest_path_encoding")
+class AddShortestPathEncoding(_OfGraphs):
+    """Adds the distances of pairs of vertices (functional name: ``add_shortest_path_encoding``).
+
+    Args:
+        attr_name: attribute for the distances: [P], one per pair, beside the pairs as
+            ``{attr_name}_index``, int64 [2, P]; with dense=True [G, N, N].
+        cutoff: pairs farther apart are left out, or count as unreachable.
+        dense: add padded matrices instead, as :func:`torchcent.shortest_path_encoding`. Those of
+            several graphs can be put into one Batch if `max_nodes` gives all the same shape.
+        max_nodes, unreachable, padding: with dense=True, as in
+            :func:`torchcent.shortest_path_encoding`.
+        weight: edge attribute that holds the *lengths* of edges; None counts hops.
+        directed: None uses the arcs of edge_index, False adds missing reverse arcs.
+        dtype: of the distances: torch.int8, int16, int32, int64, float32 or float64. None uses
+            int64, with weights torch.get_default_dtype(), so that all graphs have the same.
+        progress: as for :class:`AddCentrality`.
+
+    Pairs are those of :func:`torchcent.shortest_path_pairs`, each vertex with itself among them.
+    When data objects are put into a Batch, PyTorch Geometric adds offsets to the pairs as it does
+    to ``edge_index``. For a Batch, rows of matrices are the graphs, their vertices in ascending
+    order; ``to_data_list`` splits both forms. The edges along the paths are not stored, because
+    numbers of edges get no offsets: :func:`torchcent.shortest_path_encoding` returns them for a
+    batch. A HeteroData is refused.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from torchcent.transforms import AddShortestPathEncoding
+        >>> path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
+        >>> found = AddShortestPathEncoding(cutoff=1)(path)
+        >>> found.spd_index
+        tensor([[0, 0, 1, 1, 1, 2, 2],
+                [0, 1, 0, 1, 2, 1, 2]])
+        >>> found.spd
+        tensor([0, 1, 1, 0, 1, 1, 0])
+        >>> AddShortestPathEncoding(dense=True, max_nodes=4)(path).spd
+        tensor([[[ 0,  1,  2, -1],
+                 [ 1,  0,  1, -1],
+                 [ 2,  1,  0, -1],
+                 [-1, -1, -1, -1]]])
+    """
+
+    def __init__(
+        self,
+        attr_name: str = "spd",
+        cutoff: float | None = None,
+        dense: bool = False,
+        max_nodes: int | None = None,
+        weight: str | None = None,
+        *,
+        unreachable: float = -1,
+        padding: float = -1,
+        directed: bool | None = None,
+        dtype: torch.dtype | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        super().__init__(weight, directed, None, progress)
+        self.attr_name = check_data.pair_attribute(attr_name)
+        check_encodings.cutoff(cutoff)
+        self.cutoff, self.dense = cutoff, check.flag(dense, "dense")
+        self.max_nodes = check.positive(max_nodes, "max_nodes")
+        self.unreachable, self.padding, self.dtype = unreachable, padding, dtype
+        if not dense and (max_nodes is not None or unreachable != -1 or padding != -1):
+            raise ValueError("max_nodes, unreachable and padding are for dense=True")
+
+    def forward(self, data: Any) -> Any:
+        if hasattr(data, "edge_types"):
+            raise TypeError("data must be a torch_geometric Data or Batch, got a HeteroData")
+        graph = _stores.graph_of(data, None, self.weight)
+        dtype = torch.int64 if self.dtype is None and self.weight is None else self.dtype
+        options = {**graph.arguments(), **self._options(), "cutoff": self.cutoff, "dtype": dtype}
+        if graph.place is None and isinstance(data.get("ptr"), torch.Tensor):
+            # Unlike batch, it counts empty graphs at the end.
+            options |= {"batch": None, "ptr": data["ptr"].to(graph.edge_index.device)}
+        if self.dense:
+            dense = shortest_path_encoding(
+                **options, max_nodes=self.max_nodes, unreachable=self.unreachable,
+                padding=self.padding,
+            )  # fmt: skip
+            _stores.give_graphs(data, dense.distance, self.attr_name)
+            return data
+        found = shortest_path_pairs(**options)
+        _stores.give_pairs(data, graph, found.pairs, found.distance, self.attr_name)
+        return data
+
+    def __repr__(self) -> str:
+        dense = ("max_nodes", "unreachable", "padding") if self.dense else ()
+        return self._shown("attr_name", "cutoff", "dense", *dense, "dtype")
+
+
+@functional_transform("add_random_walk_encoding")
+class AddRandomWalkEncoding(_OfGraphs):
+    """Adds the return probabilities of random walks (functional name:
+    ``add_random_walk_encoding``).
+
+    Args:
+        walk_length: number of steps, and of columns.
+        attr_name: attribute for the encoding, [n, walk_length]; None appends it to ``data.x``, in
+            its dtype and on its device (or creates ``data.x``).
+        weight: edge attribute that holds the *strengths* of edges, such as "edge_weight"; None
+            uses 1 for all edges.
+        directed: None uses the arcs of edge_index, False adds missing reverse arcs.
+        edge_types: as for :class:`AddCentrality`, also for batches and HeteroData.
+
+    Values are those of :func:`torchcent.random_walk_encoding`. All graphs of a Batch are computed
+    at once.
+
+    Example:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> from torchcent.transforms import AddRandomWalkEncoding
+        >>> path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3)
+        >>> AddRandomWalkEncoding(4)(path).random_walk
+        tensor([[0.0000, 0.5000, 0.0000, 0.5000],
+                [0.0000, 1.0000, 0.0000, 1.0000],
+                [0.0000, 0.5000, 0.0000, 0.5000]])
+    """
+
+    def __init__(
+        self,
+        walk_length: int,
+        attr_name: str | None = "random_walk",
+        weight: str | None = None,
+        *,
+        directed: bool | None = None,
+        edge_types: EdgeTypes | None = None,
+    ) -> None:
+        super().__init__(weight, directed, edge_types, None)
+        length = check.positive(integer(walk_length, "walk_length"), "walk_length")
+        assert length is not None
+        self.walk_length = length
+        self.attr_name = check_data.node_attribute(attr_name)
+
+    def forward(self, data: Any) -> Any:
+        graph = _stores.graph_of(data, self.edge_types, self.weight)
+        found = random_walk_encoding(
+            **graph.arguments(), walk_length=self.walk_length, directed=self.directed,
+            dtype=torch.float64,
+        )  # fmt: skip
+        _stores.give_nodes(data, graph, found, self.attr_name)
+        return data
+
+    def __repr__(self) -> str:
+        return self._shown("walk_length", "attr_name")

@@ -108,6 +108,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "int threads) -> ()");
   // int64 [n]: core numbers, by degrees of the arcs of the first CSR, or of both.
   m.def("core_numbers(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, bool both, Tensor(a!) core) -> ()");
+  // int64 [n], 0 on entry: the triangles of each vertex of a symmetric graph.
+  m.def("triangles(Tensor rowptr, Tensor col, Tensor(a!) count, int threads) -> ()");
   // Removes the edges of highest betweenness until a component falls apart (paths/cpu/divide.cpp).
   m.def(
       "divide(Tensor begin, Tensor(a!) end, Tensor(b!) col, Tensor(c!) edge, Tensor ends, Tensor(d!) score, "
@@ -128,6 +130,18 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance, "
       "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None) -> Tensor");
+  // The same on the CPU within limits, in ascending order, of which each has scores of its own: [limits, n] or
+  // [limits, slots]. Only targets at most so far from the source count. Hops are int64; lengths have the type of the
+  // weights, and int32 ones are below 2^31 - 1. By weights, the engine is dijkstra.
+  m.def(
+      "path_dependency_within(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
+      "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
+      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, Tensor limits) -> Tensor");
+  m.def(
+      "weighted_dependency_within(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, "
+      "Tensor back_weight, Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, "
+      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int rung, int threads, "
+      "float tie_tolerance, Tensor limits) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
   // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.
   // CUDA has searches from one source at a time only, and needs `loops`.
@@ -155,6 +169,20 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "Tensor target, "
       "Tensor(a!) betweenness, Tensor(b!) stress, Tensor(c!) edges, Tensor(d!) distances, Tensor(e!) levels, "
       "Tensor(f!) overflow, Tensor(g!) control, bool endpoints, float tie_tolerance, int threads) -> ()");
+  // Pairs of vertices of each graph of a batch (tiny/cpu/pairs.cpp), at most limit[graph] apart. weight is float64, or
+  // empty for hops; distances are divided by unit[graph]. Matrices are [graphs, width, width] of any common dtype, and
+  // paths [graphs, width, width, room], or empty: edge[slot] of the first arcs of a shortest path, -1 behind its end.
+  // Lists have the pairs of each vertex from begin[vertex] on: index [2, pairs], out [pairs], paths [pairs, room]. All
+  // return [1], the most arcs of a path.
+  m.def(
+      "pair_matrices(Tensor rowptr, Tensor col, Tensor weight, Tensor unit, Tensor ptr, Tensor limit, Tensor edge, "
+      "Tensor(a!) out, Tensor(b!) paths, float unreachable, float padding, Tensor(c!) control, int threads) -> Tensor");
+  m.def(
+      "pair_counts(Tensor rowptr, Tensor col, Tensor weight, Tensor ptr, Tensor limit, Tensor(a!) count, "
+      "Tensor(b!) control, int threads) -> Tensor");
+  m.def(
+      "pair_list(Tensor rowptr, Tensor col, Tensor weight, Tensor unit, Tensor ptr, Tensor limit, Tensor edge, "
+      "Tensor begin, Tensor(a!) index, Tensor(b!) out, Tensor(c!) paths, Tensor(d!) control, int threads) -> Tensor");
   // Random shortest paths (samples/draws.h): samples number first, ..., first + count - 1 of a seed. Each draws a pair
   // of vertices and one of the shortest paths between them, and adds 1 to counts, int64 [n], at its inner vertices.
   // exact: whether sums of weights are exact. Both operators return the numbers, on the host, of the samples that are

@@ -13,15 +13,17 @@ namespace torchcent {
 enum class Status { done, overflow, cancelled };
 
 struct PathProblem {
-  Csr out;                         // successors
-  Csr in;                          // predecessors
-  const double* target_weight;     // b [n]
-  const double* through_weight;    // h [n]
-  bool through;                    // whether h is nonzero anywhere
-  bool plain;                      // b = 1 and h = 0 everywhere
-  const int64_t* cancel;           // polled; nonzero: stop
-  int64_t team = 1;                // threads for each search (paths/cpu/team_queue.h)
-  const double* copies = nullptr;  // [n] vertices that each one stands for (twins); null: one
+  Csr out;                          // successors
+  Csr in;                           // predecessors
+  const double* target_weight;      // b [n]
+  const double* through_weight;     // h [n]
+  bool through;                     // whether h is nonzero anywhere
+  bool plain;                       // b = 1 and h = 0 everywhere
+  const int64_t* cancel;            // polled; nonzero: stop
+  int64_t team = 1;                 // threads for each search (paths/cpu/team_queue.h)
+  const double* copies = nullptr;   // [n] vertices that each one stands for (twins); null: one
+  const int64_t* limits = nullptr;  // [num_limits] ascending depths: only targets at most so deep count; null: all do
+  int64_t num_limits = 1;           // each has scores of its own
 };
 
 struct PathBatch {
@@ -29,7 +31,7 @@ struct PathBatch {
   const int64_t* sources;       // [count]
   const double* source_weight;  // a [count]
   const double* own_weight;     // c [count]
-  double* scores;               // [n] or [slots], added to
+  double* scores;               // [num_limits, n] or [num_limits, slots], added to
 };
 
 // A kernel with its workspace; one per thread, reused for all its batches.

@@ -25,6 +25,8 @@ struct WeightedProblem {
   WeightedArcs<T> out, in;
   T lightest, heaviest;
   double tie_tolerance;
+  const T* limits = nullptr;  // [num_limits] ascending distances: only targets within them count; null: all do
+  int64_t num_limits = 1;     // each has scores of its own
 
   int64_t num_nodes() const { return paths.out.num_nodes; }
   int64_t num_arcs() const { return out.ptr[num_nodes()]; }

@@ -55,6 +55,14 @@ def label_attribute(value: object) -> str:
     return name
 
 
+def pair_attribute(value: object) -> str:
+    """The name of an attribute for pairs of vertices, which are no rows of ``x``."""
+    name = node_attribute(value)
+    if name is None:
+        raise TypeError("attr_name must be a str: pairs of vertices are no rows of data.x")
+    return name
+
+
 def weight_attribute(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(

@@ -35,7 +35,7 @@ class Measure:
 
     Attributes:
         run: ``(graph, arguments) -> (title of the scores, scores)``; scores are ``[n]``, or one per
-            input column if ``arguments.edges``.
+            input column if ``arguments.edges``; with several cutoffs there is a column for each.
         share: whether to show each score's share of the sum.
         lowest: whether the lowest scores are the most central, and are listed first.
     """
@@ -51,7 +51,7 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
         "--stress": args.stress, "--endpoints": args.endpoints,
         "--raw": args.normalized is False, "--sources": args.sources is not None,
         "--tie-tolerance": args.tie_tolerance != 0, "--engine": args.engine != "auto",
-        "--reduce": args.reduce != "auto",
+        "--reduce": args.reduce != "auto", "--cutoff": args.cutoff is not None,
     }  # fmt: skip
     for option, given in refused.items():
         if given:
@@ -71,7 +71,7 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
         raise ValueError(f"--endpoints: not for {name}")
     options = {**_pivots(args), **_arguments(args), "tie_tolerance": args.tie_tolerance}
     options["ties"] = args.ties
-    options["reduce"] = args.reduce
+    options["reduce"], options["cutoff"] = args.reduce, args.cutoff
     if args.normalized is not None:
         options["normalized"] = args.normalized
     if args.edges:
@@ -177,6 +177,8 @@ def score(args: argparse.Namespace) -> None:
     if args.top < 0:
         raise ValueError(f"--top {args.top}; accepted: 0 or more")
     approx, limit = getattr(args, "approx", None), getattr(args, "time_limit", None)
+    if args.plot is not None and isinstance(getattr(args, "cutoff", None), list):
+        raise ValueError("--plot: not for several cutoffs")
     if limit is not None and approx is None:
         raise ValueError("--time-limit: only with --approx")
     if limit is not None and args.checkpoint is not None:
@@ -197,7 +199,12 @@ def score(args: argparse.Namespace) -> None:
     run = _common.about_run(args, graph, started)
     if found is not None:
         _common.remark(args, f"{found.in_words} ({found.reason})")
-    columns = (edge_columns if by_edge else vertex_columns)(edges, graph, name, scores)
+    several = scores.dim() == 2
+    names = [f"{name} within {length:g}" for length in args.cutoff] if several else [name]
+    columns: dict[str, Any] = {}
+    of_names = scores.unbind(1) if several else [scores]
+    for each, column in zip(names, of_names, strict=True):
+        columns |= (edge_columns if by_edge else vertex_columns)(edges, graph, each, column)
     about = {"measure": name, "graph": args.graph, "directed": graph.directed}
     if found is not None and found.method != "exact":
         # The score stays the last column, by which rows are ranked.

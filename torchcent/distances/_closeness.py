@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, overload
 
@@ -20,6 +21,8 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
+
+Lengths = float | Sequence[float] | Tensor | None
 
 
 class DistanceProfile(NamedTuple):
@@ -92,7 +95,7 @@ def distance_profile(
     )
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")
-    sums = _incoming(graph, request, sources, generator)
+    sums = _incoming(graph, request, _pivots(graph, request, sources, generator))
     columns = (
         _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),
         _scale.harmonic(sums.harmonic, _scale.others(graph), normalized),
@@ -108,7 +111,7 @@ def closeness(
     edge_index: GraphLike, edge_weight: WeightLike = None, *, num_nodes: int | None = None,
     batch: Tensor | None = None, ptr: Tensor | None = None, directed: bool | None = None,
     wf_improved: bool = True, sources: int | Tensor | None = None, vertices: Tensor | None = None,
-    generator: torch.Generator | None = None, cutoff: float | None = None, top: None = None,
+    generator: torch.Generator | None = None, cutoff: Lengths = None, top: None = None,
     dtype: torch.dtype | None = None, engine: str = "auto", memory: int | None = None,
     progress: bool | None = None, checkpoint: Folder = None, devices: Devices = None,
     group: GroupLike = None,
@@ -120,7 +123,7 @@ def closeness(
     edge_index: GraphLike, edge_weight: WeightLike = None, *, num_nodes: int | None = None,
     batch: Tensor | None = None, ptr: Tensor | None = None, directed: bool | None = None,
     wf_improved: bool = True, sources: int | Tensor | None = None, vertices: Tensor | None = None,
-    generator: torch.Generator | None = None, cutoff: float | None = None, top: int,
+    generator: torch.Generator | None = None, cutoff: Lengths = None, top: int,
     dtype: torch.dtype | None = None, engine: str = "auto", memory: int | None = None,
     progress: bool | None = None, checkpoint: Folder = None, devices: Devices = None,
     group: GroupLike = None,
@@ -140,7 +143,7 @@ def closeness(
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
     generator: torch.Generator | None = None,
-    cutoff: float | None = None,
+    cutoff: Lengths = None,
     top: int | None = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
@@ -183,7 +186,8 @@ def closeness(
         generator: for drawing pivots; None uses torch's global generator.
         cutoff: count only pairs at most this far apart, in hops or by weights; with hops the search
             stops there. None counts all pairs. r_v is then the number of vertices within the
-            cutoff, as in igraph.
+            cutoff, as in igraph. A list or tensor of cutoffs gives scores for each, by a search
+            within each.
         top: return only the k largest scores. They are exact, and not all scores are computed where
             that is cheaper.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
@@ -201,8 +205,8 @@ def closeness(
             and arguments, share the searches, and have the result (docs/scale.md).
 
     Returns:
-        Tensor [n]; with `vertices` [len(vertices)]; with `top` (values [k], indices [k]) as in
-        ``torch.topk``, with ties ordered by ascending index.
+        Tensor [n]; with `vertices` [len(vertices)]; with several cutoffs a column for each; with
+        `top` (values [k], indices [k]) as in ``torch.topk``, with ties ordered by ascending index.
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
@@ -239,12 +243,15 @@ def closeness(
         values, indices = _top_closeness.top_closeness(graph, request, count, wf_improved)
         return values.to(request.dtype), indices
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    if ids is not None:
-        sums = source_sums(graph, request, ids)
-    else:
-        sums = _incoming(graph, request, sources, generator)
-    score = _scale.closeness(sums.farness, sums.reach, _scale.others(graph, ids), wf_improved)
-    return score.to(request.dtype)
+    pivots = _pivots(graph, request, sources, generator)
+
+    def within(request: Request) -> Tensor:
+        sums = (
+            _incoming(graph, request, pivots) if ids is None else source_sums(graph, request, ids)
+        )
+        return _scale.closeness(sums.farness, sums.reach, _scale.others(graph, ids), wf_improved)
+
+    return _of_cutoffs(graph, request, within)
 
 
 @_memory.reported
@@ -260,7 +267,7 @@ def harmonic(
     sources: int | Tensor | None = None,
     vertices: Tensor | None = None,
     generator: torch.Generator | None = None,
-    cutoff: float | None = None,
+    cutoff: Lengths = None,
     dtype: torch.dtype | None = None,
     engine: str = "auto",
     memory: int | None = None,
@@ -281,7 +288,7 @@ def harmonic(
             (NetworkX's option of that name returns the sum over the sources only).
 
     Returns:
-        Tensor [n]; with `vertices` [len(vertices)].
+        Tensor [n]; with `vertices` [len(vertices)]; with several cutoffs a column for each.
 
     Example:
         >>> import torch, torchcent
@@ -298,11 +305,15 @@ def harmonic(
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    if ids is not None:
-        sums = source_sums(graph, request, ids)
-    else:
-        sums = _incoming(graph, request, sources, generator)
-    return _scale.harmonic(sums.harmonic, _scale.others(graph, ids), normalized).to(request.dtype)
+    pivots = _pivots(graph, request, sources, generator)
+
+    def within(request: Request) -> Tensor:
+        sums = (
+            _incoming(graph, request, pivots) if ids is None else source_sums(graph, request, ids)
+        )
+        return _scale.harmonic(sums.harmonic, _scale.others(graph, ids), normalized)
+
+    return _of_cutoffs(graph, request, within)
 
 
 @_memory.reported
@@ -357,14 +368,27 @@ def eccentricity(
     return _eccentricity.eccentricities(graph, request, ids, disconnected).to(request.dtype)
 
 
-def _incoming(
+def _of_cutoffs(graph: Graph, request: Request, scores: Callable[[Request], Tensor]) -> Tensor:
+    """The scores of a request, or a column for each of its cutoffs."""
+    if request.cutoffs is None:
+        return scores(request).to(request.dtype)
+    request.begin(graph)  # one ledger for all
+    limits = [None if each == torch.inf else each for each in request.cutoffs]
+    asked = [request._replace(cutoff=each, cutoffs=None) for each in limits]
+    return torch.stack([scores(each) for each in asked], 1).to(request.dtype)
+
+
+def _pivots(
     graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
-) -> Sums:
-    """Sums over all other vertices, exact or from pivots."""
+) -> Tensor | None:
     chance = check.random_generator(generator)
     if request.scale is not None and isinstance(sources, int):
         chance = request.scale.chance(chance)
-    pivots = check.sources(sources, graph, chance)
+    return check.sources(sources, graph, chance)
+
+
+def _incoming(graph: Graph, request: Request, pivots: Tensor | None) -> Sums:
+    """Sums over all other vertices, exact or from pivots."""
     sums = vertex_sums(graph, request, sources=pivots)
     if pivots is None:
         return sums

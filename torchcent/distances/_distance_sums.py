@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _weights as check_weights
 from torchcent.distances import _weighted_sums
 from torchcent.distances._run import (
@@ -51,14 +52,18 @@ def asked(
 ) -> Request:  # fmt: skip
     """The validated arguments common to all distance measures."""
     check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
-    limit = check.cutoff(cutoff, engine)
+    given = None if cutoff is None else check_cutoff.values(cutoff)
+    several = tuple(given) if isinstance(given, list) else None
+    limit = None if several else check.cutoff(given, engine)
+    for each in several or ():
+        check.cutoff(each, engine)
     if progress is not None:
         check.flag(progress, "progress")
     dtype = check.float_dtype(dtype)
     budget = check.byte_budget(memory)
     return Request(
-        measure, engine, cutoff=limit, memory=budget, progress=shown(scale, progress), dtype=dtype,
-        scale=scale,
+        measure, engine, cutoff=limit, cutoffs=several, memory=budget,
+        progress=shown(scale, progress), dtype=dtype, scale=scale,
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def explained(graph: Graph, request: Request) -> Plan:
         return _plan.plan(one, asked)[0] if blocks is None else _of_blocks(one, blocks, asked)
 
     measure, pivots, memory = request.measure, request.sources, request.memory
-    small, large = _tiny.split(graph, request.engine)
+    small, large = _tiny.split(graph, request.tiny)
     own, ends = (_batch.chosen(graph, x) for x in (pivots, request.targets))
     if graph.ptr is None and large:
         return of_one(graph, pivots, request.targets)
@@ -66,7 +66,7 @@ def explained(graph: Graph, request: Request) -> Plan:
         if graph.ptr is not None else "",
         merged=sum(made.merged for made in plans),
         contracted=sum(made.contracted for made in plans),
-        together=any(made.together for made in plans),
+        together=any(made.together for made in plans), cutoffs=request.cutoffs,
     )  # fmt: skip
 
 

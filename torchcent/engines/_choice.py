@@ -7,7 +7,7 @@ import math
 import torch
 
 from torchcent.check import _common as check
-from torchcent.engines import _chains, _reduce, _room
+from torchcent.engines import _chains, _cutoffs, _reduce, _room
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES
 from torchcent.engines._fold import Fold
@@ -18,7 +18,7 @@ from torchcent.engines._twins import Twins
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import WIDE_BITS as WIDE
-from torchcent.runtime._codes import Visitor
+from torchcent.runtime._codes import OnTensors, Visitor
 
 # The engine with many lanes and the one with a single search at a time, by hops and by weights.
 _PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
@@ -40,10 +40,13 @@ NEIGHBOURS_PER_LOG = 4
 # of them. They are merged if the search is left with at most this share
 # of the work, counted in sources x slots.
 MANY_SOURCES, MANY_SOURCES_ON_CUDA, _TWINS_SHARE = 2**12, 2**17, 0.92
+# Share of the vertices within a cutoff below which the queue is faster.
+NEAR = 0.25
 #: operators that search, by hops and by weights
 OPERATORS = {
     "paths": ("path_dependency", "weighted_dependency"),
     "distances": ("distance_sums", "weighted_source_sums"),
+    "cut paths": ("path_dependency_within", "weighted_dependency_within"),
 }
 
 
@@ -109,7 +112,10 @@ def choose(
         ValueError: the requested engine has no kernels for the device.
     """
     graph, engine = cores.graph, request.engine
-    operator = OPERATORS[measure.family][graph.is_weighted]
+    family = measure.family if request.cutoffs is None else "cut paths"
+    operator = OPERATORS[family][graph.is_weighted]
+    if isinstance(measure.visitor, OnTensors):
+        return "tensor", "the only one for this measure", cores.core("given", "no")
     if engine not in ("auto", "tensor"):
         check.kernel(engine, operator, graph.device)
     if engine == "tensor" or not _ops.has_kernel(operator, graph.device):
@@ -119,13 +125,25 @@ def choose(
         return _bits(cores, fold, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
     reason = "asked for"
+    if engine == "auto" and request.cutoffs is not None and graph.is_weighted:
+        return "dijkstra", "the engine with weights and a cutoff", cores.core("bandwidth", fold)
     # On CUDA a single search by hops has one multiprocessor; half-empty lanes have all of them.
     alone = few and (graph.is_weighted or graph.device.type == "cpu")
     if engine == "auto" and alone:
         engine = _PAIR[graph.is_weighted][1]
         reason = f"fewer than {FEW_SOURCES} sources do not fill lanes"
     elif engine == "auto":
-        engine, reason = _faster(graph, cores.core("degree", fold, searched=False), num_sources)
+        core = cores.core("degree", fold, searched=False)
+        share = 1.0
+        if request.cutoffs is not None:
+            share = _cutoffs.share(core.rowptr, core.col, request.cutoffs[-1])
+        if share < NEAR:
+            engine = "queue"
+            reason = (
+                f"about {share:.1%} of the vertices are within the cutoff: few lanes share arcs"
+            )
+        else:
+            engine, reason = _faster(graph, core, num_sources)
     contracted = _contracted(cores, measure, fold, request, num_sources, engine)
     if contracted is not None:
         return "chains", "", contracted

@@ -31,6 +31,7 @@ class Job(NamedTuple):
     Attributes:
         held: bytes of the graph and everything cached with it (_room.held_bytes).
         together: whether sources inside chains share sweeps; `sources` are then the sweeps.
+        cutoffs: the number of cutoffs, each of which has scores.
     """
 
     graph: Graph
@@ -39,6 +40,7 @@ class Job(NamedTuple):
     sources: int
     held: int
     together: bool = False
+    cutoffs: int = 1
 
     @property
     def counts_paths(self) -> bool:
@@ -49,13 +51,14 @@ class Job(NamedTuple):
         """Entries of the core to which a path-counting search adds; 0 for distances."""
         if not self.counts_paths:
             return 0
-        return self.core.num_slots if self.measure.per_slot else self.core.num_nodes
+        each = self.core.num_slots if self.measure.per_slot else self.core.num_nodes
+        return each * self.cutoffs
 
     @property
     def scores(self) -> int:
         """Bytes of the result of path counts."""
         graph = self.graph
-        return 8 * (graph.num_slots if self.measure.per_slot else graph.num_nodes)
+        return 8 * self.cutoffs * (graph.num_slots if self.measure.per_slot else graph.num_nodes)
 
     @property
     def width(self) -> int:
@@ -146,6 +149,7 @@ class Engine:
         lanes = self.lanes(job)
         batches = -(-job.sources // self._batch(job, lanes))
         each = self.per_thread(job) + 2 * 8 * job.own
+        each += 8 * job.own // job.cutoffs if job.cutoffs > 1 else 0  # shared by cutoffs (queue)
         workers = max(1, min(torch.get_num_threads(), batches))
         workers = max(1, min(workers, (limit - fixed) // max(each, 1)))
         shared = self.shares and job.core.num_slots >= SHARED_SLOTS
@@ -161,7 +165,8 @@ class Engine:
 
 class Lanes(Engine):
     def per_thread(self, job: Job) -> int:
-        return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12)
+        several = 256 + 14 * 8 if job.cutoffs > 1 else 0
+        return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         return _room.lanes_on_cuda(job.core, job.own, job.sources, limit)

@@ -47,14 +47,17 @@ def counts_in_float64() -> Iterator[None]:
 
 
 def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None = None) -> Tensor:
-    """Scores of the whole graph, float64, as sums over ordered pairs."""
+    """Scores of the whole graph, float64, as sums over ordered pairs.
+
+    With limits there is a column for each.
+    """
     core = problem.core
     edges = MEASURES[problem.measure].per_slot
-    searched = torch.zeros(
-        core.num_slots if edges else core.num_nodes, dtype=torch.float64, device=core.rowptr.device
-    )
+    rows = () if problem.limits is None else (problem.limits.numel(),)
+    size = core.num_slots if edges else core.num_nodes
+    searched = torch.zeros((*rows, size), dtype=torch.float64, device=core.rowptr.device)
     quick = _is_quick(problem, plan)
-    name = "betweenness" if problem.measure == "linear" else problem.measure
+    name = problem.measure if MEASURES[problem.measure].public else "betweenness"
     total = plan.sources if plan.together else problem.sources.numel()
     if total:
         with progress_bar(total, name, progress, quick) as bar:
@@ -146,7 +149,8 @@ def _on_tensors(problem: Problem, lanes: int, bar: tqdm) -> Compute:
         for begin in range(unit.start, unit.stop, max(lanes, 1)):
             part = slice(begin, min(begin + lanes, unit.stop))
             weight = rest[0] if weighted else None
-            batch: Any = rowptr, col, *given.of(part), scores[0], weight, problem.tie_tolerance
+            how = weight, problem.tie_tolerance, problem.limits
+            batch: Any = rowptr, col, *given.of(part), scores[0], *how
             _tensor.accumulate(visitor, *batch)
             control[DONE] += part.stop - part.start
             bar.update(max(int(control[DONE]) - bar.n, 0))
@@ -185,7 +189,14 @@ def _compiled(problem: Problem, plan: Plan) -> Compute:
 
     def call(given: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
         engine = _codes.ENGINE[plan.engine]
-        counted = (*given.arcs, *given.of(part), scores, control, visitor, engine, rung)
+        begun = (*given.arcs, *given.of(part), scores, control, visitor)
+        counted = (*begun, engine, rung)
+        if problem.limits is not None:
+            if problem.core.weight is None:
+                within = (*counted, launch.threads, problem.limits)
+                return int(_ops.ops.path_dependency_within(*within))
+            of_weights = (*begun, rung, launch.threads, problem.tie_tolerance, problem.limits)
+            return int(_ops.ops.weighted_dependency_within(*of_weights))
         if problem.core.weight is None:
             return int(_ops.ops.path_dependency(*counted, *launch, given.copies))
         return int(

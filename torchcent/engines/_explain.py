@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _weights as check_weights
 from torchcent.engines import _batch_plan, _measures
 from torchcent.engines._plan import Plan
@@ -33,14 +34,16 @@ def explain(
     strategy: str = "auto",
     warp_size: int = 32,
     reduce: str | Sequence[str] = "auto",
+    cutoff: float | Sequence[float] | Tensor | None = None,
     memory: int | None = None,
 ) -> Plan:
     """Reports how a measure would run: engine and reason, lanes, threads, memory, device.
 
     `measure` is the name of any measure that searches from all vertices or from pivots. For a
     batch, the plan covers all its graphs, and `graphs` lists how many use which engine. `strategy`,
-    `warp_size`, `reduce`, `tie_tolerance` and `ties` are for measures that count paths only. The
-    function raises the errors that the measure itself would raise before it starts.
+    `warp_size`, `reduce`, `tie_tolerance` and `ties` are for measures that count paths only, and so
+    are several cutoffs. The function raises the errors that the measure itself would raise before
+    it starts.
 
     Deprecated since 0.2: the measure as the second positional argument, which is now `edge_weight`,
     as in all other functions. The name of a measure is still accepted there, with a warning.
@@ -71,12 +74,15 @@ def explain(
         if strategy != "auto":
             raise ValueError(f"strategy={strategy!r} is not for {measure}; leave strategy='auto'")
         code = 0
+        limits, limit = None, check.cutoff(cutoff, engine)
     else:
         engine, code = engine_and_strategy(graph, (engine, strategy, warp_size), tie_tolerance)
+        limits, limit = check_cutoff.cutoffs(cutoff, engine), None
     pivots = check.sources(sources, graph, None)
     request = Request(
         measure, engine, code, pivots, tie_tolerance=check_weights.tie_tolerance(tie_tolerance),
-        memory=check.byte_budget(memory), reduce=check.reductions(reduce),
+        memory=check.byte_budget(memory), cutoff=limit,
+        cutoffs=None if limits is None else limits.lengths, reduce=check.reductions(reduce),
     )  # fmt: skip
 
     return _batch_plan.explained(graph, request)

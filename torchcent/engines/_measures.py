@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchcent.runtime._codes import Visitor
+from torchcent.runtime._codes import OnTensors, Visitor
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Measure:
     Attributes:
         name: name of the public function, also shown by `explain` and the progress bar.
         family: "paths" counts shortest paths, "distances" adds up or compares distances.
-        visitor: what the path-counting kernels compute.
+        visitor: what the path-counting kernels, or the tensor engine alone, compute.
         per_slot: whether scores are per slot instead of per vertex.
         by_depth: whether the visitor uses distances from the source (csrc/paths/betweenness.h).
         folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
@@ -30,7 +30,7 @@ class Measure:
 
     name: str
     family: str
-    visitor: Visitor | None = None
+    visitor: Visitor | OnTensors | None = None
     per_slot: bool = False
     by_depth: bool = False
     folds: str = "no"
@@ -49,8 +49,15 @@ _ROWS = (
     Measure("stress", "paths", Visitor.STRESS, folds="one", tiny="stress"),
     Measure("percolation", "paths", Visitor.BETWEENNESS, folds="all", tiny="betweenness",
             normalized=True, weighted_by="states"),
-    # Pivots with linear scaling (approx/): the distances of folded leaves differ.
-    Measure("linear", "paths", Visitor.LINEAR, by_depth=True, tiny="", public=False),
+    # betweenness_variant, and pivots with linear scaling (approx/): folded leaves are at other
+    # distances.
+    Measure("linear", "paths", Visitor.LINEAR, by_depth=True, tiny="", normalized=True,
+            public=False),
+    Measure("distance", "paths", OnTensors.DISTANCE, tiny="", normalized=True, public=False),
+    Measure("proximal_source", "paths", OnTensors.PROXIMAL_SOURCE, tiny="", normalized=True,
+            public=False),
+    Measure("proximal_target", "paths", OnTensors.PROXIMAL_TARGET, tiny="", normalized=True,
+            public=False),
     Measure("distance_profile", "distances", folds="one"),
     Measure("closeness", "distances", folds="one"),
     Measure("harmonic", "distances", folds="one"),

@@ -52,6 +52,7 @@ class Plan:
     merged: int = 0  # twins that others stand for
     contracted: int = 0  # vertices inside chains
     together: bool = False  # one sweep for all sources inside the chains at a vertex
+    cutoffs: tuple[float, ...] | None = None  # of path counts
 
     @property
     def launch(self) -> _codes.Launch:
@@ -68,6 +69,8 @@ class Plan:
             + (f", {self.flight} batches at a time" if self.flight else ""),
             "graph": f"{self.num_nodes:,} vertices, {self.num_slots:,} slots",
             "graphs": self.graphs,
+            "cutoff": ", ".join(f"{length:g}" for length in self.cutoffs or ())
+            + (" from one search per source; no reductions" if self.cutoffs else ""),
             "weights": self.weights,
             "searched": f"{self.core_nodes:,} vertices, {self.core_slots:,} slots "
             + (f"in {self.blocks}" if self.blocks else "after folding")
@@ -121,7 +124,8 @@ def plan(
     keeps = MOST_KEPT > 0 and (of_all or not by_weights)
     key = (
         request.measure, request.engine, request.strategy, request.tie_tolerance, request.memory,
-        request.cutoff is None, request.reduce, request.blocked, asked, torch.get_num_threads(),
+        request.cutoff is None, request.cutoffs, request.reduce, request.blocked, asked,
+        torch.get_num_threads(),
     )  # fmt: skip
     kept: dict[object, _Kept] = vars(graph).setdefault("_plans", {})
     known = kept.get(key) if keeps else None
@@ -157,7 +161,7 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
         reason = chains.in_words(together)
     held = _room.held_bytes(graph)
     limit = cores.limit(held)
-    job = Job(graph, core, measure, sources, held, together)
+    job = Job(graph, core, measure, sources, held, together, len(request.cutoffs or [None]))
     cost = ENGINES[engine].cost(job, limit)
     needed = max(cost.memory, cores.peak)
     if needed > limit or cost.lanes < 1:
@@ -169,6 +173,7 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
         weights_in_words(graph, tie_tolerance),
         merged=0 if core.twins is None else core.twins.merged,
         contracted=0 if chains is None else chains.inner.numel(), together=together,
+        cutoffs=request.cutoffs,
     )  # fmt: skip
     at_most = ENGINES[engine].cost(job, _UNLIMITED)
     unlimited = at_most._replace(workspace=cost.workspace) == cost

@@ -15,7 +15,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from torchcent.engines import _hops
+from torchcent.engines import _cutoffs, _hops
 from torchcent.engines._chains import Chains
 from torchcent.engines._fold import Fold
 from torchcent.engines._measures import MEASURES
@@ -134,12 +134,16 @@ class Problem:
     tie_tolerance: float  # relative, of weighted distances
     known: Tensor  # counted in closed form by the chain, per vertex or slot of the graph
     graph: Graph
+    limits: Tensor | None = None  # cutoffs in the units of the engines, one row of scores each
 
     def total(self, searched: Tensor) -> Tensor:
         """What is known and what was found, per core vertex or slot."""
         edges = MEASURES[self.measure].per_slot
         place = self.core.slot if edges else self.core.vertex
         assert place is not None  # see with_slots
+        if self.limits is not None:  # nothing is known
+            known = self.known.new_zeros(self.known.numel(), self.limits.numel())
+            return known.index_copy_(0, place, searched.T)
         if self.core.twins is None:
             return self.known.index_add_(0, place, searched)
         found = torch.zeros_like(self.known).index_add_(0, place, searched)
@@ -310,17 +314,23 @@ def problem(
     targets: Tensor | None,
     endpoints: bool,
     tie_tolerance: float = 0.0,
+    cutoffs: tuple[float, ...] | None = None,
 ) -> Problem:
     """The weights of the search on the core, and the contributions counted by the chain.
 
-    `sources` and `targets` are those of a Request.
+    `sources`, `targets` and `cutoffs` are those of a Request.
     """
     a, b = weights(graph, sources), weights(graph, targets)
     pairs = Pairs(a, b, graph._zeros, graph._zeros)
-    if endpoints and not graph.is_symmetric:  # else in closed form, by the chain
+    # With a symmetric graph, the chain counts endpoints in closed form.
+    if endpoints and (cutoffs is not None or not graph.is_symmetric):
         pairs = pairs._replace(own=a, through=b)
     most = core.num_nodes if sources is None else sources.numel()
-    return of_pairs(graph, core, measure, pairs, most, endpoints, tie_tolerance)
+    closed = endpoints and cutoffs is None
+    found = of_pairs(graph, core, measure, pairs, most, closed, tie_tolerance)
+    if cutoffs is None:
+        return found
+    return dataclasses.replace(found, limits=_cutoffs.limits(graph, cutoffs))
 
 
 def of_pairs(

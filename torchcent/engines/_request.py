@@ -26,6 +26,7 @@ class Request(NamedTuple):
         memory: bytes that are allowed; None for half of the free memory.
         dtype: of the result.
         cutoff: of distances: pairs farther apart count for nothing; None: all count.
+        cutoffs: several, with scores for each; of path counts distinct and ascending.
         reduce: the reductions to apply (`check.REDUCTIONS`); None for all that pay.
         scale: where units of work are kept; None for nowhere (scale/).
         blocked: whether this is the search of blocks of a larger graph (_blocks.py), to which no
@@ -44,6 +45,7 @@ class Request(NamedTuple):
     progress: bool | None = None
     dtype: torch.dtype = torch.float64
     cutoff: float | None = None
+    cutoffs: tuple[float, ...] | None = None
     reduce: frozenset[str] | None = None
     blocked: bool = False
     scale: Scale | None = None
@@ -64,13 +66,25 @@ class Request(NamedTuple):
         named = {starts: self.sources, "targets": self.targets}
         kept = ("measure", "engine", "strategy", "endpoints", "tie_tolerance", "cutoff")
         reduce = "auto" if self.reduce is None else sorted(self.reduce)
-        return {name: getattr(self, name) for name in kept} | named | {"reduce": reduce}
+        key = {name: getattr(self, name) for name in kept} | named | {"reduce": reduce}
+        return key if self.cutoffs is None else key | {"cutoff": list(self.cutoffs)}
 
     def may(self, reduction: str) -> bool:
-        """Returns whether a reduction is allowed."""
+        """Returns whether a reduction is allowed.
+
+        Those of path counts count some pairs in closed form, whatever their distance.
+        """
+        if self.cutoffs is not None:
+            return False
         if self.blocked and reduction not in ("twins", "chains"):
             return False
         return self.reduce is None or reduction in self.reduce
+
+    @property
+    def tiny(self) -> str:
+        """The engine, as far as the tiny engine is concerned, which knows no cutoffs."""
+        known = self.cutoffs is None and MEASURES[self.measure].tiny
+        return self.engine if known else "tensor"
 
     @property
     def num_sources(self) -> int | None:

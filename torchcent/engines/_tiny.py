@@ -121,7 +121,7 @@ def run(
     shape = {"edge_betweenness": (graph.num_slots,), "distances": (n, 6)}
     room_for(graph, numbers, wanted, title, memory)
     if graph.is_weighted and set(wanted) - {"distances"}:
-        _resolvable(graph, numbers)
+        resolvable(graph, numbers)
     parts = sizes_of_graphs(device.type, size, slots)
     # The CPU kernels clear the outputs of their graphs.
     whole = numbers.size == graph.num_graphs and len(parts) == 1
@@ -225,7 +225,7 @@ def _classes(size: Numbers, slots: Numbers, device: str) -> tuple[Numbers, Tenso
     return place, torch.from_numpy(np.stack(rows, axis=1).astype(np.int64))
 
 
-def _resolvable(graph: Graph, numbers: Numbers) -> None:
+def resolvable(graph: Graph, numbers: Numbers) -> None:
     """Applies _resolution.check to each of these graphs."""
     if graph.scale.exact or graph.num_slots == 0:
         return

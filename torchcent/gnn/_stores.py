@@ -114,9 +114,37 @@ def _give(
     if old is not None:
         values = torch.cat([old, values.to(old.device)], dim=1)
     store[into] = values
-    if cuts is None or int(cuts[-1]) != values.shape[0]:
-        return
-    for book, entry in (("_slice_dict", cuts.cpu()), ("_inc_dict", None)):
+    if cuts is not None and int(cuts[-1]) == values.shape[0]:
+        _enter(data, store, into, cuts, None)
+
+
+def give_graphs(data: Any, values: Tensor, name: str) -> None:
+    """Writes a row of values per graph."""
+    store = data.node_stores[0]
+    store[name] = values
+    if store.get("ptr") is not None and store["ptr"].numel() - 1 == values.shape[0]:
+        _enter(data, store, name, torch.arange(values.shape[0] + 1), None)
+
+
+def give_pairs(data: Any, graph: Graph, index: Tensor, values: Tensor, name: str) -> None:
+    """Writes pairs of vertices as `name`_index, and their values as `name`."""
+    store, batch = data.node_stores[0], graph.batch
+    cuts = None
+    ptr = store.get("ptr")
+    if batch is not None and ptr is not None:
+        count = torch.bincount(batch[index[0]], minlength=ptr.numel() - 1)
+        cuts = torch.nn.functional.pad(count.cumsum(0), (1, 0))
+    if graph.place is not None:
+        index = torch.argsort(graph.place)[index]
+    store[f"{name}_index"], store[name] = index, values
+    if cuts is not None:
+        _enter(data, store, name, cuts, None)
+        _enter(data, store, f"{name}_index", cuts, ptr[:-1].cpu())
+
+
+def _enter(data: Any, store: Any, into: str, cuts: Tensor, offsets: Tensor | None) -> None:
+    """Lets to_data_list split an attribute, and subtract the offsets of each graph."""
+    for book, entry in (("_slice_dict", cuts.cpu()), ("_inc_dict", offsets)):
         known = _book(data, book)
         if known is None:
             return

@@ -130,6 +130,13 @@ def rows(rowptr: Tensor) -> Tensor:
     return torch.repeat_interleave(vertex, rowptr.diff())
 
 
+def ranges(begin: Tensor, count: Tensor) -> Tensor:
+    """begin[i], begin[i] + 1, ... (count[i] of them) for each i in turn."""
+    before = count.cumsum(0) - count
+    shift = torch.repeat_interleave(begin - before, count)
+    return shift + torch.arange(shift.numel(), device=begin.device)
+
+
 def _pointers(sorted_or_not: Tensor, num_nodes: int) -> Tensor:
     count = torch.bincount(sorted_or_not, minlength=num_nodes)
     return torch.cat([count.new_zeros(1), count.cumsum(0)])

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.check import _cutoff as check_cutoff
 from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -15,6 +16,8 @@ from torchcent.paths import _path_sums
 from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
 from torchcent.scale._group import GroupLike
+
+Lengths = float | Sequence[float] | Tensor | None
 
 
 @_memory.reported
@@ -31,6 +34,7 @@ def betweenness(
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
+    cutoff: Lengths = None,
     tie_tolerance: float = 0.0,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
@@ -74,6 +78,9 @@ def betweenness(
         targets: count only paths that end at one of these vertices. `sources` (default: all) are
             then the vertices where paths begin, and nothing is extrapolated.
         generator: for drawing pivots; None uses torch's global generator.
+        cutoff: count only pairs at most this far apart, in hops or by weights; the search stops
+            there. A list or tensor of cutoffs gives the scores of each from one search. The numbers
+            by which scores are divided stay the same. No `reduce` applies.
         tie_tolerance: for weighted paths. With 0, paths are equally short if their lengths are
             equal, see `ties`. With t > 0, an arc (u, v) of length w may be on a shortest path if
             d(u) < d(v) and d(u) + w <= (1 + t) d(v); 1e-9 compensates for rounding.
@@ -112,7 +119,7 @@ def betweenness(
             and arguments, share the searches, and have the result (docs/scale.md).
 
     Returns:
-        Tensor [n] on the device of the graph.
+        Tensor [n] on the device of the graph; with several cutoffs [n, cutoffs].
 
     Raises:
         TypeError, ValueError: an argument is invalid; the message names it. Raised before any
@@ -136,7 +143,8 @@ def betweenness(
 
     Source:
         Freeman 1977; Brandes 2001, "A faster algorithm for betweenness centrality";
-        Brandes 2008 for the variants; weights on a GPU: Fan, Xu and Zhao 2017.
+        Brandes 2008 for the variants; cutoff: Borgatti and Everett 2006; weights on a GPU: Fan, Xu
+        and Zhao 2017.
     """
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
@@ -146,7 +154,7 @@ def betweenness(
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
         scale_of(graph, checkpoint, devices, group),
     )  # fmt: skip
-    return _path_sums.scores(graph, request).to(request.dtype)
+    return _scores(graph, request, cutoff)
 
 
 @_memory.reported
@@ -162,6 +170,7 @@ def stress(
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
+    cutoff: Lengths = None,
     tie_tolerance: float = 0.0,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
@@ -183,7 +192,8 @@ def stress(
     shortest paths, exponentially on meshes, and is inf where it exceeds the result's dtype.
 
     Returns:
-        Tensor [n]. With directed=False each path counts once, not once per direction.
+        Tensor [n], or [n, cutoffs]. With directed=False each path counts once, not once per
+        direction.
         normalized=True divides by the same number as betweenness.
 
     Example:
@@ -203,7 +213,7 @@ def stress(
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
         scale_of(graph, checkpoint, devices, group),
     )  # fmt: skip
-    return _path_sums.scores(graph, request).to(request.dtype)
+    return _scores(graph, request, cutoff)
 
 
 @_memory.reported
@@ -219,6 +229,7 @@ def edge_betweenness(
     sources: int | Tensor | None = None,
     targets: Tensor | None = None,
     generator: torch.Generator | None = None,
+    cutoff: Lengths = None,
     tie_tolerance: float = 0.0,
     ties: str = "decimal",
     dtype: torch.dtype | None = None,
@@ -241,9 +252,10 @@ def edge_betweenness(
     1).
 
     Returns:
-        Tensor [E], one score per column of edge_index (per input column of a Graph). Duplicate arcs
-        share a score; self-loops have score 0. In a directed graph each arc has its own score. With
-        directed=False both columns of an undirected edge have the score of the edge.
+        Tensor [E] or [E, cutoffs], a score per column of edge_index (per input column of a Graph).
+        Duplicate arcs share a score; self-loops have score 0. In a directed graph each arc has its
+        own score. With directed=False both columns of an undirected edge have the score of the
+        edge.
 
     Example:
         >>> import torch, torchcent
@@ -262,12 +274,22 @@ def edge_betweenness(
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
         scale_of(graph, checkpoint, devices, group),
     )  # fmt: skip
-    of_slot = _path_sums.scores(graph, request)
+    of_slot = _scores(graph, request, cutoff)
     slot = graph.slot
-    if of_slot.numel() == 0:
-        return of_slot.new_zeros(slot.numel(), dtype=request.dtype)
+    if of_slot.shape[0] == 0:
+        return of_slot.new_zeros(slot.numel(), *of_slot.shape[1:])
     scores = of_slot.index_select(0, slot.clamp(min=0))
-    return scores.masked_fill_(slot < 0, 0).to(request.dtype)  # self-loops have slot -1
+    loop = slot < 0
+    return scores.masked_fill_(loop if scores.dim() == 1 else loop.unsqueeze(1), 0)
+
+
+def _scores(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:
+    """The scores within each cutoff, in the dtype of the request."""
+    limits = check_cutoff.cutoffs(cutoff, request.engine)
+    if limits is None:
+        return _path_sums.scores(graph, request).to(request.dtype)
+    request = request._replace(cutoffs=limits.lengths)
+    return limits.of(_path_sums.scores(graph, request)).to(request.dtype)
 
 
 def request_of(

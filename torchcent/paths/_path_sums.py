@@ -13,7 +13,7 @@ from torchcent.graph import Graph, _batch
 
 
 def scores(graph: Graph, request: Request) -> Tensor:
-    """The normalised scores per vertex or slot, in float64."""
+    """The normalised scores per vertex or slot, in float64; with cutoffs a column for each."""
     if MEASURES[request.measure].weighted_by:
         request = request._replace(sources=_scaled(request.sources))
     request.begin(graph)
@@ -21,7 +21,9 @@ def scores(graph: Graph, request: Request) -> Tensor:
     per_slot = MEASURES[request.measure].per_slot
     if per_slot and not graph.directed:
         found = found + found.index_select(0, graph.reverse_slot)
-    return of_request(found, graph, request)
+    if request.cutoffs is None:
+        return of_request(found, graph, request)
+    return torch.stack([of_request(each, graph, request) for each in found.unbind(1)], 1)
 
 
 def _scaled(states: Tensor | None) -> Tensor:
@@ -36,7 +38,7 @@ def _scaled(states: Tensor | None) -> Tensor:
 
 def sums(graph: Graph, request: Request) -> Tensor:
     """Sums over ordered pairs per vertex or slot, float64."""
-    small, large = _tiny.split(graph, request.engine)
+    small, large = _tiny.split(graph, request.tiny)
     if graph.ptr is None and not small.size:
         return _of_one(graph, request)
     measure = MEASURES[request.measure]
@@ -52,7 +54,8 @@ def sums(graph: Graph, request: Request) -> Tensor:
         )  # fmt: skip
         found, lost = getattr(tiny, measure.tiny), tiny.overflowed
     else:
-        found = torch.zeros(size, dtype=torch.float64, device=graph.device)
+        columns = () if request.cutoffs is None else (len(request.cutoffs),)
+        found = torch.zeros((size, *columns), dtype=torch.float64, device=graph.device)
     starts = _batch.chosen(graph, request.sources)
     ends = _batch.chosen(graph, request.targets)
     for number in large + lost:
@@ -86,6 +89,8 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
         _resolution.check(graph)
     problem = _reduce.problem(
         graph, core, request.measure, request.sources, request.targets, request.endpoints,
-        request.tie_tolerance,
+        request.tie_tolerance, request.cutoffs,
     )  # fmt: skip
-    return _driver.run(problem, plan, request.progress, request.scale)
+    found = _driver.run(problem, plan, request.progress, request.scale)
+    # Engines have distances in units of their own.
+    return found * graph.scale.per_one if request.measure == "distance" else found

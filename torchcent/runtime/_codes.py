@@ -22,6 +22,14 @@ class Visitor(IntEnum):
     LINEAR = 3
 
 
+class OnTensors(IntEnum):
+    """What only the tensor engine computes from path counts."""
+
+    DISTANCE = 100
+    PROXIMAL_SOURCE = 101
+    PROXIMAL_TARGET = 102
+
+
 class Rung(IntEnum):
     """Number types of path counts; each is used when the previous one overflows."""
 

@@ -15,15 +15,16 @@ Product = Callable[[Tensor], Tensor]
 
 def pull(graph: Graph) -> Product:
     """x -> transpose(A) x, of float64 [n] or [n, k]: sums over incoming arcs."""
-    return _product(*graph.transpose, graph.back_weight)
+    return product(*graph.transpose, graph.back_weight)
 
 
 def push(graph: Graph) -> Product:
     """x -> A x: sums over outgoing arcs."""
-    return _product(graph.rowptr, graph.col, graph.weight)
+    return product(graph.rowptr, graph.col, graph.weight)
 
 
-def _product(rowptr: Tensor, col: Tensor, weight: Tensor | None) -> Product:
+def product(rowptr: Tensor, col: Tensor, weight: Tensor | None) -> Product:
+    """x -> M x, for the matrix with these rows."""
     if col.numel() == 0:
         return torch.zeros_like
     size = rowptr.numel() - 1

@@ -29,13 +29,19 @@ class LaneSearch final : public Search {
         n_(problem.out.num_nodes),
         capacity_(kEntriesPerNode * n_ + 4 * kLanes),
         sigma_(n_ * kLanes),
+        rho_(problem.num_limits > 1 ? n_ * kLanes : 0),
+        passed_(problem.num_limits > 1 ? rho_.data() : sigma_.data()),
+        size_(Visitor::edges ? problem.out.num_slots() : n_),
         seen_(n_),
         front_(n_),
         next_(n_),
         open_(n_),
         entry_(capacity_),
         entry_mask_(capacity_),
-        level_(n_ + 2) {}
+        above_(problem.num_limits > 1 ? capacity_ : 0),
+        active_(problem.num_limits > 1 ? above_.data() : entry_mask_.data()),
+        level_(n_ + 2),
+        deepest_(problem.limits == nullptr ? n_ : problem.limits[problem.num_limits - 1]) {}
 
   Status run(const PathBatch& batch) override {
     for (int64_t begin = 0; begin < batch.count; begin += kLanes) {
@@ -43,6 +49,7 @@ class LaneSearch final : public Search {
       const Status status = run_lanes(batch, begin, count);
       if (status != Status::done) return status;
     }
+    for (int64_t i = size_; i < problem_.num_limits * size_; ++i) batch.scores[i] += batch.scores[i - size_];
     return Status::done;
   }
 
@@ -56,7 +63,7 @@ class LaneSearch final : public Search {
         source_weight[l] = static_cast<T>(batch.source_weight[begin + l]);
         own_weight[l] = static_cast<T>(batch.own_weight[begin + l]);
       }
-      status = backward(source_weight, own_weight, batch.scores);
+      status = within_limits(source_weight, own_weight, batch.scores);
     }
     if (status != Status::done) forget();
     if (status == Status::overflow && crowded_) {  // too many entries, not an overflow of path counts
@@ -88,6 +95,10 @@ class LaneSearch final : public Search {
     while (true) {
       if (cancelled(problem_.cancel)) return Status::cancelled;
       const int64_t begin = level_[levels_ - 1], end = level_[levels_];
+      if (levels_ > deepest_) {
+        for (int64_t i = begin; i < end; ++i) front_[entry_[i]] = 0;
+        return Status::done;
+      }
       const bool fits = push_is_cheaper(begin, end) ? push(begin, end) : pull();
       for (int64_t i = begin; i < end; ++i) front_[entry_[i]] = 0;
       for (int64_t i = end; i < entries_; ++i) {
@@ -203,26 +214,57 @@ class LaneSearch final : public Search {
 
   // ---- backward ---------------------------------------------------------------------------------------
 
-  Status backward(const T* source_weight, const T* own_weight, double* scores) {
+  // A backward pass for the targets between each limit and the one before; run() adds them up. Passes that would meet
+  // no target are left out, and vertices from which no target is reached are skipped.
+  Status within_limits(const T* source_weight, const T* own_weight, double* scores) {
+    int64_t above = 0;
+    for (int64_t i = 0; i < problem_.num_limits; ++i) {
+      const int64_t levels = levels_within(i);
+      if (levels > above) {
+        const Status status = backward(above, levels, source_weight, own_weight, scores + i * size_);
+        if (status != Status::done) return status;
+      }
+      above = levels;
+    }
+    return Status::done;
+  }
+
+  int64_t levels_within(int64_t limit) const {
+    return problem_.limits == nullptr || problem_.limits[limit] >= levels_ ? levels_ : problem_.limits[limit] + 1;
+  }
+
+  // The first levels, `above` of which have no targets that count.
+  Status backward(int64_t above, int64_t levels, const T* source_weight, const T* own_weight, double* scores) {
     bool own = Visitor::edges;
     for (int l = 0; l < kLanes; ++l) own |= own_weight[l] != 0;
-    for (int64_t level = levels_ - 1; level >= (own ? 0 : 1); --level) {
+    for (int64_t level = levels - 1; level >= (own ? 0 : 1); --level) {
       if (cancelled(problem_.cancel)) return Status::cancelled;
       const int64_t begin = level_[level], end = level_[level + 1];
       const double depth = static_cast<double>(level);
       alignas(64) T weight[kLanes];
       for (int l = 0; l < kLanes; ++l) weight[l] = source_weight[l] * static_cast<T>(Visitor::score_factor(depth));
-      target_share_ = static_cast<T>(Visitor::target_factor(depth));
-      const bool deepest = level == levels_ - 1;
+      const bool counts = level >= above;
+      target_share_ = counts ? static_cast<T>(Visitor::target_factor(depth)) : T(0);
+      through_share_ = counts ? T(1) : T(0);
+      const bool deepest = level == levels - 1;
       const int64_t below = deepest ? end : level_[level + 2];
-      for (int64_t i = end; i < below; ++i) front_[entry_[i]] = entry_mask_[i];
+      for (int64_t i = end; i < below; ++i) front_[entry_[i]] = active_[i];
       // If the level below is small, most vertices have no successor in it. Its incoming arcs mark those that do.
-      const bool sparse = kSparse * arcs(problem_.in, end, below) < arcs(problem_.out, begin, end);
+      const bool sparse = kSparse * active_arcs(end, below) < arcs(problem_.out, begin, end);
       if (sparse) mark_predecessors(end, below, [](uint64_t& mark, uint64_t lanes) { mark |= lanes; });
       for (int64_t i = begin; i < end; ++i) {
         if ((i & 0xfff) == 0 && cancelled(problem_.cancel)) return Status::cancelled;
         const bool leaf = sparse && (next_[entry_[i]] & entry_mask_[i]) == 0;
-        if (!retire(entry_[i], entry_mask_[i], leaf, level == 0, weight, own_weight, scores)) return Status::overflow;
+        if (counts) {
+          if (!retire(entry_[i], entry_mask_[i], leaf, level == 0, weight, own_weight, scores)) return Status::overflow;
+          if (above_.data() != nullptr) above_[i] = entry_mask_[i];
+          continue;
+        }
+        got_ = 0;
+        const uint64_t lanes = sparse ? next_[entry_[i]] & entry_mask_[i] : entry_mask_[i];
+        if (lanes != 0 && !retire(entry_[i], lanes, false, level == 0, weight, own_weight, scores))
+          return Status::overflow;
+        above_[i] = got_;
       }
       if (sparse) mark_predecessors(end, below, [](uint64_t& mark, uint64_t) { mark = 0; });
       for (int64_t i = end; i < below; ++i) front_[entry_[i]] = 0;
@@ -236,12 +278,20 @@ class LaneSearch final : public Search {
     return sum;
   }
 
+  int64_t active_arcs(int64_t begin, int64_t end) const {
+    int64_t sum = 0;
+    for (int64_t i = begin; i < end; ++i)
+      if (active_[i] != 0) sum += problem_.in.degree(entry_[i]);
+    return sum;
+  }
+
   template <class Mark>
   void mark_predecessors(int64_t begin, int64_t end, Mark mark) {
     uint64_t* const marks = next_.data();  // unused in the backward pass
     for (int64_t i = begin; i < end; ++i) {
       const int64_t w = entry_[i];
-      const uint64_t lanes = entry_mask_[i];
+      const uint64_t lanes = active_[i];
+      if (lanes == 0) continue;
       for (int64_t slot = problem_.in.rowptr[w]; slot < problem_.in.rowptr[w + 1]; ++slot)
         mark(marks[problem_.in.col[slot]], lanes);
     }
@@ -250,23 +300,27 @@ class LaneSearch final : public Search {
   // Processes a vertex in the lanes of the mask: the sum over successors, the score, and the value that it passes up.
   bool retire(int64_t v, uint64_t lanes, bool leaf, bool is_source, const T* source_weight, const T* own_weight,
               double* scores) {
-    T* row = sigma_.data() + v * kLanes;
+    const T* row = sigma_.data() + v * kLanes;
+    T* const passed = passed_ + v * kLanes;
+    if (leaf && !is_source && (Visitor::edges || !problem_.through))
+      return settle_leaf<T, Visitor>(problem_, v, lanes, row, passed, target_share_);
     if (!Visitor::edges && __builtin_popcountll(lanes) <= kFew)
-      return retire_few(v, lanes, leaf, is_source, row, is_source ? own_weight : source_weight, scores);
-    return settle<T, Visitor>(problem_, v, lanes, is_source, row, source_weight, own_weight, target_share_, scores,
-                              [&](RowSum<T>& sums, const Row<T>& weighted) {
+      return retire_few(v, lanes, leaf, is_source, row, passed, is_source ? own_weight : source_weight, scores);
+    return settle<T, Visitor>(problem_, v, lanes, is_source, row, passed, source_weight, own_weight, target_share_,
+                              through_share_, scores, [&](RowSum<T>& sums, const Row<T>& weighted) {
                                 if (leaf) return;
-                                gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), sigma_.data(), sums,
-                                                       [&](int64_t slot, const T* passed_up, uint64_t mask) {
-                                                         if constexpr (Visitor::edges)
-                                                           scores[slot] += weighted.masked_dot(passed_up, mask);
-                                                       });
+                                got_ = gather<Visitor::edges>(problem_.out, v, lanes, front_.data(), passed_, sums,
+                                                              [&](int64_t slot, const T* passed_up, uint64_t mask) {
+                                                                if constexpr (Visitor::edges)
+                                                                  scores[slot] += weighted.masked_dot(passed_up, mask);
+                                                              });
                               });
   }
 
-  bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, T* row, const T* weight, double* scores) {
+  bool retire_few(int64_t v, uint64_t lanes, bool leaf, bool is_source, const T* row, T* passed, const T* weight,
+                  double* scores) {
     const T target = target_share_ * (problem_.plain ? T(1) : static_cast<T>(problem_.target_weight[v]));
-    const T through = problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]);
+    const T through = through_share_ * (problem_.plain ? T(0) : static_cast<T>(problem_.through_weight[v]));
     const int64_t begin = problem_.out.rowptr[v], end = problem_.out.rowptr[v + 1];
     const int32_t* col = problem_.out.col;
     double score = 0;
@@ -276,18 +330,19 @@ class LaneSearch final : public Search {
       if (!leaf) {
         for (int64_t slot = begin; slot < end; ++slot) {
           const int64_t w = col[slot];
-          if (front_[w] >> l & 1) sum += sigma_[w * kLanes + l];
+          if (front_[w] >> l & 1) sum += passed_[w * kLanes + l];
         }
       }
       if (is_source) {
         score += weight[l] * sum;
         continue;
       }
+      if (sum != 0) got_ |= uint64_t{1} << l;
       const double sigma = row[l];
       if (!(sigma <= kLimit)) return false;
       score += weight[l] * Visitor::template score<double>(sigma, sum, through);
       const double copies = problem_.copies == nullptr ? 1 : problem_.copies[v];
-      row[l] = static_cast<T>(copies * Visitor::template passed_up<double>(target, sigma, sum));
+      passed[l] = static_cast<T>(copies * Visitor::template passed_up<double>(target, sigma, sum));
     }
     scores[v] += score;
     return score <= double(kLimit);
@@ -307,17 +362,24 @@ class LaneSearch final : public Search {
   static constexpr int64_t kPushEntries = 4096;
 
   PathProblem problem_;
-  T target_share_ = 1;  // of the current level
+  T target_share_ = 1, through_share_ = 1;  // of the current level
+  uint64_t got_ = 0;                        // lanes in which the last vertex had successors
   int64_t n_;
   int64_t capacity_;
   Buffer<T> sigma_;              // [n][lanes] sigma, then rho or lambda
+  Buffer<T> rho_;                // [n][lanes] rho or lambda, if there are several limits
+  T* passed_;                    // sigma or rho
+  int64_t size_;                 // of the scores of a limit
   Buffer<uint64_t> seen_;        // [n] lanes that have reached the vertex
   Buffer<uint64_t> front_;       // [n] lanes of the level being read; zero elsewhere
   Buffer<uint64_t> next_;        // [n] lanes of the level being written
   Buffer<int32_t> open_;         // vertices that some lanes have not reached, for pull
   Buffer<int32_t> entry_;        // all levels, concatenated: vertex ...
   Buffer<uint64_t> entry_mask_;  // ... and its lanes at that level
+  Buffer<uint64_t> above_;       // by entry: lanes from which a target is reached, if there are several limits
+  const uint64_t* active_;       // these, or entry_mask_
   Buffer<int64_t> level_;        // first entry of each level
+  int64_t deepest_;              // level that is not searched from
   uint64_t full_ = 0;
   int64_t entries_ = 0, levels_ = 0, open_count_ = -1;
   bool crowded_ = false;

@@ -35,6 +35,14 @@ inline PathProblem path_problem(const Csr& out, const Csr& in, const PathWeights
   return {out, in, target, through, passed, plain, cancel, 1, copies};
 }
 
+// Within limits, a search may take less time than adding up the sum of a batch: batches of `least` sources or of a
+// multiple of it, but not many of them.
+inline int64_t batch_size_within(int64_t least, int64_t sources) {
+  constexpr int64_t kMostBatches = 512;
+  const int64_t size = (sources + kMostBatches - 1) / kMostBatches;
+  return (size + least - 1) / least * least;
+}
+
 // Batches of `size` sources that share a private sum. The size is fixed, so that results do not depend on the number of
 // threads. make(rung) creates a Search. Returns the highest rung, as a tensor.
 template <class Make>

@@ -23,7 +23,10 @@ class QueueSearch final : public Search {
         arc_(problem.out.num_slots() + 1),
         slot_(Visitor::edges ? problem.out.num_slots() + 1 : 0),
         sigma_(problem.out.num_nodes),
-        sum_(problem.out.num_nodes) {
+        sum_(problem.out.num_nodes),
+        size_(Visitor::edges ? problem.out.num_slots() : problem.out.num_nodes),
+        shared_(problem.num_limits > 1 ? size_ : 0),
+        deepest_(problem.limits == nullptr ? problem.out.num_nodes : problem.limits[problem.num_limits - 1]) {
     for (int64_t v = 0; v < problem.out.num_nodes; ++v) place_[v] = -1;
   }
 
@@ -32,9 +35,14 @@ class QueueSearch final : public Search {
       search(static_cast<int32_t>(batch.sources[lane]));
       if (cancelled(problem_.cancel)) return Status::cancelled;
       bool fits = count_paths();
-      if (fits) {
-        fits = problem_.plain ? backward<true>(batch.source_weight[lane], batch.own_weight[lane], batch.scores)
-                              : backward<false>(batch.source_weight[lane], batch.own_weight[lane], batch.scores);
+      for (int64_t i = 0, last = 0; i < problem_.num_limits && fits; i = last) {
+        const int32_t levels = levels_within(i);
+        while (last < problem_.num_limits && levels_within(last) == levels) ++last;
+        double* const own = batch.scores + i * size_;
+        double* const scores = last - i == 1 ? own : shared_.data();
+        fits = problem_.plain ? backward<true>(levels, batch.source_weight[lane], batch.own_weight[lane], scores)
+                              : backward<false>(levels, batch.source_weight[lane], batch.own_weight[lane], scores);
+        if (last - i > 1) spread(own, last - i);
       }
       forget();
       if (!fits) return Status::overflow;
@@ -49,6 +57,22 @@ class QueueSearch final : public Search {
   // Prefetch distance: the vertices of a level are scattered over the graph. Past its end, the queue holds vertices of
   // an earlier source, which are harmless.
   static constexpr int32_t kAhead = 8;
+
+  // The levels whose depth is within a limit.
+  int32_t levels_within(int64_t limit) const {
+    if (problem_.limits == nullptr || problem_.limits[limit] >= levels_) return levels_;
+    return static_cast<int32_t>(problem_.limits[limit] + 1);
+  }
+
+  // Moves the scores that limits share to those of each.
+  void spread(double* scores, int64_t limits) {
+    const int64_t entries = Visitor::edges ? level_arc_[levels_] : level_[levels_];
+    for (int64_t i = 0; i < entries; ++i) {
+      const int64_t at = Visitor::edges ? slot_[i] : queue_[i];
+      for (int64_t limit = 0; limit < limits; ++limit) scores[limit * size_ + at] += shared_[at];
+      shared_[at] = 0;
+    }
+  }
 
   // The three passes are not inlined: in run(), their loops would not fit the registers.
 
@@ -69,6 +93,7 @@ class QueueSearch final : public Search {
       const int32_t level_end = reached;  // places from here on are one level deeper
       level_arc_[levels_] = arcs;
       level_[++levels_] = level_end;
+      if (levels_ > deepest_) break;
       for (; p < level_end; ++p) {
         __builtin_prefetch(rowptr + queue[p + 2 * kAhead]);
         __builtin_prefetch(col + rowptr[queue[p + kAhead]]);
@@ -119,23 +144,24 @@ class QueueSearch final : public Search {
     }
   }
 
-  // Processes levels from the deepest up: the value that each vertex passes up, its score, and the sums of the level
-  // above. Returns false if the numbers overflow Count, which can happen for stress only.
+  // Processes the first levels from the deepest up: the value that each vertex passes up, its score, and the sums of
+  // the level above. Returns false if the numbers overflow Count, which can happen for stress only.
   template <bool Plain>
-  [[gnu::noinline]] bool backward(double source_weight, double own_weight, double* scores) {
+  [[gnu::noinline]] bool backward(int32_t levels, double source_weight, double own_weight, double* scores) {
     const Arc* const arc = arc_.data();
     const int32_t* const queue = queue_.data();
     Count* const sigma = sigma_.data();
     Count* const sum = sum_.data();
-    const int32_t reached = level_[levels_];
+    const int32_t reached = level_[levels];
     for (int32_t p = 0; p < reached; ++p) sum[p] = Count(0.0);
     double largest = 0;
-    for (int32_t level = levels_ - 1; level >= 0; --level) {
+    for (int32_t level = levels - 1; level >= 0; --level) {
       const int32_t begin = level_[level], end = level_[level + 1];
+      const int64_t arcs_end = level_arc_[level + (level < levels - 1)];  // none leave the deepest level
       // Arcs with the same tail are adjacent: their sum stays in a register, and the last store is the result.
       Count running(0.0);
       int32_t before = -1;
-      for (int64_t i = level_arc_[level]; i < level_arc_[level + 1]; ++i) {
+      for (int64_t i = level_arc_[level]; i < arcs_end; ++i) {
         const int32_t p = arc[i].tail;
         const Count passed_up = sum[arc[i].head];  // overwritten below by the previous level
         running = p == before ? running + passed_up : passed_up;
@@ -185,6 +211,9 @@ class QueueSearch final : public Search {
   Buffer<int64_t> slot_;       // slots of these arcs, for edge scores
   Buffer<Count> sigma_;        // by place
   Buffer<Count> sum_;          // by place: sum over successors, then the value that the vertex passes up
+  int64_t size_;               // of the scores of a limit
+  Buffer<double> shared_;      // [n] or [slots] scores of several limits
+  int64_t deepest_;            // level that is not searched from
   int32_t levels_ = 0;
 };
 

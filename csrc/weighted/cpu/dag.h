@@ -29,8 +29,21 @@ class DagPass {
       : problem_(problem), sigma_(problem.out.num_nodes), share_(problem.out.num_nodes) {}
 
   Status run(const Dag& dag, double source_weight, double own_weight, double* scores) {
+    const Status counted = count(dag);
+    return counted == Status::done ? back(dag, source_weight, own_weight, scores) : counted;
+  }
+
+  Status count(const Dag& dag) {
+    return (problem_.copies != nullptr ? count_paths<true>(dag) : count_paths<false>(dag)) ? Status::done
+                                                                                           : Status::cancelled;
+  }
+
+  // The vertex of this id counts no longer.
+  void leave_out(int32_t id) { sigma_[id] = Count(0.0); }
+
+  // The scores, once paths have been counted.
+  Status back(const Dag& dag, double source_weight, double own_weight, double* scores) {
     const bool copies = problem_.copies != nullptr;
-    if (!(copies ? count_paths<true>(dag) : count_paths<false>(dag))) return Status::cancelled;
     const bool plain = problem_.plain;
     const bool fits = dag.vertex == nullptr ? (plain ? begin<true, false>(dag) : begin<false, false>(dag))
                                             : (plain ? begin<true, true>(dag) : begin<false, true>(dag));

@@ -50,7 +50,8 @@ class Dijkstra {
         arc_(arcs ? problem.num_arcs() + 1 : 0),
         slot_(slots ? problem.num_arcs() + 1 : 0),
         by_depth_(by_depth),
-        far_(by_depth ? problem.num_nodes() : 0) {
+        far_(by_depth ? problem.num_nodes() : 0),
+        unreached_(problem.limits == nullptr ? Unreached<T>::value : beyond(problem.limits[problem.num_limits - 1])) {
     forget_all();
   }
 
@@ -138,7 +139,7 @@ class Dijkstra {
       // The head must be later in the order: if a weight is lost in rounding, arcs between equal distances would
       // otherwise run both ways.
       if (tolerance == 0) arcs += (c.length == known) & (q > c.tail);
-      else arcs += within(c.length, known, tolerance) && distance[settled_[c.tail]] < known;
+      else arcs += q >= 0 && within(c.length, known, tolerance) && distance[settled_[c.tail]] < known;
     }
     if (by_depth_) {
       for (int32_t p = 0; p < reached_; ++p) far_[p] = static_cast<double>(distance[settled_[p]]);
@@ -146,10 +147,28 @@ class Dijkstra {
     return {arc, slot_.data(), arcs, settled_.data(), reached_, 0, by_depth_ ? far_.data() : nullptr};
   }
 
+  // Leaves the part of the DAG within a distance, which must not be larger than in earlier calls, and calls out(place)
+  // for vertices beyond it that are among its ids.
+  template <bool Slots, class Out>
+  void narrow(Dag& dag, T limit, Out out) {
+    const auto is_within = [&](int32_t p) { return distance_[settled_[p]] <= limit; };
+    while (dag.ids > 1 && !is_within(dag.ids - 1)) --dag.ids;
+    for (int32_t p = 0; p < dag.ids; ++p)
+      if (!is_within(p)) out(p);
+    int64_t arcs = 0;
+    for (int64_t i = 0; i < dag.arcs; ++i) {
+      const DagArc arc = arc_[i];
+      arc_[arcs] = arc;
+      if constexpr (Slots) slot_[arcs] = slot_[i];
+      arcs += arc.head < dag.ids && is_within(arc.head);
+    }
+    dag.arcs = arcs;
+  }
+
   void forget() {
     if (reached_ > problem_.num_nodes() / 16) return forget_all();
     for (int32_t p = 0; p < reached_; ++p) {
-      distance_[settled_[p]] = Unreached<T>::value;
+      distance_[settled_[p]] = unreached_;
       place_[settled_[p]] = -1;
     }
   }
@@ -165,8 +184,14 @@ class Dijkstra {
     T length;
   };
 
+  // The next number after a limit: with this as the distance of unreached vertices, none beyond the limit is settled.
+  static T beyond(T limit) {
+    if constexpr (__is_same(T, int32_t)) return limit + 1;
+    else return __builtin_nextafter(limit, __builtin_inf());
+  }
+
   void forget_all() {
-    for (int64_t v = 0; v < problem_.num_nodes(); ++v) distance_[v] = Unreached<T>::value;
+    for (int64_t v = 0; v < problem_.num_nodes(); ++v) distance_[v] = unreached_;
     for (int64_t v = 0; v < problem_.num_nodes(); ++v) place_[v] = -1;
   }
 
@@ -181,6 +206,7 @@ class Dijkstra {
   Buffer<int64_t> slot_;
   bool by_depth_;
   Buffer<double> far_;  // [n] distances by place, for visitors by depth
+  T unreached_;         // the distance of unreached vertices
   int32_t reached_ = 0;
   int64_t candidates_ = 0;
 };
@@ -189,14 +215,23 @@ template <class T, class Count, class Visitor>
 class DijkstraSearch final : public Search {
  public:
   explicit DijkstraSearch(const WeightedProblem<T>& problem)
-      : dijkstra_(problem, true, Visitor::edges, Visitor::by_depth), pass_(problem.paths) {}
+      : dijkstra_(problem, true, Visitor::edges, Visitor::by_depth),
+        pass_(problem.paths),
+        limits_(problem.limits),
+        num_limits_(problem.num_limits),
+        size_(Visitor::edges ? problem.paths.out.num_slots() : problem.num_nodes()) {}
 
   Status run(const PathBatch& batch) override {
     for (int64_t lane = 0; lane < batch.count; ++lane) {
       if (!dijkstra_.template search<true, Visitor::edges>(static_cast<int32_t>(batch.sources[lane])))
         return Status::cancelled;
-      const Dag dag = dijkstra_.template arcs<Visitor::edges>();
-      const Status status = pass_.run(dag, batch.source_weight[lane], batch.own_weight[lane], batch.scores);
+      Dag dag = dijkstra_.template arcs<Visitor::edges>();
+      Status status = pass_.count(dag);
+      for (int64_t i = num_limits_ - 1; i >= 0 && status == Status::done; --i) {
+        if (i < num_limits_ - 1)
+          dijkstra_.template narrow<Visitor::edges>(dag, limits_[i], [&](int32_t p) { pass_.leave_out(p); });
+        status = pass_.back(dag, batch.source_weight[lane], batch.own_weight[lane], batch.scores + i * size_);
+      }
       dijkstra_.forget();
       if (status != Status::done) return status;
     }
@@ -206,6 +241,8 @@ class DijkstraSearch final : public Search {
  private:
   Dijkstra<T> dijkstra_;
   DagPass<Count, Visitor> pass_;
+  const T* limits_;
+  int64_t num_limits_, size_;
 };
 
 template <class T>

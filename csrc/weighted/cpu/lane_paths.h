@@ -82,8 +82,9 @@ class LanePaths {
 
   bool retire(const TightArcs& by_tail, int64_t v, uint64_t lanes, int first, bool is_source, const T* source_weight,
               const T* own_weight, double* scores) {
-    return settle<T, Visitor>(problem_, v, lanes, is_source, sigma_.data() + v * kLanes, source_weight, own_weight,
-                              T(1), scores, [&](RowSum<T>& sum, const Row<T>& weighted) {
+    T* const row = sigma_.data() + v * kLanes;
+    return settle<T, Visitor>(problem_, v, lanes, is_source, row, row, source_weight, own_weight, T(1), T(1), scores,
+                              [&](RowSum<T>& sum, const Row<T>& weighted) {
                                 gather<Visitor::edges>(by_tail, v, lanes, first, sum,
                                                        [&](int64_t slot, const T* passed_up, uint64_t mask) {
                                                          if constexpr (Visitor::edges)

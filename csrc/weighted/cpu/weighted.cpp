@@ -66,12 +66,17 @@ bool whole(const Tensor& weight) { return weight.element_size() == 4; }
 template <class T>
 Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Tensor& sources,
                   const PathWeights& weights, Tensor& scores, Tensor& control, Measure measure, WeightedEngine engine,
-                  int64_t rung, int64_t threads, double tie_tolerance) {
-  const Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
-                             threads);
-  const int64_t size = engine == WeightedEngine::relax   ? kRelaxBatch
+                  int64_t rung, int64_t threads, double tie_tolerance, const Tensor* limits = nullptr) {
+  Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
+                       threads);
+  int64_t size = engine == WeightedEngine::relax   ? kRelaxBatch
                        : sources.numel() <= kFewSearches ? 1
                                                          : kDijkstraBatch;
+  if (limits != nullptr) {
+    prepared.problem.limits = limits->const_data_ptr<T>();
+    prepared.problem.num_limits = limits->numel();
+    size = batch_size_within(size, sources.numel());
+  }
   const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // no float32
   return run_batches(sources, weights, scores, control, size, first, threads,
                      [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, measure, engine, r)); });
@@ -120,7 +125,20 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
                                          copies ? copies->const_data_ptr<double>() : nullptr);
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
   return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
-             tie_tolerance);
+             tie_tolerance, nullptr);
+}
+
+Tensor weighted_dependency_within(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
+                                  const Tensor& row, const Tensor& back_weight, const Tensor& sources,
+                                  const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
+                                  const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
+                                  int64_t rung, int64_t threads, double tie_tolerance, const Tensor& limits) {
+  const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
+  const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
+  const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
+  const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
+  return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine::dijkstra, rung, threads,
+             tie_tolerance, &limits);
 }
 
 void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
@@ -152,6 +170,7 @@ void weighted_distances(const Tensor& rowptr, const Tensor& col, const Tensor& w
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("weighted_dependency", TORCH_BOX(&weighted_dependency));
+  m.impl("weighted_dependency_within", TORCH_BOX(&weighted_dependency_within));
   m.impl("weighted_source_sums", TORCH_BOX(&weighted_source_sums));
   m.impl("weighted_distances", TORCH_BOX(&weighted_distances));
 }

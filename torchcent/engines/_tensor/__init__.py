@@ -12,6 +12,9 @@ v one level deeper, a batch adds to `scores`, for every lane l with source s_l:
 - edge_betweenness:  the same rho; scores[slot of v -> w] += a_l sigma_v rho_w
 - linear:            rho_v = b_v / (d_v sigma_v) + sum of rho_w over succ(v), d_v the distance;
                      scores[v] += a_l d_v sigma_v * sum of rho_w for v != s_l
+- distance:          the same rho; scores[v] += a_l sigma_v * sum of rho_w
+- proximal_source:   rho of betweenness; scores[v] += a_l * sum of rho_w for the arcs s_l -> v
+- proximal_target:   scores[v] += a_l sigma_v * sum of b_w / sigma_w over succ(v)
 - stress:            lambda_v = sum of (b_w + lambda_w) over succ(v);
                      scores[v] += a_l sigma_v (lambda_v + h_v) for v != s_l,
                      scores[s_l] += c_l lambda_s
@@ -28,28 +31,32 @@ own exponent (`_scaled.py`), so that no count overflows.
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 
 from torch import Tensor, ones_like
 
-from torchcent.runtime._codes import Visitor
+from torchcent.runtime._codes import OnTensors, Visitor
 
-from . import _betweenness, _edge_betweenness, _stress, _weighted
+from . import _betweenness, _edge_betweenness, _proximal, _stress, _weighted
 from ._memory import lanes_that_fit, memory_needed, weighted_extra
 from ._scaled import Number, Scaled
 from ._search import Levels, shortest_path_levels
 
 __all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
-VISITORS: dict[Visitor, Callable[..., None]] = {
+VISITORS: dict[Visitor | OnTensors, Callable[..., None]] = {
     Visitor.BETWEENNESS: _betweenness.accumulate,
     Visitor.LINEAR: partial(_betweenness.accumulate, linear=True),
+    OnTensors.DISTANCE: partial(_betweenness.accumulate, distance_scaled=True),
+    OnTensors.PROXIMAL_SOURCE: _proximal.accumulate_at_source,
+    OnTensors.PROXIMAL_TARGET: _proximal.accumulate_at_target,
     Visitor.EDGE_BETWEENNESS: _edge_betweenness.accumulate,
     Visitor.STRESS: _stress.accumulate,
 }
 
 
 def accumulate(
-    visitor: Visitor,
+    visitor: Visitor | OnTensors,
     rowptr: Tensor,
     col: Tensor,
     sources: Tensor,
@@ -60,11 +67,13 @@ def accumulate(
     scores: Tensor,
     weight: Tensor | None = None,
     tie_tolerance: float = 0.0,
+    limits: Tensor | None = None,
 ) -> None:
     """Adds the contributions of the shortest paths from `sources` to `scores`, in place.
 
     Args:
-        visitor: what is computed from path counts; LINEAR has no own and through weights.
+        visitor: what is computed from path counts; LINEAR and those of OnTensors have no own and
+            through weights.
         rowptr: int64 [n + 1], CSR row pointers of the out-arcs.
         col: int32 or int64 [m], heads of the arcs; no loops, no duplicates.
         sources: int64 [k], one lane each.
@@ -75,18 +84,27 @@ def accumulate(
         scores: float64, [n], or [m] (one per slot) for EDGE_BETWEENNESS.
         weight: float64 or int32 [m], lengths > 0 of the arcs; None counts hops.
         tie_tolerance: relative tolerance for shortest paths (`_weighted.py`).
+        limits: [l] on the CPU, ascending distances; `scores` then have a row for each, for which
+            only vertices within it count. None: all count.
     """
     if sources.numel() == 0:
         return
 
+    within: list[float] = [inf] if limits is None else limits.tolist()
+
     def levels_with(one: Number) -> Levels | None:
         if weight is None:
-            return shortest_path_levels(rowptr, col, sources, one)
-        return _weighted.shortest_path_levels(rowptr, col, weight, sources, one, tie_tolerance)
+            return shortest_path_levels(rowptr, col, sources, one, within[-1])
+        return _weighted.shortest_path_levels(
+            rowptr, col, weight, sources, one, tie_tolerance, within[-1]
+        )
 
     one = ones_like(source_weight)
     levels = levels_with(one)
     if levels is None:
         levels = levels_with(Scaled.of(one))
     assert levels is not None, "scaled path counts have no upper limit"
-    VISITORS[visitor](levels, source_weight, own_weight, target_weight, through_weight, scores)
+    rows = (scores,) if limits is None else scores.unbind(0)
+    for limit, row in zip(within, rows, strict=True):
+        part = levels if limit == within[-1] else levels.within(limit)
+        VISITORS[visitor](part, source_weight, own_weight, target_weight, through_weight, row)

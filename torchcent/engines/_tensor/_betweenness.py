@@ -16,6 +16,7 @@ def accumulate(
     through_weight: Tensor,
     scores: Tensor,
     linear: bool = False,
+    distance_scaled: bool = False,
 ) -> None:
     """Adds the dependencies of one batch, deepest level first (see the package's docstring)."""
     below = levels.nothing()  # rho
@@ -24,10 +25,12 @@ def accumulate(
         successors = sum_by(below[head], tail, vertex.numel())
         delta = as_float(sigma * successors)
         if depth > 0:
-            distance = levels.distance(depth) if linear else torch.ones_like(delta)
+            by_depth = linear or distance_scaled
+            distance = levels.distance(depth) if by_depth else torch.ones_like(delta)
             targets = target_weight[vertex] / distance
             below = levels.below(depth, targets / sigma + successors, below)
-            share = source_weight[lane] * (distance * delta + through_weight[vertex])
+            scaled = distance * delta if linear else delta
+            share = source_weight[lane] * (scaled + through_weight[vertex])
         else:
             share = own_weight * delta
         scatter_add(scores, vertex, share)

@@ -1,5 +1,7 @@
 """Breadth-first search from a batch of sources, and the levels of the shortest-path DAGs."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import torch
@@ -95,6 +97,10 @@ class Level(NamedTuple):
     head: Tensor  # [arcs] position in the values below, as kept by :meth:`Levels.below`
     slot: Tensor  # [arcs] position in col
 
+    def without_arcs(self) -> Level:
+        none = self.tail[:0]
+        return self._replace(tail=none, head=none, slot=none)
+
 
 class Levels(list[Level]):
     """The levels of the shortest-path DAGs from the sources down; arcs lead to the next level."""
@@ -107,22 +113,40 @@ class Levels(list[Level]):
         """float64 [pairs]: distances of a level from the sources."""
         return torch.full_like(self[depth].lane, depth, dtype=torch.float64)
 
+    def heads(self, depth: int) -> Tensor:
+        """The vertices at the heads of the arcs that leave a level."""
+        if depth == len(self) - 1:
+            return self[depth].vertex[:0]
+        return self[depth + 1].vertex[self[depth].head]
+
     def below(self, depth: int, values: Number, beneath: Number) -> Number:
         """The values that the level above needs: those of level `depth` and those beneath it."""
         return values
 
+    def within(self, limit: float) -> Levels:
+        """The levels without the pairs beyond a distance."""
+        if limit >= len(self) - 1:
+            return self
+        found = Levels(self[: int(limit) + 1])
+        found[-1] = found[-1].without_arcs()
+        return found
+
 
 def shortest_path_levels(
-    rowptr: Tensor, col: Tensor, sources: Tensor, one: Number
+    rowptr: Tensor, col: Tensor, sources: Tensor, one: Number, deepest: float = torch.inf
 ) -> Levels | None:
     """The levels from the sources down, or None if a float64 path count gets too large.
 
-    `one` is the path count of the sources themselves; its type is that of all counts.
+    `one` is the path count of the sources themselves; its type is that of all counts. There are no
+    levels below `deepest`.
     """
     search, sigma = Search(rowptr, col, sources), one
     levels = Levels()
     while True:
         lane, vertex = search.lane, search.vertex
+        if search.level >= deepest:
+            levels.append(Level(lane, vertex, sigma, lane[:0], lane[:0], lane[:0]))
+            return levels
         arcs = search.step()
         tail, slot, head = (
             arcs.tail[arcs.new],

@@ -21,8 +21,13 @@ from ._search import Level, Levels, out_arcs
 TOGETHER, TOGETHER_ON_ACCELERATOR = 2**20, 2**24
 
 
-def distances(rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor) -> Tensor:
-    """float64 [lanes, n]: the length of a shortest path from each source, inf for none."""
+def distances(
+    rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, farthest: float = torch.inf
+) -> Tensor:
+    """float64 [lanes, n]: the length of a shortest path from each source, inf for none.
+
+    Paths longer than `farthest` are not searched for.
+    """
     num_nodes, lanes = rowptr.numel() - 1, sources.numel()
     length = weight.double()
     found = torch.full((lanes * num_nodes,), torch.inf, dtype=torch.float64, device=col.device)
@@ -36,6 +41,8 @@ def distances(rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor) -> T
             head = (part - vertex)[tail] + col[slot]
             onward = found[part][tail] + length[slot]
             less = onward < found[head]
+            if farthest < torch.inf:
+                less &= onward <= farthest
             head, onward = head[less], onward[less]
             found.scatter_reduce_(0, head, onward, "amin")
             improved.append(head)
@@ -119,6 +126,9 @@ class WeightedLevels(Levels):
     def distance(self, depth: int) -> Tensor:
         return self._distance[self._begin[depth] : self._begin[depth + 1]]
 
+    def heads(self, depth: int) -> Tensor:
+        return torch.cat([level.vertex for level in self])[self[depth].head]
+
     def below(self, depth: int, values: Number, beneath: Number) -> Number:
         first, last = self._begin[depth : depth + 2]
         if depth == len(self) - 1:
@@ -126,15 +136,34 @@ class WeightedLevels(Levels):
         _put(beneath, slice(first, last), values)
         return beneath
 
+    def within(self, limit: float) -> Levels:
+        near = self._distance <= limit
+        place = near.long().cumsum(0) - 1  # among the pairs that are left
+        begin, parts = [0], []
+        for first, level in zip(self._begin, self, strict=False):
+            own, arc = near[first : first + level.lane.numel()], near[level.head]
+            tail, head = level.tail[arc], place[level.head[arc]]
+            parts.append(
+                Level(
+                    level.lane[own], level.vertex[own], level.sigma[own],
+                    place[tail + first] - begin[-1], head, level.slot[arc],
+                )
+            )  # fmt: skip
+            begin.append(begin[-1] + int(own.sum()))
+        found = WeightedLevels(begin, self._distance[near])
+        found.extend(parts)
+        return found
+
 
 def shortest_path_levels(
-    rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, one: Number, tolerance: float
-) -> WeightedLevels | None:
+    rowptr: Tensor, col: Tensor, weight: Tensor, sources: Tensor, one: Number, tolerance: float,
+    farthest: float = torch.inf,
+) -> WeightedLevels | None:  # fmt: skip
     """The levels from the sources down, or None if a float64 path count gets too large.
 
     `one` is the path count of the sources themselves; its type is that of all counts.
     """
-    found = distances(rowptr, col, weight, sources)
+    found = distances(rowptr, col, weight, sources, farthest)
     lanes, num_nodes = found.shape
     arcs = _tight_arcs(rowptr, col, weight, found, tolerance)
     first = torch.arange(lanes, device=col.device) * num_nodes + sources

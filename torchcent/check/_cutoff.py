@@ -1,0 +1,82 @@
+"""Errors about cutoffs: lengths beyond which pairs do not count."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check._values import dense, number, shortened
+
+
+class Cutoffs(NamedTuple):
+    """The cutoffs of a call.
+
+    Attributes:
+        lengths: ascending, distinct.
+        column: for each cutoff of a list, its place among the lengths; None for a single cutoff.
+    """
+
+    lengths: tuple[float, ...]
+    column: tuple[int, ...] | None
+
+    def of(self, scores: Tensor) -> Tensor:
+        """The columns asked for, out of one per length."""
+        if self.column is None:
+            return scores[:, 0]
+        return scores[:, torch.tensor(self.column, device=scores.device)]
+
+
+def cutoffs(value: object, engine: str) -> Cutoffs | None:
+    """One cutoff or several, of a measure that counts paths; None for no limit."""
+    if value is None:
+        return None
+    given = values(value)
+    asked = [given] if isinstance(given, float) else given
+    if engine in ("tiny", "relax"):
+        other = {"tiny": "'auto'", "relax": "'auto', 'dijkstra'"}[engine]
+        raise ValueError(f"cutoff is not for engine={engine!r}; use {other} or 'tensor'")
+    if given == math.inf:
+        return None
+    lengths = tuple(sorted(set(asked)))
+    column = None if isinstance(given, float) else tuple(map(lengths.index, asked))
+    return Cutoffs(lengths, column)
+
+
+def values(value: object) -> float | list[float]:
+    """A length >= 0, or the lengths in a list, a tuple, or a tensor or an array of one dimension.
+
+    Float32 numbers are taken for the shortest decimals that stand for them, as weights are.
+    """
+    if isinstance(value, Tensor):
+        dense(value, "cutoff")
+        kind, value = value.dtype, value.detach().cpu()
+        narrow = kind.is_floating_point and kind.itemsize < 4
+        try:
+            value = (value.float() if narrow else value).numpy()
+        except (TypeError, RuntimeError):
+            raise TypeError(f"cutoff must hold numbers, got {kind}") from None
+    if isinstance(value, np.ndarray):
+        if value.ndim > 1:
+            raise ValueError(
+                f"cutoff must be a number, or numbers in one dimension, got shape "
+                f"{list(value.shape)}"
+            )
+        value = value[()] if value.ndim == 0 else list(value)
+    if not isinstance(value, (list, tuple)):
+        return _length(value, "cutoff")
+    if not value:
+        raise ValueError("cutoff must not be empty; pass None for no limit")
+    return [_length(each, f"cutoff[{place}]") for place, each in enumerate(value)]
+
+
+def _length(value: object, name: str) -> float:
+    found = number(value, name, " or a list of numbers" if name == "cutoff" else "")
+    if isinstance(value, np.float32):
+        found = float(str(value))
+    if not found >= 0:
+        raise ValueError(f"{name} must be >= 0, got {shortened(value)}")
+    return found

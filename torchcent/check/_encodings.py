@@ -1,0 +1,96 @@
+"""Errors about the arguments of encodings for graph transformers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from torchcent.check._common import DISTANCE_DTYPES, positive
+from torchcent.check._values import flag, number, shortened
+
+if TYPE_CHECKING:
+    from torchcent.graph import Graph
+
+_WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64)
+_FLOATS = (torch.float32, torch.float64)
+
+
+def dtype(value: object, graph: Graph) -> torch.dtype | None:
+    """That of distances, if one is asked for."""
+    if value is None:
+        return None
+    known = _FLOATS if graph.is_weighted else (*_WHOLE, *_FLOATS)
+    if value not in known:
+        names = ", ".join(map(str, known))
+        of = " with weights" if graph.is_weighted else ""
+        raise ValueError(f"dtype must be one of {names}{of}, or None, got {shortened(value)}")
+    assert isinstance(value, torch.dtype)
+    return value
+
+
+def narrowest(
+    graph: Graph, largest: int, limit: float, fills: Sequence[object] = ()
+) -> torch.dtype:
+    """The dtype for distances in graphs of so many vertices."""
+    if graph.is_weighted:
+        default = torch.get_default_dtype()
+        return default if default in _FLOATS else torch.float32
+    most = min(float(max(largest - 1, 0)), limit)
+    numbers = [most, *(float(x) for x in fills if isinstance(x, (int, float)))]
+    for kind in DISTANCE_DTYPES:
+        limits = torch.iinfo(kind)
+        if all(limits.min <= x <= limits.max for x in numbers):
+            return kind
+    return torch.int64
+
+
+def cutoff(value: object) -> float:
+    """The largest distance; inf for None."""
+    if value is None:
+        return math.inf
+    found = number(value, "cutoff", " or None")
+    if not found >= 0:
+        raise ValueError(f"cutoff must be >= 0, got {shortened(value)}")
+    return found
+
+
+def fill(value: object, name: str, kind: torch.dtype) -> float:
+    """The value of entries without a distance."""
+    found = number(value, name)
+    if not kind.is_floating_point:
+        limits = torch.iinfo(kind)
+        if not (found == round(found) if math.isfinite(found) else False):
+            raise ValueError(f"{name} must be a whole number with {kind}, got {shortened(value)}")
+        if not max(limits.min, -(2**53)) <= found <= min(limits.max, 2**53):
+            raise ValueError(f"{name}={shortened(value)} does not fit {kind}")
+    return found
+
+
+def width(value: object, largest: int) -> int:
+    """Vertices to which matrices are padded."""
+    found = positive(value, "max_nodes")
+    if found is None:
+        return largest
+    if found < largest:
+        raise ValueError(
+            f"max_nodes={found} is less than the number of vertices of the largest graph, {largest}"
+        )
+    return found
+
+
+def path_room(paths: object, length: object) -> int | None:
+    """Arcs of each path that are returned: 0 for none, None for all."""
+    most = positive(length, "path_length")
+    if flag(paths, "paths"):
+        return most
+    if most is not None:
+        raise ValueError(f"path_length={most} is for paths=True")
+    return 0
+
+
+def fits(longest: int, kind: torch.dtype) -> None:
+    if not kind.is_floating_point and longest > torch.iinfo(kind).max:
+        raise OverflowError(f"the distance {longest} does not fit {kind}; pass a wider dtype")

@@ -1,0 +1,50 @@
+"""Cutoffs in the units of the engines: hops, or multiples of the unit of the weights."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from torchcent.engines import _hops
+from torchcent.graph import Graph
+
+_SAMPLE = 8  # sources from which vertices within a cutoff are counted
+_LARGEST = 2**31 - 2  # of int32 distances; one more stands for unreached vertices
+
+
+def limits(graph: Graph, cutoffs: tuple[float, ...]) -> Tensor:
+    """The largest distance within each cutoff: int64 [k] in hops, or in the type of the weights.
+
+    They are on the CPU, where those who search compare them with distances.
+    """
+    if not graph.is_weighted:
+        most = graph.num_nodes
+        return torch.tensor([math.floor(min(each, most)) for each in cutoffs], dtype=torch.int64)
+    units = [_units(each, graph.scale.per_one, graph.scale.digits) for each in cutoffs]
+    if graph.scale.dtype == torch.int32:
+        whole = [math.floor(min(each, _LARGEST)) for each in units]
+        return torch.tensor(whole, dtype=torch.int32)
+    return torch.tensor(units, dtype=torch.float64)
+
+
+def _units(cutoff: float, per_one: float, digits: int) -> float:
+    """A length in units. Of decimal weights, a cutoff with as many digits is that decimal."""
+    units = cutoff * per_one
+    if digits and math.isfinite(units) and round(units) / per_one == cutoff:
+        return float(round(units))
+    return units
+
+
+def share(rowptr: Tensor, col: Tensor, cutoff: float) -> float:
+    """The share of the vertices from which a search continues, by those of some sources."""
+    num_nodes = rowptr.numel() - 1
+    if not num_nodes:
+        return 1.0
+    starts = torch.linspace(0, num_nodes - 1, _SAMPLE).long().tolist()
+    near = 0
+    for source in starts:
+        hops = _hops.hops(rowptr, col, source)
+        near += int(((hops >= 0) & (hops < cutoff)).sum())
+    return near / (len(starts) * num_nodes)

@@ -1,0 +1,380 @@
+"""Shortest-path encodings of a batch of graphs: padded matrices, or lists of pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check import _encodings as check_encodings
+from torchcent.check._values import flag_or_none
+from torchcent.engines import _room, _tiny
+from torchcent.graph import Graph, _batch
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.pairs import _trees
+from torchcent.runtime import _memory, _ops
+from torchcent.runtime._codes import control
+from torchcent.runtime._watch import progress_bar, watched
+
+_INLINE_WORK = 2e7  # sources x slots below which a thread and a bar do not pay off
+_SEARCH = 48  # bytes per vertex and thread (csrc/tiny/cpu/pair_search.h)
+
+
+class ShortestPathEncoding(NamedTuple):
+    """Result of :func:`shortest_path_encoding`.
+
+    Attributes:
+        distance: [G, N, N], from the vertex of the row to that of the column.
+        edges: int64 [G, N, N, L], the columns of edge_index along a shortest path, padded with -1;
+            None unless paths=True.
+    """
+
+    distance: Tensor
+    edges: Tensor | None
+
+
+class ShortestPathPairs(NamedTuple):
+    """Result of :func:`shortest_path_pairs`.
+
+    Attributes:
+        pairs: int64 [2, P], both vertices of each one, in lexicographic order.
+        distance: [P], from the first to the second.
+        edges: int64 [P, L], the columns of edge_index along a shortest path, padded with -1; None
+            unless paths=True.
+    """
+
+    pairs: Tensor
+    distance: Tensor
+    edges: Tensor | None
+
+
+@_memory.reported
+def shortest_path_encoding(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    cutoff: float | None = None,
+    max_nodes: int | None = None,
+    unreachable: float = -1,
+    padding: float = -1,
+    paths: bool = False,
+    path_length: int | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> ShortestPathEncoding:
+    r"""Distances between all vertices of each graph of a batch, as padded matrices.
+
+    .. math:: D_{gij} = d(v_i, v_j) \text{ in graph } g
+
+    in hops or, with weights, as the length of a shortest path: the spatial encoding of Graphormer.
+    With paths=True also the edges of one shortest path for each pair, of which Graphormer's edge
+    encoding averages the features.
+
+    Args:
+        edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
+            dropped, duplicate arcs are merged.
+        edge_weight: [E], the length of each arc, finite and > 0; None counts hops. Of duplicate
+            arcs the smallest weight counts. A Graph has its own weights.
+        num_nodes: n; by default the largest id + 1.
+        batch: int64 [n], ascending: the graph of each vertex, as in PyG; None for one graph.
+        ptr: int64 [G + 1], the first vertex of each graph, and n; an alternative to `batch`.
+        directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
+            reverse arcs.
+        cutoff: pairs farther apart count as unreachable; their paths are not searched.
+        max_nodes: N, at least the number of vertices of the largest graph, which is the default.
+        unreachable: the value for pairs of vertices without a path within the cutoff.
+        padding: the value in rows and columns of vertices that a graph does not have.
+        paths: also return the edges along a shortest path. Of several, that is the one whose last
+            arc begins at the vertex of lowest id, and so on backwards.
+        path_length: L, the number of edges of each path that are returned; longer paths are
+            truncated, as by dgl.nn.PathEncoder. None returns whole paths.
+        dtype: of the distances: torch.int8, int16, int32, int64, float32 or float64; with weights
+            the last two. None uses the narrowest of int8, int16 and int32 that holds N - 1 (or the
+            cutoff) and both fill values; with weights torch.get_default_dtype(). An index of
+            torch.nn.Embedding needs int32 or int64.
+        memory: bytes that may be used, including the result; None allows half of the free memory.
+        progress: None shows a progress bar on a terminal after two seconds; True always shows it,
+            False never does.
+
+    Returns:
+        ShortestPathEncoding with `distance` [G, N, N], and `edges` [G, N, N, L] or None. A single
+        graph is a batch of one. Edges are numbers of columns of `edge_index` (of a Graph, those of
+        the edge_index that it was made from; of duplicates the first). An arc that directed=False
+        has added has the number of its reverse.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+        MemoryError: the result does not fit into `memory`, or half of the free memory; raised
+            before it is allocated. A batch with one large graph needs N^2 entries for every graph:
+            :func:`shortest_path_pairs` does not.
+        OverflowError: a distance does not fit the dtype.
+
+    O(m) time per vertex, of the slots m of its graph, with weights O(m log m). The result does not
+    depend on the number of threads, and that of a graph not on the others of its batch.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path_and_pair = torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]])
+        >>> found = torchcent.shortest_path_encoding(path_and_pair, ptr=torch.tensor([0, 3, 5]))
+        >>> found.distance
+        tensor([[[ 0,  1,  2],
+                 [ 1,  0,  1],
+                 [ 2,  1,  0]],
+        <BLANKLINE>
+                [[ 0,  1, -1],
+                 [ 1,  0, -1],
+                 [-1, -1, -1]]], dtype=torch.int8)
+        >>> found = torchcent.shortest_path_encoding(path_and_pair[:, :4], paths=True)
+        >>> found.edges[0, 0]  # from vertex 0: the columns of edge_index
+        tensor([[-1, -1],
+                [ 0, -1],
+                [ 0,  2]])
+
+    Source:
+        Ying et al. 2021, "Do transformers really perform badly for graph representation?"
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    limit = check_encodings.cutoff(cutoff)
+    sizes = _batch.counts(graph)[0]
+    width = check_encodings.width(max_nodes, int(sizes.max(initial=0)))
+    kind = check_encodings.dtype(dtype, graph)
+    if kind is None:
+        kind = check_encodings.narrowest(graph, width, limit, (unreachable, padding))
+    fills = (
+        check_encodings.fill(unreachable, "unreachable", kind),
+        check_encodings.fill(padding, "padding", kind),
+    )
+    run = _Run(graph, limit, kind, memory, progress, "shortest_path_encoding")
+    room = check_encodings.path_room(paths, path_length)
+    shape = graph.num_graphs, width, width
+    cells = math.prod(shape)
+    run.allow(cells * (kind.itemsize + 8 * (room or 0)), f"[{graph.num_graphs}, {width}, {width}]")
+    distance = torch.empty(shape, dtype=kind, device=graph.device)
+    run.paths = room != 0
+    none = torch.empty(0, dtype=torch.int64, device=graph.device)
+    if not room:
+        longest = run.matrices(distance, none, *fills)
+        if not graph.is_weighted:
+            check_encodings.fits(longest, kind)
+        if room == 0:
+            return ShortestPathEncoding(distance, None)
+        room = longest
+        run.allow(cells * (kind.itemsize + 8 * room), f"paths of up to {room} edges")
+    edges = torch.empty(*shape, room, dtype=torch.int64, device=graph.device)
+    longest = run.matrices(distance, edges, *fills) if edges.numel() else 0
+    if not graph.is_weighted:
+        check_encodings.fits(longest, kind)
+    return ShortestPathEncoding(distance, edges)
+
+
+@_memory.reported
+def shortest_path_pairs(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    cutoff: float | None = None,
+    paths: bool = False,
+    path_length: int | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+    progress: bool | None = None,
+) -> ShortestPathPairs:
+    r"""All pairs of vertices with a path between them, at most `cutoff` long, and their distances.
+
+    .. math:: \{(u, v, d(u, v)) : d(u, v) \le k\}
+
+    A sparse form of :func:`shortest_path_encoding`: no padding, one list for a batch, and within a
+    few hops also of large graphs. Each vertex is a pair with itself, at distance 0.
+
+    Args:
+        cutoff: k, a number of hops or, with weights, a length; None for all pairs with a path.
+        Others: as in :func:`shortest_path_encoding`.
+
+    Returns:
+        ShortestPathPairs with `pairs` [2, P], `distance` [P], and `edges` [P, L] or None.
+
+    Raises:
+        TypeError, ValueError, OverflowError: as in :func:`shortest_path_encoding`.
+        MemoryError: the result does not fit into `memory`, or half of the free memory; raised after
+            pairs have been counted, before it is allocated.
+
+    Each vertex is searched up to the cutoff, twice: the first search counts the pairs.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> found = torchcent.shortest_path_pairs(path, cutoff=2)
+        >>> found.pairs
+        tensor([[0, 0, 0, 1, 1, 1, 2, 2, 3],
+                [0, 1, 2, 1, 2, 3, 2, 3, 3]])
+        >>> found.distance
+        tensor([0, 1, 2, 0, 1, 2, 0, 1, 0], dtype=torch.int8)
+
+    Source:
+        Ying et al. 2021, "Do transformers really perform badly for graph representation?"
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    limit = check_encodings.cutoff(cutoff)
+    kind = check_encodings.dtype(dtype, graph)
+    if kind is None:
+        largest = int(_batch.counts(graph)[0].max(initial=0))
+        kind = check_encodings.narrowest(graph, largest, limit)
+    room = check_encodings.path_room(paths, path_length)
+    run = _Run(graph, limit, kind, memory, progress, "shortest_path_pairs")
+    run.paths = room != 0
+    run.allow(16 * graph.num_nodes, f"counting the pairs of {graph.num_nodes} vertices")
+    count = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
+    longest = run.counts(count)
+    if not graph.is_weighted:
+        check_encodings.fits(longest, kind)
+    room = longest if room is None else room
+    pairs = int(count.sum())
+    run.allow(pairs * (16 + kind.itemsize + 8 * room) + 16 * graph.num_nodes, f"{pairs} pairs")
+    index = torch.empty(2, pairs, dtype=torch.int64, device=graph.device)
+    distance = torch.empty(pairs, dtype=kind, device=graph.device)
+    edges = None
+    if check.flag(paths, "paths"):
+        edges = torch.empty(pairs, room, dtype=torch.int64, device=graph.device)
+    run.pairs(count.cumsum(0) - count, index, distance, count[:0] if edges is None else edges)
+    return ShortestPathPairs(index, distance, edges)
+
+
+class _Run:
+    """The searches of one call: compiled, or on tensors."""
+
+    def __init__(
+        self, graph: Graph, limit: float, kind: torch.dtype, memory: int | None,
+        progress: bool | None, title: str,
+    ) -> None:  # fmt: skip
+        self.graph, self.title, self.memory = graph, title, check.byte_budget(memory)
+        self.progress = flag_or_none(progress, "progress")
+        self.limit_of_memory: int | None = None
+        size, slots = _batch.counts(graph)
+        self.quick = float(size @ slots) < _INLINE_WORK
+        self.ptr = graph.ptr
+        if self.ptr is None:
+            self.ptr = torch.from_numpy(_batch.bounds(graph)[0]).to(graph.device)
+        none = torch.empty(0, dtype=torch.float64, device=graph.device)
+        self.weight, self.unit = none, none
+        self.limit = none.new_full((graph.num_graphs,), limit)
+        if graph.weight is not None:
+            self.weight, self.unit = graph._scaled_per_graph
+            # A limit in units that is a whole number but for rounding.
+            self.limit = self.limit * self.unit
+            near = self.limit.round()
+            same = (self.limit - near).abs() <= 1e-12 * near.abs()
+            self.limit = torch.where((self.unit > 1) & same, near, self.limit)
+        self.compiled = _ops.has_kernel("pair_matrices", graph.device)
+        self.paths = False  # whether paths are wanted, now or in another search
+        self._edge: Tensor | None = None
+
+    def allow(self, result: int, what: str) -> None:
+        """Raises MemoryError if a result of so many bytes, and the graph, are too large."""
+        largest = int(_batch.counts(self.graph)[0].max(initial=0))
+        needed = self.graph.nbytes + result + 8 * self.graph.num_graphs
+        needed += torch.get_num_threads() * largest * _SEARCH
+        if self.memory is not None or needed >= _memory.SMALL_RUN.get(self.graph.device.type, 0):
+            limit = _room.limit(self.graph, self.memory)
+            if needed > limit:
+                raise _memory.refuse(f"{self.title} of {what}", needed, limit, self.memory)
+            self.limit_of_memory = limit - needed
+
+    def matrices(self, out: Tensor, paths: Tensor, unreachable: float, padding: float) -> int:
+        edge = self._edges()
+        if not self.compiled:
+            return _trees.matrices(self._searches(edge), out, paths, unreachable, padding)
+
+        def work(shared: Tensor, threads: int) -> Tensor:
+            found: Tensor = _ops.ops.pair_matrices(
+                *self._arcs(True), edge, out, paths, unreachable, padding, shared, threads
+            )
+            return found
+
+        return self._watched(work, out.shape[0] * out.shape[1], "vertices")
+
+    def counts(self, count: Tensor) -> int:
+        if not self.compiled:
+            return _trees.counts(self._searches(self._edges()), count)
+
+        def work(shared: Tensor, threads: int) -> Tensor:
+            found: Tensor = _ops.ops.pair_counts(*self._arcs(False), count, shared, threads)
+            return found
+
+        return self._watched(work, count.numel(), "vertices")
+
+    def pairs(self, begin: Tensor, index: Tensor, out: Tensor, paths: Tensor) -> None:
+        edge = self._edges()
+        if not self.compiled:
+            return _trees.pairs(self._searches(edge), index, out, paths)
+
+        def work(shared: Tensor, threads: int) -> Tensor:
+            found: Tensor = _ops.ops.pair_list(
+                *self._arcs(True), edge, begin, index, out, paths, shared, threads
+            )
+            return found
+
+        self._watched(work, begin.numel(), "vertices")
+        return None
+
+    def _arcs(self, unit: bool) -> tuple[Tensor, ...]:
+        graph = self.graph
+        assert self.ptr is not None
+        units = (self.unit,) if unit else ()
+        return (graph.rowptr, graph.col, self.weight, *units, self.ptr, self.limit)
+
+    def _searches(self, edge: Tensor) -> _trees.Searches:
+        assert self.ptr is not None
+        weight = self.weight if self.graph.is_weighted else None
+        return _trees.Searches(
+            self.graph, weight, self.unit, self.ptr, self.limit, edge, self.limit_of_memory
+        )
+
+    def _edges(self) -> Tensor:
+        """The column of each slot, if there are paths."""
+        if self._edge is None:
+            graph = self.graph
+            self._edge = torch.empty(0, dtype=torch.int64, device=graph.device)
+            if self.paths:
+                if graph.is_weighted:
+                    _tiny.resolvable(graph, np.arange(graph.num_graphs))
+                self._edge = columns(graph)
+        return self._edge
+
+    def _watched(self, work: Callable[[Tensor, int], Tensor], total: int, unit: str) -> int:
+        threads, shared = torch.get_num_threads(), control()
+        with progress_bar(total, self.title, self.progress, self.quick, unit) as bar:
+            found: list[Tensor] = []
+            if self.quick:
+                found.append(work(shared, threads))
+            else:
+                watched(lambda: found.append(work(shared, threads)), shared, bar)
+            bar.update(total - bar.n)
+        return int(found[0])
+
+
+def columns(graph: Graph) -> Tensor:
+    """int64 [num_slots]: the first column of edge_index of each slot, or of its reverse."""
+    slot = graph.slot
+    last = slot.numel()
+    first = torch.full((graph.num_slots,), last, dtype=torch.int64, device=graph.device)
+    column = torch.arange(last, device=graph.device)
+    kept = slot >= 0
+    first.scatter_reduce_(0, slot[kept], column[kept], "amin")
+    if not graph.directed and bool((first == last).any()):
+        first = torch.where(first == last, first[graph.reverse_slot], first)
+    return first

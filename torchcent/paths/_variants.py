@@ -1,0 +1,105 @@
+"""betweenness_variant: paths count by their length, or at their first or last step."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.paths import _path_sums
+from torchcent.paths._betweenness import request_of
+from torchcent.runtime import _memory, _ops
+from torchcent.scale._arguments import Devices, Folder, scale_of
+from torchcent.scale._group import GroupLike
+
+#: the engines of each variant, by hops and by weights
+_ENGINES = {
+    "distance": (("auto", "tensor"), ("auto", "tensor")),
+    "linear": (("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")),
+    "proximal_source": (("auto", "tensor"), ("auto", "tensor")),
+    "proximal_target": (("auto", "tensor"), ("auto", "tensor")),
+}
+
+
+@_memory.reported
+def betweenness_variant(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    variant: str,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    normalized: bool = True,
+    sources: int | Tensor | None = None,
+    targets: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    ties: str = "decimal",
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
+) -> Tensor:
+    r"""Betweenness in which a path counts by its length, or for one vertex next to its end.
+
+    .. math:: C(v) = \sum_{s \ne v \ne t} f(s, v, t) \, \sigma_{st}(v) / \sigma_{st}
+
+    Args:
+        variant: "distance": f = 1 / d(s, t), so that long paths count less (length-scaled
+            betweenness, Borgatti and Everett 2006). "linear": f = d(s, v) / d(s, t), more for
+            vertices near the target (Geisberger, Sanders and Schultes 2008). "proximal_source" and
+            "proximal_target": f is the share of the shortest paths through v whose first arc leads
+            to v, or whose last arc leaves v: v controls the access to a neighbour.
+        normalized: divide by (n - 1)(n - 2), as :func:`betweenness` does.
+        engine: "auto" or "tensor"; "linear" also has "lanes" and "queue", with weights "dijkstra".
+        Others: as in :func:`betweenness`. Distances are in hops or by weights.
+
+    Returns:
+        Tensor [n] on the device of the graph. With directed=False raw scores are halved: of
+        "linear" and the proximal variants, they are the means of both directions of every pair.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it. Raised before any
+            computation.
+        MemoryError: `memory` is too small for one batch; the message states both amounts.
+
+    Pairs at distance 1 have no vertex between them. The time is that of betweenness by the same
+    engine, O(n m) and more with weights. For bounded distances see `cutoff` of :func:`betweenness`.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.betweenness_variant(path, variant="distance", normalized=False)
+        tensor([0.0000, 0.8333, 0.8333, 0.0000])
+        >>> torchcent.betweenness_variant(path, variant="proximal_target", normalized=False)
+        tensor([0., 1., 2., 0.])
+
+    Source:
+        Brandes 2008, "On variants of shortest-path betweenness centrality and their generic
+        computation"; Borgatti and Everett 2006; Geisberger, Sanders and Schultes 2008.
+    """
+    check.choice(variant, "variant", tuple(_ENGINES))
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
+    )
+    request = request_of(
+        graph, variant, normalized, False, sources, targets, generator, 0.0, dtype,
+        (engine, "auto", 32), memory, progress,
+        scale=scale_of(graph, checkpoint, devices, group),
+    )  # fmt: skip
+    known = _ENGINES[variant][graph.is_weighted]
+    if engine not in known:
+        raise ValueError(
+            f"engine={engine!r} does not compute variant={variant!r} of this graph; use one of "
+            + ", ".join(known)
+        )
+    # relax has no distances on its way back
+    if graph.is_weighted and variant == "linear" and engine == "auto":
+        compiled = _ops.has_kernel("weighted_dependency", graph.device)
+        request = request._replace(engine="dijkstra" if compiled else "tensor")
+    return _path_sums.scores(graph, request).to(request.dtype)

@@ -1,0 +1,234 @@
+"""Return probabilities of random walks: the random-walk encoding of vertices."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.check._values import integer
+from torchcent.engines import _room
+from torchcent.graph import Graph, _batch, _csr
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _memory
+from torchcent.walks import _matrix
+
+_Numbers = NDArray[np.int64]
+
+# A graph is a dense matrix up to this number of vertices, and while that is cheaper than products
+# of its sparse matrix with all columns: if its vertices are at most so many times the mean degree.
+_DENSE, _OF_DEGREE, _MOST = 64, 40, 2048
+_BYTES = 2**25  # of the matrices that are multiplied together
+_COLUMNS = 64  # of a block, with a sparse matrix
+
+
+@_memory.reported
+def random_walk_encoding(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    walk_length: int,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Tensor:
+    r"""The probabilities that a random walk is back at its first vertex after 1, 2, ... steps.
+
+    .. math:: E_{vk} = (P^k)_{vv}, \quad P_{uv} = w_{uv} \Big/ \sum_x w_{ux}
+
+    for k = 1, ..., `walk_length`: the positional encoding RWSE. Without weights values equal those
+    of PyTorch Geometric's ``AddRandomWalkPE`` (which with weights divides 1 by the sum of the
+    weights, so that rows do not sum to 1).
+
+    Args:
+        edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. Self-loops are
+            dropped, so that the first column is 0; it is kept for models that expect it.
+        edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
+        walk_length: number of steps, at least 1.
+        memory: bytes that may be used; None allows half of the free memory.
+
+    Returns:
+        Tensor [n, walk_length]. A walk ends where there is no outgoing arc; an isolated vertex has
+        a row of 0.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid; the message names it.
+        MemoryError: `memory` is too small; raised before any computation.
+
+    Small or dense graphs are multiplied as dense matrices, many at a time: O(k n^3) for each, half
+    of the products of PyTorch Geometric. Others are products of a sparse matrix with blocks of
+    columns: O(k n m) time, in bounded memory.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1], [1, 2]])
+        >>> torchcent.random_walk_encoding(path, walk_length=4, directed=False)
+        tensor([[0.0000, 0.5000, 0.0000, 0.5000],
+                [0.0000, 1.0000, 0.0000, 1.0000],
+                [0.0000, 0.5000, 0.0000, 0.5000]])
+
+    Source:
+        Dwivedi et al. 2022, "Graph neural networks with learnable structural and positional
+        representations"; Li et al. 2020, "Distance encoding".
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    steps = check.positive(integer(walk_length, "walk_length"), "walk_length")
+    assert steps is not None
+    result = check.float_dtype(dtype)
+    _room_for(graph, steps, check.byte_budget(memory))
+    return return_probabilities(graph, steps).to(result)
+
+
+def _is_dense(graph: Graph) -> NDArray[np.bool_]:
+    size, slots = _batch.counts(graph)
+    found: NDArray[np.bool_] = (size <= _DENSE) | (
+        (size <= _MOST) & (size * size <= _OF_DEGREE * slots)
+    )
+    return found
+
+
+def _room_for(graph: Graph, steps: int, memory: int | None) -> None:
+    """Raises MemoryError if the result and the matrices exceed the limit."""
+    size, slots = _batch.counts(graph)
+    dense = _is_dense(graph)
+    needed = graph.nbytes + 16 * graph.num_nodes * steps + 24 * graph.num_slots
+    needed += max(_BYTES, 4 * 8 * int(_padded(size[dense]).max(initial=0)) ** 2)
+    if not dense.all():
+        n, m = int(size[~dense].sum()), int(slots[~dense].sum())
+        needed += 40 * m + 24 * n + 4 * 8 * n * _block(n)
+    if memory is not None or needed >= _memory.SMALL_RUN.get(graph.device.type, 0):
+        limit = _room.limit(graph, memory)
+        if needed > limit and needed > 2 * _BYTES:
+            what = f"random_walk_encoding of {graph.num_nodes} vertices"
+            raise _memory.refuse(what, needed, limit, memory)
+
+
+def return_probabilities(graph: Graph, steps: int) -> Tensor:
+    """float64 [n, steps]."""
+    found = torch.zeros(graph.num_nodes, steps, dtype=torch.float64, device=graph.device)
+    if not graph.num_slots:
+        return found
+    size = _batch.counts(graph)[0]
+    out = _matrix.strength(graph, graph.weight, graph.rowptr)
+    share = torch.where(out > 0, 1 / out, 0)
+    dense = _is_dense(graph)
+    numbers = np.flatnonzero(dense & (size > 1))
+    widths = _padded(size[numbers])
+    for width in np.unique(widths):
+        together = max(1, _BYTES // (4 * 8 * int(width) ** 2))
+        own = numbers[widths == width]
+        for begin in range(0, own.size, together):
+            _dense(graph, own[begin : begin + together], int(width), share, found)
+    numbers = np.flatnonzero(~dense)
+    classes = np.ceil(np.log2(np.maximum(size[numbers], 2)))
+    for kind in np.unique(classes):
+        _sparse(graph, numbers[classes == kind], share, found)
+    return found
+
+
+def _padded(size: _Numbers) -> _Numbers:
+    """The width of a matrix for each graph, of a few different ones."""
+    step = np.where(size <= 64, 8, 64)
+    found: _Numbers = -(-size // step) * step
+    return found
+
+
+class _Part(NamedTuple):
+    """The union of some graphs of a batch."""
+
+    first: Tensor  # of each graph, in the batch
+    size: Tensor
+    vertex: Tensor  # of each vertex, its number in the batch
+    graph: Tensor  # and its place among the graphs
+
+    @property
+    def local(self) -> Tensor:
+        """The number of each vertex in its graph."""
+        return self.vertex - self.first[self.graph]
+
+    def arcs(self, rowptr: Tensor, col: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Those within the union, in its numbers."""
+        begin = rowptr[self.vertex]
+        count = rowptr[self.vertex + 1] - begin
+        slot = _csr.ranges(begin, count)
+        before = self.first - (self.size.cumsum(0) - self.size)
+        head = col[slot].long() - before[self.graph].repeat_interleave(count)
+        return torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value[slot]
+
+
+def _part(graph: Graph, numbers: _Numbers) -> _Part:
+    bounds = _batch.bounds(graph)[0]
+    both = np.stack([bounds[numbers], bounds[numbers + 1] - bounds[numbers]])
+    first, size = torch.from_numpy(both).to(graph.device)
+    of = torch.repeat_interleave(size)
+    return _Part(first, size, _csr.ranges(first, size), of)
+
+
+def _dense(graph: Graph, numbers: _Numbers, width: int, share: Tensor, found: Tensor) -> None:
+    part = _part(graph, numbers)
+    begin = graph.rowptr[part.vertex]
+    count = graph.rowptr[part.vertex + 1] - begin
+    slot = _csr.ranges(begin, count)
+    place = (part.graph * width + part.local) * width
+    head = graph.col[slot] - part.first[part.graph].repeat_interleave(count)
+    value = share[part.vertex].repeat_interleave(count)
+    if graph.weight is not None:
+        value = value * graph.weight[slot]
+    step = value.new_zeros(len(numbers), width, width)
+    step.view(-1)[place.repeat_interleave(count) + head] = value
+    power, own = step, part.graph * width + part.local
+    for k in range(2, found.shape[1] + 1):  # P^k = power times power, or times the next one
+        other = power
+        if k % 2:
+            other = power @ step
+        back = (power * other.transpose(1, 2)).sum(2)
+        found[part.vertex, k - 1] = back.view(-1)[own]
+        power = other
+
+
+def _block(vertices: int) -> int:
+    """Columns that are multiplied together."""
+    return max(1, min(_COLUMNS, _BYTES // (8 * max(vertices, 1))))
+
+
+def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, found: Tensor) -> None:
+    """A block has a column of each graph at a time."""
+    part = _part(graph, numbers)
+    mutual = graph.is_symmetric
+    if mutual:  # similar to a symmetric matrix S
+        rowptr, col, weight = graph.rowptr, graph.col, graph.weight
+        root = share.sqrt()
+        value = root.repeat_interleave(graph.degree) * root[col]
+    else:  # the transpose of P
+        (rowptr, col), weight = graph.transpose, graph.back_weight
+        value = share[col]
+    value = value if weight is None else value * weight
+    product = _matrix.product(*part.arcs(rowptr, col, value))
+    local, n = part.local, part.vertex.numel()
+    step = _block(n)
+    for begin in range(0, int(part.size.max()), step):
+        here = torch.nonzero((local >= begin) & (local < begin + step))[:, 0]
+        column = local[here] - begin
+        state = torch.zeros(n, step, dtype=torch.float64, device=graph.device)
+        state[here, column] = 1
+        if mutual:  # the diagonal of S^(i + j) are the products of the columns of S^i and S^j
+            state = product(state)
+        for k in range(2 if mutual else 1, found.shape[1] + 1):
+            if not mutual:
+                state = product(state)
+                back = state[here, column]
+            else:
+                other = product(state) if k % 2 else state
+                sums = torch.segment_reduce(
+                    state * other, "sum", lengths=part.size, axis=0, unsafe=True
+                )
+                back = sums[part.graph[here], column]
+                state = other
+            found[part.vertex[here], k - 1] = back
