@@ -94,17 +94,21 @@ class PairSearch {
         more |= next != seen_[u];
       }
       if (!more) break;
+      // Plane by plane, without branches; next_ has what is carried.
       for (int64_t u = 0; u < size_; ++u) {
-        uint64_t carry = every() & ~seen_[u];
-        for (int k = 0; carry != 0 && k < kPlanes; ++k) {
-          const uint64_t both = planes_[k][u] & carry;
-          planes_[k][u] ^= carry;
-          carry = both;
-        }
-        seen_[u] = next_[u];
+        const uint64_t next = next_[u];
+        next_[u] = every() & ~seen_[u];
+        seen_[u] = next;
       }
+      const int used = static_cast<int>(std::bit_width(static_cast<uint32_t>(depth + 1)));
+      for (int k = 0; k < used; ++k)
+        for (int64_t u = 0; u < size_; ++u) {
+          const uint64_t both = planes_[k][u] & next_[u];
+          planes_[k][u] ^= next_[u];
+          next_[u] = both;
+        }
     }
-    used_ = std::bit_width(static_cast<uint32_t>(depth));
+    used_ = static_cast<int>(std::bit_width(static_cast<uint32_t>(depth)));
     return depth;
   }
 
