@@ -355,6 +355,14 @@ def test_samples_are_reproducible_and_limited():
 
 
 @pytest.mark.parametrize("method", ["exact", "samples"])
+def test_memory_for_prominent_groups(method):
+    with pytest.raises(MemoryError, match="memory=50000"):
+        torchcent.prominent_group(
+            edge_index(grid(12, 12)), 3, 0.001, method=method, directed=False, memory=50_000
+        )
+
+
+@pytest.mark.parametrize("method", ["exact", "samples"])
 def test_groups_of_graphs_without_paths(method):
     found = torchcent.prominent_group(
         torch.empty(2, 0, dtype=torch.int64), 2, num_nodes=3, method=method, max_samples=10

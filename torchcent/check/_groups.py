@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check._values import dense, integer
+from torchcent.check._values import dense, integer, shortened
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -22,34 +22,44 @@ def groups(value: object, graph: Graph) -> tuple[list[Tensor], bool]:
         dense(value, "group")
         if value.dim() != 2:
             return [check.vertices(value, "group", graph)], True
-        parts: list[object] = list(value)
-    elif isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
-        raise TypeError(f"group must hold {_ACCEPTED}, got {type(value).__name__}")
+        parts: list[Any] = list(value)
     else:
-        parts = sorted(value) if isinstance(value, (set, frozenset)) else list(value)
-        if not any(isinstance(x, Iterable) and _is_group(x) for x in parts):
+        parts = _listed(value, "group")
+        if not any(_is_group(x) for x in parts):
             return [check.vertices(parts, "group", graph)], True
     if not parts:
         raise ValueError(f"group must hold {_ACCEPTED}, and is empty")
     found = []
     for number, part in enumerate(parts):
-        if not isinstance(part, Iterable) or not _is_group(part):
-            raise TypeError(f"group[{number}] must be a group, as others are, got {part!r}")
-        each = sorted(part) if isinstance(part, (set, frozenset)) else part
-        if not isinstance(each, Tensor):
-            each = list(each)
-        found.append(check.vertices(each, f"group[{number}]", graph))
+        name = f"group[{number}]"
+        if not _is_group(part):
+            raise TypeError(f"{name} must be a group, as others are, got {shortened(part)}")
+        each = part if isinstance(part, Tensor) else _listed(part, name)
+        found.append(check.vertices(each, name, graph))
     return found, False
+
+
+def _listed(value: object, name: str) -> list[Any]:
+    if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must hold {_ACCEPTED}, got {type(value).__name__}")
+    try:
+        return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
+    except Exception as error:  # whatever an object raises that cannot be iterated after all
+        raise TypeError(f"{name} must hold {_ACCEPTED}, got {type(value).__name__}") from error
 
 
 def _is_group(value: object) -> bool:
     """Not a vertex id, such as a tensor without dimensions."""
-    return not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) > 0
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        return False
+    return bool(getattr(value, "ndim", 1) > 0)
 
 
 def size(value: object, graph: Graph) -> int:
     """The size of a group to find."""
     k = integer(value, "k")
     if not 1 <= k <= graph.num_nodes:
-        raise ValueError(f"k must be from 1 to {graph.num_nodes}, the number of vertices, got {k}")
+        raise ValueError(
+            f"k must be from 1 to {graph.num_nodes}, the number of vertices, got {shortened(k)}"
+        )
     return k

@@ -77,9 +77,10 @@ def group_betweenness(
             computation.
         MemoryError: `memory` is too small; the message states both amounts.
 
-    O(n m) time for all groups together, as for :func:`betweenness` but with one search at a time,
-    and O(n c^2) for a group of c vertices; k + 1 times the searches, for k vertices in groups, if
-    the lengths of paths are rounded (weights such as 1/3, docs/weights.md) or with tie_tolerance.
+    Small groups take up to k + 1 times the time of :func:`betweenness`, for k vertices in groups,
+    and others about the time of n searches one at a time, for all groups together; in addition
+    O(n c^2) for a group of c vertices. The searches are k + 1 times as many if the lengths of paths
+    are rounded (weights such as 1/3, docs/weights.md) or with tie_tolerance.
 
     Example:
         >>> import torch, torchcent

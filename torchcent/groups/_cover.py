@@ -20,7 +20,7 @@ class Paths:
 
     def __init__(self, num_nodes: int, endpoints: bool) -> None:
         self._num_nodes, self._endpoints = num_nodes, endpoints
-        self.count = 0
+        self.count = self.nbytes = 0
         self._vertex: list[Tensor] = []
         self._path: list[Tensor] = []
 
@@ -35,6 +35,7 @@ class Paths:
             vertex, path = vertex[inner], path[inner]
         self._vertex.append(vertex)
         self._path.append(path + self.count)
+        self.nbytes += 16 * vertex.numel()
         self.count += length.numel()
 
     def joined(self) -> tuple[Tensor, Tensor]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from torchcent.approx._sampler import Sampler
 from torchcent.check import _approx as check_approx
@@ -27,6 +28,7 @@ _EXACT_WORK = 1e7
 # Samples of either half in the first round; the numbers double. The most samples by default, and
 # those of a call.
 _FIRST, _MOST, _CALL = 2**10, 10_000_000, 2**14
+_COPIES = 4  # of the paths, while a group is chosen
 _EQUAL = 1e-9  # relative difference of gains that rounding may cause
 
 
@@ -119,7 +121,8 @@ def prominent_group(
 
     Half of the paths determine the group, the other half measure it; both double until the measured
     lower bound is close enough to an upper bound on the best score. The number of paths is about
-    (k ln n + ln(1 / delta)) / (epsilon^2 B) at most, usually far less.
+    (k ln n + ln(1 / delta)) / (epsilon^2 B) at most, usually far less. They are kept, in up to 64
+    bytes per vertex of each path.
 
     Example:
         >>> import torch, torchcent
@@ -152,7 +155,7 @@ def prominent_group(
     if method == "exact":
         return _exactly(graph, k, endpoints, tolerance, result, budget, progress)
     sampler = Sampler(graph, chance, budget, tolerance)
-    return _by_samples(sampler, k, epsilon, delta, endpoints, most, result, progress)
+    return _by_samples(sampler, k, epsilon, delta, endpoints, most, result, budget, progress)
 
 
 def _exactly(
@@ -195,17 +198,18 @@ def _exactly(
 
 def _by_samples(
     sampler: Sampler, k: int, epsilon: float, delta: float, endpoints: bool, most: int,
-    dtype: torch.dtype, progress: bool | None,
+    dtype: torch.dtype, memory: int | None, progress: bool | None,
 ) -> ProminentGroup:  # fmt: skip
     """Rounds of twice as many paths. Round i has delta / (i (i + 1)), for both of its bounds."""
     graph = sampler.graph
     n, half, turn = graph.num_nodes, max(min(_FIRST, most // 2), 1), 1
+    limit = _memory.budget(memory, torch.device("cpu")) // 2
     choose, measure = _cover.Paths(n, endpoints), _cover.Paths(n, endpoints)
     with progress_bar(2 * half, "prominent_group", progress, quick=False, unit="paths") as bar:
         while True:
             bar.total = 2 * half
             for paths in (choose, measure):
-                _draw(sampler, paths, half, bar)
+                _draw(sampler, paths, half, limit, memory, bar)
             found = _cover.greedy(choose, k, n)
             seen = measure.covered(found.group)
             last = 4 * half > most
@@ -221,9 +225,13 @@ def _by_samples(
     )
 
 
-def _draw(sampler: Sampler, paths: _cover.Paths, goal: int, bar: object) -> None:
+def _draw(
+    sampler: Sampler, paths: _cover.Paths, goal: int, limit: int, memory: int | None, bar: tqdm
+) -> None:
     while paths.count < goal:
         found = sampler.paths(min(_CALL, goal - paths.count), bar)
         if found is None:
             raise KeyboardInterrupt
         paths.add(*found)
+        if (needed := _COPIES * paths.nbytes) > limit:
+            raise _memory.refuse(f"keeping {paths.count} paths", 2 * needed, 2 * limit, memory)
