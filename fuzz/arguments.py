@@ -69,6 +69,7 @@ def targets() -> dict[str, Target]:
         "group_degree": {"group": torch.tensor([1, 3])},
         "prominent_group": {"k": 2},
         "betweenness_variant": {"variant": "linear"},
+        "random_walk_encoding": {"walk_length": 4},
         "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]]), "directed": False},
     }
     undirected = [

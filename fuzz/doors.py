@@ -98,6 +98,8 @@ def transforms() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
         made = getattr(of, name)
 
         def call(**given: Any) -> object:
+            if name == "AddRandomWalkEncoding":
+                given.setdefault("walk_length", 4)
             own = {key: given.pop(key) for key in ("edge_index", "edge_weight", "x", "batch")}
             return made(**given)(Data(num_nodes=given.pop("num_nodes", 5), **own))
 

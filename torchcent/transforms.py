@@ -12,7 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _data as check_data
 from torchcent.check import _encodings as check_encodings
-from torchcent.check._values import integer
+from torchcent.check._values import number
 from torchcent.clustering import _check as check_mcl
 from torchcent.clustering._mcl import mcl
 from torchcent.engines._measures import plain_features
@@ -326,8 +326,11 @@ class AddShortestPathEncoding(_OfGraphs):
         check_encodings.cutoff(cutoff)
         self.cutoff, self.dense = cutoff, check.flag(dense, "dense")
         self.max_nodes = check.positive(max_nodes, "max_nodes")
-        self.unreachable, self.padding, self.dtype = unreachable, padding, dtype
-        if not dense and (max_nodes is not None or unreachable != -1 or padding != -1):
+        self.unreachable = number(unreachable, "unreachable")
+        self.padding = number(padding, "padding")
+        self.dtype = dtype
+        fills = (self.unreachable, self.padding)
+        if not dense and (max_nodes is not None or fills != (-1, -1)):
             raise ValueError("max_nodes, unreachable and padding are for dense=True")
 
     def forward(self, data: Any) -> Any:
@@ -393,9 +396,7 @@ class AddRandomWalkEncoding(_OfGraphs):
         edge_types: EdgeTypes | None = None,
     ) -> None:
         super().__init__(weight, directed, edge_types, None)
-        length = check.positive(integer(walk_length, "walk_length"), "walk_length")
-        assert length is not None
-        self.walk_length = length
+        self.walk_length = check_encodings.steps(walk_length)
         self.attr_name = check_data.node_attribute(attr_name)
 
     def forward(self, data: Any) -> Any:

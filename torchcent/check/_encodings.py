@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import torch
 
 from torchcent.check._common import DISTANCE_DTYPES, positive
-from torchcent.check._values import flag, number, shortened
+from torchcent.check._values import flag, integer, number, shortened
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 _WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64)
 _FLOATS = (torch.float32, torch.float64)
+#: of max_nodes and walk_length
+MOST = 2**31 - 1
 
 
 def dtype(value: object, graph: Graph) -> torch.dtype | None:
@@ -23,11 +25,10 @@ def dtype(value: object, graph: Graph) -> torch.dtype | None:
     if value is None:
         return None
     known = _FLOATS if graph.is_weighted else (*_WHOLE, *_FLOATS)
-    if value not in known:
+    if not isinstance(value, torch.dtype) or value not in known:
         names = ", ".join(map(str, known))
         of = " with weights" if graph.is_weighted else ""
         raise ValueError(f"dtype must be one of {names}{of}, or None, got {shortened(value)}")
-    assert isinstance(value, torch.dtype)
     return value
 
 
@@ -39,7 +40,8 @@ def narrowest(
         default = torch.get_default_dtype()
         return default if default in _FLOATS else torch.float32
     most = min(float(max(largest - 1, 0)), limit)
-    numbers = [most, *(float(x) for x in fills if isinstance(x, (int, float)))]
+    given = (x for x in fills if isinstance(x, (int, float)) and not isinstance(x, bool))
+    numbers = [most, *(number(x, "fill") for x in given)]
     for kind in DISTANCE_DTYPES:
         limits = torch.iinfo(kind)
         if all(limits.min <= x <= limits.max for x in numbers):
@@ -69,11 +71,22 @@ def fill(value: object, name: str, kind: torch.dtype) -> float:
     return found
 
 
+def steps(value: object) -> int:
+    """Those of a walk."""
+    found = positive(integer(value, "walk_length"), "walk_length")
+    assert found is not None
+    if found > MOST:
+        raise ValueError(f"walk_length must be at most {MOST:,}, got {shortened(found)}")
+    return found
+
+
 def width(value: object, largest: int) -> int:
     """Vertices to which matrices are padded."""
     found = positive(value, "max_nodes")
     if found is None:
         return largest
+    if found > MOST:
+        raise ValueError(f"max_nodes must be at most {MOST:,}, got {shortened(found)}")
     if found < largest:
         raise ValueError(
             f"max_nodes={found} is less than the number of vertices of the largest graph, {largest}"

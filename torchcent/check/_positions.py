@@ -44,8 +44,12 @@ def geometry(value: object, size: int) -> np.ndarray | None:
         return None
     if isinstance(value, Tensor):
         dense(value, "geometry")
-        value = value.detach().cpu().numpy()
-    array = np.asarray(value)
+        value = value.detach().cpu()
+        value = (value.double() if value.is_floating_point() else value).numpy()
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        raise TypeError(f"geometry must be real numbers, got {shortened(value)}") from None
     if array.dtype.kind not in "iuf":
         raise TypeError(f"geometry must be real numbers, got {shortened(value)}")
     if array.shape not in ((size, 2), (size, 2, 2)):

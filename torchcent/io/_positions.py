@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from torchcent.check import _positions as check_positions
+from torchcent.check._values import shortened
 from torchcent.io._arrays import parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
@@ -58,7 +59,7 @@ def with_positions(
             warnings.warn(f"its positions are not taken: {error}", stacklevel=4)
     if crs is not None:
         if edges.positions is None:
-            raise ValueError(f"{path}: crs={crs!r}, but there are no coordinates")
+            raise ValueError(f"{path}: crs={shortened(crs)}, but there are no coordinates")
         check_positions.crs(crs)
         check_positions.within(path, edges.positions.numpy(), crs)
         return replace(edges, crs=crs)

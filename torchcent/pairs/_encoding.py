@@ -159,7 +159,10 @@ def shortest_path_encoding(
     room = check_encodings.path_room(paths, path_length)
     shape = graph.num_graphs, width, width
     cells = math.prod(shape)
-    run.allow(cells * (kind.itemsize + 8 * (room or 0)), f"[{graph.num_graphs}, {width}, {width}]")
+    run.allow(
+        cells * (kind.itemsize + 8 * (room or 0)),
+        f"[{graph.num_graphs}, max_nodes={width}, {width}]",
+    )
     distance = torch.empty(shape, dtype=kind, device=graph.device)
     run.paths = room != 0
     none = torch.empty(0, dtype=torch.int64, device=graph.device)

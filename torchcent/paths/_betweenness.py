@@ -280,7 +280,8 @@ def edge_betweenness(
         return of_slot.new_zeros(slot.numel(), *of_slot.shape[1:])
     scores = of_slot.index_select(0, slot.clamp(min=0))
     loop = slot < 0
-    return scores.masked_fill_(loop if scores.dim() == 1 else loop.unsqueeze(1), 0)
+    loop = loop if scores.dim() == 1 else loop.unsqueeze(1)
+    return torch.where(loop, scores.new_zeros(()), scores)
 
 
 def _scores(graph: Graph, request: Request, cutoff: Lengths) -> Tensor:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check._values import integer
+from torchcent.check import _encodings as check_encodings
 from torchcent.engines import _room
 from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -79,8 +79,7 @@ def random_walk_encoding(
         representations"; Li et al. 2020, "Distance encoding".
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    steps = check.positive(integer(walk_length, "walk_length"), "walk_length")
-    assert steps is not None
+    steps = check_encodings.steps(walk_length)
     result = check.float_dtype(dtype)
     _room_for(graph, steps, check.byte_budget(memory))
     return return_probabilities(graph, steps).to(result)
@@ -106,7 +105,7 @@ def _room_for(graph: Graph, steps: int, memory: int | None) -> None:
     if memory is not None or needed >= _memory.SMALL_RUN.get(graph.device.type, 0):
         limit = _room.limit(graph, memory)
         if needed > limit and needed > 2 * _BYTES:
-            what = f"random_walk_encoding of {graph.num_nodes} vertices"
+            what = f"random_walk_encoding of {graph.num_nodes} vertices with walk_length={steps}"
             raise _memory.refuse(what, needed, limit, memory)
 
 
