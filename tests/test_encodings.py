@@ -269,7 +269,7 @@ def test_memory():
     index = torch.stack([ends, ends + 1])[:, :-1]
     ptr = torch.cat([torch.tensor([0, 3000], device=DEVICE), torch.arange(3001, 5001).to(DEVICE)])
     index = index[:, index[0] < 2999]
-    with pytest.raises(MemoryError, match=r"\[2001, 3000, 3000\] needs .* memory="):
+    with pytest.raises(MemoryError, match=r"\[2001, max_nodes=3000, 3000\] needs .* memory="):
         torchcent.shortest_path_encoding(index, ptr=ptr, memory=10**8)
     found = torchcent.shortest_path_pairs(index, ptr=ptr, cutoff=2, memory=10**8)
     assert found.distance.numel() == 5000 + 2999 + 2998

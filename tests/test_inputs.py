@@ -398,12 +398,18 @@ SIBLINGS = {
 NEEDED: dict[str, dict[str, Any]] = {
     "betweenness_adaptive": {"vertices": torch.tensor([3]), "epsilon": 0.2},
     "betweenness_approx": {"epsilon": 0.2},
+    "betweenness_variant": {"variant": "linear"},
     "clustering_quality": {"clustering": torch.tensor([0, 0, 0, 1, 1, 1, 2])},
     "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]])},
     "explain": {"memory": 10**9},  # else that which is free, which changes
     "explain_mcl": {"memory": 10**9},
+    "group_betweenness": {"group": [1, 3]},
+    "group_closeness": {"group": [1, 3]},
+    "group_degree": {"group": [1, 3]},
     "multi_search": {"visitor": torchcent.Visitor()},
     "percolation": {"states": torch.linspace(0, 1, N)},
+    "prominent_group": {"k": 2},
+    "random_walk_encoding": {"walk_length": 3},
     "reachable": {"sources": 0},
 }
 
