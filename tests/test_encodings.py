@@ -279,7 +279,7 @@ def test_memory():
         torchcent.shortest_path_encoding(
             index[:, :2999], num_nodes=3000, paths=True, memory=10**9, cutoff=None
         )
-    with pytest.raises(MemoryError, match="random_walk_encoding of 5000 vertices needs"):
+    with pytest.raises(MemoryError, match="5000 vertices with walk_length=4000 needs"):
         torchcent.random_walk_encoding(index, ptr=ptr, walk_length=4000, memory=10**8)
 
 
