@@ -63,8 +63,6 @@ SUITES = [
     "test_chains",
     "test_twins",
     "test_cutoff",
-    "test_path_cutoff",
-    "test_variants",
     "test_overflow",
     "test_bits",
     "test_distances",
@@ -149,6 +147,8 @@ def tests(part: float) -> dict[str, Any]:
         if run.returncode != 0:
             print(*lines[-200:-1], sep="\n")
         print(lines[-1], flush=True)
+        if run.returncode not in (0, 1):  # pytest did not reach its end
+            counts["failed"] += 1
         for number, name in re.findall(r"(\d+) (passed|failed|skipped|error)", lines[-1]):
             counts["failed" if name == "error" else name] += int(number)
     return counts

@@ -275,7 +275,11 @@ def test_numbers_of_paths_to_blocks(diamonds: int) -> None:
         (3 * k + a, 3 * k + b) for k in range(diamonds) for a, b in ((0, 1), (0, 2), (1, 3), (2, 3))
     ]
     graph = Graph.from_edge_index(torch.tensor(arcs).T.to(DEVICE), directed=False)
-    known = torchcent.stress(graph, engine="tensor", reduce="none", dtype=F64)
+    known = torchcent.stress(graph, engine="queue", reduce="none", dtype=F64)
+    if diamonds < 1000:  # which takes the tensor engine a minute
+        torch.testing.assert_close(
+            torchcent.stress(graph, engine="tensor", reduce="none", dtype=F64), known
+        )
     assert bool(known.isinf().any()) == (diamonds > 1024)
     request = Request("stress", reduce=frozenset(["blocks"]))
     reduced = _blocks.Blocks.of(graph).reduce(graph, request)

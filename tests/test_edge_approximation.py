@@ -198,6 +198,7 @@ def test_what_is_for_vertices():
         found.top(1)
     with pytest.raises(TypeError, match="scores of edges"):
         found.plot("scores.png")
-    batch = torchcent.Graph.from_edge_index(edge_index(grid(2, 2)), ptr=torch.tensor([0, 4]))
+    square = edge_index(grid(2, 2))
+    batch = torchcent.Graph.from_edge_index(square, ptr=torch.tensor([0, 4]).to(square.device))
     with pytest.raises(ValueError, match="edge_betweenness has exact scores of each"):
         edge_betweenness_approx(batch)

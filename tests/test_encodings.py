@@ -203,7 +203,7 @@ def test_dtypes():
     assert encode(path[:, :100], unreachable=510).distance.dtype == torch.int16
     assert encode(path, cutoff=100).distance.dtype == torch.int8
     assert torchcent.shortest_path_pairs(path, cutoff=100).distance.dtype == torch.int8
-    assert encode(path, torch.ones(299)).distance.dtype == torch.float32
+    assert encode(path, torch.ones(299, device=DEVICE)).distance.dtype == torch.float32
     assert encode(path, dtype=torch.float32, unreachable=INF).distance[0, 9, 3] == INF
     for kind in (torch.int8, torch.int16, torch.int32, torch.int64, torch.float32, F64):
         some = encode(path[:, :20], dtype=kind).distance
@@ -256,7 +256,7 @@ def test_bad_arguments():
         with pytest.raises(TypeError, match=name):
             encode(path, **{name: value})
     with pytest.raises(ValueError, match="dtype must be one of .* with weights"):
-        pairs(path, torch.ones(3), dtype=torch.int32)
+        pairs(path, torch.ones(3, device=DEVICE), dtype=torch.int32)
     with pytest.raises(ValueError, match="walk_length must be at least 1"):
         torchcent.random_walk_encoding(path, walk_length=0)
     with pytest.raises(TypeError, match="walk_length must be an int"):

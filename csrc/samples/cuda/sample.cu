@@ -38,8 +38,8 @@ T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
   return result;
 }
 
-// Runs samples first, ..., first + count - 1 by launch(samples, blocks, threads of a block). Returns the numbers of the samples that are
-// left to the CPU.
+// Runs samples first, ..., first + count - 1 by launch(samples, blocks, threads of a block). Returns the numbers of the
+// samples that are left to the CPU.
 template <class Launch>
 Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_t blocks, const Room& room,
                    Tensor& counts, Tensor& control, Scratch& scratch, cudaStream_t stream, Launch launch) {

@@ -69,9 +69,7 @@ Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Te
                   int64_t rung, int64_t threads, double tie_tolerance, const Tensor* limits = nullptr) {
   Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
                        threads);
-  int64_t size = engine == WeightedEngine::relax   ? kRelaxBatch
-                       : sources.numel() <= kFewSearches ? 1
-                                                         : kDijkstraBatch;
+  int64_t size = engine == WeightedEngine::relax ? kRelaxBatch : sources.numel() <= kFewSearches ? 1 : kDijkstraBatch;
   if (limits != nullptr) {
     prepared.problem.limits = limits->const_data_ptr<T>();
     prepared.problem.num_limits = limits->numel();
