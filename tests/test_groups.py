@@ -277,7 +277,8 @@ def test_bad_options(measure, wrong, kind, message):
 
 
 def test_batches_are_refused():
-    batch = torchcent.Graph.from_edge_index(edge_index(path(4)), ptr=torch.tensor([0, 4]).to(DEVICE))
+    ptr = torch.tensor([0, 4]).to(DEVICE)
+    batch = torchcent.Graph.from_edge_index(edge_index(path(4)), ptr=ptr)
     for measure in (torchcent.group_betweenness, torchcent.group_closeness, torchcent.group_degree):
         with pytest.raises(ValueError, match="one by one"):
             measure(batch, [1])
