@@ -1,7 +1,7 @@
 """Encodings for graph transformers of 10,000 molecules, beside loops of NetworkX and PyG.
 
-    python benchmarks/encodings.py              # -> results/encodings.json
-    python benchmarks/encodings.py --repeat 9 --threads 2
+    python benchmarks/graph_encodings.py              # -> results/encodings.json
+    python benchmarks/graph_encodings.py --repeat 9 --threads 2
 
 Every call begins with an edge_index and ptr. Medians by the clock, and seconds of the processor in
 all threads: on a busy machine the latter are the better measure. The peers compute the same of a
