@@ -63,6 +63,8 @@ SUITES = [
     "test_chains",
     "test_twins",
     "test_cutoff",
+    "test_path_cutoff",
+    "test_variants",
     "test_overflow",
     "test_bits",
     "test_distances",
@@ -87,6 +89,12 @@ SUITES = [
     "test_functional",
     "test_transforms",
     "test_default_device",
+    "test_walks",
+    "test_current_flow",
+    "test_groups",
+    "test_edge_approximation",
+    "test_encodings",
+    "test_encoding_transforms",
 ]
 # Not plain PyTorch, and with weights not the engine that `auto` takes once more.
 CHOSEN = "not tensor and not (weighted and auto)"

@@ -81,9 +81,7 @@ def current_flow_betweenness(
     check.undirected(graph, "current_flow_betweenness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for part in components(graph):
-        current = throughput(part, memory)
-        through = torch.zeros(part.size, dtype=torch.float64, device=graph.device)
-        through.index_add_(0, part.ends.flatten(), current.repeat(2))
+        through = part.at_ends(throughput(part, memory))
         score[part.vertices] = ((through - (part.size - 1)) / 2).clamp(min=0)
     return _scaled(score, _batch.per_vertex(graph, _batch.sizes(graph)), normalized).to(dtype)
 

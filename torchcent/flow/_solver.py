@@ -29,6 +29,13 @@ class Component(NamedTuple):
     def size(self) -> int:
         return self.vertices.numel()
 
+    def at_ends(self, values: Tensor) -> Tensor:
+        """float64 [k]: for each vertex the sum over its edges, in the same order every time."""
+        ends = self.ends.flatten()
+        order = torch.argsort(ends, stable=True)
+        edges = torch.bincount(ends, minlength=self.size)
+        return torch.segment_reduce(values.repeat(2)[order], "sum", lengths=edges, unsafe=True)
+
 
 def components(graph: Graph) -> Iterator[Component]:
     """All but the isolated vertices, in the order of the smallest vertices."""
@@ -62,9 +69,7 @@ class Potentials:
         self.part, k = part, part.size
         self.device = part.vertices.device
         limit = _memory.budget(memory, self.device)
-        u, v = part.ends
-        degree = torch.zeros(k, dtype=torch.float64, device=self.device)
-        degree.index_add_(0, part.ends.flatten(), part.conductance.repeat(2))
+        degree = part.at_ends(part.conductance)
         self.ground = int(degree.argmax())
         self.inverse: Tensor | None = None
         self._factor: Any = None
