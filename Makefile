@@ -124,7 +124,7 @@ test-networkx-3.7:
 	ls dist/*.whl > /dev/null 2>&1 || $(MAKE) wheel
 	rm -rf $(VENV)-3.7
 	$(NEWER) -m venv $(VENV)-3.7
-	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch numpy scipy tqdm pytest
+	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch numpy scipy tqdm pytest pandas
 	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check networkx==3.7
 	$(VENV)-3.7/bin/pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
 	cd tools && ../$(VENV)-3.7/bin/python networkx_suite.py

@@ -114,8 +114,8 @@ def test_betweenness_is_its_definition(shape, weights, directed):
     groups = some_groups(n)
     for ends in (False, True):
         raw = [blocked(n, length, group, ends) for group in groups]
-        outside = [n - len(group) for group in groups]
-        normal = [float(x / max(o * (o - 1), 1)) for x, o in zip(raw, outside, strict=True)]
+        counted = [n if ends else n - len(group) for group in groups]
+        normal = [float(x / max(c * (c - 1), 1)) for x, c in zip(raw, counted, strict=True)]
         found = torchcent.group_betweenness(
             edge_index(arcs), groups, endpoints=ends, dtype=F64, **how
         )

@@ -206,9 +206,11 @@ def test_groups(graph, weight, normalized, endpoints, data):
 )
 def test_groups_that_networkx_computes(group, options, reason):
     graph = nx.path_graph(5, nx.DiGraph)
-    assert reason in backend.can_run("group_betweenness_centrality", (graph, group), options)
+    answer = backend.can_run("group_betweenness_centrality", (graph, group), options)
     if reason == "not strongly connected":
+        assert answer is True or (reason in answer and nx.__version__.startswith("3.6"))
         return
+    assert reason in answer
     if "three" not in reason:
         assert reason in backend.can_run("group_closeness_centrality", (graph, group), options)
 

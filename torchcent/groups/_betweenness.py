@@ -43,8 +43,8 @@ def group_betweenness(
     .. math:: C_B(C) = \sum_{s, t \notin C} \sigma_{st}(C) / \sigma_{st}
 
     where :math:`\sigma_{st}(C)` is the number of shortest paths from s to t that contain at least
-    one vertex of C. Values equal those of NetworkX's ``group_betweenness_centrality``, except in
-    directed graphs that are not strongly connected, where NetworkX departs from this formula.
+    one vertex of C. NetworkX's ``group_betweenness_centrality`` departs from this formula for
+    groups of three or more vertices (docs/groups.md).
 
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
@@ -59,9 +59,9 @@ def group_betweenness(
         directed: None uses the arcs as given (for a Graph, its own setting). False adds missing
             reverse arcs and halves raw scores.
         normalized: divide by the number of ordered pairs outside of the group,
-            (n - c)(n - c - 1) for a group of c vertices.
-        endpoints: also count paths that begin or end in the group, all of them. They are divided by
-            the same number, as in NetworkX, so that normalised scores may exceed 1.
+            (n - c)(n - c - 1) for a group of c vertices; with endpoints by that of all ordered
+            pairs, n(n - 1), as NetworkX does from 3.7 on.
+        endpoints: also count paths that begin or end in the group, all of them.
         tie_tolerance, ties: as for :func:`betweenness`.
         dtype: of the result; None uses torch.get_default_dtype(). Computed in float64.
         memory: bytes that may be used; None allows half of the free memory.
@@ -109,9 +109,10 @@ def group_betweenness(
     score = sums(graph, groups, tolerance, budget, progress)
     if endpoints:
         score += _ends(graph, groups, budget)
-    outside = score.new_tensor([graph.num_nodes - each.numel() for each in groups])
     if normalized:
-        score = score / (outside * (outside - 1)).clamp(min=1)
+        sizes = score.new_tensor([0 if endpoints else each.numel() for each in groups])
+        counted = graph.num_nodes - sizes
+        score = score / (counted * (counted - 1)).clamp(min=1)
     elif not graph.directed:
         score = score / 2
     return (score[0] if single else score).to(result)

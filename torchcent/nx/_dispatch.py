@@ -168,6 +168,8 @@ def _walk(name: str, given: dict[str, Any]) -> str | None:
         return "max_iter is given: NetworkX's own iteration"
     if name == "hits" and given["normalized"] is not True:
         return "normalized must be True"
+    if name == "hits" and given["method"] != "power_iteration":  # from NetworkX 3.7
+        return f"method={given['method']!r}: NetworkX's own"
     if name == "subgraph_centrality" and given["normalized"] is not False:
         return "normalized must be False"
     if graph.is_multigraph():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 from typing import Any
 
+import networkx
 import numpy as np
 import scipy.sparse.csgraph
 import torch
@@ -12,6 +13,8 @@ import torch
 import torchcent
 from torchcent.nx._config import running
 from torchcent.nx._graph import BackendGraph
+
+_BEFORE_3_7 = tuple(map(int, networkx.__version__.split(".")[:2])) < (3, 7)
 
 
 def group_betweenness_centrality(
@@ -28,10 +31,15 @@ def group_betweenness_centrality(
     if not graph.scale.exact:
         raise NotImplementedError("sums of the weights are rounded, and NetworkX compares them")
     with running():
-        found: Any = torchcent.group_betweenness(
+        scores = torchcent.group_betweenness(
             graph, groups, normalized=bool(normalized), endpoints=bool(endpoints),
             dtype=torch.float64, progress=False,
-        ).tolist()  # fmt: skip
+        )  # fmt: skip
+    if normalized and endpoints and _BEFORE_3_7:  # which divides by the pairs outside of the group
+        n = graph.num_nodes
+        outside = scores.new_tensor([n - len(group) for group in groups])
+        scores = scores * (n * (n - 1) / (outside * (outside - 1)))
+    found: Any = scores.tolist()
     result: float | list[float] = found[0] if single else found
     return result
 
@@ -68,7 +76,7 @@ def refusal(name: str, given: dict[str, Any]) -> str | None:
             "all paths, and departs from its formula for groups of three or more; "
             "torchcent.group_betweenness follows the formula"
         )
-    if graph.is_directed() and not _strongly_connected(graph):
+    if _BEFORE_3_7 and graph.is_directed() and not _strongly_connected(graph):
         return (
             "the graph is not strongly connected, and NetworkX subtracts the wrong number of paths "
             "that end in the group, or fails; torchcent.group_betweenness follows the formula"

@@ -72,6 +72,8 @@ def hits(
     tol: float = 1e-08,
     nstart: None = None,
     normalized: bool = True,
+    *,
+    method: str = "power_iteration",
 ) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
     # NetworkX reads the attribute "weight", too.
     with running():
