@@ -126,8 +126,30 @@ def escape_option(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def seed_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="for --sources K (0)")
+def seed_option(parser: argparse.ArgumentParser, what: str = "--sources K") -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help=f"for {what} (0)")
+
+
+def tie_options(parser: argparse.ArgumentParser) -> None:
+    """Adds options for paths of equal lengths."""
+    parser.add_argument(
+        "--tie-tolerance", type=float, default=0.0, metavar="T",
+        help="with weights: relative tolerance within which paths count as shortest (0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ties", choices=("decimal", "float"), default="decimal",
+        help="decimal weights are the numbers as written (the default), or the float64 numbers "
+        "next to them, as in NetworkX",
+    )  # fmt: skip
+
+
+def accuracy(text: str) -> tuple[float, float]:
+    """Parses ``0.01`` or ``0.01,0.1``."""
+    epsilon, _, delta = text.partition(",")
+    try:
+        return float(epsilon), float(delta or 0.1)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not EPS or EPS,DELTA") from None
 
 
 def _column(text: str) -> int | str:
@@ -154,6 +176,10 @@ def json_option(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true",
         help="print the result as one JSON object instead of text; its keys are stable",
     )  # fmt: skip
+
+
+def top_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
 
 
 def out_option(

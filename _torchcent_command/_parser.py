@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from _torchcent_command import _files, _mcl, _pairs, _scores
+from _torchcent_command import _files, _groups, _mcl, _pairs, _scores
 
 _EXAMPLES = """\
   torchcent betweenness friends.csv --top 10            # the ten most central vertices
@@ -15,6 +15,7 @@ _EXAMPLES = """\
   torchcent betweenness road.gr --sources 512 --seed 1  # estimate from 512 pivots
   torchcent betweenness web.mtx --approx 0.001 --time-limit 60
   torchcent betweenness networkx:les_miserables --edges         # edges instead of vertices
+  torchcent betweenness road.gr --variant distance      # long paths count less
   torchcent betweenness road.gr --weights               # by the lengths in the file
   torchcent betweenness ppi.tsv --similarity inverse    # the third column is a similarity
   torchcent closeness soc.txt.gz -o scores.csv          # exact, of all vertices
@@ -25,6 +26,12 @@ _EXAMPLES = """\
   torchcent apsp friends.csv -o dist.npy                # distances of all pairs
   torchcent apsp roads.csv -o dist.npy --sources 100 > rows.txt
   torchcent closure calls.csv --directed -o calls.npz   # who reaches whom
+  torchcent group-betweenness friends.csv --group Ada,Bob --group Cleo,Di
+  torchcent group-closeness friends.csv --groups clusters.txt -o scores.csv
+  torchcent group-degree calls.csv --directed --incoming --group Ada,Bob
+  torchcent prominent-group web.mtx -k 10               # which ten cover most paths?
+  torchcent communities networkx:karate_club --levels   # Girvan and Newman's method
+  torchcent communities soc.txt --count 20 --per-round 0.02 --approx 0.001 -o communities.csv
   torchcent mcl ppi.abc -I 2.0 -o clusters.txt          # Markov clustering, like mcl
   torchcent mcl ppi.tsv --sweep 1.4,2,4,6 --plot sweep.png      # which inflation?
   torchcent betweenness road.gr -o scores.csv --checkpoint road.run   # keep what is finished
@@ -114,6 +121,7 @@ def parser() -> Parser:
 
     _scores.add_parsers(add)
     _pairs.add_parsers(add)
+    _groups.add_parsers(add)
     _mcl.add_parsers(add)
     _files.add_parsers(add)
     resume = add("resume", "continue an interrupted run, by the command that it began with")

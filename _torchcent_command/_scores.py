@@ -24,10 +24,19 @@ class Scored:
     engines: Sequence[str] = _common.DISTANCE_ENGINES
 
 
+#: of :func:`torchcent.betweenness_variant`
+VARIANTS = ("distance", "linear", "proximal-source", "proximal-target")
+
+
 def _betweenness_options(parser: argparse.ArgumentParser) -> None:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--edges", action="store_true", help="score the edges, not the vertices")
     kind.add_argument("--stress", action="store_true", help="count paths: stress centrality")
+    kind.add_argument(
+        "--variant", choices=VARIANTS,
+        help="count a path by its length (distance), by how far along it the vertex is (linear), "
+        "or only for the vertex next to its source or target",
+    )  # fmt: skip
     scale = parser.add_mutually_exclusive_group()
     scale.add_argument(
         "--normalized", action="store_true", default=None,
@@ -35,20 +44,12 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     scale.add_argument("--raw", dest="normalized", action="store_false", help="do not divide")
     parser.add_argument("--endpoints", action="store_true", help="also count the ends of a path")
-    parser.add_argument(
-        "--tie-tolerance", type=float, default=0.0, metavar="T",
-        help="with weights: relative tolerance within which paths count as shortest (0)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--ties", choices=("decimal", "float"), default="decimal",
-        help="decimal weights are the numbers as written (the default), or the float64 numbers "
-        "next to them, as in NetworkX",
-    )  # fmt: skip
+    _common.tie_options(parser)
     _cutoff_option(parser)
     _reduce_option(parser)
     _pivot_options(parser)
     parser.add_argument(
-        "--approx", type=_accuracy, metavar="EPS[,DELTA]",
+        "--approx", type=_common.accuracy, metavar="EPS[,DELTA]",
         help="estimate all scores to within EPS, with probability 1 - DELTA (0.1)",
     )  # fmt: skip
     parser.add_argument(
@@ -76,15 +77,6 @@ def _lengths(text: str) -> float | list[float]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not LENGTH or LENGTH,LENGTH") from None
     return found if len(found) > 1 else found[0]
-
-
-def _accuracy(text: str) -> tuple[float, float]:
-    """Parses ``0.01`` or ``0.01,0.1``."""
-    epsilon, _, delta = text.partition(",")
-    try:
-        return float(epsilon), float(delta or 0.1)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not EPS or EPS,DELTA") from None
 
 
 def _closeness_options(parser: argparse.ArgumentParser) -> None:
@@ -199,7 +191,7 @@ def add_parsers(add: _common.Add) -> None:
             "--plot", metavar="FILE",
             help="write a figure: .png .svg .pdf; with coordinates, a map coloured by the scores",
         )  # fmt: skip
-        parser.add_argument("--top", type=int, default=20, metavar="N", help="rows to print (20)")
+        _common.top_option(parser)
         _common.json_option(parser)
         running = _common.run_options(parser, measure.engines)
         running.add_argument(

@@ -59,6 +59,7 @@ RUNS = {
     "betweenness": "betweenness g.npz",
     "edges": "betweenness g.npz --edges",
     "stress": "betweenness g.npz --stress",
+    "variant": "betweenness g.npz --variant linear",
     "pivots": "betweenness g.npz --sources 300 --seed 4",
     "approx": "betweenness g.npz --approx 0.02 --seed 4",
     "percolation": "percolation g.npz --states states.txt",

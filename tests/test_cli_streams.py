@@ -371,6 +371,10 @@ def test_every_key_of_json_is_on_the_page(capsys, folder):
         "apsp friends.csv -o d.npy", "closure friends.csv --directed", "mcl friends.csv",
         "info friends.csv", "info kept", "pagerank friends.csv", "degree friends.csv",
         "core friends.csv", "clustering friends.csv", "eigenvector friends.csv",
+        "betweenness friends.csv --variant linear", "communities friends.csv",
+        "group-betweenness friends.csv --group Bob", "prominent-group friends.csv -k 2",
+        "group-closeness friends.csv --group Bob --outgoing",
+        "group-degree friends.csv --group Bob --incoming",
     ]  # fmt: skip
     for command in commands:
         found = object_of(capsys, *command.split())
@@ -407,6 +411,9 @@ def idle(monkeypatch):
         ("apsp friends.csv -o", ".npy"),
         ("closure friends.csv -o", ".npz"),
         ("mcl friends.csv -o", ".txt"),
+        ("communities friends.csv -o", ".txt"),
+        ("prominent-group friends.csv -k 2 -o", ".csv"),
+        ("group-degree friends.csv --group Bob -o", ".csv"),
         ("mcl friends.csv --plot", ".svg"),
         ("convert friends.csv", ".mtx"),
         ("generate grid --rows 2 --cols 2 -o", ".txt"),

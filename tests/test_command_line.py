@@ -18,6 +18,7 @@ from _torchcent_command._completion import script
 from _torchcent_command._parser import meant, parsed, parser, subparsers
 from _torchcent_command._tree import tree
 from torchcent import cli
+from torchcent.cli import _groups
 from torchcent.io import _scores as scores_io
 from torchcent.io import _similarity, _write
 
@@ -118,7 +119,8 @@ def torch_graph(weighted):
 
 
 def test_every_run_can_be_told_where_and_how():
-    runs = {*cli.MEASURES, "diameter", "apsp", "closure", "mcl", "info"}
+    runs = {*cli.MEASURES, *_groups.COMMANDS, "communities", "diameter", "apsp", "closure", "mcl"}
+    runs.add("info")
     for words, command in COMMANDS.items():
         if words[0] in runs:
             assert {"--device", "--threads", "--memory", "--quiet", "--json"} <= {*command.flags}
@@ -212,6 +214,7 @@ def test_bash_completes(tmp_path):
             "closeness",
             "closure",
             "clustering",
+            "communities",
             "convert",
             "config",
             "completion",
@@ -282,7 +285,7 @@ def test_the_page_is_that_of_the_parsers():
 def test_the_page_has_every_option():
     """By argparse itself, without the records from which the page is written."""
     text = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
-    sections = dict(re.findall(r"^### torchcent ([\w ]+)\n(.*?)(?=^### |\Z)", text, re.M | re.S))
+    sections = dict(re.findall(r"^### torchcent ([\w -]+)\n(.*?)(?=^### |\Z)", text, re.M | re.S))
 
     def check(name, of):
         for action in of._actions:

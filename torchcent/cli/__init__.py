@@ -3,8 +3,8 @@
 The options are defined beside the package, in ``_torchcent_command``, without importing PyTorch.
 Each vertex measure is a :class:`Measure` in ``MEASURES``: the function that computes the scores of
 a graph. Reading, output, table, plot and errors are shared. Commands for pairs of vertices and
-whole graphs are in ``_pairs.py``, clustering is in ``_mcl.py``, what is known of interrupted runs
-in ``_ledgers.py``.
+whole graphs are in ``_pairs.py``, groups in ``_groups.py``, clustering is in ``_communities.py``
+and ``_mcl.py``, what is known of interrupted runs in ``_ledgers.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import _torchcent_command
 from _torchcent_command._parser import parsed
-from torchcent.cli import _common, _files, _ledgers, _mcl, _pairs, _scores
+from torchcent.cli import _common, _communities, _files, _groups, _ledgers, _mcl, _pairs, _scores
 from torchcent.cli._scores import MEASURES, Measure
 from torchcent.runtime._interrupt import INTERRUPTED, came_of_interrupt
 from torchcent.scale._group import Stopped
@@ -51,7 +51,8 @@ def _resume(args: argparse.Namespace) -> None:
 
 #: what runs the subcommands that are not in `MEASURES`
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
-    **_pairs.COMMANDS, **_mcl.COMMANDS, **_files.COMMANDS, "resume": _resume,
+    **_pairs.COMMANDS, **_groups.COMMANDS, **_communities.COMMANDS, **_mcl.COMMANDS,
+    **_files.COMMANDS, "resume": _resume,
 }  # fmt: skip
 
 

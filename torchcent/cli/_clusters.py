@@ -66,8 +66,7 @@ def convert(args: argparse.Namespace) -> None:
     if len(number) < len(labels):
         raise ValueError(f"{args.use_tab}: two vertices have the same label")
     members = [[number[x] for x in names] for names in clusters]
-    write = partial(_write, labels=labels, members=members)
-    _output.deliver(args, "clusters", path, write)
+    _output.deliver(args, "clusters", path, partial(write, labels=labels, members=members))
 
 
 def _matrix(path: str, data: bytes) -> Matrix:
@@ -89,7 +88,11 @@ def _by_dictionary(clusters: list[list[str]], path: str) -> tuple[list[list[str]
     return [[index[x] for x in names] for names in clusters], sorted(index.values(), key=int)
 
 
-def _write(path: str, labels: Sequence[str], members: list[list[int]]) -> None:
+def write(
+    path: str, labels: Sequence[str] | np.ndarray, members: list[list[int]],
+    column: str = "cluster", *, escape_formulas: bool = False,
+) -> None:  # fmt: skip
+    """Writes lines of labels, or a table with a row per vertex, by the suffix."""
     if split_suffix(path)[0] not in TABLES:
         write_clusters(path, members, labels)
         return
@@ -97,4 +100,4 @@ def _write(path: str, labels: Sequence[str], members: list[list[int]]) -> None:
     cluster = np.repeat(np.arange(len(members)), [len(part) for part in members])
     order = np.argsort(vertex, kind="stable")
     names = np.asarray(labels, object)[vertex[order]]
-    write_scores(path, {"label": names, "cluster": cluster[order]})
+    write_scores(path, {"label": names, column: cluster[order]}, escape_formulas=escape_formulas)

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from torchcent import Graph
@@ -78,6 +79,11 @@ def prepare(args: argparse.Namespace, devices: bool = False, group: bool = False
         torch.set_num_threads(args.threads)
 
 
+def check_top(args: argparse.Namespace) -> None:
+    if args.top < 0:
+        raise ValueError(f"--top {args.top}; accepted: 0 or more")
+
+
 def place(args: argparse.Namespace) -> torch.device:
     """The device of the graph, as given by `--device`."""
     count = torch.cuda.device_count()
@@ -140,6 +146,11 @@ def load_graph(args: argparse.Namespace) -> tuple[EdgeList, Graph, float]:
         remark(args, f"{args.graph}: its weights are not used ({how})")
     started = time.perf_counter()
     return edges, edges.graph(weighted=weighted(args)).to(place(args)), started
+
+
+def numbers_of(labels: np.ndarray) -> dict[str, int]:
+    """The number of each vertex, by its label as text."""
+    return {str(label): v for v, label in enumerate(labels.tolist())}
 
 
 def remark(args: argparse.Namespace, text: str) -> None:

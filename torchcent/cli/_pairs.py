@@ -155,7 +155,7 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
             )
         chance = torch.Generator().manual_seed(args.seed)
         return torch.randperm(n, generator=chance, device="cpu")[: int(text)].sort().values, True
-    vertex = {str(label): v for v, label in enumerate(edges.vertex_labels().tolist())}
+    vertex = _common.numbers_of(edges.vertex_labels())
     chosen: dict[int, None] = {}
     lines = text_lines(text, text_bytes(text, load_bytes(text)))
     for number, line in enumerate(lines, 1):

@@ -78,7 +78,7 @@ def score_table(
     ]
     if not share:
         cells, numeric = [row[:-1] for row in cells], numeric[:-1]
-    text = _aligned(cells, numeric)
+    text = aligned(cells, numeric)
     rest = len(values) - len(order)
     return text + (f"\n... and {rest:,} more" if rest else "")
 
@@ -122,7 +122,7 @@ def _rounded(values: np.ndarray) -> list[str]:
     return [f"{x:.{decimals}f}" for x in values]
 
 
-def _aligned(cells: list[list[str]], right: Sequence[bool]) -> str:
+def aligned(cells: list[list[str]], right: Sequence[bool]) -> str:
     cells = [[_cut(x) for x in row] for row in cells]
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     rule = ["-" * w for w in widths]

@@ -48,7 +48,7 @@ class Measure:
 def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcent.Approximation:
     """Computes scores to within `--approx`; options that it does not support raise an error."""
     refused = {
-        "--stress": args.stress, "--endpoints": args.endpoints,
+        "--stress": args.stress, "--variant": args.variant, "--endpoints": args.endpoints,
         "--raw": args.normalized is False, "--sources": args.sources is not None,
         "--tie-tolerance": args.tie_tolerance != 0, "--engine": args.engine != "auto",
         "--reduce": args.reduce != "auto", "--cutoff": args.cutoff is not None,
@@ -66,6 +66,8 @@ def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcen
 
 
 def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    if args.variant:
+        return _variant(graph, args)
     name = "edge betweenness" if args.edges else "stress" if args.stress else "betweenness"
     if args.endpoints and name != "betweenness":
         raise ValueError(f"--endpoints: not for {name}")
@@ -79,6 +81,21 @@ def _betweenness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str,
     if args.stress:
         return name, torchcent.stress(graph, **options)
     return name, torchcent.betweenness(graph, endpoints=args.endpoints, **options)
+
+
+def _variant(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    refused = {
+        "--endpoints": args.endpoints, "--tie-tolerance": args.tie_tolerance != 0,
+        "--reduce": args.reduce != "auto", "--cutoff": args.cutoff is not None,
+    }  # fmt: skip
+    for option, given in refused.items():
+        if given:
+            raise ValueError(f"--variant and {option} exclude each other")
+    scores = torchcent.betweenness_variant(
+        graph, variant=args.variant.replace("-", "_"), normalized=args.normalized is not False,
+        ties=args.ties, **_pivots(args), **_arguments(args),
+    )  # fmt: skip
+    return f"{args.variant.replace('-', ' ')} betweenness", scores
 
 
 def _closeness(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
@@ -102,7 +119,7 @@ def _eccentricity(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str
 
 
 def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
-    vertex = {str(label): v for v, label in enumerate(args.vertex_labels().tolist())}
+    vertex = _common.numbers_of(args.vertex_labels())
     states = torch.zeros(graph.num_nodes, dtype=torch.float64)
     lines = text_lines(args.states, text_bytes(args.states, load_bytes(args.states)))
     for number, line in enumerate(lines, 1):
@@ -174,8 +191,7 @@ def score(args: argparse.Namespace) -> None:
         check_scores_path(out)
     if args.plot is not None:
         check_plot_path(args.plot)
-    if args.top < 0:
-        raise ValueError(f"--top {args.top}; accepted: 0 or more")
+    _common.check_top(args)
     approx, limit = getattr(args, "approx", None), getattr(args, "time_limit", None)
     if args.plot is not None and isinstance(getattr(args, "cutoff", None), list):
         raise ValueError("--plot: not for several cutoffs")
@@ -222,6 +238,8 @@ def score(args: argparse.Namespace) -> None:
         print(score_table(columns, args.top, **shown))
     if getattr(args, "states", None) is not None:
         about |= {"states": args.states}
+    if getattr(args, "variant", None) is not None:
+        about |= {"variant": args.variant}
     if getattr(args, "sources", None) is not None:
         about |= {"sources": args.sources, "seed": args.seed}
     about |= {way: True for way in _VARIANTS if getattr(args, way, False)}
