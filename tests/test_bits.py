@@ -106,6 +106,36 @@ def check(case: Case, leaves: list[int], threads: int) -> None:
             assert out.tolist() == case.rows
 
 
+@pytest.mark.skipif(DEVICE.type == "cuda", reason="one cutoff on CUDA")
+def test_factors_of_several_cutoffs():
+    """Pairs count by their distance, those of leaves by one more."""
+    n, arcs = GRAPHS["grid"]
+    case, k = Case(n, arcs, False, list(range(0, n, 2))), len(range(0, n, 2))
+    leaves = [v % 3 for v in range(k)]
+    factor = case.new(3, 6)
+    factor[0, :3], factor[1, :5], factor[2] = 1, 0.5, torch.arange(6)
+    sums, rest = case.new(n, 3, 4), (case.new(n, dtype=I32), case.new(0, dtype=I64))
+    hanging = torch.tensor(leaves, dtype=I32, device=DEVICE)
+    ops.distance_sums(*case.arrays(), hanging, sums, *rest, case.control(), 2, factor)
+    of_sources = case.new(k, 3, 4)
+    ops.source_sums(*case.arrays(), of_sources, case.new(k, dtype=I32), case.control(), 2, factor)
+    for at, own in enumerate(factor.tolist()):
+        own += [0.0] * n
+
+        def counted(pairs, own=own):
+            return four_sums([(d, m * own[d]) for d, m in pairs if d >= 0])
+
+        pairs = [
+            [(row[v] + far, more) for row, hung in zip(case.rows, leaves, strict=True)
+             for far, more in ((0, 1), (1, hung)) if row[v] >= 0]
+            for v in range(n)
+        ]  # fmt: skip
+        expected = torch.tensor([counted(of) for of in pairs], dtype=F64)
+        torch.testing.assert_close(sums[:, at], expected, rtol=1e-12, atol=0)
+        expected = torch.tensor([counted([(d, 1) for d in row]) for row in case.rows], dtype=F64)
+        torch.testing.assert_close(of_sources[:, at], expected, rtol=1e-12, atol=0)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize("name", GRAPHS)

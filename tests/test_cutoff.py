@@ -4,13 +4,16 @@ import heapq
 import math
 import random
 
+import networkx
 import pytest
 import torch
 from graphs import DEVICE, cycle, edge_index, grid, path, random_graph, star
+from runs import SMALL
 from test_batch import together
 
 import torchcent
 from torchcent import Graph, cli
+from torchcent.distances import _distance_sums, _weighted_sums
 from torchcent.runtime import _ops
 
 F64 = torch.float64
@@ -93,6 +96,131 @@ def test_against_all_distances(shape, engine, directed):
         torch.testing.assert_close(found, scores[some])
 
 
+KINDS = ["auto", "bits", "tensor", "weights auto", "weights relax", "weights dijkstra",
+         "weights tensor"]  # fmt: skip
+
+
+def of_kind(kind: str, n: int, arcs: list, directed: bool) -> tuple[Graph, str]:
+    """A graph with or without weights, and the engine; skips if the engine has no kernels."""
+    weighted, _, engine = kind.rpartition(" ")
+    operator = "weighted_distances" if weighted else "distance_sums"
+    if engine not in ("auto", "tensor") and not _ops.has_kernel(operator, DEVICE):
+        pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
+    draw = random.Random(n)
+    length = [draw.choice((0.1, 0.2, 0.5, 1.3)) for _ in arcs]
+    weight = torch.tensor(length, dtype=F64, device=DEVICE) if weighted else None
+    return Graph.from_edge_index(edge_index(arcs), n, directed, weight), engine
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", ["leaves", "two parts"])
+def test_several_have_the_bits_of_each(shape, kind):
+    n, arcs = SHAPES[shape]
+    for directed in (False, True):
+        graph, engine = of_kind(kind, n, arcs, directed)
+        cutoffs = [3, 0.3, math.inf, 1, 3, 10**6]
+        some = torch.arange(0, n, 2, device=DEVICE)
+        for measure in (torchcent.closeness, torchcent.harmonic):
+            for chosen in ({}, {"vertices": some}, {"sources": some}):
+                options = {"engine": engine, "dtype": F64, **chosen}
+                found = measure(graph, cutoff=cutoffs, **options)
+                for column, cutoff in zip(found.unbind(1), cutoffs, strict=True):
+                    assert torch.equal(column, measure(graph, cutoff=cutoff, **options)), cutoff
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_are_one_search(kind, monkeypatch):
+    n, arcs = SHAPES["150"]
+    graph, engine = of_kind(kind, n, arcs, False)
+    if DEVICE.type == "cuda" and kind in ("auto", "bits"):
+        pytest.skip("on CUDA the bits engine searches within each cutoff")
+    begun = []
+    for module in (_distance_sums, _weighted_sums):
+        real = module.run
+        monkeypatch.setattr(module, "run", lambda *a, real=real: begun.append(a) or real(*a))
+    for chosen in ({}, {"vertices": torch.arange(9)}, {"sources": torch.arange(9)}):
+        begun.clear()
+        torchcent.harmonic(graph, cutoff=[1, 2, 4], engine=engine, **chosen)
+        assert len(begun) == 1
+
+
+def test_several_units_and_threads(tuning, threads):
+    """Sums of units, which are added up, have columns, too."""
+    tuning(**SMALL)
+    graph = Graph.from_edge_index(edge_index(random_graph(700, 1500, seed=8)), directed=False)
+    for engine in ("auto", "tensor"):
+        options = {"engine": engine, "dtype": F64}
+        torch.set_num_threads(1)
+        one_by_one = [torchcent.closeness(graph, cutoff=c, **options) for c in (2, 3, 6)]
+        torch.set_num_threads(3)
+        found = torchcent.closeness(graph, cutoff=[2, 3, 6], **options)
+        assert torch.equal(found, torch.stack(one_by_one, 1))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_several_against_igraph_and_networkx(directed, weighted):
+    igraph = pytest.importorskip("igraph")
+    n, arcs = SHAPES["150"]
+    arcs = [(u, v) for u, v in dict.fromkeys(arcs) if u != v and (directed or u < v)]
+    draw = random.Random(5)
+    length = [draw.randint(1, 8) / 2 for _ in arcs] if weighted else None
+    other = igraph.Graph(n, arcs, directed=directed)
+    weight = None if length is None else torch.tensor(length, dtype=F64, device=DEVICE)
+    graph = Graph.from_edge_index(edge_index(arcs), n, directed, weight)
+    cutoffs, options = [1, 2, 3.5, 6], {"dtype": F64}
+    closeness = torchcent.closeness(graph, cutoff=cutoffs, wf_improved=False, **options).cpu()
+    harmonic = torchcent.harmonic(graph, cutoff=cutoffs, normalized=True, **options).cpu()
+    for at, cutoff in enumerate(cutoffs):
+        theirs = other.closeness(mode="in", cutoff=cutoff, weights=length)
+        theirs = torch.tensor(theirs, dtype=F64).nan_to_num(0)  # NaN where nothing is near
+        torch.testing.assert_close(closeness[:, at], theirs)
+        theirs = other.harmonic_centrality(mode="in", cutoff=cutoff, weights=length)
+        torch.testing.assert_close(harmonic[:, at], torch.tensor(theirs, dtype=F64))
+    made = networkx.DiGraph() if directed else networkx.Graph()
+    made.add_nodes_from(range(n))
+    made.add_weighted_edges_from(
+        (u, v, w) for (u, v), w in zip(arcs, length or [1] * len(arcs), strict=True)
+    )
+    backward = made.reverse() if directed else made
+    for at, cutoff in enumerate(cutoffs):
+        for v in range(0, n, 10):
+            near = networkx.single_source_dijkstra_path_length(backward, v, cutoff=cutoff)
+            total = sum(1 / d for d in near.values() if d) / (n - 1)
+            assert float(harmonic[v, at]) == pytest.approx(total)
+
+
+def test_several_of_a_batch():
+    parts = [SHAPES[name] for name in ("path", "grid", "star", "two parts")]
+    index, ptr = together(parts)
+    options = {"directed": False, "cutoff": [2, 5, math.inf], "dtype": F64}
+    some = torch.tensor([0, 13, 40, 41])
+    for chosen in ({}, {"sources": some}, {"vertices": some}):
+        found = torchcent.closeness(index, ptr=ptr, **options, **chosen)
+        for at, cutoff in enumerate(options["cutoff"]):
+            one = torchcent.closeness(index, ptr=ptr, **options | {"cutoff": cutoff}, **chosen)
+            assert found[:, at].tolist() == pytest.approx(one.tolist(), rel=0, abs=0, nan_ok=True)
+
+
+def test_several_of_nothing():
+    empty = torch.empty(2, 0, dtype=torch.int64)
+    for n in (0, 3):
+        for weight in (None, torch.empty(0)):
+            found = torchcent.harmonic(empty, weight, num_nodes=n, cutoff=[1, 2])
+            assert found.shape == (n, 2) and not found.any()
+
+
+def test_memory_of_several():
+    graph = torchcent.generate.ba(3000, 3)
+    one, five = (
+        torchcent.explain(graph, measure="closeness", cutoff=cutoff, engine="bits")
+        for cutoff in (3, [1, 2, 3, 4, 5])
+    )
+    # four more rows of sums of graph and core, and two of each thread
+    assert five.memory - one.memory == 4 * 32 * 3000 * (2 + 2 * five.threads)
+    assert five.cutoffs == (1, 2, 3, 4, 5) and five.engine == one.engine
+
+
 def test_several_from_the_same_pivots(tmp_path):
     graph = Graph.from_edge_index(edge_index(random_graph(150, 300, seed=3)), directed=False)
     options = {"sources": 9, "cutoff": [3, 2], "checkpoint": tmp_path}
@@ -134,6 +262,10 @@ def test_batch():
         ({"cutoff": math.nan}, ValueError, "cutoff must be >= 0, got nan"),
         ({"cutoff": "2"}, TypeError, "cutoff"),
         ({"cutoff": True}, TypeError, "cutoff"),
+        ({"cutoff": []}, ValueError, "cutoff must not be empty"),
+        ({"cutoff": [2, -1]}, ValueError, r"cutoff\[1\] must be >= 0, got -1"),
+        ({"cutoff": [2, "x"]}, TypeError, r"cutoff\[1\]"),
+        ({"cutoff": [2, 3], "engine": "tiny"}, ValueError, "cutoff is not for engine='tiny'"),
         ({"cutoff": 2, "engine": "tiny"}, ValueError, "cutoff is not for engine='tiny'"),
         ({"cutoff": 2, "top": 1}, ValueError, "top and cutoff"),
     ],

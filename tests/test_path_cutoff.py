@@ -278,7 +278,7 @@ def test_plan():
     assert deep.engine in ("queue", "tensor")
     lengths = torchcent.explain(graph, torch.full(graph.shape[1:], 1.5), cutoff=5)
     assert lengths.engine in ("dijkstra", "tensor")
-    assert torchcent.explain(graph, measure="closeness", cutoff=5).cutoffs is None
+    assert torchcent.explain(graph, measure="closeness", cutoff=[5, 2]).cutoffs == (2, 5)
 
 
 @pytest.mark.parametrize(

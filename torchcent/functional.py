@@ -15,6 +15,7 @@ from torch._subclasses import FakeTensor
 
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
+from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import choice, dense
 from torchcent.distances._closeness import DistanceProfile
@@ -318,7 +319,7 @@ def _vertex_scores(
     wf_improved: bool | None = None, cutoff: float | None = None, disconnected: str | None = None,
 ) -> Tensor:  # fmt: skip
     if not torch.compiler.is_compiling():
-        cutoff = check.cutoff(cutoff, "tensor")
+        cutoff = check_cutoff.single(cutoff)
         if disconnected is not None:
             choice(disconnected, "disconnected", check.DISCONNECTED)
     flags = {"normalized": normalized, "endpoints": endpoints, "wf_improved": wf_improved}

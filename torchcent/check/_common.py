@@ -176,18 +176,6 @@ def byte_budget(value: object) -> int | None:
     return max(1, int(min(size, MAX_BYTES)))
 
 
-def cutoff(value: object, engine: str) -> float | None:
-    """A length >= 0; None for no limit."""
-    if value is None:
-        return None
-    found = number(value, "cutoff")
-    if not found >= 0:
-        raise ValueError(f"cutoff must be >= 0, got {shortened(value)}")
-    if engine == "tiny":
-        raise ValueError("cutoff is not for engine='tiny'; use 'auto', 'bits' or 'tensor'")
-    return None if found == float("inf") else found
-
-
 def quantile(value: object) -> float:
     share = number(value, "q", " in (0, 1]")
     if not 0 < share <= 1:

@@ -30,20 +30,36 @@ class Cutoffs(NamedTuple):
         return scores[:, torch.tensor(self.column, device=scores.device)]
 
 
-def cutoffs(value: object, engine: str) -> Cutoffs | None:
-    """One cutoff or several, of a measure that counts paths; None for no limit."""
+#: the engines that know no cutoffs, and those to use instead, by the family of the measure
+_INSTEAD = {
+    "paths": {"tiny": "'auto'", "relax": "'auto', 'dijkstra'"},
+    "distances": {"tiny": "'auto', 'bits'"},
+}
+
+
+def cutoffs(value: object, engine: str, family: str = "paths") -> Cutoffs | None:
+    """One cutoff or several; None for no limit."""
     if value is None:
         return None
     given = values(value)
     asked = [given] if isinstance(given, float) else given
-    if engine in ("tiny", "relax"):
-        other = {"tiny": "'auto'", "relax": "'auto', 'dijkstra'"}[engine]
+    other = _INSTEAD[family].get(engine)
+    if other is not None:
         raise ValueError(f"cutoff is not for engine={engine!r}; use {other} or 'tensor'")
     if given == math.inf:
         return None
     lengths = tuple(sorted(set(asked)))
     column = None if isinstance(given, float) else tuple(map(lengths.index, asked))
     return Cutoffs(lengths, column)
+
+
+def single(value: object) -> float | None:
+    """One length; None for no limit."""
+    if value is None:
+        return None
+    number(value, "cutoff")
+    found = _length(value, "cutoff")
+    return None if found == math.inf else found
 
 
 def values(value: object) -> float | list[float]:

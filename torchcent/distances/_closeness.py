@@ -11,8 +11,10 @@ from torch import Tensor
 
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
+from torchcent.check import _cutoff as check_cutoff
+from torchcent.check._cutoff import Cutoffs
 from torchcent.distances import _eccentricity, _top_closeness
-from torchcent.distances._distance_sums import asked, source_sums, vertex_sums
+from torchcent.distances._distance_sums import asked, of_each_cutoff, source_sums, vertex_sums
 from torchcent.distances._run import Sums
 from torchcent.engines import _scale
 from torchcent.engines._request import Request
@@ -95,7 +97,8 @@ def distance_profile(
     )
     check.flag(wf_improved, "wf_improved")
     check.flag(normalized, "normalized")
-    sums = _incoming(graph, request, _pivots(graph, request, sources, generator))
+    pivots = _pivots(graph, request, sources, generator)
+    sums = _over_all(vertex_sums(graph, request, sources=pivots), graph, pivots)
     columns = (
         _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),
         _scale.harmonic(sums.harmonic, _scale.others(graph), normalized),
@@ -186,8 +189,8 @@ def closeness(
         generator: for drawing pivots; None uses torch's global generator.
         cutoff: count only pairs at most this far apart, in hops or by weights; with hops the search
             stops there. None counts all pairs. r_v is then the number of vertices within the
-            cutoff, as in igraph. A list or tensor of cutoffs gives scores for each, by a search
-            within each.
+            cutoff, as in igraph. A list or tensor of cutoffs gives scores for each, from one search
+            within the largest (by hops on CUDA, a search within each).
         top: return only the k largest scores. They are exact, and not all scores are computed where
             that is cheaper.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
@@ -232,7 +235,9 @@ def closeness(
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     scale = scale_of(graph, checkpoint, devices, group)
-    request = asked("closeness", graph, engine, memory, progress, dtype, cutoff, scale)
+    limits = check_cutoff.cutoffs(cutoff, engine, "distances")
+    lengths = None if limits is None else limits.lengths
+    request = asked("closeness", graph, engine, memory, progress, dtype, lengths, scale)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
@@ -245,13 +250,12 @@ def closeness(
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     pivots = _pivots(graph, request, sources, generator)
 
-    def within(request: Request) -> Tensor:
-        sums = (
-            _incoming(graph, request, pivots) if ids is None else source_sums(graph, request, ids)
-        )
-        return _scale.closeness(sums.farness, sums.reach, _scale.others(graph, ids), wf_improved)
+    others = _scale.others(graph, ids)
 
-    return _of_cutoffs(graph, request, within)
+    def scores(sums: Sums) -> Tensor:
+        return _scale.closeness(sums.farness, sums.reach, others, wf_improved)
+
+    return _scores(graph, request, limits, (pivots, ids), scores)
 
 
 @_memory.reported
@@ -301,19 +305,20 @@ def harmonic(
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     scale = scale_of(graph, checkpoint, devices, group)
-    request = asked("harmonic", graph, engine, memory, progress, dtype, cutoff, scale)
+    limits = check_cutoff.cutoffs(cutoff, engine, "distances")
+    lengths = None if limits is None else limits.lengths
+    request = asked("harmonic", graph, engine, memory, progress, dtype, lengths, scale)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
     pivots = _pivots(graph, request, sources, generator)
 
-    def within(request: Request) -> Tensor:
-        sums = (
-            _incoming(graph, request, pivots) if ids is None else source_sums(graph, request, ids)
-        )
-        return _scale.harmonic(sums.harmonic, _scale.others(graph, ids), normalized)
+    others = _scale.others(graph, ids)
 
-    return _of_cutoffs(graph, request, within)
+    def scores(sums: Sums) -> Tensor:
+        return _scale.harmonic(sums.harmonic, others, normalized)
+
+    return _scores(graph, request, limits, (pivots, ids), scores)
 
 
 @_memory.reported
@@ -368,14 +373,25 @@ def eccentricity(
     return _eccentricity.eccentricities(graph, request, ids, disconnected).to(request.dtype)
 
 
-def _of_cutoffs(graph: Graph, request: Request, scores: Callable[[Request], Tensor]) -> Tensor:
-    """The scores of a request, or a column for each of its cutoffs."""
-    if request.cutoffs is None:
-        return scores(request).to(request.dtype)
-    request.begin(graph)  # one ledger for all
-    limits = [None if each == torch.inf else each for each in request.cutoffs]
-    asked = [request._replace(cutoff=each, cutoffs=None) for each in limits]
-    return torch.stack([scores(each) for each in asked], 1).to(request.dtype)
+def _scores(
+    graph: Graph, request: Request, limits: Cutoffs | None,
+    chosen: tuple[Tensor | None, Tensor | None], scores: Callable[[Sums], Tensor],
+) -> Tensor:  # fmt: skip
+    """The scores of the sums over pivots or all vertices, or of some vertices; for cutoffs a column
+    for each."""
+    pivots, vertices = chosen
+
+    def find(request: Request) -> Sums:
+        if vertices is not None:
+            return source_sums(graph, request, vertices)
+        return vertex_sums(graph, request, sources=pivots)
+
+    if limits is None:
+        return scores(_over_all(find(request), graph, pivots)).to(request.dtype)
+    request.begin(graph)  # one ledger for all searches
+    parts = of_each_cutoff(graph, request, find)
+    columns = [scores(_over_all(each, graph, pivots)) for each in parts]
+    return limits.of(torch.stack(columns, 1)).to(request.dtype)
 
 
 def _pivots(
@@ -387,9 +403,8 @@ def _pivots(
     return check.sources(sources, graph, chance)
 
 
-def _incoming(graph: Graph, request: Request, pivots: Tensor | None) -> Sums:
-    """Sums over all other vertices, exact or from pivots."""
-    sums = vertex_sums(graph, request, sources=pivots)
+def _over_all(sums: Sums, graph: Graph, pivots: Tensor | None) -> Sums:
+    """Sums over all other vertices, exact or estimated from those over pivots."""
     if pivots is None:
         return sums
     return replace(sums, total=_scale.from_pivots(sums.total, graph, pivots))

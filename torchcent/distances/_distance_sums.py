@@ -14,13 +14,14 @@ including x:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _weights as check_weights
 from torchcent.distances import _weighted_sums
 from torchcent.distances._run import (
@@ -31,8 +32,9 @@ from torchcent.distances._run import (
     direction,
     in_order,
     run,
+    zeros,
 )
-from torchcent.engines import _plan, _reduce, _tiny
+from torchcent.engines import _choice, _cutoffs, _plan, _reduce, _tiny
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
@@ -48,23 +50,43 @@ _OUT = torch.tensor([_tiny.REACH_OUT] * 4)
 
 def asked(
     measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any,
-    cutoff: object = None, scale: Scale | None = None,
+    cutoffs: tuple[float, ...] | None = None, scale: Scale | None = None,
 ) -> Request:  # fmt: skip
     """The validated arguments common to all distance measures."""
     check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
-    given = None if cutoff is None else check_cutoff.values(cutoff)
-    several = tuple(given) if isinstance(given, list) else None
-    limit = None if several else check.cutoff(given, engine)
-    for each in several or ():
-        check.cutoff(each, engine)
     if progress is not None:
         check.flag(progress, "progress")
     dtype = check.float_dtype(dtype)
     budget = check.byte_budget(memory)
     return Request(
-        measure, engine, cutoff=limit, cutoffs=several, memory=budget,
-        progress=shown(scale, progress), dtype=dtype, scale=scale,
+        measure, engine, cutoffs=cutoffs, memory=budget, progress=shown(scale, progress),
+        dtype=dtype, scale=scale,
     )  # fmt: skip
+
+
+def of_each_cutoff(
+    graph: Graph, request: Request, find: Callable[[Request], Sums]
+) -> Iterator[Sums]:
+    """What `find` computes for each cutoff of a request, from one search where that is possible.
+
+    No cutoff, as which inf counts, has reductions of its own.
+    """
+    assert request.cutoffs is not None
+    limits = tuple(each for each in request.cutoffs if each < torch.inf)
+    parts = [limits] if _together(graph, request) else [(each,) for each in limits]
+    for part in filter(None, parts):
+        found = find(request._replace(cutoffs=part))
+        for total in found.total.unbind(1):
+            yield replace(found, total=total)
+    if len(limits) < len(request.cutoffs):
+        yield find(request._replace(cutoffs=None))
+
+
+def _together(graph: Graph, request: Request) -> bool:
+    """Whether a search has several cutoffs: not if it is by the bits engine on CUDA."""
+    if graph.is_weighted or graph.device.type == "cpu" or request.engine == "tensor":
+        return True
+    return not _ops.has_kernel(_choice.OPERATORS["distances"][0], graph.device)
 
 
 def vertex_sums(
@@ -91,7 +113,7 @@ def vertex_sums(
     )
     start, _ = in_order(core, sources, outgoing)
     found = Sums(
-        torch.zeros(n, 4, dtype=torch.float64, device=device),
+        zeros(n, request, device),
         torch.zeros(n, dtype=torch.int32, device=device),
         torch.zeros(n + 1 if levels else 0, dtype=torch.int64, device=device),
     )
@@ -131,7 +153,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     start, place = in_order(core, sources, not outgoing)
     size, device = sources.numel(), graph.device
     found = Sums(
-        torch.zeros(start.numel(), 4, dtype=torch.float64, device=device),
+        zeros(start.numel(), request, device),
         torch.zeros(start.numel(), dtype=torch.int32, device=device),
         torch.empty(0, dtype=torch.int64, device=device),
     )
@@ -150,7 +172,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     outputs = found.total, found.eccentricity
     run(plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), bits, tensor)
     return Sums(
-        found.total.new_zeros(size, 4).index_copy_(0, place, found.total),
+        zeros(size, request, device).index_copy_(0, place, found.total),
         found.eccentricity.new_zeros(size).index_copy_(0, place, found.eccentricity),
         found.levels,
     )
@@ -167,7 +189,7 @@ def _batch_sums(
     else:
         kind = torch.float64 if graph.is_weighted else torch.int32
         found = Sums(
-            torch.zeros(n, 4, dtype=torch.float64, device=device),
+            zeros(n, request, device),
             torch.zeros(n, dtype=kind, device=device),
             torch.zeros(n if levels else 0, dtype=torch.int64, device=device),
         )
@@ -206,8 +228,8 @@ def small_sums(
 
 def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
     small, large = _split(graph, request)
-    total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
-    eccentricity = torch.zeros_like(total[:, 0])
+    total = zeros(sources.numel(), request, graph.device)
+    eccentricity = torch.zeros(sources.numel(), dtype=torch.float64, device=graph.device)
     if small.size:  # incoming sums need searches from all vertices
         of_small = small_sums(graph, request, small, sources if outgoing else None, outgoing)
         total, eccentricity = of_small.total[sources], of_small.eccentricity[sources].double()
@@ -223,24 +245,25 @@ def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing
 
 
 def _factor(graph: Graph, request: Request) -> Tensor | None:
-    """What a pair counts at each distance in hops: 1 up to the cutoff."""
-    if request.cutoff is None:
+    """[cutoffs, k]: what a pair counts at each distance in hops: 1 up to the cutoff."""
+    if request.cutoffs is None:
         return None
-    size = int(min(request.cutoff, graph.num_nodes)) + 1
-    return torch.ones(size, dtype=torch.float64, device=graph.device)
+    limits = _cutoffs.limits(graph, request.cutoffs)
+    hops = torch.arange(int(limits[-1]) + 1)
+    return (hops <= limits[:, None]).double().to(graph.device)
 
 
 def _split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:
     """The graphs for the tiny engine, which knows no cutoff, and the others."""
-    return _tiny.split(
-        graph, request.engine if request.cutoff is None or request.engine == "tiny" else "bits"
-    )
+    return _tiny.split(graph, request.engine if request.cutoffs is None else "bits")
 
 
 def _unfolded(graph: Graph, core: _reduce.Core, hanging: Tensor, found: Sums) -> Sums:
     """Extends the sums from the core to the graph, by the formulas above."""
     # A vertex whose neighbours are all leaves is not in the core: its sums are over these leaves.
     total = hanging.double().unsqueeze(1) * hanging.new_tensor([1, 1, 0.5, 1], dtype=torch.float64)
+    if found.total.dim() == 3:  # cutoffs, without leaves
+        total = found.total.new_zeros(graph.num_nodes, *found.total.shape[1:])
     eccentricity = (hanging > 0).int()
     total.index_copy_(0, core.vertex, found.total)
     eccentricity.index_copy_(0, core.vertex, found.eccentricity)

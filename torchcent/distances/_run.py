@@ -31,21 +31,27 @@ FAR, HARMONIC, FARTHER, REACH = range(4)  # columns of sums: d, 1/d, 1/(d + 1), 
 class Sums:
     """Sums over distances, per vertex of the graph or per source."""
 
-    total: Tensor  # float64 [n, 4]
+    total: Tensor  # float64 [n, 4], or for cutoffs [n, cutoffs, 4]
     eccentricity: Tensor  # int32 [n], float64 by weights, over the vertices reached
     levels: Tensor  # int64 [n + 1] pairs by distance, or empty
 
     @property
     def farness(self) -> Tensor:
-        return self.total[:, FAR]
+        return self.total[..., FAR]
 
     @property
     def harmonic(self) -> Tensor:
-        return self.total[:, HARMONIC]
+        return self.total[..., HARMONIC]
 
     @property
     def reach(self) -> Tensor:
-        return self.total[:, REACH]
+        return self.total[..., REACH]
+
+
+def zeros(count: int, request: Request, device: torch.device) -> Tensor:
+    """The sums of so many vertices or sources."""
+    several = () if request.cutoffs is None else (len(request.cutoffs),)
+    return torch.zeros(count, *several, 4, dtype=torch.float64, device=device)
 
 
 def is_quick(plan: Plan) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, is_quick, run
+from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, is_quick, run, zeros
 from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
 from torchcent.engines._request import Request
@@ -33,20 +33,20 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
     if sources is None:
         sources = torch.arange(graph.num_nodes, device=graph.device)
         return source_sums(graph, request, sources, outgoing)
-    total = torch.zeros(graph.num_nodes, 4, dtype=torch.float64, device=graph.device)
-    eccentricity = torch.zeros_like(total[:, FAR])
+    total = zeros(graph.num_nodes, request, graph.device)
+    eccentricity = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     rows = _Rows(graph, request, sources, outgoing)
 
     def add(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         sums, farthest = out
         for block in rows.blocks(given, part, control):
             for row in block:  # one at a time, so that sums do not depend on the block size
-                reached = _counts(row, request)
-                row = torch.where(reached, row, 0)
-                sums[:, FAR] += row
-                sums[:, HARMONIC] += torch.where(reached, 1 / row, 0)
-                sums[:, REACH] += reached
-                torch.maximum(farthest, row, out=farthest)
+                for own, reached in _within(sums, row, request):
+                    near = torch.where(reached, row, 0)
+                    own[:, FAR] += near
+                    own[:, HARMONIC] += torch.where(reached, 1 / near, 0)
+                    own[:, REACH] += reached
+                torch.maximum(farthest, near, out=farthest)  # within the last, the largest
 
     key = {"from": sources, "outgoing": outgoing}
     outputs = total, eccentricity
@@ -57,7 +57,7 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
 
 
 def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
-    if request.cutoff is not None:
+    if request.cutoffs is not None:
         return _cut_source_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, sources.numel())
     start, place = in_order(core, sources, not outgoing)
@@ -93,20 +93,20 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
 
 
 def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool) -> Sums:
-    """:func:`source_sums` within a cutoff, from rows of distances."""
-    total = torch.zeros(sources.numel(), 4, dtype=torch.float64, device=graph.device)
-    eccentricity = torch.zeros_like(total[:, FAR])
+    """:func:`source_sums` within cutoffs, from rows of distances."""
+    total = zeros(sources.numel(), request, graph.device)
+    eccentricity = torch.zeros(sources.numel(), dtype=torch.float64, device=graph.device)
     rows = _Rows(graph, request, sources, not outgoing)
 
     def fill(given: Any, unit: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         (sums, farthest), done = out, 0
         for block in rows.blocks(given, unit, control):
             part = slice(done, done + block.shape[0])
-            counts = _counts(block, request)
-            within = torch.where(counts, block, 0)
-            sums[part, FAR], sums[part, REACH] = _row_sums(within), counts.sum(1).double()
-            farthest[part] = within.amax(1) if block.shape[1] else 0
-            sums[part, HARMONIC] = _row_sums(within.reciprocal_().masked_fill_(~counts, 0))
+            for own, reached in _within(sums[part], block, request):
+                near = torch.where(reached, block, 0)
+                own[:, FAR], own[:, REACH] = _row_sums(near), reached.sum(1).double()
+                farthest[part] = near.amax(1) if block.shape[1] else 0
+                own[:, HARMONIC] = _row_sums(near.reciprocal_().masked_fill_(~reached, 0))
             done = part.stop
 
     key = {"of": sources, "outgoing": outgoing}
@@ -117,10 +117,14 @@ def _cut_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: 
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
-def _counts(row: Tensor, request: Request) -> Tensor:
-    """Which distances of a row are those of pairs that count."""
-    limit = torch.finfo(row.dtype).max if request.cutoff is None else request.cutoff
-    return (row > 0) & (row <= limit)
+def _within(
+    sums: Tensor, distance: Tensor, request: Request
+) -> Iterator[tuple[Tensor, Tensor]]:  # fmt: skip
+    """For each cutoff its own sums, and which distances are those of pairs that count."""
+    limits = request.cutoffs or (torch.finfo(distance.dtype).max,)
+    columns = [sums] if request.cutoffs is None else sums.unbind(1)
+    for own, limit in zip(columns, limits, strict=True):
+        yield own, (distance > 0) & (distance <= limit)
 
 
 def _row_sums(rows: Tensor) -> Tensor:

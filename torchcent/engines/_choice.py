@@ -112,8 +112,8 @@ def choose(
         ValueError: the requested engine has no kernels for the device.
     """
     graph, engine = cores.graph, request.engine
-    family = measure.family if request.cutoffs is None else "cut paths"
-    operator = OPERATORS[family][graph.is_weighted]
+    cutoffs = request.cutoffs if measure.family == "paths" else None
+    operator = OPERATORS[measure.family if cutoffs is None else "cut paths"][graph.is_weighted]
     if isinstance(measure.visitor, OnTensors):
         return "tensor", "the only one for this measure", cores.core("given", "no")
     if engine not in ("auto", "tensor"):
@@ -125,7 +125,7 @@ def choose(
         return _bits(cores, fold, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
     reason = "asked for"
-    if engine == "auto" and request.cutoffs is not None and graph.is_weighted:
+    if engine == "auto" and cutoffs is not None and graph.is_weighted:
         return "dijkstra", "the engine with weights and a cutoff", cores.core("bandwidth", fold)
     # On CUDA a single search by hops has one multiprocessor; half-empty lanes have all of them.
     alone = few and (graph.is_weighted or graph.device.type == "cpu")
@@ -135,8 +135,8 @@ def choose(
     elif engine == "auto":
         core = cores.core("degree", fold, searched=False)
         share = 1.0
-        if request.cutoffs is not None:
-            share = _cutoffs.share(core.rowptr, core.col, request.cutoffs[-1])
+        if cutoffs is not None:
+            share = _cutoffs.share(core.rowptr, core.col, cutoffs[-1])
         if share < NEAR:
             engine = "queue"
             reason = (
@@ -199,7 +199,7 @@ def folding(graph: Graph, measure: Measure, request: Request, num_sources: int |
     compared with a relative tolerance, may tie in one search and not in the other.
     """
     if measure.family == "distances":
-        whole = num_sources is None and request.cutoff is None
+        whole = num_sources is None and request.cutoffs is None
         return measure.folds if whole and not graph.is_weighted else "no"
     if not request.may("fold"):
         return "no"

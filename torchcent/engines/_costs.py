@@ -21,8 +21,8 @@ from torchcent.scale._units import sizes
 
 # Slots of a graph from which several threads on one search are faster than one.
 SHARED_SLOTS = 2**22
-# Bytes per vertex for distances: sums, eccentricities and pairs by distance, of graph and core.
-_SUMS = 2 * (4 * 8 + 4 + 8)
+# Bytes per vertex for distances: sums of a cutoff; eccentricities and pairs by distance.
+_SUMS, _OTHERS = 4 * 8, 4 + 8
 
 
 class Job(NamedTuple):
@@ -77,8 +77,8 @@ class Job(NamedTuple):
         if not self.counts_paths:
             held = graph.nbytes + _room.core_bytes(core)
             held = self.held if self.on_cuda else held
-            of_unit = _SUMS // 2 if self._several(engine) else 0
-            return held + (_SUMS + of_unit) * graph.num_nodes
+            of_each = 3 if self._several(engine) else 2  # graph, core, unit
+            return held + of_each * (self.cutoffs * _SUMS + _OTHERS) * graph.num_nodes
         if self.on_cuda:
             return _room.run_bytes(graph, core, self.scores, own, self.sources, self.held)
         return graph.nbytes + self.scores + 8 * own + _room.core_bytes(core)
@@ -247,16 +247,16 @@ class Bits(Engine):
         return WIDE if job.sources >= WIDE_FROM else NARROW
 
     def per_thread(self, job: Job) -> int:
-        return self.row_bytes(job.core.num_nodes, self.lanes(job))
+        return self.row_bytes(job.core.num_nodes, self.lanes(job), job.cutoffs)
 
     @staticmethod
-    def row_bytes(num_nodes: int, lanes: int) -> int:
+    def row_bytes(num_nodes: int, lanes: int, cutoffs: int = 1) -> int:
         """Bytes of a thread.
 
         These are the rows of bits and lists of vertices (bits.h), eccentricities, pairs by
         distance, and two copies of the sums.
         """
-        return num_nodes * (3 * lanes // 8 + 3 * 4 + 4 + 8 + 2 * 4 * 8)
+        return num_nodes * (3 * lanes // 8 + 3 * 4 + _OTHERS + 2 * cutoffs * _SUMS)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         n, m = job.core.num_nodes, job.core.num_slots

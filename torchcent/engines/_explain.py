@@ -41,9 +41,8 @@ def explain(
 
     `measure` is the name of any measure that searches from all vertices or from pivots. For a
     batch, the plan covers all its graphs, and `graphs` lists how many use which engine. `strategy`,
-    `warp_size`, `reduce`, `tie_tolerance` and `ties` are for measures that count paths only, and so
-    are several cutoffs. The function raises the errors that the measure itself would raise before
-    it starts.
+    `warp_size`, `reduce`, `tie_tolerance` and `ties` are for measures that count paths only. The
+    function raises the errors that the measure itself would raise before it starts.
 
     Deprecated since 0.2: the measure as the second positional argument, which is now `edge_weight`,
     as in all other functions. The name of a measure is still accepted there, with a warning.
@@ -74,14 +73,13 @@ def explain(
         if strategy != "auto":
             raise ValueError(f"strategy={strategy!r} is not for {measure}; leave strategy='auto'")
         code = 0
-        limits, limit = None, check.cutoff(cutoff, engine)
     else:
         engine, code = engine_and_strategy(graph, (engine, strategy, warp_size), tie_tolerance)
-        limits, limit = check_cutoff.cutoffs(cutoff, engine), None
+    limits = check_cutoff.cutoffs(cutoff, engine, _measures.MEASURES[measure].family)
     pivots = check.sources(sources, graph, None)
     request = Request(
         measure, engine, code, pivots, tie_tolerance=check_weights.tie_tolerance(tie_tolerance),
-        memory=check.byte_budget(memory), cutoff=limit,
+        memory=check.byte_budget(memory),
         cutoffs=None if limits is None else limits.lengths, reduce=check.reductions(reduce),
     )  # fmt: skip
 

@@ -52,7 +52,7 @@ class Plan:
     merged: int = 0  # twins that others stand for
     contracted: int = 0  # vertices inside chains
     together: bool = False  # one sweep for all sources inside the chains at a vertex
-    cutoffs: tuple[float, ...] | None = None  # of path counts
+    cutoffs: tuple[float, ...] | None = None
 
     @property
     def launch(self) -> _codes.Launch:
@@ -124,7 +124,7 @@ def plan(
     keeps = MOST_KEPT > 0 and (of_all or not by_weights)
     key = (
         request.measure, request.engine, request.strategy, request.tie_tolerance, request.memory,
-        request.cutoff is None, request.cutoffs, request.reduce, request.blocked, asked,
+        request.cutoffs, request.reduce, request.blocked, asked,
         torch.get_num_threads(),
     )  # fmt: skip
     kept: dict[object, _Kept] = vars(graph).setdefault("_plans", {})

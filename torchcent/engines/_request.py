@@ -25,8 +25,8 @@ class Request(NamedTuple):
             weight of every vertex; None for all.
         memory: bytes that are allowed; None for half of the free memory.
         dtype: of the result.
-        cutoff: of distances: pairs farther apart count for nothing; None: all count.
-        cutoffs: several, with scores for each; of path counts distinct and ascending.
+        cutoffs: pairs farther apart do not count; with scores for each, distinct and ascending.
+            None: all count.
         reduce: the reductions to apply (`check.REDUCTIONS`); None for all that pay.
         scale: where units of work are kept; None for nowhere (scale/).
         blocked: whether this is the search of blocks of a larger graph (_blocks.py), to which no
@@ -44,7 +44,6 @@ class Request(NamedTuple):
     memory: int | None = None
     progress: bool | None = None
     dtype: torch.dtype = torch.float64
-    cutoff: float | None = None
     cutoffs: tuple[float, ...] | None = None
     reduce: frozenset[str] | None = None
     blocked: bool = False
@@ -64,10 +63,11 @@ class Request(NamedTuple):
         """What the sums depend on, by the names of the arguments."""
         starts = MEASURES[self.measure].weighted_by or "sources"
         named = {starts: self.sources, "targets": self.targets}
-        kept = ("measure", "engine", "strategy", "endpoints", "tie_tolerance", "cutoff")
+        kept = ("measure", "engine", "strategy", "endpoints", "tie_tolerance")
         reduce = "auto" if self.reduce is None else sorted(self.reduce)
-        key = {name: getattr(self, name) for name in kept} | named | {"reduce": reduce}
-        return key if self.cutoffs is None else key | {"cutoff": list(self.cutoffs)}
+        cutoff = None if self.cutoffs is None else list(self.cutoffs)
+        own = {name: getattr(self, name) for name in kept}
+        return own | named | {"cutoff": cutoff, "reduce": reduce}
 
     def may(self, reduction: str) -> bool:
         """Returns whether a reduction is allowed.

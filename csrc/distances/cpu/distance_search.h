@@ -22,15 +22,18 @@ struct DistanceBatch {
   int64_t count;           // sources, at most the lanes of the search
   const int64_t* sources;  // [count]
   const int32_t* leaves;   // [count] leaves folded onto each source; vertex sums only
-  double* sums;            // [n, 4] or [count, 4], added to: d, 1/d, 1/(d + 1), number of pairs
+  double* sums;            // [n, cutoffs, 4] or [count, cutoffs, 4], added to: d, 1/d, 1/(d + 1), number of pairs
   int32_t* eccentricity;   // [n] or [count], largest so far
   int64_t* levels;         // [n + 1] pairs by distance, added to; optional; vertex sums only
   void* rows;              // [count, n] distances, -1 if there is no path
   const int64_t* place;    // [count] the output row of each source; if null, in order
-  const double* factor;    // [factors] weight of a pair by its distance, 0 beyond; if null, 1 everywhere
+  const double* factor;    // [cutoffs, factors] weight of a pair by its distance, 0 beyond; if null, 1 everywhere
+  int64_t cutoffs;         // sums of each vertex or source; 1 without factors
   int64_t factors;
 
-  double weight(int64_t depth) const { return factor == nullptr ? 1 : depth < factors ? factor[depth] : 0; }
+  double weight(int64_t cutoff, int64_t depth) const {
+    return factor == nullptr ? 1 : depth < factors ? factor[cutoff * factors + depth] : 0;
+  }
   bool ends_at(int64_t depth) const { return factor != nullptr && depth + 1 >= factors; }  // no level after it counts
 };
 

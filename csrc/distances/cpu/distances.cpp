@@ -27,7 +27,7 @@ struct Run {
   int workers;
   const int64_t* sources;
   const double* factor = nullptr;
-  int64_t factors = 0;
+  int64_t cutoffs = 1, factors = 0;
 
   Run(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, const Tensor& all,
       Tensor& control, int64_t threads, int64_t wide_from, const std::optional<Tensor>& by_distance = std::nullopt)
@@ -41,7 +41,8 @@ struct Run {
     workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
     if (by_distance) {
       factor = by_distance->const_data_ptr<double>();
-      factors = by_distance->numel();
+      cutoffs = by_distance->size(0);
+      factors = by_distance->size(1);
     }
   }
   DistanceBatch batch(int64_t b) const {
@@ -49,6 +50,7 @@ struct Run {
     batch.count = std::min(lanes, count - b * lanes);
     batch.sources = sources + b * lanes;
     batch.factor = factor;
+    batch.cutoffs = cutoffs;
     batch.factors = factors;
     return batch;
   }
@@ -101,7 +103,7 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
     const auto search = TORCHCENT_DISPATCH(make_distance_search(run.problem, DistanceOutput::source_sums, run.lanes));
     for (int64_t b; (b = next++) < run.batches;) {
       DistanceBatch batch = run.batch(b);
-      batch.sums = all_sums + 4 * b * run.lanes;
+      batch.sums = all_sums + 4 * run.cutoffs * b * run.lanes;
       batch.eccentricity = farthest + b * run.lanes;
       if (search->run(batch) != DistanceStatus::done) next = run.batches;
       else run.finished(batch);

@@ -3,6 +3,17 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
+// Adds pairs at a distance to a row of sums of each cutoff.
+inline void add_pairs(const DistanceBatch& batch, double* sums, int64_t depth, int64_t count) {
+  const double d = static_cast<double>(depth), pairs = static_cast<double>(count);
+  const double terms[4] = {pairs * d, pairs / d, pairs / (d + 1), pairs};
+  for (int64_t cutoff = 0; cutoff < batch.cutoffs; ++cutoff, sums += 4) {
+    const double weight = batch.weight(cutoff, depth);
+    if (weight == 0) continue;
+    for (int k = 0; k < 4; ++k) sums[k] += weight * terms[k];
+  }
+}
+
 // Sums over the sources, per vertex: farness, harmonic centrality, reach, and eccentricity as the last level with a new
 // lane. A source also represents the leaves folded onto it, which are one hop farther.
 template <int words>
@@ -28,24 +39,14 @@ class VertexSums : public DistanceSearch {
 
   void found(int64_t v, int64_t depth, const Bits& lanes) {
     const int64_t count = Engine::count(lanes);
-    const double d = static_cast<double>(depth), pairs = static_cast<double>(count) * batch_->weight(depth);
-    double* const sum = batch_->sums + 4 * v;
+    double* const sums = batch_->sums + 4 * batch_->cutoffs * v;
     int64_t last = depth;
-    if (depth > 0) {
-      sum[0] += pairs * d;
-      sum[1] += pairs / d;
-      sum[2] += pairs / (d + 1);
-      sum[3] += pairs;
-    }
+    if (depth > 0) add_pairs(*batch_, sums, depth, count);
     if (used_ > 0) {
       int64_t leaves = 0;
       for (int bit = 0; bit < used_; ++bit) leaves += Engine::count(lanes & leaves_[bit]) << bit;
       if (leaves > 0) {
-        const double more = static_cast<double>(leaves) * batch_->weight(depth + 1);
-        sum[0] += more * (d + 1);
-        sum[1] += more / (d + 1);
-        sum[2] += more / (d + 2);
-        sum[3] += more;
+        add_pairs(*batch_, sums, depth + 1, leaves);
         last = depth + 1;
       }
     }
@@ -100,12 +101,7 @@ class SourceSums : public DistanceSearch {
       for (int bit = 0; bit < used_; ++bit)
         pairs |= static_cast<int64_t>(Engine::word(counter_[bit], lane / 64) >> (lane % 64) & 1) << bit;
       if (pairs == 0) continue;
-      double* const sum = batch_->sums + 4 * lane;
-      const double d = static_cast<double>(depth), more = static_cast<double>(pairs) * batch_->weight(depth);
-      sum[0] += more * d;
-      sum[1] += more / d;
-      sum[2] += more / (d + 1);
-      sum[3] += more;
+      add_pairs(*batch_, batch_->sums + 4 * batch_->cutoffs * lane, depth, pairs);
       batch_->eccentricity[lane] = static_cast<int32_t>(depth);
     }
     used_ = 0;

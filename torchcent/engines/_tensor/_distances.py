@@ -27,27 +27,31 @@ def distance_sums(
         sources: int64 [k], one lane each.
         leaves: int32 [k].
         sums: float64 [n, 4]; incremented by distances d, 1/d, 1/(d + 1), and sources that reach v.
+            With factor [n, cutoffs, 4].
         eccentricity: int32 [n]; raised to the largest distance from a source.
         levels: int64 [n + 1] or empty; incremented by pairs (source, v) at each distance, without
             folded ones.
-        factor: float64 [k]; what a pair counts at each distance, beyond k - 1 nothing; None: 1.
+        factor: float64 [cutoffs, k]; what a pair counts at each distance, beyond k - 1 nothing;
+            None: 1.
     """
     search = Search(rowptr, col, sources)
-    weight = [] if factor is None else [*factor.tolist(), 0.0]  # nothing for leaves beyond it
-    while search.vertex.numel() and (factor is None or search.level < len(weight) - 1):
+    columns = [sums] if factor is None else sums.unbind(1)
+    weights = None if factor is None else [[*row, 0.0] for row in factor.tolist()]
+    while search.vertex.numel() and (factor is None or search.level < factor.shape[1]):
         depth, vertex = search.level, search.vertex
         hanging = leaves[search.lane].double()
-        own = 1.0 if depth > 0 else 0.0
-        if factor is not None:
-            own, hanging = own * weight[depth], hanging * weight[depth + 1]
-        terms = [
-            own * depth + hanging * (depth + 1),
-            own / max(depth, 1) + hanging / (depth + 1),
-            own / (depth + 1) + hanging / (depth + 2),
-            own + hanging,
-        ]
-        scatter_add(sums, vertex, torch.stack(terms, dim=1))
-        farthest = (depth + (hanging > 0)).to(eccentricity.dtype)
+        for at, column in enumerate(columns):
+            here, beyond = (1.0, 1.0) if weights is None else weights[at][depth : depth + 2]
+            own, more = here if depth > 0 else 0.0, hanging * beyond
+            terms = [
+                own * depth + more * (depth + 1),
+                own / max(depth, 1) + more / (depth + 1),
+                own / (depth + 1) + more / (depth + 2),
+                own + more,
+            ]
+            if here or beyond:
+                scatter_add(column, vertex, torch.stack(terms, dim=1))
+        farthest = (depth + (more > 0)).to(eccentricity.dtype)
         eccentricity.scatter_reduce_(0, vertex, farthest, "amax")
         if levels.numel():
             levels[depth] += vertex.numel()
@@ -67,17 +71,20 @@ def source_sums(
     Args:
         rowptr, col: CSR of the arcs to follow.
         sources: int64 [k], one lane each.
-        sums: float64 [k, 4]; incremented by distances d, 1/d, 1/(d + 1), and vertices reached.
+        sums: float64 [k, 4]; incremented by distances d, 1/d, 1/(d + 1), and vertices reached. With
+            factor [k, cutoffs, 4].
         eccentricity: int32 [k]; raised to the largest distance.
         factor: as above.
     """
     search = Search(rowptr, col, sources)
     search.step()
-    while search.vertex.numel() and (factor is None or search.level < factor.numel()):
+    while search.vertex.numel() and (factor is None or search.level < factor.shape[1]):
         depth = search.level
         count = torch.bincount(search.lane, minlength=sources.numel())
         terms = sums.new_tensor([depth, 1 / depth, 1 / (depth + 1), 1])
-        terms *= 1 if factor is None else factor[depth]
-        sums += count.unsqueeze(1) * terms
+        if factor is None:
+            sums += count[:, None] * terms
+        else:
+            sums += count[:, None, None] * (terms * factor[:, depth, None])
         eccentricity[count > 0] = eccentricity[count > 0].clamp(min=depth)
         search.step()
