@@ -106,6 +106,8 @@ def samples() -> dict[str, list[tuple]]:
             for sources in (torch.tensor([0, 3, 5]), torch.arange(150) % 15, none[0])
         ]
 
+    network = (torch.tensor([[0, 1, 2, 0], [1, 2, 3, 2]]), torch.ones(4, dtype=F64))
+    _, left_over, *eliminated = ops.eliminated(*network, 4, 1, 0)
     blocks = ops.blocks(both_ptr, both)[1:]
     union = ops.block_union(both_ptr, both, *blocks, 2)[:4]
     return {
@@ -226,6 +228,9 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, col, rowptr, col, both, torch.zeros(rowptr.numel() - 1, dtype=torch.int64))
             for both in (False, True)
         ],
+        "eliminated": [(*network, 4, 1, ratio) for ratio in (0, 2)],
+        "expanded": [(left_over, *eliminated, 2)],
+        "row_spreads": [(left_over, torch.zeros(2).long(), torch.zeros(2).long(), 2)],
         "triangles": [(both_ptr, both, torch.zeros(both_ptr.numel() - 1, dtype=torch.int64), 2)],
         "length_order": [
             (
