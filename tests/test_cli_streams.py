@@ -371,6 +371,7 @@ def test_every_key_of_json_is_on_the_page(capsys, folder):
         "apsp friends.csv -o d.npy", "closure friends.csv --directed", "mcl friends.csv",
         "info friends.csv", "info kept", "pagerank friends.csv", "degree friends.csv",
         "core friends.csv", "clustering friends.csv", "eigenvector friends.csv",
+        "current-flow-betweenness friends.csv --edges", "current-flow-closeness friends.csv",
     ]  # fmt: skip
     for command in commands:
         found = object_of(capsys, *command.split())

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torchcent
+from torchcent.cli import main
 from torchcent.flow import _solver
 from torchcent.flow._solver import Potentials, components
 from torchcent.runtime import _ops
@@ -236,3 +237,35 @@ def test_bad_arguments():
         torchcent.effective_resistance(both, pairs=torch.tensor([[0], [3]]))
     with pytest.raises(MemoryError, match="memory="):
         torchcent.current_flow_betweenness(both, memory=1)
+
+
+def test_command_line(tmp_path, capsys):
+    """Weights are conductances; scores of vertices and edges are those of NetworkX."""
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([("a", "b", 2), ("b", "c", 1), ("c", "a", 0.5), ("c", "d", 4)])
+    table = tmp_path / "network.csv"
+    table.write_text("".join(f"{u},{v},{w}\n" for u, v, w in graph.edges.data("weight")))
+
+    def rows(*options):
+        name = tmp_path / "scores.csv"
+        main([*options, str(table), "-o", str(name), "--weights", "--quiet"])
+        capsys.readouterr()
+        lines = [x.split(",") for x in name.read_text().splitlines() if not x.startswith("#")]
+        return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+
+    expected = nx.current_flow_betweenness_centrality(graph, weight="weight")
+    found = rows("current-flow-betweenness")
+    assert {x["label"]: float(x["current-flow-betweenness"]) for x in found} == pytest.approx(
+        expected
+    )
+    expected = nx.current_flow_closeness_centrality(graph, weight="weight")
+    found = rows("current-flow-closeness")
+    assert {x["label"]: float(x["current-flow-closeness"]) for x in found} == pytest.approx(
+        expected
+    )
+    expected = nx.edge_current_flow_betweenness_centrality(graph, False, "weight")
+    found = rows("current-flow-betweenness", "--edges", "--raw")
+    column = "edge-current-flow-betweenness"
+    assert {frozenset((x["source"], x["target"])): float(x[column]) for x in found} == (
+        pytest.approx({frozenset(key): value for key, value in expected.items()})
+    )

@@ -18,7 +18,7 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 
 _METHODS = ("auto", "pairs", "exact")
-_SORTING = 2  # exact currents of an edge take as long as those of this many pairs per vertex
+_SORTING = 1  # exact currents of an edge take as long as those of about so many pairs per vertex
 
 
 @_memory.reported
