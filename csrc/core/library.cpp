@@ -116,7 +116,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "float scale, bool fresh, Tensor(e!) control, int threads) -> Tensor");
   // Path counting: adds the contributions of the sources to the scores. Returns the rung of the overflow ladder that
   // was needed. copies: float64 [n], the number of twins that each vertex stands for (paths/betweenness.h). Of the
-  // weighted engines, only dijkstra supports Measure::linear.
+  // weighted engines, only dijkstra has the measures by depth, from Measure::linear on.
   m.def(
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
