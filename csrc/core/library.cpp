@@ -140,7 +140,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "weighted_dependency_within(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, "
       "Tensor back_weight, Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, "
-      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int rung, int threads, "
+      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
       "float tie_tolerance, Tensor limits) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
   // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.

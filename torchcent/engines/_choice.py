@@ -125,7 +125,7 @@ def choose(
         return _bits(cores, fold, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
     reason = "asked for"
-    if engine == "auto" and graph.is_weighted and (request.cutoffs or measure.by_depth):
+    if engine == "auto" and graph.is_weighted and measure.by_depth:
         core = cores.core("degree" if few else "bandwidth", fold)
         return "dijkstra", "relax has no distances on its way back", core
     # On CUDA a single search by hops has one multiprocessor; half-empty lanes have all of them.
@@ -137,9 +137,9 @@ def choose(
         core = cores.core("degree", fold, searched=False)
         share = 1.0
         if request.cutoffs is not None:
-            share = _cutoffs.share(core.rowptr, core.col, request.cutoffs[-1])
+            share = _cutoffs.share(core, _cutoffs.limits(graph, request.cutoffs)[-1])
         if share < NEAR:
-            engine = "queue"
+            engine = _PAIR[graph.is_weighted][1]
             reason = (
                 f"about {share:.1%} of the vertices are within the cutoff: few lanes share arcs"
             )

@@ -131,12 +131,13 @@ Tensor weighted_dependency_within(const Tensor& rowptr, const Tensor& col, const
                                   const Tensor& row, const Tensor& back_weight, const Tensor& sources,
                                   const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
                                   const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
-                                  int64_t rung, int64_t threads, double tie_tolerance, const Tensor& limits) {
+                                  int64_t engine, int64_t rung, int64_t threads, double tie_tolerance,
+                                  const Tensor& limits) {
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
-  return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine::dijkstra, rung, threads,
+  return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
              tie_tolerance, &limits);
 }
 
