@@ -87,8 +87,9 @@ def samples() -> dict[str, list[tuple]]:
         weighted.setdefault("weighted_sample_paths", []).append(drawn)
         drawn = (*drawn[:10], torch.zeros(40, dtype=torch.int64), *drawn[11:])
         weighted.setdefault("weighted_draw_paths", []).append(drawn)
-        for *begun, scores, control, measure, _, rung, threads in counted:
-            within = (torch.zeros(2, scores.numel(), dtype=F64), control, measure, rung, threads)
+        for *begun, scores, control, measure, engine, rung, threads in counted:
+            plan = (control, measure, engine, rung, threads)
+            within = (torch.zeros(2, scores.numel(), dtype=F64), *plan)
             arguments = (*graph, *begun[4:], *within, 0.0, torch.tensor([1, 3], dtype=dtype))
             weighted.setdefault("weighted_dependency_within", []).append(arguments)
         for plan in counted:

@@ -124,7 +124,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "float scale, bool fresh, Tensor(e!) control, int threads) -> Tensor");
   // Path counting: adds the contributions of the sources to the scores. Returns the rung of the overflow ladder that
   // was needed. copies: float64 [n], the number of twins that each vertex stands for (paths/betweenness.h). Of the
-  // weighted engines, only dijkstra supports Measure::linear.
+  // weighted engines, only dijkstra has the measures by depth, from Measure::linear on.
   m.def(
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
@@ -148,7 +148,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "weighted_dependency_within(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, "
       "Tensor back_weight, Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, "
-      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int rung, int threads, "
+      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
       "float tie_tolerance, Tensor limits) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
   // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.

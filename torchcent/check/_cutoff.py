@@ -36,9 +36,8 @@ def cutoffs(value: object, engine: str) -> Cutoffs | None:
         return None
     given = values(value)
     asked = [given] if isinstance(given, float) else given
-    if engine in ("tiny", "relax"):
-        other = {"tiny": "'auto'", "relax": "'auto', 'dijkstra'"}[engine]
-        raise ValueError(f"cutoff is not for engine={engine!r}; use {other} or 'tensor'")
+    if engine == "tiny":
+        raise ValueError("cutoff is not for engine='tiny'; use 'auto' or 'tensor'")
     if given == math.inf:
         return None
     lengths = tuple(sorted(set(asked)))
