@@ -284,7 +284,7 @@ def test_the_page_is_that_of_the_parsers():
 def test_the_page_has_every_option():
     """By argparse itself, without the records from which the page is written."""
     text = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
-    sections = dict(re.findall(r"^### torchcent ([\w ]+)\n(.*?)(?=^### |\Z)", text, re.M | re.S))
+    sections = dict(re.findall(r"^### torchcent ([\w -]+)\n(.*?)(?=^### |\Z)", text, re.M | re.S))
 
     def check(name, of):
         for action in of._actions:

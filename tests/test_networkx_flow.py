@@ -18,6 +18,11 @@ FEW = settings(max_examples=40)
 WEIGHT = st.sampled_from([None, "length"])
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _quiet():
+    nx.config.warnings_to_ignore.add("cache")
+
+
 @st.composite
 def networks(draw, least=3, loops=False):
     """A connected graph with any labels, in any order; some edges lack a length."""
