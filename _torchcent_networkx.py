@@ -13,12 +13,14 @@ _SAME_EDGES = "Removes the same edges as NetworkX, without converting the graph 
 _UNCHANGED = "Only with backend='torchcent', since NetworkX modifies the graph; this does not."
 _ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."
 _SMALL_GROUPS = "Groups of one or two nodes: for larger ones NetworkX departs from its own formula."
+_FLOW = "Connected graphs without self-loops; the pairs of a seed are NetworkX's."
 _CONVERGED = "Converged to 1e-10, or to a smaller tol; without nstart=."
 
 FUNCTIONS = {
     "all_pairs_dijkstra_path_length": "",
     "all_pairs_shortest_path_length": "",
     "ancestors": _SEARCH,
+    "approximate_current_flow_betweenness_centrality": _FLOW,
     "average_shortest_path_length": "",
     "barycenter": "",
     "betweenness_centrality": _EXACT,
@@ -27,14 +29,18 @@ FUNCTIONS = {
     "closeness_centrality": "",
     "clustering": "Without nodes=.",
     "core_number": "",
+    "current_flow_betweenness_centrality": _FLOW,
+    "current_flow_closeness_centrality": "",
     "descendants": _SEARCH,
     "diameter": "",
     "dijkstra_path_length": _SEARCH,
     "eccentricity": "",
     "edge_betweenness_centrality": _EXACT,
     "edge_betweenness_centrality_subset": _ALL_TARGETS,
+    "edge_current_flow_betweenness_centrality": _FLOW,
     "eigenvector_centrality": _CONVERGED,
     "edge_betweenness_partition": _SAME_EDGES,
+    "effective_graph_resistance": "",
     "floyd_warshall_numpy": "",
     "girvan_newman": _SAME_EDGES,
     "global_efficiency": "",
@@ -54,6 +60,7 @@ FUNCTIONS = {
     "percolation_centrality": _EXACT,
     "periphery": "",
     "radius": "",
+    "resistance_distance": "",
     "schultz_index": "",
     "shortest_path_length": "",
     "single_source_dijkstra_path_length": _SEARCH,

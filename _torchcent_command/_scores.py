@@ -37,12 +37,7 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
         help="count a path by its length (distance), by how far along it the vertex is (linear), "
         "or only for the vertex next to its source or target",
     )  # fmt: skip
-    scale = parser.add_mutually_exclusive_group()
-    scale.add_argument(
-        "--normalized", action="store_true", default=None,
-        help="divide by the number of pairs (the default, except for --stress)",
-    )  # fmt: skip
-    scale.add_argument("--raw", dest="normalized", action="store_false", help="do not divide")
+    _scale_options(parser, ", except for --stress")
     parser.add_argument("--endpoints", action="store_true", help="also count the ends of a path")
     _common.tie_options(parser)
     _cutoff_option(parser)
@@ -56,6 +51,20 @@ def _betweenness_options(parser: argparse.ArgumentParser) -> None:
         "--time-limit", type=float, metavar="SECONDS",
         help="with --approx: return the best estimates after this time",
     )  # fmt: skip
+
+
+def _scale_options(parser: argparse.ArgumentParser, but: str = "") -> None:
+    scale = parser.add_mutually_exclusive_group()
+    scale.add_argument(
+        "--normalized", action="store_true", default=None,
+        help=f"divide by the number of pairs (the default{but})",
+    )  # fmt: skip
+    scale.add_argument("--raw", dest="normalized", action="store_false", help="do not divide")
+
+
+def _current_flow_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--edges", action="store_true", help="score the edges, not the vertices")
+    _scale_options(parser)
 
 
 def _reduce_option(parser: argparse.ArgumentParser) -> None:
@@ -175,6 +184,14 @@ SCORED = {
     "clustering": Scored(
         "share of the pairs of neighbours of each vertex that are adjacent", _no_options,
         _ONLY_ENGINE,
+    ),
+    "current-flow-betweenness": Scored(
+        "electric current through each vertex or edge, over all pairs; --weights are conductances",
+        _current_flow_options, _ONLY_ENGINE,
+    ),
+    "current-flow-closeness": Scored(
+        "reciprocal of the sum of effective resistances; --weights are conductances",
+        _no_options, _ONLY_ENGINE,
     ),
 }  # fmt: skip
 

@@ -96,6 +96,7 @@ SUITES = [
     "test_encodings",
     "test_encoding_transforms",
 ]
+MOST_WORKERS = 14  # more of them are slower on one GPU
 # Not plain PyTorch, and with weights not the engine that `auto` takes once more.
 CHOSEN = "not tensor and not (weighted and auto)"
 REPEAT = 5
@@ -142,18 +143,19 @@ def tests(part: float) -> dict[str, Any]:
     """Counts of the tests that need a device, and of the measures' own with their graphs on it, of
     whose sweeps a part is run (tests/parts.py)."""
     counts = {name: 0 for name in ("passed", "failed", "skipped")}
-    workers = str(max(1, (os.cpu_count() or 2) - 2))
+    workers = str(max(1, min((os.cpu_count() or 2) - 2, MOST_WORKERS)))
     spread = ["-n", workers] if importlib.util.find_spec("xdist") else []
     for device, suites in (("cpu", MEMORY), ("cpu", KERNELS), ("cuda", SUITES)):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += ["--durations", "8", "-o", "faulthandler_timeout=120"]  # shows what hangs
         command += [] if suites is MEMORY else spread
         command += ["--part", str(part)] if suites is SUITES else []
         command += [*(str(ROOT / "tests" / f"{suite}.py") for suite in suites), "-k", CHOSEN]
         environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
         lines = run.stdout.splitlines()
-        if run.returncode != 0:
-            print(*lines[-200:-1], sep="\n")
+        slow = [line for line in lines if re.match(r"[0-9.]+s (call|setup) ", line)]
+        print(*(slow if run.returncode == 0 else lines[-200:-1]), sep="\n")
         print(lines[-1], flush=True)
         if run.returncode not in (0, 1):  # pytest did not reach its end
             counts["failed"] += 1

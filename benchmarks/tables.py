@@ -5,11 +5,12 @@
 A mark `<!-- measured: GROUP -->` or `<!-- measured: GRAPH GRAPH ... -->` begins a table of
 cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEASURE [GRAPH] -->`
 one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
-`<!-- loader: all -->` that of loader.json, `<!-- calls: all -->` that of one_by_one.json,
-`<!-- approximation: all -->` that of approximation.json, `<!-- reductions: DEVICE -->` one of
-reductions.json, `<!-- reading: all -->` and `<!-- reading: start -->` those of reading.json,
-`<!-- oneshot: all -->` that of one_shot.json (written by cpu.py), `<!-- papers: PAPER -->` one of
-papers.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it.
+`<!-- loader: all -->` that of loader.json, `<!-- flow: all -->` that of current_flow.json,
+`<!-- calls: all -->` that of one_by_one.json, `<!-- approximation: all -->` that of
+approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- reading: all -->`
+and `<!-- reading: start -->` those of reading.json, `<!-- oneshot: all -->` that of one_shot.json
+(written by cpu.py), `<!-- papers: PAPER -->` one of papers.json, `<!-- h200: NAME -->` one of
+h200.json (gpu_report.py), and `<!-- end -->` ends it.
 Tables of a result that is not there stay as they are.
 """
 
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import approximation
+import current_flow
 import distance_report
 import gpu_report
 import loader
@@ -45,6 +47,7 @@ FILES = {
     "reductions": "reductions.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
+    "flow": "current_flow.json",
     "loader": "loader.json",
     "calls": "one_by_one.json",
     "mcl": "mcl.json",
@@ -74,6 +77,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return reductions.table(result, wanted)
     if kind == "h200":
         return gpu_report.table(result, wanted)
+    if kind == "flow":
+        return current_flow.table(result)
     if kind == "loader":
         return markdown(loader.table(result))
     if kind == "calls":

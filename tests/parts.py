@@ -1,8 +1,9 @@
 """A random part of the sweeps, chosen by a seed that is printed: `pytest --part 0.3`.
 
 A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
-part of its cases is run, at least one with each engine, and only a part of its examples. Those
-marked `each` are exempt: their cases have lines of the package of their own (docs/reliability.md).
+part of its cases is run, at least four and one with each engine, and only a part of its examples.
+`sweep(cases=1)` is for a few long cases: at least one is run. Tests marked `each` are exempt: their
+cases have lines of the package of their own (docs/reliability.md).
 `--part 1`, the default, runs everything; `--part-seed` repeats a choice.
 """
 
@@ -54,9 +55,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             cases[_function(item)].append(item)
     left_out = set()
     for function, sweep in cases.items():
-        if len(sweep) > CASES:
+        mark = sweep[0].get_closest_marker("sweep")
+        least = CASES if mark is None else mark.kwargs.get("cases", CASES)
+        if len(sweep) > least:
             chance = random.Random(f"{config.option.part_seed} {function}")
-            left_out |= set(sweep) - set(_chosen(sweep, part, chance))
+            left_out |= set(sweep) - set(_chosen(sweep, max(part, least / len(sweep)), chance))
         _fewer_examples(sweep[0], part)
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
@@ -67,9 +70,8 @@ def _function(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
-def _chosen(sweep: list[pytest.Item], part: float, chance: random.Random) -> list[pytest.Item]:
-    """At least CASES of all, and at least one with each engine."""
-    share = max(part, CASES / len(sweep))
+def _chosen(sweep: list[pytest.Item], share: float, chance: random.Random) -> list[pytest.Item]:
+    """A share of all, and at least one with each engine."""
     groups: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
     for item in sweep:
         given = getattr(getattr(item, "callspec", None), "params", {})

@@ -216,7 +216,6 @@ def test_variants(capsys, tmp_path, variant, raw):
         ("betweenness friends.csv --variant linear --endpoints", "--variant and --endpoints"),
         ("betweenness friends.csv --variant linear --cutoff 2", "--variant and --cutoff exclude"),
         ("betweenness friends.csv --variant linear --approx 0.1", "--approx and --variant exclude"),
-        ("betweenness friends.csv --variant distance --engine lanes", "use one of auto, tensor"),
         ("group-degree friends.csv", "--group NAME,... or --groups FILE is required"),
         ("group-degree friends.csv --group Bob,Eva", "--group Bob,Eva: 'Eva' is no vertex of"),
         ("group-degree friends.csv --group Bob,Bob", "'Bob' stands there twice"),

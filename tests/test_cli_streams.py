@@ -375,6 +375,7 @@ def test_every_key_of_json_is_on_the_page(capsys, folder):
         "group-betweenness friends.csv --group Bob", "prominent-group friends.csv -k 2",
         "group-closeness friends.csv --group Bob --outgoing",
         "group-degree friends.csv --group Bob --incoming",
+        "current-flow-betweenness friends.csv --edges", "current-flow-closeness friends.csv",
     ]  # fmt: skip
     for command in commands:
         found = object_of(capsys, *command.split())

@@ -219,6 +219,8 @@ def test_bash_completes(tmp_path):
             "config",
             "completion",
             "core",
+            "current-flow-betweenness",
+            "current-flow-closeness",
         },
         "torchcent --v": {"--version"},
         "torchcent betweenness --d": {"--directed", "--device", "--dtype"},

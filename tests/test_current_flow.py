@@ -1,6 +1,8 @@
 """Current flow: against the pseudo-inverse of the Laplacian and NetworkX; malformed arguments."""
 
 import itertools
+import math
+from fractions import Fraction
 
 import networkx as nx
 import numpy as np
@@ -11,7 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torchcent
+from torchcent.cli import main
 from torchcent.flow import _solver
+from torchcent.flow._solver import Potentials, components
+from torchcent.runtime import _ops
 
 F64 = torch.float64
 SHAPES = {
@@ -79,15 +84,80 @@ def compare(n, arcs, conductance, memory=None):
     assert torch.equal(value, torchcent.information_centrality(index, weight, **given_as))
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+SOLVERS = {
+    "default": {},
+    "all eliminated": {"_RATIO": 0, "_SORTED": 60},
+    "some eliminated": {"_RATIO": 3},
+    "nothing eliminated": {"_RATIO": 2**40},
+    "sparse": {"_DENSE": 2**60, "_EXPANDED": 2**60, "_BLOCK": 800},
+    "sparse, as much is left": {"_RATIO": 2**40, "_DENSE": 2**60, "_BLOCK": 800},
+    "tensors": {},
+}
+
+
+def select(solver, monkeypatch):
+    for name, value in SOLVERS[solver].items():
+        monkeypatch.setattr(_solver, name, value)
+    if solver == "tensors":
+        monkeypatch.setattr(_ops, "has_kernel", lambda *_: False)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_against_the_definition(shape, sparse, monkeypatch):
+def test_against_the_definition(shape, solver, monkeypatch):
     n, arcs = SHAPES[shape]
-    if sparse:
-        monkeypatch.setattr(_solver, "_DENSE", 2**60)
-        monkeypatch.setattr(_solver, "_BLOCK", 3 * 8 * n)
+    select(solver, monkeypatch)
     compare(n, arcs, [1.0] * len(arcs))
     compare(n, arcs, [0.1 * (1 + e % 7) for e in range(len(arcs))])
+
+
+@pytest.mark.skipif(_ops.simd is None, reason="no operators")
+@pytest.mark.parametrize("ratio", [0, 2, 16])
+def test_inverse_of_more_rows_than_a_block(ratio, monkeypatch):
+    """A grid, a tree and a random graph of 300 vertices: against NumPy's inverse."""
+    monkeypatch.setattr(_solver, "_RATIO", ratio)
+    tree = [(v, (v * 7919) % v) for v in range(1, 300)]
+    for n, arcs in ((300, grid(15, 20)), (300, tree), (300, tree + random_graph(300, 500, seed=1))):
+        arcs = sorted({(min(a), max(a)) for a in arcs if a[0] != a[1]})
+        graph = torchcent.Graph.from_edge_index(
+            edge_index(arcs).cpu(), n, False, 1 + torch.arange(len(arcs), dtype=F64) % 5
+        )
+        (part,) = components(graph)
+        laplacian = np.zeros((n, n))
+        (u, v), c = part.ends.numpy(), part.conductance.numpy()
+        laplacian[u, v] = laplacian[v, u] = -c
+        np.fill_diagonal(laplacian, -laplacian.sum(1))
+        found = Potentials(part, None)
+        kept = np.delete(np.arange(n), found.ground)
+        expected = np.zeros((n, n))
+        expected[np.ix_(kept, kept)] = np.linalg.inv(laplacian[np.ix_(kept, kept)])
+        rows = found.inverse[found.number][:, found.number].numpy()
+        np.testing.assert_allclose(rows, expected, rtol=1e-9, atol=1e-9 * expected.max())
+
+
+@pytest.mark.skipif(_ops.simd is None, reason="no operators")
+@pytest.mark.parametrize("kind", ["normal", "ties", "clusters", "huge", "tiny", "equal", "two"])
+def test_spreads(kind):
+    """Numbers of any distribution: against sums in order of Python's integers and fractions."""
+    chance = np.random.default_rng(3)
+    for count in (1, 2, 63, 65, 700):
+        x = {
+            "normal": lambda k: chance.normal(size=k),
+            "ties": lambda k: chance.integers(-3, 3, size=k).astype(float),
+            "clusters": lambda k: 1 + 1e-12 * chance.normal(size=k) + (np.arange(k) == 0),
+            "huge": lambda k: 1e300 * chance.random(size=k),
+            "tiny": lambda k: 1e-300 * chance.random(size=k),
+            "equal": lambda k: np.full(k, 0.1),
+            "two": lambda k: (np.arange(k) % 2).astype(float),
+        }[kind](count)
+        rows = torch.from_numpy(np.stack([x, np.zeros(count)]))
+        found = _ops.ops.row_spreads(rows, torch.tensor([0, 1, 0]), torch.tensor([1, 0, 0]), 2)
+        exact = [Fraction(value) for value in sorted(x.tolist())]
+        total = float(sum(value * (2 * i - count + 1) for i, value in enumerate(exact)))
+        assert found.tolist() == pytest.approx([total, total, 0], rel=1e-9, abs=0)
+    for fault in (math.nan, math.inf):
+        rows = torch.tensor([[1.0, fault, 2.0], [0, 0, 0]], dtype=F64)
+        assert _ops.ops.row_spreads(rows, torch.tensor([0]), torch.tensor([1])).isnan().all()
 
 
 @settings(max_examples=25)
@@ -167,3 +237,35 @@ def test_bad_arguments():
         torchcent.effective_resistance(both, pairs=torch.tensor([[0], [3]]))
     with pytest.raises(MemoryError, match="memory="):
         torchcent.current_flow_betweenness(both, memory=1)
+
+
+def test_command_line(tmp_path, capsys):
+    """Weights are conductances; scores of vertices and edges are those of NetworkX."""
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([("a", "b", 2), ("b", "c", 1), ("c", "a", 0.5), ("c", "d", 4)])
+    table = tmp_path / "network.csv"
+    table.write_text("".join(f"{u},{v},{w}\n" for u, v, w in graph.edges.data("weight")))
+
+    def rows(*options):
+        name = tmp_path / "scores.csv"
+        main([*options, str(table), "-o", str(name), "--weights", "--quiet"])
+        capsys.readouterr()
+        lines = [x.split(",") for x in name.read_text().splitlines() if not x.startswith("#")]
+        return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+
+    expected = nx.current_flow_betweenness_centrality(graph, weight="weight")
+    found = rows("current-flow-betweenness")
+    assert {x["label"]: float(x["current-flow-betweenness"]) for x in found} == pytest.approx(
+        expected
+    )
+    expected = nx.current_flow_closeness_centrality(graph, weight="weight")
+    found = rows("current-flow-closeness")
+    assert {x["label"]: float(x["current-flow-closeness"]) for x in found} == pytest.approx(
+        expected
+    )
+    expected = nx.edge_current_flow_betweenness_centrality(graph, False, "weight")
+    found = rows("current-flow-betweenness", "--edges", "--raw")
+    column = "edge-current-flow-betweenness"
+    assert {frozenset((x["source"], x["target"])): float(x[column]) for x in found} == (
+        pytest.approx({frozenset(key): value for key, value in expected.items()})
+    )

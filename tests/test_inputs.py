@@ -398,6 +398,7 @@ SIBLINGS = {
 NEEDED: dict[str, dict[str, Any]] = {
     "betweenness_adaptive": {"vertices": torch.tensor([3]), "epsilon": 0.2},
     "betweenness_approx": {"epsilon": 0.2},
+    "current_flow_betweenness_approx": {"epsilon": 0.2},
     "betweenness_variant": {"variant": "linear"},
     "clustering_quality": {"clustering": torch.tensor([0, 0, 0, 1, 1, 1, 2])},
     "effective_resistance": {"pairs": torch.tensor([[0, 1], [3, 2]])},

@@ -86,6 +86,7 @@ def test_mcl_without_pruning(name: str, load: ModuleType, golden: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sweep(cases=2)
 @pytest.mark.parametrize("name", LARGE)
 def test_mcl_on_large_networks(name: str, load: ModuleType, golden: Path) -> None:
     if not _plan.compiled(DEVICE):

@@ -87,8 +87,9 @@ def samples() -> dict[str, list[tuple]]:
         weighted.setdefault("weighted_sample_paths", []).append(drawn)
         drawn = (*drawn[:10], torch.zeros(40, dtype=torch.int64), *drawn[11:])
         weighted.setdefault("weighted_draw_paths", []).append(drawn)
-        for *begun, scores, control, measure, _, rung, threads in counted:
-            within = (torch.zeros(2, scores.numel(), dtype=F64), control, measure, rung, threads)
+        for *begun, scores, control, measure, engine, rung, threads in counted:
+            plan = (control, measure, engine, rung, threads)
+            within = (torch.zeros(2, scores.numel(), dtype=F64), *plan)
             arguments = (*graph, *begun[4:], *within, 0.0, torch.tensor([1, 3], dtype=dtype))
             weighted.setdefault("weighted_dependency_within", []).append(arguments)
         for plan in counted:
@@ -106,6 +107,8 @@ def samples() -> dict[str, list[tuple]]:
             for sources in (torch.tensor([0, 3, 5]), torch.arange(150) % 15, none[0])
         ]
 
+    network = (torch.tensor([[0, 1, 2, 0], [1, 2, 3, 2]]), torch.ones(4, dtype=F64))
+    _, left_over, *eliminated = ops.eliminated(*network, 4, 1, 0)
     blocks = ops.blocks(both_ptr, both)[1:]
     union = ops.block_union(both_ptr, both, *blocks, 2)[:4]
     return {
@@ -226,6 +229,9 @@ def samples() -> dict[str, list[tuple]]:
             (rowptr, col, rowptr, col, both, torch.zeros(rowptr.numel() - 1, dtype=torch.int64))
             for both in (False, True)
         ],
+        "eliminated": [(*network, 4, 1, ratio) for ratio in (0, 2)],
+        "expanded": [(left_over, *eliminated, 2)],
+        "row_spreads": [(left_over, torch.zeros(2).long(), torch.zeros(2).long(), 2)],
         "triangles": [(both_ptr, both, torch.zeros(both_ptr.numel() - 1, dtype=torch.int64), 2)],
         "length_order": [
             (

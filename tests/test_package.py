@@ -198,7 +198,7 @@ def pictures(notebook: dict[str, Any]) -> int:
     return sum("image/png" in output.get("data", {}) for output in outputs)
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_notebook_runs(path: Path, tmp_path: Path) -> None:
     if importlib.util.find_spec("ipykernel") is None:

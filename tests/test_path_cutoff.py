@@ -41,7 +41,7 @@ SHAPES: dict[str, tuple[int, Arcs]] = {
     "nothing": (3, []),
 }
 MEASURES = ("betweenness", "edge_betweenness", "stress")
-HOPS, LENGTHS = ("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")
+HOPS, LENGTHS = ("auto", "lanes", "queue", "tensor"), ("auto", "relax", "dijkstra", "tensor")
 
 
 def truth(
@@ -226,16 +226,18 @@ def test_batch(name, weighted):
     assert torch.equal(found, torch.cat(alone))
 
 
-@pytest.mark.parametrize("engine", ["lanes", "queue"])
-def test_many_paths(engine):
-    """More than float64 holds: on the last rung of the ladder, cutoffs count as on the first."""
-    skip_without(engine, False)
-    count = 1100
+@pytest.mark.parametrize("count", [200, 1100])
+@pytest.mark.parametrize("engine", ["lanes", "queue", "relax", "dijkstra"])
+def test_many_paths(engine, count):
+    """More than float32 and float64 hold: cutoffs count as on the first rung of the ladder."""
+    weighted = engine in ("relax", "dijkstra")
+    skip_without(engine, weighted)
     arcs = diamonds(count)
     n = max(map(max, arcs)) + 1
     some = torch.tensor([0])
+    lengths = torch.ones(len(arcs), device=DEVICE) if weighted else None
     found = torchcent.betweenness(
-        edge_index(arcs), num_nodes=n, directed=True, normalized=False, sources=some,
+        edge_index(arcs), lengths, num_nodes=n, directed=True, normalized=False, sources=some,
         targets=torch.arange(n), cutoff=[2, 4, 2 * count], engine=engine, dtype=F64,
     )  # fmt: skip
     whole = torchcent.betweenness(
@@ -276,8 +278,9 @@ def test_plan():
     assert torchcent.explain(graph, cutoff=9).engine in ("lanes", "tensor")
     deep = torchcent.explain(torchcent.generate.grid(40, 40), cutoff=5)
     assert deep.engine in ("queue", "tensor")
-    lengths = torchcent.explain(graph, torch.full(graph.shape[1:], 1.5), cutoff=5)
-    assert lengths.engine in ("dijkstra", "tensor")
+    lengths = torch.full(graph.shape[1:], 1.5)
+    assert torchcent.explain(graph, lengths, cutoff=5).engine in ("relax", "tensor")
+    assert torchcent.explain(graph, lengths, cutoff=3).engine in ("dijkstra", "tensor")
     assert torchcent.explain(graph, measure="closeness", cutoff=[5, 2]).cutoffs == (2, 5)
 
 
@@ -300,13 +303,6 @@ def test_malformed(options, kind, said):
     for name in MEASURES:
         with pytest.raises(kind, match=said):
             getattr(torchcent, name)(edge_index(path(4)), **options)
-
-
-def test_relax_is_refused():
-    with pytest.raises(ValueError, match="cutoff is not for engine='relax'; use 'auto', 'dijk"):
-        torchcent.betweenness(
-            edge_index(path(3)), torch.ones(2, device=DEVICE), cutoff=1, engine="relax"
-        )
 
 
 def test_command_line(tmp_path, capsys):

@@ -63,6 +63,7 @@ def alone():
     return found
 
 
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_bits_of_ranks(ranks, alone, tmp_path):
     jobs = [{"case": name, "options": WORLD} for name in ALL]
@@ -98,6 +99,7 @@ def test_who_fails_is_heard_of(alone, tmp_path):
         assert last["digest"] == alone["lanes"]
 
 
+@pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_killed_rank_is_started_again(killed, alone, tmp_path):
     """torchrun starts all ranks again, and they go on from the ledger."""

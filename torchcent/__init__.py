@@ -13,6 +13,7 @@ try:
     from torchcent import functional, generate
     from torchcent.approx._adaptive import betweenness_adaptive
     from torchcent.approx._approximation import betweenness_approx
+    from torchcent.approx._current_flow import current_flow_betweenness_approx
     from torchcent.approx._edges import edge_betweenness_approx
     from torchcent.approx._result import AdaptiveBetweenness, Approximation, Top
     from torchcent.clustering._clustering import Clustering, SplitJoin, clustering_distance
@@ -114,6 +115,7 @@ __all__ = [
     "communities_by_betweenness",
     "core_number",
     "current_flow_betweenness",
+    "current_flow_betweenness_approx",
     "current_flow_closeness",
     "degree",
     "diameter",

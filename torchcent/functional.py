@@ -6,8 +6,7 @@ takes num_nodes, which determines the shape of the result before anything is com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -19,16 +18,8 @@ from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import choice, dense
 from torchcent.distances._closeness import DistanceProfile
-from torchcent.distances._closeness import closeness as _closeness
-from torchcent.distances._closeness import distance_profile as _distance_profile
-from torchcent.distances._closeness import eccentricity as _eccentricity
-from torchcent.distances._closeness import harmonic as _harmonic
 from torchcent.engines._measures import plain_features
-from torchcent.gnn._features import node_features as _node_features
-from torchcent.paths._betweenness import betweenness as _betweenness
-from torchcent.paths._betweenness import edge_betweenness as _edge_betweenness
-from torchcent.paths._betweenness import stress as _stress
-from torchcent.paths._percolation import percolation as _percolation
+from torchcent.gnn import _operators  # noqa: F401  (registers what torch.ops has)
 
 __all__ = [
     "betweenness",
@@ -41,16 +32,6 @@ __all__ = [
     "percolation",
     "stress",
 ]
-
-_MEASURES: dict[str, Callable[..., Any]] = {
-    "betweenness": _betweenness, "stress": _stress, "percolation": _percolation,
-    "closeness": _closeness, "harmonic": _harmonic, "eccentricity": _eccentricity,
-    "distance_profile": _distance_profile,
-}  # fmt: skip
-
-# Kernels read sizes back from the device, which a CUDA graph cannot record: torch.compile splits
-# its CUDA graphs there.
-_TAGS = (torch.Tag.cudagraph_unsafe,)
 
 
 def node_features(
@@ -368,109 +349,3 @@ def _check_call(
         known = check.ENGINES + check.DISTANCE_ENGINES + check_weights.ENGINES
         choice(engine, "engine", tuple(dict.fromkeys(known)))
     check_weights.no_gradient(edge_weight)
-
-
-@torch.library.custom_op("torchcent::node_features", mutates_args=(), tags=_TAGS)
-def _node_scores(
-    edge_index: Tensor,
-    edge_weight: Tensor | None,
-    batch: Tensor | None,
-    num_nodes: int,
-    measures: str,
-    directed: bool | None,
-    normalized: bool,
-    dtype: torch.dtype,
-    engine: str,
-) -> Tensor:
-    return _node_features(
-        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, measures=measures.split(","),
-        directed=directed, normalized=normalized, dtype=dtype, engine=engine, progress=False,
-    )  # fmt: skip
-
-
-@torch.library.custom_op("torchcent::edge_scores", mutates_args=(), tags=_TAGS)
-def _edge_scores(
-    edge_index: Tensor,
-    edge_weight: Tensor | None,
-    batch: Tensor | None,
-    num_nodes: int,
-    directed: bool | None,
-    normalized: bool,
-    dtype: torch.dtype,
-    engine: str,
-) -> Tensor:
-    return _edge_betweenness(
-        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, directed=directed,
-        normalized=normalized, dtype=dtype, engine=engine, progress=False,
-    )  # fmt: skip
-
-
-@torch.library.custom_op("torchcent::vertex_scores", mutates_args=(), tags=_TAGS)
-def _scores(
-    measure: str,
-    edge_index: Tensor,
-    edge_weight: Tensor | None,
-    batch: Tensor | None,
-    num_nodes: int,
-    states: Tensor | None,
-    sources: Tensor | None,
-    targets: Tensor | None,
-    directed: bool | None,
-    normalized: bool | None,
-    endpoints: bool | None,
-    wf_improved: bool | None,
-    cutoff: float | None,
-    disconnected: str | None,
-    dtype: torch.dtype,
-    engine: str,
-) -> Tensor:
-    """[n]; of distance_profile [n, 5]. What is None is left out."""
-    options = {
-        "states": states, "sources": sources, "targets": targets, "normalized": normalized,
-        "endpoints": endpoints, "wf_improved": wf_improved, "cutoff": cutoff,
-        "disconnected": disconnected,
-    }  # fmt: skip
-    found = _MEASURES[measure](
-        edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes, batch=batch,
-        directed=directed, dtype=dtype, engine=engine, progress=False,
-        **{name: value for name, value in options.items() if value is not None},
-    )  # fmt: skip
-    return found if isinstance(found, Tensor) else torch.stack(found, dim=1)
-
-
-@_node_scores.register_fake
-def _(
-    edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
-    measures: str, directed: bool | None, normalized: bool, dtype: torch.dtype, engine: str,
-) -> Tensor:  # fmt: skip
-    return edge_index.new_empty((num_nodes, measures.count(",") + 1), dtype=dtype)
-
-
-@_edge_scores.register_fake
-def _(
-    edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
-    directed: bool | None, normalized: bool, dtype: torch.dtype, engine: str,
-) -> Tensor:  # fmt: skip
-    return edge_index.new_empty(edge_index.shape[1], dtype=dtype)
-
-
-@_scores.register_fake
-def _(
-    measure: str, edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None,
-    num_nodes: int, states: Tensor | None, sources: Tensor | None, targets: Tensor | None,
-    directed: bool | None, normalized: bool | None, endpoints: bool | None,
-    wf_improved: bool | None, cutoff: float | None, disconnected: str | None, dtype: torch.dtype,
-    engine: str,
-) -> Tensor:  # fmt: skip
-    columns = (len(DistanceProfile._fields),) if measure == "distance_profile" else ()
-    return edge_index.new_empty((num_nodes, *columns), dtype=dtype)
-
-
-def _no_backward(*_: Any) -> None:
-    """Reports weights that require grad when the operators are called directly."""
-    raise NotImplementedError(check_weights.NO_GRADIENT)
-
-
-_node_scores.register_autograd(_no_backward)
-_edge_scores.register_autograd(_no_backward)
-_scores.register_autograd(_no_backward)

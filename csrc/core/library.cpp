@@ -109,6 +109,14 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "int threads) -> ()");
   // int64 [n]: core numbers, by degrees of the arcs of the first CSR, or of both.
   m.def("core_numbers(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, bool both, Tensor(a!) core) -> ()");
+  // Current flow: see flow/cpu. eliminated leaves out vertices of low degree, expanded computes the rows of the inverse
+  // Laplacian that they have; row_spreads: the sum of the absolute differences of all pairs of numbers of rows[u] -
+  // rows[v].
+  m.def(
+      "eliminated(Tensor ends, Tensor conductance, int num_nodes, int ground, int ratio) -> "
+      "(Tensor number, Tensor matrix, Tensor ptr, Tensor neighbour, Tensor share, Tensor own)");
+  m.def("expanded(Tensor inverse, Tensor ptr, Tensor neighbour, Tensor share, Tensor own, int threads=1) -> Tensor");
+  m.def("row_spreads(Tensor rows, Tensor u, Tensor v, int threads=1) -> Tensor");
   // int64 [n], 0 on entry: the triangles of each vertex of a symmetric graph.
   m.def("triangles(Tensor rowptr, Tensor col, Tensor(a!) count, int threads) -> ()");
   // Removes the edges of highest betweenness until a component falls apart (paths/cpu/divide.cpp).
@@ -117,7 +125,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "float scale, bool fresh, Tensor(e!) control, int threads) -> Tensor");
   // Path counting: adds the contributions of the sources to the scores. Returns the rung of the overflow ladder that
   // was needed. copies: float64 [n], the number of twins that each vertex stands for (paths/betweenness.h). Of the
-  // weighted engines, only dijkstra supports Measure::linear.
+  // weighted engines, only dijkstra has the measures by depth, from Measure::linear on.
   m.def(
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
@@ -141,7 +149,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "weighted_dependency_within(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, "
       "Tensor back_weight, Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, "
-      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int rung, int threads, "
+      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
       "float tie_tolerance, Tensor limits) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
   // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.

@@ -4,13 +4,16 @@
 //
 // A visitor with by_depth weights a path by the depths at its ends: the weight of a target at depth d (its distance
 // from the source) is multiplied by target_factor(d), and the score of a vertex by score_factor(d). Only these visitors
-// need depths.
+// need depths. What their measure is, is known when they run. Where onward() is false, a vertex passes up its own
+// share, and not the sum.
 //
 // A vertex may stand for several twins, which have the same neighbours (torchcent/engines/_twins.py). Traversals then
 // multiply by their number twice: the path count of a vertex that is not a source, once it is complete, and the value
 // that it passes up. With sigma' = c sigma, c (b / sigma' + sum) is b / sigma + c sum, and sigma' sum is c times the
 // dependency of each twin.
 #pragma once
+
+#include "core/codes.h"
 
 #ifdef __CUDACC__
 #define TORCHCENT_HD __host__ __device__
@@ -24,8 +27,9 @@ namespace torchcent::TORCHCENT_ISA {
 // rho_v = b_v / sigma_v + sum rho_w and delta_v = sigma_v * sum rho_w, where b is the target weight.
 struct Betweenness {
   static constexpr bool edges = false, by_depth = false;
-  TORCHCENT_HD static double target_factor(double) { return 1; }
-  TORCHCENT_HD static double score_factor(double) { return 1; }
+  TORCHCENT_HD static double target_factor(double, Measure = Measure::betweenness) { return 1; }
+  TORCHCENT_HD static double score_factor(double, Measure = Measure::betweenness) { return 1; }
+  TORCHCENT_HD static constexpr bool onward(Measure) { return true; }
 
   template <class Value>
   TORCHCENT_HD static Value passed_up(Value target_weight, Value sigma, Value sum) {
@@ -42,18 +46,28 @@ struct EdgeBetweenness : Betweenness {
   static constexpr bool edges = true;
 };
 
-// A path from s to t contributes d(s, v) / d(s, t) to v (Geisberger et al. 2008, linear scaling).
-struct LinearBetweenness : Betweenness {
+// A path from s to t contributes to v: d(s, v) / d(s, t) (linear scaling, Geisberger et al. 2008), 1 / d(s, t)
+// (distance, Borgatti and Everett 2006), or 1 if v is next to s or t (proximal source and target, Brandes 2008, sec.
+// 3). By weights the neighbours of s are not those at a certain depth: weighted/cpu/dag.h scores them by the arcs out
+// of s.
+struct ScaledBetweenness : Betweenness {
   static constexpr bool by_depth = true;
-  TORCHCENT_HD static double target_factor(double depth) { return 1 / depth; }
-  TORCHCENT_HD static double score_factor(double depth) { return depth; }
+  TORCHCENT_HD static double target_factor(double depth, Measure measure = Measure::linear) {
+    return measure == Measure::linear || measure == Measure::distance ? 1 / depth : 1;
+  }
+  TORCHCENT_HD static double score_factor(double depth, Measure measure = Measure::linear) {
+    if (measure == Measure::proximal_source) return depth == 1;
+    return measure == Measure::linear ? depth : 1;
+  }
+  TORCHCENT_HD static constexpr bool onward(Measure measure) { return measure != Measure::proximal_target; }
 };
 
 // Stress (Shimbel 1953; Brandes 2008, sec. 3.7) counts paths: lambda_v = sum (b_w + lambda_w).
 struct Stress {
   static constexpr bool edges = false, by_depth = false;
-  TORCHCENT_HD static double target_factor(double) { return 1; }
-  TORCHCENT_HD static double score_factor(double) { return 1; }
+  TORCHCENT_HD static double target_factor(double, Measure = Measure::betweenness) { return 1; }
+  TORCHCENT_HD static double score_factor(double, Measure = Measure::betweenness) { return 1; }
+  TORCHCENT_HD static constexpr bool onward(Measure) { return true; }
 
   template <class Value>
   TORCHCENT_HD static Value passed_up(Value target_weight, Value, Value sum) {

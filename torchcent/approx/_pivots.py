@@ -10,7 +10,6 @@ from torch import Tensor
 from torchcent.engines import _driver, _hops, _plan, _reduce, _resolution, _weighted_rows
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
-from torchcent.runtime import _ops
 from torchcent.scale._arguments import Scale
 
 CHOICES = ("uniform", "degree", "max_min")
@@ -29,16 +28,9 @@ def dependency_sums(
     weights the contribution of a path to t to a vertex v by d(s, v) / d(s, t).
     """
     number = pivots.numel() if not pivots.is_floating_point() else int((pivots > 0).sum())
-    engine = "auto"
-    if (
-        measure == "linear"
-        and graph.is_weighted
-        and _ops.has_kernel("weighted_dependency", graph.device)
-    ):
-        engine = "dijkstra"  # has distances available during accumulation
     plan, core = _plan.plan(
         graph,
-        Request(measure, engine, tie_tolerance=tie_tolerance, memory=memory),
+        Request(measure, "auto", tie_tolerance=tie_tolerance, memory=memory),
         number,
     )
     if graph.is_weighted:

@@ -39,15 +39,16 @@ class Approximation:
     """Scores with intervals that hold for all vertices simultaneously, with probability 1 - delta.
 
     Attributes:
-        scores: [n], normalised estimates of ``betweenness(graph)``; or [E], those of
-            ``edge_betweenness(graph)``, one per input column.
+        scores: [n], normalised estimates of ``betweenness(graph)`` or of
+            ``current_flow_betweenness(graph)``; or [E], those of ``edge_betweenness(graph)``, one
+            per input column.
         lower, upper: the interval of each vertex or column; NaN if there is no guarantee.
         epsilon: the largest distance between a score and an end of its interval, before rounding to
             a narrow dtype; NaN if there is no guarantee.
         delta: the probability that some score is outside its interval. It is 0 for exact scores,
             whose intervals are single numbers up to rounding.
-        samples: the number of paths or pivots; for an exact run, the number of sources.
-        method: "kadabra", "rk", "pivots" or "exact".
+        samples: the number of paths, pivots or pairs; for an exact run, the number of sources.
+        method: "kadabra", "rk", "pivots", "pairs" or "exact".
         reached: whether the requested accuracy was reached; False if the run was cut short.
         reason: why this method was selected, and how the run ended.
     """
@@ -119,7 +120,7 @@ class Approximation:
         """One line that describes the method and the accuracy."""
         if self.method == "exact":
             return "exact"
-        what = "pivots" if self.method == "pivots" else "paths"
+        what = self.method if self.method in ("pivots", "pairs") else "paths"
         within = ""
         if self.epsilon == self.epsilon:
             within = f", within {self.epsilon:.3g} with probability {1 - self.delta:g}"

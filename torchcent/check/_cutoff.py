@@ -30,22 +30,14 @@ class Cutoffs(NamedTuple):
         return scores[:, torch.tensor(self.column, device=scores.device)]
 
 
-#: the engines that know no cutoffs, and those to use instead, by the family of the measure
-_INSTEAD = {
-    "paths": {"tiny": "'auto'", "relax": "'auto', 'dijkstra'"},
-    "distances": {"tiny": "'auto', 'bits'"},
-}
-
-
-def cutoffs(value: object, engine: str, family: str = "paths") -> Cutoffs | None:
+def cutoffs(value: object, engine: str) -> Cutoffs | None:
     """One cutoff or several; None for no limit."""
     if value is None:
         return None
     given = values(value)
     asked = [given] if isinstance(given, float) else given
-    other = _INSTEAD[family].get(engine)
-    if other is not None:
-        raise ValueError(f"cutoff is not for engine={engine!r}; use {other} or 'tensor'")
+    if engine == "tiny":
+        raise ValueError("cutoff is not for engine='tiny'; use 'auto' or 'tensor'")
     if given == math.inf:
         return None
     lengths = tuple(sorted(set(asked)))

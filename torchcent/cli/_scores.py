@@ -38,11 +38,13 @@ class Measure:
             input column if ``arguments.edges``; with several cutoffs there is a column for each.
         share: whether to show each score's share of the sum.
         lowest: whether the lowest scores are the most central, and are listed first.
+        weights: what weights are, as the metadata of a file of scores names them.
     """
 
     run: Callable[[torchcent.Graph, argparse.Namespace], tuple[str, Tensor]]
     share: bool = False
     lowest: bool = False
+    weights: str = "distances"
 
 
 def _approximation(graph: torchcent.Graph, args: argparse.Namespace) -> torchcent.Approximation:
@@ -154,6 +156,16 @@ def _pagerank(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Te
     return _walk(measure)(graph, args)
 
 
+def _current_flow(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
+    measure = torchcent.current_flow_betweenness
+    if args.edges:
+        measure = torchcent.edge_current_flow_betweenness
+    name, scores = _walk(
+        partial(measure, normalized=args.normalized is not False, dtype=torch.float64)
+    )(graph, args)
+    return f"edge-{name}" if args.edges else name, scores
+
+
 #: the options of each are in ``_torchcent_command/_scores.py``
 MEASURES = {
     "betweenness": Measure(_betweenness, share=True),
@@ -166,6 +178,11 @@ MEASURES = {
     "eigenvector": Measure(_walk(partial(torchcent.eigenvector, dtype=torch.float64))),
     "core": Measure(_walk(torchcent.core_number)),
     "clustering": Measure(_walk(partial(torchcent.clustering_coefficient, dtype=torch.float64))),
+    "current-flow-betweenness": Measure(_current_flow, weights="conductances"),
+    "current-flow-closeness": Measure(
+        _walk(partial(torchcent.current_flow_closeness, dtype=torch.float64)),
+        weights="conductances",
+    ),
 }
 
 
@@ -246,7 +263,7 @@ def score(args: argparse.Namespace) -> None:
     if getattr(args, "cutoff", None) is not None:
         about |= {"cutoff": args.cutoff}
     if graph.is_weighted:
-        about |= {"weights": args.similarity or "distances"}
+        about |= {"weights": args.similarity or measure.weights}
         if getattr(args, "ties", "decimal") != "decimal":
             about |= {"ties": args.ties}
         if getattr(args, "tie_tolerance", 0):

@@ -235,7 +235,7 @@ def closeness(
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     scale = scale_of(graph, checkpoint, devices, group)
-    limits = check_cutoff.cutoffs(cutoff, engine, "distances")
+    limits = check_cutoff.cutoffs(cutoff, engine)
     lengths = None if limits is None else limits.lengths
     request = asked("closeness", graph, engine, memory, progress, dtype, lengths, scale)
     check.flag(wf_improved, "wf_improved")
@@ -305,7 +305,7 @@ def harmonic(
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     scale = scale_of(graph, checkpoint, devices, group)
-    limits = check_cutoff.cutoffs(cutoff, engine, "distances")
+    limits = check_cutoff.cutoffs(cutoff, engine)
     lengths = None if limits is None else limits.lengths
     request = asked("harmonic", graph, engine, memory, progress, dtype, lengths, scale)
     check.flag(normalized, "normalized")

@@ -18,7 +18,7 @@ from torchcent.engines._twins import Twins
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import WIDE_BITS as WIDE
-from torchcent.runtime._codes import OnTensors, Visitor
+from torchcent.runtime._codes import Visitor
 
 # The engine with many lanes and the one with a single search at a time, by hops and by weights.
 _PAIR = {False: ("lanes", "queue"), True: ("relax", "dijkstra")}
@@ -114,8 +114,8 @@ def choose(
     graph, engine = cores.graph, request.engine
     cutoffs = request.cutoffs if measure.family == "paths" else None
     operator = OPERATORS[measure.family if cutoffs is None else "cut paths"][graph.is_weighted]
-    if isinstance(measure.visitor, OnTensors):
-        return "tensor", "the only one for this measure", cores.core("given", "no")
+    if graph.device.type == "cuda" and not measure.on_cuda:
+        return "tensor", "the only one for this measure on CUDA", cores.core("given", "no")
     if engine not in ("auto", "tensor"):
         check.kernel(engine, operator, graph.device)
     if engine == "tensor" or not _ops.has_kernel(operator, graph.device):
@@ -125,8 +125,9 @@ def choose(
         return _bits(cores, fold, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
     reason = "asked for"
-    if engine == "auto" and cutoffs is not None and graph.is_weighted:
-        return "dijkstra", "the engine with weights and a cutoff", cores.core("bandwidth", fold)
+    if engine == "auto" and graph.is_weighted and measure.by_depth:
+        core = cores.core("degree" if few else "bandwidth", fold)
+        return "dijkstra", "relax has no distances on its way back", core
     # On CUDA a single search by hops has one multiprocessor; half-empty lanes have all of them.
     alone = few and (graph.is_weighted or graph.device.type == "cpu")
     if engine == "auto" and alone:
@@ -136,9 +137,9 @@ def choose(
         core = cores.core("degree", fold, searched=False)
         share = 1.0
         if cutoffs is not None:
-            share = _cutoffs.share(core.rowptr, core.col, cutoffs[-1])
+            share = _cutoffs.share(core, _cutoffs.limits(graph, cutoffs)[-1])
         if share < NEAR:
-            engine = "queue"
+            engine = _PAIR[graph.is_weighted][1]
             reason = (
                 f"about {share:.1%} of the vertices are within the cutoff: few lanes share arcs"
             )

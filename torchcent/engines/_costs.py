@@ -188,7 +188,8 @@ class Queue(Engine):
 
 class Relax(Engine):
     def per_thread(self, job: Job) -> int:
-        return _weighted(job, LANES * (job.width + 2) + 64, 2 * job.width, 512)
+        several = 256 if job.cutoffs > 1 else 0
+        return _weighted(job, LANES * (job.width + 2) + 64, 2 * job.width, 512 + 8 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         taken, flight = _room.relax_on_cuda(job.core, job.own, job.sources, limit)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from torchcent.engines import _hops
 from torchcent.graph import Graph
+from torchcent.runtime import _ops
+from torchcent.runtime._codes import ENGINE, Launch, control
+
+if TYPE_CHECKING:
+    from torchcent.engines._reduce import Core
 
 _SAMPLE = 8  # sources from which vertices within a cutoff are counted
 _LARGEST = 2**31 - 2  # of int32 distances; one more stands for unreached vertices
@@ -37,14 +43,16 @@ def _units(cutoff: float, per_one: float, digits: int) -> float:
     return units
 
 
-def share(rowptr: Tensor, col: Tensor, cutoff: float) -> float:
+def share(core: Core, limit: Tensor) -> float:
     """The share of the vertices from which a search continues, by those of some sources."""
-    num_nodes = rowptr.numel() - 1
-    if not num_nodes:
+    if not core.num_nodes:
         return 1.0
-    starts = torch.linspace(0, num_nodes - 1, _SAMPLE).long().tolist()
-    near = 0
-    for source in starts:
-        hops = _hops.hops(rowptr, col, source)
-        near += int(((hops >= 0) & (hops < cutoff)).sum())
-    return near / (len(starts) * num_nodes)
+    starts = torch.linspace(0, core.num_nodes - 1, _SAMPLE).long()
+    if core.weight is None:
+        found = torch.stack([_hops.hops(core.rowptr, core.col, each) for each in starts.tolist()])
+    else:
+        found = torch.empty((_SAMPLE, core.num_nodes), dtype=core.weight.dtype)
+        arcs = core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight
+        launch = Launch(torch.get_num_threads())
+        _ops.ops.weighted_distances(*arcs, starts, found, control(), ENGINE["dijkstra"], *launch)
+    return float(((found >= 0) & (found < limit)).double().mean())

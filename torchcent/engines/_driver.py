@@ -195,7 +195,7 @@ def _compiled(problem: Problem, plan: Plan) -> Compute:
             if problem.core.weight is None:
                 within = (*counted, launch.threads, problem.limits)
                 return int(_ops.ops.path_dependency_within(*within))
-            of_weights = (*begun, rung, launch.threads, problem.tie_tolerance, problem.limits)
+            of_weights = (*counted, launch.threads, problem.tie_tolerance, problem.limits)
             return int(_ops.ops.weighted_dependency_within(*of_weights))
         if problem.core.weight is None:
             return int(_ops.ops.path_dependency(*counted, *launch, given.copies))

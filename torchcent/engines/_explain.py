@@ -75,7 +75,7 @@ def explain(
         code = 0
     else:
         engine, code = engine_and_strategy(graph, (engine, strategy, warp_size), tie_tolerance)
-    limits = check_cutoff.cutoffs(cutoff, engine, _measures.MEASURES[measure].family)
+    limits = check_cutoff.cutoffs(cutoff, engine)
     pivots = check.sources(sources, graph, None)
     request = Request(
         measure, engine, code, pivots, tie_tolerance=check_weights.tie_tolerance(tie_tolerance),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchcent.runtime._codes import OnTensors, Visitor
+from torchcent.runtime._codes import Visitor
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,10 @@ class Measure:
     Attributes:
         name: name of the public function, also shown by `explain` and the progress bar.
         family: "paths" counts shortest paths, "distances" adds up or compares distances.
-        visitor: what the path-counting kernels, or the tensor engine alone, compute.
+        visitor: what the path-counting kernels compute.
         per_slot: whether scores are per slot instead of per vertex.
         by_depth: whether the visitor uses distances from the source (csrc/paths/betweenness.h).
+        on_cuda: whether it has CUDA kernels; else the tensor engine computes it there.
         folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
         tiny: the output of the tiny engine for it; "" if that engine does not compute it.
         normalized: the default of `normalized=`.
@@ -30,9 +31,10 @@ class Measure:
 
     name: str
     family: str
-    visitor: Visitor | OnTensors | None = None
+    visitor: Visitor | None = None
     per_slot: bool = False
     by_depth: bool = False
+    on_cuda: bool = True
     folds: str = "no"
     tiny: str = "distances"
     normalized: bool = False
@@ -53,11 +55,12 @@ _ROWS = (
     # distances.
     Measure("linear", "paths", Visitor.LINEAR, by_depth=True, tiny="", normalized=True,
             public=False),
-    Measure("distance", "paths", OnTensors.DISTANCE, tiny="", normalized=True, public=False),
-    Measure("proximal_source", "paths", OnTensors.PROXIMAL_SOURCE, tiny="", normalized=True,
-            public=False),
-    Measure("proximal_target", "paths", OnTensors.PROXIMAL_TARGET, tiny="", normalized=True,
-            public=False),
+    Measure("distance", "paths", Visitor.DISTANCE, by_depth=True, on_cuda=False, tiny="",
+            normalized=True, public=False),
+    Measure("proximal_source", "paths", Visitor.PROXIMAL_SOURCE, by_depth=True, on_cuda=False,
+            tiny="", normalized=True, public=False),
+    Measure("proximal_target", "paths", Visitor.PROXIMAL_TARGET, by_depth=True, on_cuda=False,
+            tiny="", normalized=True, public=False),
     Measure("distance_profile", "distances", folds="one"),
     Measure("closeness", "distances", folds="one"),
     Measure("harmonic", "distances", folds="one"),

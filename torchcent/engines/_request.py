@@ -65,9 +65,9 @@ class Request(NamedTuple):
         named = {starts: self.sources, "targets": self.targets}
         kept = ("measure", "engine", "strategy", "endpoints", "tie_tolerance")
         reduce = "auto" if self.reduce is None else sorted(self.reduce)
-        cutoff = None if self.cutoffs is None else list(self.cutoffs)
+        cutoff = list(self.cutoffs or (None,))
         own = {name: getattr(self, name) for name in kept}
-        return own | named | {"cutoff": cutoff, "reduce": reduce}
+        return own | named | {"cutoff": cutoff if len(cutoff) > 1 else cutoff[0], "reduce": reduce}
 
     def may(self, reduction: str) -> bool:
         """Returns whether a reduction is allowed.

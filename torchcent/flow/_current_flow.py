@@ -11,7 +11,7 @@ from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check._values import dense, flag
 from torchcent.flow._solver import Potentials, components, throughput
-from torchcent.graph import _batch
+from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 
@@ -54,10 +54,12 @@ def current_flow_betweenness(
         memory: bytes that may be used; by default half of what is free. A component of k vertices
             is solved by a dense Cholesky decomposition on the device of the graph if 32 k^2 bytes
             fit, otherwise by a sparse LU decomposition of SciPy on the host, whose own memory is
-            not limited.
+            not limited. On the CPU vertices of low degree are eliminated first, which leaves a
+            smaller component to invert and takes 16 k^2 bytes, and 32 for those that are left.
 
     No current flows between components: such pairs add 0, and n is that of the graph, as in
-    :func:`betweenness` (NetworkX refuses disconnected graphs). The time is O(k^3 + m k log k).
+    :func:`betweenness` (NetworkX refuses disconnected graphs). The time is O(k^3 + m k log k);
+    :func:`current_flow_betweenness_approx` is for large graphs.
 
     Returns:
         Tensor [n]; 0 in a graph with fewer than three vertices.
@@ -79,11 +81,16 @@ def current_flow_betweenness(
     flag(normalized, "normalized")
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     check.undirected(graph, "current_flow_betweenness")
+    return betweenness_of(graph, normalized, memory).to(dtype)
+
+
+def betweenness_of(graph: Graph, normalized: bool, memory: int | None) -> Tensor:
+    """float64 [n]: the scores of current_flow_betweenness."""
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for part in components(graph):
         through = part.at_ends(throughput(part, memory))
         score[part.vertices] = ((through - (part.size - 1)) / 2).clamp(min=0)
-    return _scaled(score, _batch.per_vertex(graph, _batch.sizes(graph)), normalized).to(dtype)
+    return _scaled(score, _batch.per_vertex(graph, _batch.sizes(graph)), normalized)
 
 
 @_memory.reported

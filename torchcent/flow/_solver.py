@@ -10,11 +10,15 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _ops
 
 _DENSE = 4  # matrices of k^2 numbers that live while one is inverted
+_EXPANDED = 2  # likewise while the rows of eliminated vertices are computed
+_RATIO = 16  # vertices are eliminated while this many times their degree are left
 _BLOCK = 2**25  # bytes of a block of right-hand sides, at most
 _ROWS = 4  # such blocks that live at a time
+_PAIRS = 64  # pairs whose currents are computed together, at most
+_SORTED = 2**28  # numbers that are sorted in a call, so that Ctrl-C is heard in between
 
 
 class Component(NamedTuple):
@@ -62,7 +66,12 @@ class Potentials:
 
     That vertex, the one with the largest sum of conductances, has the potential 0. The inverse is
     dense, by Cholesky, if it fits in the memory allowed; else there is a sparse LU decomposition by
-    SciPy on the host, and columns are solved for in blocks.
+    SciPy on the host, and columns are solved for in blocks. On the CPU vertices of low degree are
+    eliminated before a dense inversion (csrc/flow/cpu/elimination.cpp).
+
+    Attributes:
+        inverse: float64 [k, k], or None.
+        number: int64 [k], the row and column of each vertex.
     """
 
     def __init__(self, part: Component, memory: int | None) -> None:
@@ -71,14 +80,19 @@ class Potentials:
         limit = _memory.budget(memory, self.device)
         degree = part.at_ends(part.conductance)
         self.ground = int(degree.argmax())
+        self.number = torch.arange(k, device=self.device)
         self.inverse: Tensor | None = None
         self._factor: Any = None
         free = limit
-        if _DENSE * 8 * k * k <= limit:
-            self.inverse = self._dense(degree)
-            free -= 8 * k * k
-        else:
+        if fits(k, memory, self.device):
+            if _ops.has_kernel("eliminated", self.device):
+                self._eliminate(limit)
+            else:
+                self.inverse = self._dense(degree)
+        if self.inverse is None:
             self._factor = self._sparse(degree)
+        else:
+            free -= 8 * k * k
         self.width = max(1, min(_BLOCK, free // _ROWS) // (8 * k))
         if self.width == 1 and _ROWS * 8 * k > limit:
             raise _memory.refuse("a block of potentials", _ROWS * 8 * k, limit, memory)
@@ -90,9 +104,17 @@ class Potentials:
         matrix[self.ground] = 0
         matrix[:, self.ground] = 0
         matrix[self.ground, self.ground] = 1
-        inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
-        inverse[self.ground, self.ground] = 0
-        return inverse
+        return _grounded(matrix, self.ground)
+
+    def _eliminate(self, limit: int) -> None:
+        number, matrix, *eliminated = _ops.ops.eliminated(
+            self.part.ends, self.part.conductance, self.part.size, self.ground, _RATIO
+        )
+        if _DENSE * 8 * matrix.numel() <= limit:
+            self.number = number
+            self.inverse = _ops.ops.expanded(
+                _grounded(matrix, 0), *eliminated, torch.get_num_threads()
+            )
 
     def _sparse(self, degree: Tensor) -> Any:
         import scipy.sparse
@@ -114,9 +136,12 @@ class Potentials:
         )
 
     def between(self, u: Tensor, v: Tensor) -> Tensor:
-        """float64 [pairs, k]: potentials if a unit current enters at u and leaves at v."""
+        """float64 [pairs, k]: potentials if a unit current enters at u and leaves at v.
+
+        Columns are those of `number`.
+        """
         if self.inverse is not None:
-            return self.inverse[u] - self.inverse[v]
+            return self.inverse[self.number[u]] - self.inverse[self.number[v]]
         right = np.zeros((self.part.size, u.numel()))
         each = np.arange(u.numel())
         right[u.cpu().numpy(), each] += 1
@@ -126,20 +151,20 @@ class Potentials:
     def row_sums(self) -> Tensor:
         """float64 [k]: the sum of each row of the inverse."""
         if self.inverse is not None:
-            return self.inverse.sum(1)
+            return self.inverse.sum(1)[self.number]
         return self._solved(np.ones((self.part.size, 1)))[0]
 
     def diagonal(self) -> Tensor:
         """float64 [k]: resistances to the grounded vertex."""
         if self.inverse is not None:
-            return self.inverse.diagonal()
+            return self.inverse.diagonal()[self.number]
         vertices = torch.arange(self.part.size, device=self.device)
         return self.resistance(vertices, torch.full_like(vertices, self.ground))
 
     def resistance(self, u: Tensor, v: Tensor) -> Tensor:
         """float64 [pairs]: the effective resistance of each pair."""
         if self.inverse is not None:
-            inverse = self.inverse
+            inverse, u, v = self.inverse, self.number[u], self.number[v]
             return inverse[u, u] + inverse[v, v] - inverse[u, v] - inverse[v, u]
         found = [u.new_empty(0, dtype=torch.float64)]
         for a, b in zip(u.split(self.width), v.split(self.width), strict=True):
@@ -153,6 +178,26 @@ class Potentials:
         return torch.from_numpy(result).to(self.device)
 
 
+def fits(size: int, memory: int | None, device: torch.device) -> bool:
+    """Whether there may be a dense inverse of a component with so many vertices."""
+    matrices = _EXPANDED if _ops.has_kernel("eliminated", device) else _DENSE
+    return matrices * 8 * size * size <= _memory.budget(memory, device)
+
+
+def total_currents(potentials: Potentials, s: Tensor, t: Tensor) -> Tensor:
+    """float64 [m]: the current through each edge, summed over the pairs s, t of vertices."""
+    part, width = potentials.part, min(potentials.width, _PAIRS)
+    u, v = potentials.number[part.ends]
+    found = torch.zeros_like(part.conductance)
+    together = max(1, _BLOCK // (8 * width))  # edges
+    for a, b in zip(s.split(width), t.split(width), strict=True):
+        columns = potentials.between(a, b).T.contiguous()
+        for first in range(0, u.numel(), together):
+            some = slice(first, first + together)
+            found[some] += (columns[u[some]] - columns[v[some]]).abs_().sum(1)
+    return found * part.conductance
+
+
 def throughput(part: Component, memory: int | None) -> Tensor:
     """float64 [m]: the current through each edge, summed over all unordered pairs of vertices.
 
@@ -160,13 +205,25 @@ def throughput(part: Component, memory: int | None) -> Tensor:
     and t of one row. The sum of the absolute differences of k numbers follows from their order.
     """
     potentials = Potentials(part, memory)
-    k = part.size
+    inverse, k = potentials.inverse, part.size
     rank = torch.arange(1 - k, k, 2, dtype=torch.float64, device=potentials.device)
     found = []
     u, v = part.ends
+    if inverse is not None and _ops.has_kernel("row_spreads", potentials.device):
+        threads, together = torch.get_num_threads(), max(1, _SORTED // k)
+        for ends in potentials.number[part.ends].split(together, 1):
+            found.append(_ops.ops.row_spreads(inverse, *ends, threads))
+        return torch.cat(found) * part.conductance
     for a, b in zip(u.split(potentials.width), v.split(potentials.width), strict=True):
         found.append(_ordered(potentials.between(a, b)) @ rank)
     return torch.cat(found) * part.conductance
+
+
+def _grounded(matrix: Tensor, ground: int) -> Tensor:
+    """The inverse, with a row and a column of zeros for the grounded vertex."""
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(matrix))
+    inverse[ground, ground] = 0
+    return inverse
 
 
 def _ordered(rows: Tensor) -> Tensor:

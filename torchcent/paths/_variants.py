@@ -6,20 +6,17 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
+from torchcent.engines._measures import MEASURES
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
-from torchcent.runtime import _memory, _ops
+from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
-#: the engines of each variant, by hops and by weights
-_ENGINES = {
-    "distance": (("auto", "tensor"), ("auto", "tensor")),
-    "linear": (("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")),
-    "proximal_source": (("auto", "tensor"), ("auto", "tensor")),
-    "proximal_target": (("auto", "tensor"), ("auto", "tensor")),
-}
+_VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
+#: engines by hops and by weights
+_ENGINES = ("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")
 
 
 @_memory.reported
@@ -56,7 +53,8 @@ def betweenness_variant(
             "proximal_target": f is the share of the shortest paths through v whose first arc leads
             to v, or whose last arc leaves v: v controls the access to a neighbour.
         normalized: divide by (n - 1)(n - 2), as :func:`betweenness` does.
-        engine: "auto" or "tensor"; "linear" also has "lanes" and "queue", with weights "dijkstra".
+        engine: "auto", "lanes" or "queue", with weights "dijkstra", or "tensor". On CUDA only
+            "linear" has another than "tensor".
         Others: as in :func:`betweenness`. Distances are in hops or by weights.
 
     Returns:
@@ -83,7 +81,7 @@ def betweenness_variant(
         Brandes 2008, "On variants of shortest-path betweenness centrality and their generic
         computation"; Borgatti and Everett 2006; Geisberger, Sanders and Schultes 2008.
     """
-    check.choice(variant, "variant", tuple(_ENGINES))
+    check.choice(variant, "variant", _VARIANTS)
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
     )
@@ -92,14 +90,11 @@ def betweenness_variant(
         (engine, "auto", 32), memory, progress,
         scale=scale_of(graph, checkpoint, devices, group),
     )  # fmt: skip
-    known = _ENGINES[variant][graph.is_weighted]
+    plain = graph.device.type == "cuda" and not MEASURES[variant].on_cuda
+    known = ("auto", "tensor") if plain else _ENGINES[graph.is_weighted]
     if engine not in known:
         raise ValueError(
             f"engine={engine!r} does not compute variant={variant!r} of this graph; use one of "
             + ", ".join(known)
         )
-    # relax has no distances on its way back
-    if graph.is_weighted and variant == "linear" and engine == "auto":
-        compiled = _ops.has_kernel("weighted_dependency", graph.device)
-        request = request._replace(engine="dijkstra" if compiled else "tensor")
     return _path_sums.scores(graph, request).to(request.dtype)

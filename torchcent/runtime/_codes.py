@@ -20,14 +20,9 @@ class Visitor(IntEnum):
     EDGE_BETWEENNESS = 1
     STRESS = 2
     LINEAR = 3
-
-
-class OnTensors(IntEnum):
-    """What only the tensor engine computes from path counts."""
-
-    DISTANCE = 100
-    PROXIMAL_SOURCE = 101
-    PROXIMAL_TARGET = 102
+    DISTANCE = 4
+    PROXIMAL_SOURCE = 5
+    PROXIMAL_TARGET = 6
 
 
 class Rung(IntEnum):

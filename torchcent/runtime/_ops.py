@@ -246,6 +246,31 @@ def _fake_search_weights(rowptr: Tensor, vertex: Tensor, *_: object) -> tuple[Te
     )
 
 
+def _fake_eliminated(
+    ends: Tensor, conductance: Tensor, num_nodes: int, *_: object
+) -> tuple[Tensor, ...]:
+    left, gone, entries = _unknown_size(), _unknown_size(), _unknown_size()
+    return (
+        _sized(ends, num_nodes),
+        _sized(ends, (left, left), torch.float64),
+        _sized(ends, _unknown_size()),
+        _sized(ends, entries, torch.int32),
+        _sized(ends, entries, torch.float64),
+        _sized(ends, gone, torch.float64),
+    )
+
+
+def _fake_expanded(
+    inverse: Tensor, ptr: Tensor, neighbour: Tensor, share: Tensor, own: Tensor, *_: object
+) -> Tensor:
+    size = inverse.shape[0] + own.numel()
+    return _sized(inverse, (size, size), torch.float64)
+
+
+def _fake_row_spreads(rows: Tensor, u: Tensor, *_: object) -> Tensor:
+    return _sized(u, u.numel(), torch.float64)
+
+
 def _fake_depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
     return _sized(rowptr, rowptr.numel() - 1, torch.int32)
 
@@ -325,6 +350,9 @@ if available:
         "length_order": _fake_in_place,
         "core_numbers": _fake_in_place,
         "triangles": _fake_in_place,
+        "eliminated": _fake_eliminated,
+        "expanded": _fake_expanded,
+        "row_spreads": _fake_row_spreads,
         "divide": _fake_numbers,
         "path_dependency": _fake_flag,
         "path_dependency_within": _fake_flag,

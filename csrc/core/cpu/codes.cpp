@@ -14,7 +14,8 @@ namespace {
 // In the order of torchcent/runtime/_codes.py.
 constexpr double kCodes[] = {
     static_cast<double>(Measure::betweenness), static_cast<double>(Measure::edge_betweenness),
-    static_cast<double>(Measure::stress), static_cast<double>(Measure::linear),
+    static_cast<double>(Measure::stress), static_cast<double>(Measure::linear), static_cast<double>(Measure::distance),
+    static_cast<double>(Measure::proximal_source), static_cast<double>(Measure::proximal_target),
     //
     static_cast<double>(Engine::lanes), static_cast<double>(Engine::queue), static_cast<double>(WeightedEngine::relax),
     static_cast<double>(WeightedEngine::dijkstra),

@@ -30,7 +30,10 @@ std::unique_ptr<Search> make(const PathProblem& problem, Engine engine, Rung run
 std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure, Engine engine, Rung rung) {
   switch (measure) {
     case Measure::betweenness: return make<Betweenness>(problem, engine, rung);
-    case Measure::linear: return make<LinearBetweenness>(problem, engine, rung);
+    case Measure::linear:
+    case Measure::distance:
+    case Measure::proximal_source:
+    case Measure::proximal_target: return make<ScaledBetweenness>(problem, engine, rung);
     case Measure::edge_betweenness: return make<EdgeBetweenness>(problem, engine, rung);
     case Measure::stress: return make<Stress>(problem, engine, rung);
   }
@@ -69,7 +72,10 @@ template <class T>
 std::unique_ptr<Search> make(const WeightedProblem<T>& problem, Measure measure, WeightedEngine engine, Rung rung) {
   switch (measure) {
     case Measure::betweenness: return make<T, Betweenness>(problem, engine, rung);
-    case Measure::linear: return make<T, LinearBetweenness>(problem, engine, rung);
+    case Measure::linear:
+    case Measure::distance:
+    case Measure::proximal_source:
+    case Measure::proximal_target: return make<T, ScaledBetweenness>(problem, engine, rung);
     case Measure::edge_betweenness: return make<T, EdgeBetweenness>(problem, engine, rung);
     case Measure::stress: return make<T, Stress>(problem, engine, rung);
   }

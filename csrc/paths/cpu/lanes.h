@@ -242,9 +242,10 @@ class LaneSearch final : public Search {
       const int64_t begin = level_[level], end = level_[level + 1];
       const double depth = static_cast<double>(level);
       alignas(64) T weight[kLanes];
-      for (int l = 0; l < kLanes; ++l) weight[l] = source_weight[l] * static_cast<T>(Visitor::score_factor(depth));
+      const T factor = static_cast<T>(Visitor::score_factor(depth, problem_.measure));
+      for (int l = 0; l < kLanes; ++l) weight[l] = source_weight[l] * factor;
       const bool counts = level >= above;
-      target_share_ = counts ? static_cast<T>(Visitor::target_factor(depth)) : T(0);
+      target_share_ = counts ? static_cast<T>(Visitor::target_factor(depth, problem_.measure)) : T(0);
       through_share_ = counts ? T(1) : T(0);
       const bool deepest = level == levels - 1;
       const int64_t below = deepest ? end : level_[level + 2];
@@ -342,7 +343,8 @@ class LaneSearch final : public Search {
       if (!(sigma <= kLimit)) return false;
       score += weight[l] * Visitor::template score<double>(sigma, sum, through);
       const double copies = problem_.copies == nullptr ? 1 : problem_.copies[v];
-      passed[l] = static_cast<T>(copies * Visitor::template passed_up<double>(target, sigma, sum));
+      const double onward = Visitor::onward(problem_.measure) ? sum : 0;
+      passed[l] = static_cast<T>(copies * Visitor::template passed_up<double>(target, sigma, onward));
     }
     scores[v] += score;
     return score <= double(kLimit);

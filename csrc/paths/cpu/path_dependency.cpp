@@ -26,6 +26,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
                                      copies ? copies->const_data_ptr<double>() : nullptr);
+  problem.measure = Measure{measure};
   const int64_t size = batch_size(Engine{engine}, sources.numel());
   if (size == 1 && !copies) problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, sources.numel()));
   return run_batches(sources, weights, scores, control, size, rung, threads, [&](Rung r) {
@@ -42,6 +43,7 @@ Tensor path_dependency_within(const Tensor& rowptr, const Tensor& col, const Ten
   PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
   problem.limits = limits.const_data_ptr<int64_t>();
   problem.num_limits = limits.numel();
+  problem.measure = Measure{measure};
   const int64_t size = batch_size_within(batch_size(Engine{engine}, sources.numel()), sources.numel());
   return run_batches(sources, weights, scores, control, size, rung, threads, [&](Rung r) {
     return TORCHCENT_DISPATCH(make_search(problem, Measure{measure}, Engine{engine}, r));

@@ -170,7 +170,9 @@ class QueueSearch final : public Search {
         if constexpr (Visitor::edges) scores[slot_[i]] += source_weight * double(sigma[p] * passed_up);
       }
       if (level == 0) break;
-      const double share = Visitor::target_factor(level), weight = source_weight * Visitor::score_factor(level);
+      const double share = Visitor::target_factor(level, problem_.measure);
+      const double weight = source_weight * Visitor::score_factor(level, problem_.measure);
+      const bool onward = Visitor::onward(problem_.measure);
       for (int32_t p = begin; p < end; ++p) {
         const int32_t v = queue[p];
         if constexpr (!Visitor::edges) {
@@ -181,7 +183,7 @@ class QueueSearch final : public Search {
           scores[v] += weight * double(Visitor::template score<Count>(sigma[p], sum[p], through));
         }
         const Count target(Plain ? share : share * problem_.target_weight[v]);
-        sum[p] = Visitor::template passed_up<Count>(target, sigma[p], sum[p]);
+        sum[p] = Visitor::template passed_up<Count>(target, sigma[p], onward ? sum[p] : Count(0.0));
         if (!Plain && problem_.copies != nullptr) sum[p] = sum[p] * Count(problem_.copies[v]);
         if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
           largest = sum[p] > largest ? sum[p] : largest;

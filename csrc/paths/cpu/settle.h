@@ -40,8 +40,10 @@ inline bool settle(const PathProblem& problem, int64_t v, uint64_t lanes, bool i
     return true;
   }
   Row<T> passed_up;
-  for (int k = 0; k < Row<T>::registers; ++k)
-    passed_up.part[k] = Visitor::passed_up(Row<T>::every_lane(target), sigma.part[k], sum.part[k]);
+  for (int k = 0; k < Row<T>::registers; ++k) {
+    const auto onward = Visitor::onward(problem.measure) ? sum.part[k] : typename Row<T>::Vector{};
+    passed_up.part[k] = Visitor::passed_up(Row<T>::every_lane(target), sigma.part[k], onward);
+  }
   if (problem.copies != nullptr) passed_up *= static_cast<T>(problem.copies[v]);
   passed_up.masked_store(passed, lanes);
   if constexpr (Visitor::edges) return true;

@@ -244,7 +244,9 @@ class TeamSearch final : public Search {
     const int64_t* const rowptr = problem_.out.rowptr;
     double* const scores = batch.scores;
     const double source_weight = *batch.source_weight;
-    const double share = Visitor::target_factor(level), weight = source_weight * Visitor::score_factor(level);
+    const double share = Visitor::target_factor(level, problem_.measure);
+    const double weight = source_weight * Visitor::score_factor(level, problem_.measure);
+    const bool onward = Visitor::onward(problem_.measure);
     double largest = 0;
     for (int32_t p = begin; p < end; ++p) {
       const int32_t v = space.queue[p];
@@ -262,7 +264,7 @@ class TeamSearch final : public Search {
           scores[v] += weight * Visitor::template score<double>(sigma, sum, through);
         }
         const double target = plain ? share : share * problem_.target_weight[v];
-        sum = Visitor::template passed_up<double>(target, sigma, sum);
+        sum = Visitor::template passed_up<double>(target, sigma, onward ? sum : 0);
         if constexpr (__is_same(Visitor, Stress)) largest = sum > largest ? sum : largest;
       } else if constexpr (!Visitor::edges) {
         if (*batch.own_weight != 0) scores[v] += *batch.own_weight * sum;

@@ -3,6 +3,7 @@
 #include <torch/csrc/stable/library.h>
 
 #include <optional>
+#include <stdexcept>
 
 #include "paths/cuda/lanes.cuh"
 #include "paths/cuda/queue.cuh"
@@ -55,12 +56,13 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
       used = run_engine<Betweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
       break;
     case Measure::linear:
-      used = run_engine<LinearBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
+      used = run_engine<ScaledBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
       break;
     case Measure::edge_betweenness:
       used = run_engine<EdgeBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
       break;
     case Measure::stress: used = run_engine<Stress>(Engine{engine}, graph, all, target, Rung{rung}, run); break;
+    default: throw std::invalid_argument("path_dependency: this measure has no CUDA kernels");
   }
   *highest = static_cast<int64_t>(used);
   return result;

@@ -51,6 +51,10 @@ class DagPass {
     if (!(copies ? backward<true>(dag, source_weight, scores) : backward<false>(dag, source_weight, scores)))
       return Status::cancelled;
     if constexpr (Visitor::edges) return Status::done;
+    if (Visitor::by_depth && problem_.measure == Measure::proximal_source) {
+      score_neighbours(dag, source_weight, scores);
+      return Status::done;
+    }
     const bool scored = dag.vertex == nullptr ? (plain ? score<true, false>(dag, source_weight, own_weight, scores)
                                                        : score<false, false>(dag, source_weight, own_weight, scores))
                                               : (plain ? score<true, true>(dag, source_weight, own_weight, scores)
@@ -97,7 +101,7 @@ class DagPass {
     for (int32_t p = 0; p < dag.ids; ++p) {
       const double weight = Plain ? 1.0 : problem_.target_weight[Mapped ? dag.vertex[p] : p];
       const bool scaled = Visitor::by_depth && p != dag.source;
-      const Count target(scaled ? weight * Visitor::target_factor(dag.distance[p]) : weight);
+      const Count target(scaled ? weight * Visitor::target_factor(dag.distance[p], problem_.measure) : weight);
       share[p].own = Visitor::template passed_up<Count>(target, sigma[p], Count(0.0));  // not read if sigma is 0
       share[p].sum = Count(0.0);
       if constexpr (__is_same(Count, double)) largest = sigma[p] > largest ? sigma[p] : largest;
@@ -109,11 +113,12 @@ class DagPass {
   [[gnu::noinline]] bool backward(const Dag& dag, double source_weight, double* scores) {
     const Count* const sigma = sigma_.data();
     Share* const share = share_.data();
+    const bool onward = Visitor::onward(problem_.measure);
     for (int64_t i = dag.arcs; i > 0;) {
       if (cancelled(problem_.cancel)) return false;
       for (const int64_t begin = i > kArcs ? i - kArcs : 0; i > begin;) {
         const DagArc arc = dag.arc[--i];
-        Count passed_up = share[arc.head].own + share[arc.head].sum;
+        Count passed_up = onward ? share[arc.head].own + share[arc.head].sum : share[arc.head].own;
         if constexpr (Copies) passed_up = passed_up * copies(dag, arc.head);
         share[arc.tail].sum += passed_up;
         if constexpr (Visitor::edges) {
@@ -136,7 +141,7 @@ class DagPass {
       if (p == dag.source || double(sigma[p]) == 0) continue;
       const Count through(Plain || !problem_.through ? 0.0 : problem_.through_weight[v]);
       double weight = source_weight;
-      if constexpr (Visitor::by_depth) weight *= Visitor::score_factor(dag.distance[p]);
+      if constexpr (Visitor::by_depth) weight *= Visitor::score_factor(dag.distance[p], problem_.measure);
       scores[v] += weight * double(Visitor::template score<Count>(sigma[p], share[p].sum, through));
       if constexpr (__is_same(Visitor, Stress) && __is_same(Count, double))
         largest = share[p].sum > largest ? share[p].sum : largest;
@@ -144,6 +149,15 @@ class DagPass {
     const int32_t s = Mapped ? dag.vertex[dag.source] : dag.source;
     if (own_weight != 0) scores[s] += own_weight * double(share[dag.source].sum);
     return largest < kLargestCount;
+  }
+
+  // A proximal source: the paths whose first arc leads to a vertex. The arcs out of the source are the first of the
+  // list.
+  void score_neighbours(const Dag& dag, double source_weight, double* scores) {
+    for (int64_t i = 0; i < dag.arcs && dag.arc[i].tail == dag.source; ++i) {
+      const int32_t p = dag.arc[i].head;
+      scores[dag.vertex == nullptr ? p : dag.vertex[p]] += source_weight * double(share_[p].sum);
+    }
   }
 
   PathProblem problem_;

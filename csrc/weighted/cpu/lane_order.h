@@ -70,6 +70,11 @@ class LaneOrder {
     mean_[v] = mean;
   }
 
+  // Only these lanes of each vertex.
+  void keep(const uint64_t* lanes) {
+    for (int64_t v = 0; v < n_; ++v) reached_[v] &= lanes[v];
+  }
+
   // crowded: more entries than the capacity, so that fewer lanes must be used. endless: there is no order, because
   // weights were lost in rounding.
   enum class Result { done, cancelled, crowded, endless };
@@ -106,6 +111,7 @@ class LaneOrder {
     return Result::done;
   }
 
+  int64_t num_nodes() const { return n_; }
   int64_t entries() const { return entries_; }
   int32_t vertex(int64_t i) const { return entry_[i]; }
   uint64_t lanes(int64_t i) const { return entry_lanes_[i]; }

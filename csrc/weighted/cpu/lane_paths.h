@@ -9,29 +9,46 @@ namespace torchcent::TORCHCENT_ISA {
 
 template <class T, class Visitor>
 class LanePaths {
+ public:
   static constexpr int kLanes = Row<T>::lanes;  // 64, or 32 for double: lanes are then processed in two halves
 
- public:
-  explicit LanePaths(const PathProblem& problem) : problem_(problem), sigma_(problem.out.num_nodes * kLanes) {}
+  // several: back() is called more than once for the same path counts.
+  LanePaths(const PathProblem& problem, bool several)
+      : problem_(problem),
+        sigma_(problem.out.num_nodes * kLanes),
+        rho_(several ? problem.out.num_nodes * kLanes : 0),
+        passed_(several ? rho_.data() : sigma_.data()) {}
 
   Status run(const LaneOrder& order, const TightArcs& by_head, const TightArcs& by_tail, const PathBatch& batch) {
     for (int first = 0; first < batch.count; first += kLanes) {
-      const int count = static_cast<int>(batch.count) - first < kLanes ? static_cast<int>(batch.count) - first : kLanes;
-      for (int l = 0; l < count; ++l) sigma_[batch.sources[first + l] * kLanes + l] = 1;
-      if (!forward(order, by_head, first)) return Status::cancelled;
-      alignas(64) T source_weight[kLanes] = {}, own_weight[kLanes] = {};
-      for (int l = 0; l < count; ++l) {
-        source_weight[l] = static_cast<T>(batch.source_weight[first + l]);
-        own_weight[l] = static_cast<T>(batch.own_weight[first + l]);
-      }
-      const Status status = backward(order, by_tail, first, source_weight, own_weight, batch.scores);
+      if (!count(order, by_head, batch, first)) return Status::cancelled;
+      const Status status = back(order, by_tail, batch, first, nullptr, batch.scores);
       if (status != Status::done) return status;
-      for (int l = 0; l < count; ++l) {
-        if (!Visitor::edges && own_weight[l] == 0) continue;
-        if (!retire(by_tail, batch.sources[first + l], uint64_t{1} << l, first, true, source_weight, own_weight,
-                    batch.scores))
-          return Status::overflow;
-      }
+    }
+    return Status::done;
+  }
+
+  // Counts the paths from the sources of these lanes. Returns false if cancelled.
+  bool count(const LaneOrder& order, const TightArcs& by_head, const PathBatch& batch, int first) {
+    for (int l = 0; l < lanes_of(batch, first); ++l) sigma_[batch.sources[first + l] * kLanes + l] = 1;
+    return forward(order, by_head, first);
+  }
+
+  // Adds the scores. Of each vertex only the lanes in `near` are targets (null: all), to which the tight arcs lead.
+  Status back(const LaneOrder& order, const TightArcs& by_tail, const PathBatch& batch, int first, const uint64_t* near,
+              double* scores) {
+    const int count = lanes_of(batch, first);
+    alignas(64) T source_weight[kLanes] = {}, own_weight[kLanes] = {};
+    for (int l = 0; l < count; ++l) {
+      source_weight[l] = static_cast<T>(batch.source_weight[first + l]);
+      own_weight[l] = static_cast<T>(batch.own_weight[first + l]);
+    }
+    const Status status = backward(order, by_tail, first, near, source_weight, own_weight, scores);
+    if (status != Status::done) return status;
+    for (int l = 0; l < count; ++l) {
+      if (!Visitor::edges && own_weight[l] == 0) continue;
+      if (!retire(by_tail, batch.sources[first + l], uint64_t{1} << l, first, true, source_weight, own_weight, scores))
+        return Status::overflow;
     }
     return Status::done;
   }
@@ -40,14 +57,19 @@ class LanePaths {
   static constexpr uint64_t kAll = ~uint64_t{0} >> (64 - kLanes);
   static constexpr int64_t kAhead = 4;
 
+  static int lanes_of(const PathBatch& batch, int first) {
+    return batch.count - first < kLanes ? static_cast<int>(batch.count) - first : kLanes;
+  }
+
   template <bool WithSlots, class OnHit>
-  void gather(const TightArcs& arcs, int64_t v, uint64_t lanes, int first, RowSum<T>& sum, OnHit on_hit) const {
+  void gather(const TightArcs& arcs, int64_t v, uint64_t lanes, int first, const T* rows, RowSum<T>& sum,
+              OnHit on_hit) const {
     const int64_t end = arcs.begin[v + 1];
     const auto find = [&](int64_t begin, int32_t* hit, uint64_t* hit_mask, int64_t* hit_slot, int& count) {
       return collect_listed<WithSlots>(arcs.vertex.data(), arcs.lanes.data(), arcs.arc.data(), first, begin, end, lanes,
                                        hit, hit_mask, hit_slot, count);
     };
-    gather_hits<WithSlots>(arcs.begin[v], end, sigma_.data(), sum, find, on_hit);
+    gather_hits<WithSlots>(arcs.begin[v], end, rows, sum, find, on_hit);
   }
 
   [[gnu::noinline]] bool forward(const LaneOrder& order, const TightArcs& by_head, int first) {
@@ -59,7 +81,7 @@ class LanePaths {
       const uint64_t lanes = order.lanes(i) >> first & kAll;
       if (lanes == 0) continue;
       RowSum<T> sum;
-      gather<false>(by_head, v, lanes, first, sum, [](auto...) {});
+      gather<false>(by_head, v, lanes, first, sigma_.data(), sum, [](auto...) {});
       Row<T> paths = sum.finish();
       if (problem_.copies != nullptr) paths *= static_cast<T>(problem_.copies[v]);
       paths.masked_store(sigma_.data() + v * kLanes, lanes);
@@ -67,12 +89,13 @@ class LanePaths {
     return true;
   }
 
-  [[gnu::noinline]] Status backward(const LaneOrder& order, const TightArcs& by_tail, int first, const T* source_weight,
-                                    const T* own_weight, double* scores) {
+  [[gnu::noinline]] Status backward(const LaneOrder& order, const TightArcs& by_tail, int first, const uint64_t* near,
+                                    const T* source_weight, const T* own_weight, double* scores) {
     for (int64_t i = order.entries() - 1; i >= 0; --i) {
       if ((i & 0x3ff) == 0 && cancelled(problem_.cancel)) return Status::cancelled;
       if (i >= kAhead) by_tail.prefetch(order.vertex(i - kAhead));
-      const uint64_t lanes = order.lanes(i) >> first & kAll;
+      uint64_t lanes = order.lanes(i) >> first & kAll;
+      if (near != nullptr) lanes &= near[order.vertex(i)] >> first;
       if (lanes == 0) continue;
       if (!retire(by_tail, order.vertex(i), lanes, first, false, source_weight, own_weight, scores))
         return Status::overflow;
@@ -82,10 +105,11 @@ class LanePaths {
 
   bool retire(const TightArcs& by_tail, int64_t v, uint64_t lanes, int first, bool is_source, const T* source_weight,
               const T* own_weight, double* scores) {
-    T* const row = sigma_.data() + v * kLanes;
-    return settle<T, Visitor>(problem_, v, lanes, is_source, row, row, source_weight, own_weight, T(1), T(1), scores,
+    const T* const row = sigma_.data() + v * kLanes;
+    T* const passed = passed_ + v * kLanes;
+    return settle<T, Visitor>(problem_, v, lanes, is_source, row, passed, source_weight, own_weight, T(1), T(1), scores,
                               [&](RowSum<T>& sum, const Row<T>& weighted) {
-                                gather<Visitor::edges>(by_tail, v, lanes, first, sum,
+                                gather<Visitor::edges>(by_tail, v, lanes, first, passed_, sum,
                                                        [&](int64_t slot, const T* passed_up, uint64_t mask) {
                                                          if constexpr (Visitor::edges)
                                                            scores[slot] += weighted.masked_dot(passed_up, mask);
@@ -94,7 +118,9 @@ class LanePaths {
   }
 
   PathProblem problem_;
-  Buffer<T> sigma_;  // [n][lanes] sigma, then rho or lambda
+  Buffer<T> sigma_;  // [n][lanes] sigma, and unless it is needed again, what each vertex passes up: rho or lambda
+  Buffer<T> rho_;    // [n][lanes] else that
+  T* passed_;        // one of the two
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

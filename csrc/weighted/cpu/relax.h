@@ -103,6 +103,12 @@ class RelaxTable {
     return true;
   }
 
+  // The lanes in which the distance of v is at most `limit`.
+  uint64_t within(int64_t v, T limit) const {
+    const Q most = static_cast<int64_t>(limit) < unreached ? static_cast<Q>(limit) : unreached;
+    return Row::all(most).within(row(v), Row::spread(Q(0))) & reached_[v];
+  }
+
   // Mean and largest distance over the lanes that reach v; 0 if none does.
   double mean(int64_t v, Q& farthest) const {
     const Q* const mine = row(v);

@@ -50,6 +50,11 @@ class RelaxBounds {
   const Exact* row(int64_t v) const { return distance_.data() + v * kLanes; }
   uint64_t reached(int64_t v) const { return bounds_.reached(v); }
 
+  // The lanes in which the distance of v is at most `limit`.
+  uint64_t within(int64_t v, T limit) const {
+    return Row::all(static_cast<Exact>(limit)).within(row(v), Row::spread(Exact(0))) & reached(v);
+  }
+
   // Returns false if cancelled.
   bool run(const int64_t* sources, int64_t count) {
     if (!run_bounds(sources, count)) return false;

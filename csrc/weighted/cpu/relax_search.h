@@ -11,15 +11,20 @@ class RelaxSearch final : public Search {
  public:
   explicit RelaxSearch(const WeightedProblem<T>& problem)
       : slot_(problem.in.slot),
+        limits_(problem.limits),
+        num_limits_(problem.num_limits),
+        size_(Visitor::edges ? problem.paths.out.num_slots() : problem.num_nodes()),
         tables_(problem),
         by_head_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
         by_tail_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
         order_(problem.num_nodes(), problem.paths.cancel),
-        paths_(problem.paths) {}
+        paths_(problem.paths, problem.num_limits > 1),
+        near_(problem.limits == nullptr ? 0 : problem.num_nodes()) {}
 
   Status run(const PathBatch& batch) override {
-    for (int64_t begin = 0; begin < batch.count; begin += 64) {
-      const Status status = run_lanes(part(batch, begin, batch.count - begin < 64 ? batch.count - begin : 64));
+    const int64_t most = limits_ == nullptr ? 64 : LanePaths<Count, Visitor>::kLanes;
+    for (int64_t begin = 0; begin < batch.count; begin += most) {
+      const Status status = run_lanes(part(batch, begin, batch.count - begin < most ? batch.count - begin : most));
       if (status != Status::done) return status;
     }
     return Status::done;
@@ -34,6 +39,11 @@ class RelaxSearch final : public Search {
     if (!tables_.run(batch.sources, batch.count)) return Status::cancelled;
     if (!tables_.with([&](const auto& table) { return table.write_tight_arcs(by_head_, order_); }))
       return Status::cancelled;
+    if (limits_ != nullptr) {
+      find_near(num_limits_ - 1);
+      order_.keep(near_.data());
+      by_head_.filter([&](int64_t v, int64_t) { return near_[v]; });
+    }
     switch (order_.find(by_head_, batch.sources, batch.count)) {
       case LaneOrder::Result::cancelled: return Status::cancelled;
       case LaneOrder::Result::endless: return Status::overflow;  // the last rung uses Dijkstra's order
@@ -45,14 +55,38 @@ class RelaxSearch final : public Search {
       case LaneOrder::Result::done: break;
     }
     by_tail_.turn(by_head_, slot_);
-    return paths_.run(order_, by_head_, by_tail_, batch);
+    return limits_ == nullptr ? paths_.run(order_, by_head_, by_tail_, batch) : run_limits(batch);
+  }
+
+  // The largest limit first: the arcs within a smaller one are some of those.
+  Status run_limits(const PathBatch& batch) {
+    if (!paths_.count(order_, by_head_, batch, 0)) return Status::cancelled;
+    for (int64_t i = num_limits_ - 1; i >= 0; --i) {
+      if (i < num_limits_ - 1) {
+        find_near(i);
+        by_tail_.filter([&](int64_t, int64_t place) { return near_[by_tail_.vertex[place]]; });
+      }
+      const Status status = paths_.back(order_, by_tail_, batch, 0, near_.data(), batch.scores + i * size_);
+      if (status != Status::done) return status;
+    }
+    return Status::done;
+  }
+
+  // The lanes of each vertex that are within a limit.
+  void find_near(int64_t limit) {
+    tables_.with([&](const auto& table) {
+      for (int64_t v = 0; v < order_.num_nodes(); ++v) near_[v] = table.within(v, limits_[limit]);
+    });
   }
 
   const int64_t* slot_;
+  const T* limits_;
+  int64_t num_limits_, size_;
   RelaxTables<T> tables_;
   TightArcs by_head_, by_tail_;
   LaneOrder order_;
   LanePaths<Count, Visitor> paths_;
+  Buffer<uint64_t> near_;  // [n] lanes within a limit
 };
 
 template <class T>

@@ -29,13 +29,15 @@ struct Prepared {
   ArcStore<T> out, in;  // `in` is empty if it equals `out`
   WeightedProblem<T> problem = {};
 
-  Prepared(const WeightedGraph& graph, const PathProblem& paths, WeightedEngine engine, int64_t sources, bool slots,
-           double tie_tolerance, int64_t threads) {
+  Prepared(const WeightedGraph& graph, const PathProblem& paths, WeightedEngine engine, int64_t sources,
+           Measure measure, double tie_tolerance, int64_t threads) {
+    const bool slots = measure == Measure::edge_betweenness;
     const T* const weight = graph.weight.const_data_ptr<T>();
     const T* const back_weight = graph.back_weight.const_data_ptr<T>();
     const int64_t arcs = paths.out.num_slots();
     const bool same = paths.out.col == paths.in.col && weight == back_weight && !slots;
     problem.paths = paths;
+    problem.paths.measure = measure;
     problem.tie_tolerance = tie_tolerance;
     problem.lightest = problem.heaviest = T(1);
     if (arcs > 0) {
@@ -67,8 +69,7 @@ template <class T>
 Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Tensor& sources,
                   const PathWeights& weights, Tensor& scores, Tensor& control, Measure measure, WeightedEngine engine,
                   int64_t rung, int64_t threads, double tie_tolerance, const Tensor* limits = nullptr) {
-  Prepared<T> prepared(graph, paths, engine, sources.numel(), measure == Measure::edge_betweenness, tie_tolerance,
-                       threads);
+  Prepared<T> prepared(graph, paths, engine, sources.numel(), measure, tie_tolerance, threads);
   int64_t size = engine == WeightedEngine::relax ? kRelaxBatch : sources.numel() <= kFewSearches ? 1 : kDijkstraBatch;
   if (limits != nullptr) {
     prepared.problem.limits = limits->const_data_ptr<T>();
@@ -91,7 +92,7 @@ void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& contro
   paths.cancel = &shared.cancel;
   const int64_t count = sources.numel();
   if (count == 0) return;
-  const Prepared<T> prepared(graph, paths, engine, count, false, 0, threads);
+  const Prepared<T> prepared(graph, paths, engine, count, Measure::betweenness, 0, threads);
   const int64_t size = engine == WeightedEngine::relax ? 64 : 4;
   const int64_t batches = (count + size - 1) / size;
   const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
@@ -130,12 +131,13 @@ Tensor weighted_dependency_within(const Tensor& rowptr, const Tensor& col, const
                                   const Tensor& row, const Tensor& back_weight, const Tensor& sources,
                                   const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
                                   const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
-                                  int64_t rung, int64_t threads, double tie_tolerance, const Tensor& limits) {
+                                  int64_t engine, int64_t rung, int64_t threads, double tie_tolerance,
+                                  const Tensor& limits) {
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
-  return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine::dijkstra, rung, threads,
+  return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
              tie_tolerance, &limits);
 }
 

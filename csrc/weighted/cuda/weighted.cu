@@ -26,7 +26,7 @@ Rung dependency(const WeightedGraph<T>& graph, const Sources& sources, double* s
                 WeightedEngine engine, Rung rung, const Run& run) {
   switch (measure) {
     case Measure::betweenness: return measured<T, Betweenness>(graph, sources, scores, engine, rung, run);
-    case Measure::linear: return dijkstra_run<T, LinearBetweenness>(graph, sources, scores, rung, run);
+    case Measure::linear: return dijkstra_run<T, ScaledBetweenness>(graph, sources, scores, rung, run);
     case Measure::edge_betweenness: return measured<T, EdgeBetweenness>(graph, sources, scores, engine, rung, run);
     default: return measured<T, Stress>(graph, sources, scores, engine, rung, run);
   }

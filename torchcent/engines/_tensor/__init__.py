@@ -35,7 +35,7 @@ from math import inf
 
 from torch import Tensor, ones_like
 
-from torchcent.runtime._codes import OnTensors, Visitor
+from torchcent.runtime._codes import Visitor
 
 from . import _betweenness, _edge_betweenness, _proximal, _stress, _weighted
 from ._memory import lanes_that_fit, memory_needed, weighted_extra
@@ -44,19 +44,19 @@ from ._search import Levels, shortest_path_levels
 
 __all__ = ["accumulate", "lanes_that_fit", "memory_needed", "weighted_extra"]
 
-VISITORS: dict[Visitor | OnTensors, Callable[..., None]] = {
+VISITORS: dict[Visitor, Callable[..., None]] = {
     Visitor.BETWEENNESS: _betweenness.accumulate,
     Visitor.LINEAR: partial(_betweenness.accumulate, linear=True),
-    OnTensors.DISTANCE: partial(_betweenness.accumulate, distance_scaled=True),
-    OnTensors.PROXIMAL_SOURCE: _proximal.accumulate_at_source,
-    OnTensors.PROXIMAL_TARGET: _proximal.accumulate_at_target,
+    Visitor.DISTANCE: partial(_betweenness.accumulate, distance_scaled=True),
+    Visitor.PROXIMAL_SOURCE: _proximal.accumulate_at_source,
+    Visitor.PROXIMAL_TARGET: _proximal.accumulate_at_target,
     Visitor.EDGE_BETWEENNESS: _edge_betweenness.accumulate,
     Visitor.STRESS: _stress.accumulate,
 }
 
 
 def accumulate(
-    visitor: Visitor | OnTensors,
+    visitor: Visitor,
     rowptr: Tensor,
     col: Tensor,
     sources: Tensor,
@@ -72,8 +72,8 @@ def accumulate(
     """Adds the contributions of the shortest paths from `sources` to `scores`, in place.
 
     Args:
-        visitor: what is computed from path counts; LINEAR and those of OnTensors have no own and
-            through weights.
+        visitor: what is computed from path counts; from LINEAR on they have no own and through
+            weights.
         rowptr: int64 [n + 1], CSR row pointers of the out-arcs.
         col: int32 or int64 [m], heads of the arcs; no loops, no duplicates.
         sources: int64 [k], one lane each.

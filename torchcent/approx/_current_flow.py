@@ -1,0 +1,158 @@
+"""current_flow_betweenness_approx: from the currents between random pairs of vertices."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from torchcent.approx._result import Approximation, outward
+from torchcent.check import _approx as check_approx
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.flow._current_flow import betweenness_of
+from torchcent.flow._solver import Potentials, components, fits, total_currents
+from torchcent.graph import Graph
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _memory
+
+_METHODS = ("auto", "pairs", "exact")
+_SORTING = 1  # exact currents of an edge take as long as those of about so many pairs per vertex
+
+
+@_memory.reported
+def current_flow_betweenness_approx(
+    edge_index: GraphLike,
+    epsilon: float = 0.01,
+    delta: float = 0.1,
+    *,
+    method: str = "auto",
+    max_samples: int | None = None,
+    edge_weight: WeightLike = None,
+    num_nodes: int | None = None,
+    directed: bool | None = None,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    memory: int | None = None,
+) -> Approximation:
+    r"""Approximates the current-flow betweenness of every vertex to within epsilon.
+
+    .. math:: P\Big(\max_v | \tilde b(v) - C_{CB}(v) | \le \varepsilon\Big) \ge 1 - \delta
+
+    The guarantee holds for the normalised scores of :func:`current_flow_betweenness`, for all
+    vertices simultaneously. Of random pairs s, t the currents through all vertices are computed:
+    numbers in [0, 1], whose mean times n / (n - 2) is the score. By Hoeffding's inequality and a
+    union bound over the vertices
+
+    .. math:: k = \left\lceil \frac{1}{2} \Big(\frac{n}{(n - 2)\, \varepsilon}\Big)^2
+              \ln \frac{2n}{\delta} \right\rceil
+
+    pairs suffice.
+
+    Args:
+        epsilon: maximum absolute error, in [1e-9, 1); scores lie in [0, 1].
+        delta: probability of failure, in (0, 1).
+        method: "pairs", "exact", or "auto", which selects "exact" where that takes less time.
+        max_samples: maximum number of pairs. The result reports the epsilon that was reached.
+        generator: source of the random pairs; None uses torch's global generator.
+
+    All other arguments are those of :func:`current_flow_betweenness`; weights are
+    **conductances**. The graph must be undirected, and no batch.
+
+    Each pair is a solution of a linear system, O(n + m) from a dense inverse, which is found once
+    (:func:`current_flow_betweenness`), otherwise by SciPy's sparse factors.
+
+    Returns:
+        :class:`Approximation`: scores, lower and upper ends of intervals, with probability
+        1 - delta for all vertices simultaneously.
+
+    Raises:
+        TypeError, ValueError: an argument is invalid, or the graph is directed.
+        MemoryError: `memory` is too small for a block of potentials.
+
+    Example:
+        >>> import torch, torchcent
+        >>> square = torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 2]])
+        >>> drawn = torchcent.current_flow_betweenness_approx(
+        ...     square, 0.1, directed=False, method="pairs",
+        ...     generator=torch.Generator().manual_seed(1),
+        ... )
+        >>> bool((drawn.scores - torch.tensor([5, 2, 5, 2]) / 12).abs().max() < 0.1)
+        True
+
+    Source:
+        Brandes and Fleischer 2005, "Centrality measures based on current flow", section 5.
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    check_batch.one_graph(
+        graph,
+        "current_flow_betweenness_approx",
+        "current_flow_betweenness has exact scores of each",
+    )
+    epsilon = check_approx.epsilon(epsilon)
+    delta = check_approx.share(delta, "delta")
+    check.choice(method, "method", _METHODS)
+    most = check.positive(max_samples, "max_samples")
+    chance = check.random_generator(generator)
+    dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
+    check.undirected(graph, "current_flow_betweenness_approx")
+    n, why = graph.num_nodes, "asked for"
+    if n < 3:
+        method, why = "exact", "no vertex is between two others"
+    if method != "exact":
+        share = n / (n - 2)
+        needed = math.ceil((share / epsilon) ** 2 * math.log(2 * n / delta) / 2)
+        pairs = min(needed, most or needed)
+        if method == "auto":
+            method = "exact" if pairs >= _pairs_of_exact(graph, memory) else "pairs"
+            why = f"{pairs:,} pairs against {n:,} vertices"
+    if method == "exact":
+        scores = betweenness_of(graph, True, memory).to(dtype)
+        return Approximation(scores, scores, scores, 0.0, 0.0, n, "exact", True, why, graph)
+    radius = min(share * math.sqrt(math.log(2 * n / delta) / (2 * pairs)), 1.0)
+    drawn = of_pairs(graph, _drawn(graph, pairs, chance), memory)
+    scores = (drawn * share).clamp_(max=1)
+    ends = outward((scores - radius).clamp(min=0), (scores + radius).clamp(max=1), dtype)
+    reached = pairs == needed
+    ended = "enough samples" if reached else f"cut short at epsilon={radius:.3g}"
+    return Approximation(
+        scores.to(dtype), *ends, radius, delta, pairs, "pairs", reached, f"{why}; {ended}", graph
+    )
+
+
+def _drawn(graph: Graph, pairs: int, generator: torch.Generator | None) -> Tensor:
+    """int64 [2, pairs]: two different vertices each, uniformly at random."""
+    where = torch.device("cpu") if generator is None else generator.device
+    n = graph.num_nodes
+    s = torch.randint(n, (pairs,), generator=generator, device=where)
+    t = torch.randint(n - 1, (pairs,), generator=generator, device=where)
+    return torch.stack([s, t + (t >= s)]).to(graph.device)
+
+
+def _pairs_of_exact(graph: Graph, memory: int | None) -> float:
+    """The number of pairs that takes as long as exact scores."""
+    largest = int(torch.bincount(graph.components).max())
+    if fits(largest, memory, graph.device):
+        return _SORTING * graph.num_nodes
+    return graph.num_slots / 2  # a solution each
+
+
+def of_pairs(graph: Graph, pairs: Tensor, memory: int | None) -> Tensor:
+    """float64 [n]: the mean current through each vertex over the pairs, 0 for their ends.
+
+    `pairs` is int64 [2, P], of two different vertices each. No current flows between components.
+    """
+    score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    local = torch.full((graph.num_nodes,), -1, device=graph.device)
+    for part in components(graph):
+        local[part.vertices] = torch.arange(part.size, device=graph.device)
+        ends = local[pairs]
+        ends = ends[:, (ends >= 0).all(0)]
+        if ends.numel():
+            # All of the current of an end leaves it, so that its edges carry 1 in sum.
+            through = part.at_ends(total_currents(Potentials(part, memory), *ends))
+            own = torch.bincount(ends.flatten(), minlength=part.size)
+            score[part.vertices] = ((through - own) / 2).clamp(min=0)
+        local[part.vertices] = -1
+    return score / max(pairs.shape[1], 1)

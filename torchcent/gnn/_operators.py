@@ -1,0 +1,133 @@
+"""The operators of torchcent.functional, with their shapes and without gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _weights as check_weights
+from torchcent.distances import _closeness
+from torchcent.distances._closeness import DistanceProfile
+from torchcent.gnn import _features
+from torchcent.paths import _betweenness
+from torchcent.paths._percolation import percolation
+
+_MEASURES: dict[str, Callable[..., Any]] = {
+    "betweenness": _betweenness.betweenness, "stress": _betweenness.stress,
+    "percolation": percolation, "closeness": _closeness.closeness,
+    "harmonic": _closeness.harmonic, "eccentricity": _closeness.eccentricity,
+    "distance_profile": _closeness.distance_profile,
+}  # fmt: skip
+
+# Kernels read sizes back from the device, which a CUDA graph cannot record: torch.compile splits
+# its CUDA graphs there.
+_TAGS = (torch.Tag.cudagraph_unsafe,)
+
+
+@torch.library.custom_op("torchcent::node_features", mutates_args=(), tags=_TAGS)
+def node_features(
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    batch: Tensor | None,
+    num_nodes: int,
+    measures: str,
+    directed: bool | None,
+    normalized: bool,
+    dtype: torch.dtype,
+    engine: str,
+) -> Tensor:
+    return _features.node_features(
+        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, measures=measures.split(","),
+        directed=directed, normalized=normalized, dtype=dtype, engine=engine, progress=False,
+    )  # fmt: skip
+
+
+@torch.library.custom_op("torchcent::edge_scores", mutates_args=(), tags=_TAGS)
+def edge_scores(
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    batch: Tensor | None,
+    num_nodes: int,
+    directed: bool | None,
+    normalized: bool,
+    dtype: torch.dtype,
+    engine: str,
+) -> Tensor:
+    return _betweenness.edge_betweenness(
+        edge_index, edge_weight, num_nodes=num_nodes, batch=batch, directed=directed,
+        normalized=normalized, dtype=dtype, engine=engine, progress=False,
+    )  # fmt: skip
+
+
+@torch.library.custom_op("torchcent::vertex_scores", mutates_args=(), tags=_TAGS)
+def vertex_scores(
+    measure: str,
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    batch: Tensor | None,
+    num_nodes: int,
+    states: Tensor | None,
+    sources: Tensor | None,
+    targets: Tensor | None,
+    directed: bool | None,
+    normalized: bool | None,
+    endpoints: bool | None,
+    wf_improved: bool | None,
+    cutoff: float | None,
+    disconnected: str | None,
+    dtype: torch.dtype,
+    engine: str,
+) -> Tensor:
+    """[n]; of distance_profile [n, 5]. What is None is left out."""
+    options = {
+        "states": states, "sources": sources, "targets": targets, "normalized": normalized,
+        "endpoints": endpoints, "wf_improved": wf_improved, "cutoff": cutoff,
+        "disconnected": disconnected,
+    }  # fmt: skip
+    found = _MEASURES[measure](
+        edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes, batch=batch,
+        directed=directed, dtype=dtype, engine=engine, progress=False,
+        **{name: value for name, value in options.items() if value is not None},
+    )  # fmt: skip
+    return found if isinstance(found, Tensor) else torch.stack(found, dim=1)
+
+
+@node_features.register_fake
+def _(
+    edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
+    measures: str, directed: bool | None, normalized: bool, dtype: torch.dtype, engine: str,
+) -> Tensor:  # fmt: skip
+    return edge_index.new_empty((num_nodes, measures.count(",") + 1), dtype=dtype)
+
+
+@edge_scores.register_fake
+def _(
+    edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None, num_nodes: int,
+    directed: bool | None, normalized: bool, dtype: torch.dtype, engine: str,
+) -> Tensor:  # fmt: skip
+    return edge_index.new_empty(edge_index.shape[1], dtype=dtype)
+
+
+@vertex_scores.register_fake
+def _(
+    measure: str, edge_index: Tensor, edge_weight: Tensor | None, batch: Tensor | None,
+    num_nodes: int, states: Tensor | None, sources: Tensor | None, targets: Tensor | None,
+    directed: bool | None, normalized: bool | None, endpoints: bool | None,
+    wf_improved: bool | None, cutoff: float | None, disconnected: str | None, dtype: torch.dtype,
+    engine: str,
+) -> Tensor:  # fmt: skip
+    columns = (len(DistanceProfile._fields),) if measure == "distance_profile" else ()
+    return edge_index.new_empty((num_nodes, *columns), dtype=dtype)
+
+
+def _no_backward(*_: Any) -> None:
+    """Reports weights that require grad when the operators are called directly."""
+    raise NotImplementedError(check_weights.NO_GRADIENT)
+
+
+node_features.register_autograd(_no_backward)
+edge_scores.register_autograd(_no_backward)
+vertex_scores.register_autograd(_no_backward)

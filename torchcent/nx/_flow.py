@@ -1,0 +1,149 @@
+"""Current flow and resistances, with NetworkX's arguments and results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+
+import torchcent
+from torchcent.approx import _current_flow
+from torchcent.graph import Graph
+from torchcent.nx._config import device, running
+from torchcent.nx._graph import BackendGraph
+
+
+def current_flow_betweenness_centrality(
+    G: BackendGraph,
+    normalized: bool = True,
+    weight: Hashable = None,
+    dtype: Any = float,
+    solver: str = "full",
+) -> dict[Hashable, float]:
+    return _scores(
+        G, torchcent.current_flow_betweenness, G.search(weight), normalized=bool(normalized)
+    )
+
+
+def edge_current_flow_betweenness_centrality(
+    G: BackendGraph,
+    normalized: bool = True,
+    weight: Hashable = None,
+    dtype: Any = float,
+    solver: str = "full",
+) -> dict[tuple[Hashable, Hashable], float]:
+    with running():
+        score = torchcent.edge_current_flow_betweenness(
+            G.search(weight), normalized=bool(normalized), dtype=torch.float64
+        )
+    place = {node: i for i, node in enumerate(_ordering(G))}
+    keys = ((u, v) if place[u] < place[v] else (v, u) for u, v in G.edges)
+    return dict(zip(keys, score.tolist(), strict=False))
+
+
+def current_flow_closeness_centrality(
+    G: BackendGraph, weight: Hashable = None, dtype: Any = float, solver: str = "lu"
+) -> dict[Hashable, float]:
+    return _scores(G, torchcent.current_flow_closeness, G.search(weight))
+
+
+def approximate_current_flow_betweenness_centrality(
+    G: BackendGraph,
+    normalized: bool = True,
+    weight: Hashable = None,
+    dtype: Any = float,
+    solver: str = "full",
+    epsilon: float = 0.5,
+    kmax: int = 10000,
+    seed: Any = None,
+    *,
+    sample_weight: float = 1,
+) -> dict[Hashable, float]:
+    n, k = len(G), samples(len(G), epsilon, sample_weight)
+    chance = nx.utils.create_py_random_state(seed)
+    pairs = torch.tensor([chance.sample(range(n), 2) for _ in range(k)]).T
+    ordering = torch.tensor([G.arrays.number[node] for node in _ordering(G)])
+    with running():
+        graph = G.search(weight)
+        score = _current_flow.of_pairs(graph, ordering[pairs].to(graph.device), None)
+    score *= n * (n - 1) / ((n - 1) * (n - 2) if normalized else 2)
+    return dict(zip(G.nodes, score.tolist(), strict=True))
+
+
+def samples(n: int, epsilon: float, sample_weight: float) -> int:
+    """The number of pairs that NetworkX draws."""
+    share = n * (n - 1) / ((n - 1.0) * (n - 2.0))
+    return int(sample_weight * np.ceil((share / epsilon) ** 2 * np.log(n)))
+
+
+def resistance_distance(
+    G: BackendGraph,
+    nodeA: Hashable = None,
+    nodeB: Hashable = None,
+    weight: Hashable = None,
+    invert_weight: bool = True,
+) -> Any:
+    number, every = G.arrays.number, torch.arange(len(G))
+    if nodeA is not None and nodeB is not None:
+        pair = torch.tensor([[number[nodeA]], [number[nodeB]]])
+        return _resistances(G, weight, invert_weight, pair).item()
+    if nodeA is not None or nodeB is not None:
+        one = number[nodeA if nodeA is not None else nodeB]
+        pairs = torch.stack([torch.full_like(every, one), every])
+        found = _resistances(G, weight, invert_weight, pairs)
+        return dict(zip(G.nodes, found.tolist(), strict=True))
+    found = _resistances(G, weight, invert_weight, torch.cartesian_prod(every, every).T)
+    rows = found.view(len(G), len(G)).tolist()
+    return {u: dict(zip(G.nodes, row, strict=True)) for u, row in zip(G.nodes, rows, strict=True)}
+
+
+def effective_graph_resistance(
+    G: BackendGraph, weight: Hashable = None, invert_weight: bool = True
+) -> float:
+    if len(G) == 1:
+        return 0.0
+    with running():
+        score = torchcent.current_flow_closeness(
+            _network(G, weight, invert_weight), dtype=torch.float64
+        )
+    return float((1 / score).sum()) / 2
+
+
+def _scores(
+    G: BackendGraph, measure: Callable[..., Tensor], graph: Graph, **options: Any
+) -> dict[Hashable, float]:
+    with running():
+        score = measure(graph, dtype=torch.float64, **options)
+    return dict(zip(G.nodes, score.tolist(), strict=True))
+
+
+def _resistances(G: BackendGraph, weight: Hashable, invert_weight: bool, pairs: Tensor) -> Tensor:
+    with running():
+        graph = _network(G, weight, invert_weight)
+        return torchcent.effective_resistance(
+            graph, pairs=pairs.to(graph.device), dtype=torch.float64
+        )
+
+
+def _network(G: BackendGraph, weight: Hashable, invert_weight: bool) -> Graph:
+    """The graph with conductances, which are the reciprocals of weights that are resistances."""
+    if weight is None or not invert_weight:
+        return G.search(weight)
+    conductance = 1 / G.weight(weight).double()
+    return Graph.from_edge_index(G.arrays.edge_index(), len(G), False, conductance).to(device())
+
+
+def _ordering(G: BackendGraph) -> list[Hashable]:
+    """NetworkX's numbering of the nodes, which orients its edges and selects its pairs."""
+    made = nx.Graph()
+    made.add_nodes_from(G.nodes)
+    rowptr, col = G.adjacency
+    attributes: dict[str, Any] = {}
+    for node, row in zip(G.nodes, col.split(rowptr.diff().tolist()), strict=True):
+        neighbours = map(G.nodes.__getitem__, row.tolist())
+        made._adj[node] = dict.fromkeys(neighbours, attributes)
+    return list(nx.utils.reverse_cuthill_mckee_ordering(made))
