@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/codes.h"
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
 
@@ -21,10 +22,10 @@ namespace {
 
 constexpr int kDigit = 12;  // bits of a radix pass
 constexpr int64_t kDigits = 1 << kDigit;
-constexpr int64_t kFew = 64;      // numbers for which sorting by comparison is as fast
-constexpr int64_t kMoves = 8;     // of a number, on average, before insertion is given up
-constexpr double kTiny = 1e-290;  // a range by which nothing is divided
-constexpr int64_t kAtOnce = 16;   // edges per task
+constexpr int64_t kFew = 64;                 // numbers for which sorting by comparison is as fast
+constexpr int64_t kMoves = 8;                // of a number, on average, before insertion is given up
+constexpr double kTiny = 1 / kLargestCount;  // a range by which nothing is divided
+constexpr int64_t kAtOnce = 16;              // edges per task
 
 // Sorts numbers in [0, 2^24): by their whole parts in two passes, then by insertion. `other` has room for as many.
 void sort_scaled(double* number, double* other, int64_t count) {
