@@ -74,6 +74,7 @@ def sizes_of_rows(engine: str, device: str, sources: int, nodes: int, slots: int
     count = max(1, round(sources * (slots + _ENTRY * nodes) / unit))
     align = WIDE_BITS if sources >= 8 * WIDE_BITS * count else ROWS
     blocks = -(-sources // align)
+    count = min(count, blocks)
     ends = [*(blocks * part // count * align for part in range(count)), sources]
     return [end - begin for begin, end in pairwise(ends) if end > begin]
 
