@@ -11,6 +11,7 @@ import torch
 from graphs import DEVICE, complete, cycle, edge_index, grid, path, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_io_memory import RESET, SLACK, peak_of
 
 import torchcent
 from torchcent.cli import main
@@ -88,9 +89,9 @@ SOLVERS = {
     "default": {},
     "all eliminated": {"_RATIO": 0, "_SORTED": 60},
     "some eliminated": {"_RATIO": 3},
-    "nothing eliminated": {"_RATIO": 2**40},
-    "sparse": {"_DENSE": 2**60, "_EXPANDED": 2**60, "_BLOCK": 800},
-    "sparse, as much is left": {"_RATIO": 2**40, "_DENSE": 2**60, "_BLOCK": 800},
+    "inverted whole": {"_RATIO": 2**40},
+    "sparse": {"_DENSE": 2**60, "_ELIMINATED": 2**60, "_BLOCK": 800},
+    "sparse, as much is left": {"_RATIO": 1, "_DENSE": 2**60, "_BLOCK": 800},
     "tensors": {},
 }
 
@@ -112,6 +113,24 @@ def test_against_the_definition(shape, solver, monkeypatch):
 
 
 @pytest.mark.skipif(_ops.simd is None, reason="no operators")
+@pytest.mark.skipif(not RESET.exists(), reason="needs Linux's /proc")
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="memory of the host")
+@pytest.mark.parametrize("shape", ["complete", "scale-free"])
+def test_memory_of_a_dense_inverse(shape):
+    """At most what has to be allowed for it."""
+    n = 1500
+    arcs = {
+        "complete": lambda: torch.combinations(torch.arange(n)).T.contiguous(),
+        "scale-free": lambda: torchcent.generate.ba(n, 5),
+    }[shape]()
+    (part,) = components(torchcent.Graph.from_edge_index(arcs, n, False))
+    most = _solver._ELIMINATED if shape == "scale-free" else _solver._DENSE
+    Potentials(part, None)  # what a process takes once
+    assert peak_of(lambda: Potentials(part, None)) <= most * 8 * n * n + SLACK
+    assert Potentials(part, most * 8 * n * n).inverse is not None
+    assert Potentials(part, most * 8 * n * n - 1).inverse is None
+
+
 @pytest.mark.parametrize("ratio", [0, 2, 16])
 def test_inverse_of_more_rows_than_a_block(ratio, monkeypatch):
     """A grid, a tree and a random graph of 300 vertices: against NumPy's inverse."""

@@ -102,7 +102,7 @@ def test_streets(name: str, load: ModuleType) -> None:
     matrix, info = load.load(name)
     matrix.data = np.maximum(matrix.data, 1e-3)
     graph = Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
-    pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 30)
+    pivots = torch.arange(0, graph.num_nodes, graph.num_nodes // 70)
     auto = torchcent.betweenness(graph, sources=pivots, dtype=F64)
     if torchcent.explain(graph).engine == "tensor":
         pytest.skip("there are no compiled kernels to compare")

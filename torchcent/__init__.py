@@ -27,19 +27,14 @@ try:
     )
     from torchcent.clustering._plan import MclPlan
     from torchcent.communities._division import Communities, communities_by_betweenness
-    from torchcent.distances._closeness import (
-        DistanceProfile,
-        closeness,
-        distance_profile,
-        eccentricity,
-        harmonic,
-    )
+    from torchcent.distances._closeness import closeness, eccentricity, harmonic
     from torchcent.distances._distribution import (
         average_shortest_path_length,
         distance_distribution,
         effective_diameter,
     )
     from torchcent.distances._extremes import center, diameter, periphery, radius
+    from torchcent.distances._profile import DistanceProfile, distance_profile
     from torchcent.engines._explain import explain
     from torchcent.engines._plan import Plan
     from torchcent.flow._current_flow import (

@@ -17,7 +17,7 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import choice, dense
-from torchcent.distances._closeness import DistanceProfile
+from torchcent.distances._profile import DistanceProfile
 from torchcent.engines._measures import plain_features
 from torchcent.gnn import _operators  # noqa: F401  (registers what torch.ops has)
 

@@ -24,7 +24,7 @@ struct PathProblem {
   const double* copies = nullptr;   // [n] vertices that each one stands for (twins); null: one
   const int64_t* limits = nullptr;  // [num_limits] ascending depths: only targets at most so deep count; null: all do
   int64_t num_limits = 1;           // each has scores of its own
-  Measure measure = Measure::betweenness;  // read by visitors by depth
+  Measure measure = Measure::betweenness;
 };
 
 struct PathBatch {
@@ -44,14 +44,14 @@ class Search {
 
 // One per instruction set, all compiled from core/cpu/kernels.h.
 namespace portable {
-std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+std::unique_ptr<Search> make_search(const PathProblem&, Engine, Rung);
 }
 #if defined(__x86_64__)
 namespace avx2 {
-std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+std::unique_ptr<Search> make_search(const PathProblem&, Engine, Rung);
 }
 namespace avx512 {
-std::unique_ptr<Search> make_search(const PathProblem&, Measure, Engine, Rung);
+std::unique_ptr<Search> make_search(const PathProblem&, Engine, Rung);
 }
 #endif
 

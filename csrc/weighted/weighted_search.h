@@ -47,8 +47,8 @@ class WeightedDistances {
 };
 
 // One per instruction set, all compiled from core/cpu/kernels.h.
-#define TORCHCENT_WEIGHTED_KERNELS(T)                                                            \
-  std::unique_ptr<Search> make_search(const WeightedProblem<T>&, Measure, WeightedEngine, Rung); \
+#define TORCHCENT_WEIGHTED_KERNELS(T)                                                   \
+  std::unique_ptr<Search> make_search(const WeightedProblem<T>&, WeightedEngine, Rung); \
   std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<T>&, WeightedEngine);
 
 namespace portable {

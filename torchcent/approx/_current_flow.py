@@ -18,7 +18,6 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 
 _METHODS = ("auto", "pairs", "exact")
-_SORTING = 1  # exact currents of an edge take as long as those of about so many pairs per vertex
 
 
 @_memory.reported
@@ -131,11 +130,14 @@ def _drawn(graph: Graph, pairs: int, generator: torch.Generator | None) -> Tenso
 
 
 def _pairs_of_exact(graph: Graph, memory: int | None) -> float:
-    """The number of pairs that takes as long as exact scores."""
+    """The number of pairs that takes about as long as exact scores.
+
+    For each edge these sort a number per vertex, or solve a system, and a pair adds up a number.
+    """
     largest = int(torch.bincount(graph.components).max())
     if fits(largest, memory, graph.device):
-        return _SORTING * graph.num_nodes
-    return graph.num_slots / 2  # a solution each
+        return graph.num_nodes
+    return graph.num_slots / 2
 
 
 def of_pairs(graph: Graph, pairs: Tensor, memory: int | None) -> Tensor:

@@ -1,10 +1,9 @@
-"""closeness, harmonic, eccentricity: separately, or all in one traversal by distance_profile."""
+"""closeness, harmonic and eccentricity; _profile.py has all of them from one traversal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import NamedTuple, overload
+from typing import overload
 
 import torch
 from torch import Tensor
@@ -14,7 +13,14 @@ from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
 from torchcent.check._cutoff import Cutoffs
 from torchcent.distances import _eccentricity, _top_closeness
-from torchcent.distances._distance_sums import asked, of_each_cutoff, source_sums, vertex_sums
+from torchcent.distances._distance_sums import (
+    asked,
+    of_each_cutoff,
+    over_all,
+    pivots_of,
+    source_sums,
+    vertex_sums,
+)
 from torchcent.distances._run import Sums
 from torchcent.engines import _scale
 from torchcent.engines._request import Request
@@ -25,88 +31,6 @@ from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
 Lengths = float | Sequence[float] | Tensor | None
-
-
-class DistanceProfile(NamedTuple):
-    """The results of one traversal, as tensors [n]; ``torch.stack(profile, 1)`` is a matrix."""
-
-    closeness: Tensor
-    harmonic: Tensor
-    eccentricity: Tensor
-    reach: Tensor
-    farness: Tensor
-
-
-@_memory.reported
-def distance_profile(
-    edge_index: GraphLike,
-    edge_weight: WeightLike = None,
-    *,
-    num_nodes: int | None = None,
-    batch: Tensor | None = None,
-    ptr: Tensor | None = None,
-    directed: bool | None = None,
-    sources: int | Tensor | None = None,
-    generator: torch.Generator | None = None,
-    wf_improved: bool = True,
-    normalized: bool = False,
-    dtype: torch.dtype | None = None,
-    engine: str = "auto",
-    memory: int | None = None,
-    progress: bool | None = None,
-    checkpoint: Folder = None,
-    devices: Devices = None,
-    group: GroupLike = None,
-) -> DistanceProfile:
-    r"""Closeness, harmonic centrality, eccentricity, reach and farness, in one traversal.
-
-    All of them are computed from the distances d(u, v) from the other vertices u to v (along
-    incoming arcs; for outgoing ones pass ``graph.reversed()``). Sums are over the u that reach v:
-
-    .. math:: reach(v) = \sum_u 1, \quad farness(v) = \sum_u d(u, v), \quad
-              eccentricity(v) = \max_u d(u, v)
-
-    Args:
-        sources: as in :func:`closeness`; with k pivots the eccentricity is the largest distance
-            from a pivot, which is a lower bound.
-        wf_improved: as in :func:`closeness`.
-        normalized: as in :func:`harmonic`.
-        Others: as in :func:`closeness`.
-
-    Returns:
-        DistanceProfile (a named tuple): closeness, harmonic, eccentricity, reach, farness, each a
-        Tensor [n]. The eccentricity is over the vertices that reach v; it covers the whole graph
-        where ``reach == n - 1``. On directed graphs :func:`eccentricity` uses outgoing arcs
-        instead.
-
-    Example:
-        >>> import torch, torchcent
-        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
-        >>> torchcent.distance_profile(path, directed=False).farness
-        tensor([6., 4., 4., 6.])
-    """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    request = asked(
-        "distance_profile",
-        graph,
-        engine,
-        memory,
-        progress,
-        dtype,
-        scale=scale_of(graph, checkpoint, devices, group),
-    )
-    check.flag(wf_improved, "wf_improved")
-    check.flag(normalized, "normalized")
-    pivots = _pivots(graph, request, sources, generator)
-    sums = _over_all(vertex_sums(graph, request, sources=pivots), graph, pivots)
-    columns = (
-        _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),
-        _scale.harmonic(sums.harmonic, _scale.others(graph), normalized),
-        sums.eccentricity,
-        sums.reach,
-        sums.farness,
-    )
-    return DistanceProfile(*(column.to(request.dtype) for column in columns))
 
 
 @overload
@@ -236,8 +160,7 @@ def closeness(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     scale = scale_of(graph, checkpoint, devices, group)
     limits = check_cutoff.cutoffs(cutoff, engine)
-    lengths = None if limits is None else limits.lengths
-    request = asked("closeness", graph, engine, memory, progress, dtype, lengths, scale)
+    request = asked("closeness", graph, engine, memory, progress, dtype, limits, scale)
     check.flag(wf_improved, "wf_improved")
     check.at_most_one(sources=sources, vertices=vertices, top=top)
     check.at_most_one(top=top, cutoff=cutoff)
@@ -248,7 +171,7 @@ def closeness(
         values, indices = _top_closeness.top_closeness(graph, request, count, wf_improved)
         return values.to(request.dtype), indices
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    pivots = _pivots(graph, request, sources, generator)
+    pivots = pivots_of(graph, request, sources, generator)
 
     others = _scale.others(graph, ids)
 
@@ -306,12 +229,11 @@ def harmonic(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     scale = scale_of(graph, checkpoint, devices, group)
     limits = check_cutoff.cutoffs(cutoff, engine)
-    lengths = None if limits is None else limits.lengths
-    request = asked("harmonic", graph, engine, memory, progress, dtype, lengths, scale)
+    request = asked("harmonic", graph, engine, memory, progress, dtype, limits, scale)
     check.flag(normalized, "normalized")
     check.at_most_one(sources=sources, vertices=vertices)
     ids = None if vertices is None else check.vertices(vertices, "vertices", graph)
-    pivots = _pivots(graph, request, sources, generator)
+    pivots = pivots_of(graph, request, sources, generator)
 
     others = _scale.others(graph, ids)
 
@@ -387,24 +309,8 @@ def _scores(
         return vertex_sums(graph, request, sources=pivots)
 
     if limits is None:
-        return scores(_over_all(find(request), graph, pivots)).to(request.dtype)
+        return scores(over_all(find(request), graph, pivots)).to(request.dtype)
     request.begin(graph)  # one ledger for all searches
     parts = of_each_cutoff(graph, request, find)
-    columns = [scores(_over_all(each, graph, pivots)) for each in parts]
+    columns = [scores(over_all(each, graph, pivots)) for each in parts]
     return limits.of(torch.stack(columns, 1)).to(request.dtype)
-
-
-def _pivots(
-    graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
-) -> Tensor | None:
-    chance = check.random_generator(generator)
-    if request.scale is not None and isinstance(sources, int):
-        chance = request.scale.chance(chance)
-    return check.sources(sources, graph, chance)
-
-
-def _over_all(sums: Sums, graph: Graph, pivots: Tensor | None) -> Sums:
-    """Sums over all other vertices, exact or estimated from those over pivots."""
-    if pivots is None:
-        return sums
-    return replace(sums, total=_scale.from_pivots(sums.total, graph, pivots))

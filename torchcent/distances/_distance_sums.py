@@ -23,6 +23,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
+from torchcent.check._cutoff import Cutoffs
 from torchcent.distances import _weighted_sums
 from torchcent.distances._run import (
     FAR,
@@ -34,7 +35,7 @@ from torchcent.distances._run import (
     run,
     zeros,
 )
-from torchcent.engines import _choice, _cutoffs, _plan, _reduce, _tiny
+from torchcent.engines import _choice, _cutoffs, _plan, _reduce, _scale, _tiny
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
@@ -50,7 +51,7 @@ _OUT = torch.tensor([_tiny.REACH_OUT] * 4)
 
 def asked(
     measure: str, graph: Graph, engine: str, memory: int | None, progress: bool | None, dtype: Any,
-    cutoffs: tuple[float, ...] | None = None, scale: Scale | None = None,
+    limits: Cutoffs | None = None, scale: Scale | None = None,
 ) -> Request:  # fmt: skip
     """The validated arguments common to all distance measures."""
     check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
@@ -59,9 +60,25 @@ def asked(
     dtype = check.float_dtype(dtype)
     budget = check.byte_budget(memory)
     return Request(
-        measure, engine, cutoffs=cutoffs, memory=budget, progress=shown(scale, progress),
-        dtype=dtype, scale=scale,
+        measure, engine, cutoffs=None if limits is None else limits.lengths, memory=budget,
+        progress=shown(scale, progress), dtype=dtype, scale=scale,
     )  # fmt: skip
+
+
+def pivots_of(
+    graph: Graph, request: Request, sources: int | Tensor | None, generator: torch.Generator | None
+) -> Tensor | None:
+    chance = check.random_generator(generator)
+    if request.scale is not None and isinstance(sources, int):
+        chance = request.scale.chance(chance)
+    return check.sources(sources, graph, chance)
+
+
+def over_all(sums: Sums, graph: Graph, pivots: Tensor | None) -> Sums:
+    """Sums over all other vertices, exact or estimated from those over pivots."""
+    if pivots is None:
+        return sums
+    return replace(sums, total=_scale.from_pivots(sums.total, graph, pivots))
 
 
 def of_each_cutoff(

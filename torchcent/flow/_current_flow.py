@@ -54,8 +54,9 @@ def current_flow_betweenness(
         memory: bytes that may be used; by default half of what is free. A component of k vertices
             is solved by a dense Cholesky decomposition on the device of the graph if 32 k^2 bytes
             fit, otherwise by a sparse LU decomposition of SciPy on the host, whose own memory is
-            not limited. On the CPU vertices of low degree are eliminated first, which leaves a
-            smaller component to invert and takes 16 k^2 bytes, and 32 for those that are left.
+            not limited. On the CPU vertices of low degree are eliminated first, if the mean degree
+            is at most k / 16: that takes 24 k^2 bytes, and the inversion 48 c^2 for the c vertices
+            that are left.
 
     No current flows between components: such pairs add 0, and n is that of the graph, as in
     :func:`betweenness` (NetworkX refuses disconnected graphs). The time is O(k^3 + m k log k);

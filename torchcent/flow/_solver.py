@@ -12,8 +12,8 @@ from torch import Tensor
 from torchcent.graph import Graph
 from torchcent.runtime import _memory, _ops
 
-_DENSE = 4  # matrices of k^2 numbers that live while one is inverted
-_EXPANDED = 2  # likewise while the rows of eliminated vertices are computed
+_DENSE = 4  # matrices of k^2 numbers that live while one is inverted, at most
+_ELIMINATED = 3  # likewise while vertices are eliminated: lists of arcs, and the matrix of the rest
 _RATIO = 16  # vertices are eliminated while this many times their degree are left
 _BLOCK = 2**25  # bytes of a block of right-hand sides, at most
 _ROWS = 4  # such blocks that live at a time
@@ -35,6 +35,9 @@ class Component(NamedTuple):
 
     def at_ends(self, values: Tensor) -> Tensor:
         """float64 [k]: for each vertex the sum over its edges, in the same order every time."""
+        u, v = self.ends
+        if u.device.type == "cpu":
+            return torch.bincount(u, values, self.size) + torch.bincount(v, values, self.size)
         ends = self.ends.flatten()
         order = torch.argsort(ends, stable=True)
         edges = torch.bincount(ends, minlength=self.size)
@@ -84,11 +87,12 @@ class Potentials:
         self.inverse: Tensor | None = None
         self._factor: Any = None
         free = limit
-        if fits(k, memory, self.device):
-            if _ops.has_kernel("eliminated", self.device):
+        sparse = 2 * part.conductance.numel() * _RATIO <= k * k
+        if sparse and _ops.has_kernel("eliminated", self.device):
+            if fits(k, memory, self.device):
                 self._eliminate(limit)
-            else:
-                self.inverse = self._dense(degree)
+        elif _DENSE * 8 * k * k <= limit:
+            self.inverse = self._dense(degree)
         if self.inverse is None:
             self._factor = self._sparse(degree)
         else:
@@ -110,7 +114,9 @@ class Potentials:
         number, matrix, *eliminated = _ops.ops.eliminated(
             self.part.ends, self.part.conductance, self.part.size, self.ground, _RATIO
         )
-        if _DENSE * 8 * matrix.numel() <= limit:
+        left, every = matrix.numel(), self.part.size**2
+        # The allocator may keep the lists of arcs, two numbers for each.
+        if 8 * max((_DENSE + 2) * left, every + _DENSE * left) <= limit:
             self.number = number
             self.inverse = _ops.ops.expanded(
                 _grounded(matrix, 0), *eliminated, torch.get_num_threads()
@@ -180,7 +186,7 @@ class Potentials:
 
 def fits(size: int, memory: int | None, device: torch.device) -> bool:
     """Whether there may be a dense inverse of a component with so many vertices."""
-    matrices = _EXPANDED if _ops.has_kernel("eliminated", device) else _DENSE
+    matrices = _ELIMINATED if _ops.has_kernel("eliminated", device) else _DENSE
     return matrices * 8 * size * size <= _memory.budget(memory, device)
 
 

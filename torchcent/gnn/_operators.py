@@ -10,7 +10,7 @@ from torch import Tensor
 
 from torchcent.check import _weights as check_weights
 from torchcent.distances import _closeness
-from torchcent.distances._closeness import DistanceProfile
+from torchcent.distances._profile import DistanceProfile, distance_profile
 from torchcent.gnn import _features
 from torchcent.paths import _betweenness
 from torchcent.paths._percolation import percolation
@@ -19,7 +19,7 @@ _MEASURES: dict[str, Callable[..., Any]] = {
     "betweenness": _betweenness.betweenness, "stress": _betweenness.stress,
     "percolation": percolation, "closeness": _closeness.closeness,
     "harmonic": _closeness.harmonic, "eccentricity": _closeness.eccentricity,
-    "distance_profile": _closeness.distance_profile,
+    "distance_profile": distance_profile,
 }  # fmt: skip
 
 # Kernels read sizes back from the device, which a CUDA graph cannot record: torch.compile splits

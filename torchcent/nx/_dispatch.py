@@ -9,11 +9,8 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from torchcent.graph import _networkx
-from torchcent.nx import _cache, _groups
-from torchcent.nx import _flow as _flows
+from torchcent.nx import _cache, _flow, _groups
 from torchcent.nx._graph import BackendGraph, edge_lengths
 from torchcent.runtime import _ops
 
@@ -45,11 +42,6 @@ _OTHERS = {
 _WALKS = {
     "clustering": 0, "core_number": 0, "eigenvector_centrality": 100, "hits": 100,
     "katz_centrality": 1000, "pagerank": 100, "subgraph_centrality": 0, "triangles": 0,
-}  # fmt: skip
-_FLOWS = {  # the least number of nodes
-    "approximate_current_flow_betweenness_centrality": 3, "current_flow_betweenness_centrality": 3,
-    "current_flow_closeness_centrality": 2, "edge_current_flow_betweenness_centrality": 3,
-    "effective_graph_resistance": 1, "resistance_distance": 1,
 }  # fmt: skip
 _UNDIRECTED = {"subgraph_centrality", "triangles"}
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
@@ -128,7 +120,7 @@ def _refusal(name: str, given: dict[str, Any]) -> str | None:
         return f"reflexive must be True, False or None, got {reflexive!r}"
     if name in _WALKS and (reason := _walk(name, given)) is not None:
         return reason
-    if name in _FLOWS and (reason := _flow(name, given)) is not None:
+    if name in _flow.LEAST_NODES and (reason := _flow.refusal(name, given)) is not None:
         return reason
     for rule in (_pivots, _ends, _cutoff, _lengths):
         if (reason := rule(given)) is not None:
@@ -194,44 +186,6 @@ def _walk(name: str, given: dict[str, Any]) -> str | None:
         if (reason := _masses(graph, given.get(argument), argument)) is not None:
             return reason
     return None
-
-
-def _flow(name: str, given: dict[str, Any]) -> str | None:
-    graph = given["G"]
-    if graph.is_directed():
-        return f"{name} is for undirected graphs"
-    if graph.is_multigraph():
-        return "parallel edges add up here, but torchcent merges them"
-    if len(graph) < _FLOWS[name]:
-        return f"the graph has fewer than {_FLOWS[name]} nodes"
-    if given.get("solver", "full") not in ("full", "lu", "cg"):
-        return f"solver must be 'full', 'lu' or 'cg', got {given['solver']!r}"
-    if given.get("dtype", float) not in (float, np.float64, "float64"):
-        return "dtype must be float"
-    if name.endswith("betweenness_centrality") and any(u == v for u, v in graph.edges()):
-        return "the graph has self-loops, through which NetworkX lets current flow"
-    for argument in ("nodeA", "nodeB"):
-        if given.get(argument) is not None and given[argument] not in graph:
-            return f"{argument} is no node"
-    if "kmax" in given:
-        epsilon, per = given["epsilon"], given["sample_weight"]
-        if not (epsilon > 0 and per > 0):
-            return "epsilon and sample_weight must be > 0"
-        if not 0 < _flows.samples(len(graph), epsilon, per) <= given["kmax"]:
-            return "the number of pairs must be 1 to kmax"
-    return None if _connected(graph) else "the graph is not connected"
-
-
-def _connected(graph: Any) -> bool:
-    if isinstance(graph, BackendGraph):
-        return not bool(graph.search().components.any())
-    start = next(iter(graph))
-    seen, found = {start}, [start]
-    for node in found:
-        new = [other for other in graph.adj[node] if other not in seen]
-        seen.update(new)
-        found += new
-    return len(found) == len(graph)
 
 
 def _masses(graph: Any, values: Any, argument: str) -> str | None:

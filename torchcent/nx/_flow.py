@@ -14,7 +14,14 @@ import torchcent
 from torchcent.approx import _current_flow
 from torchcent.graph import Graph
 from torchcent.nx._config import device, running
-from torchcent.nx._graph import BackendGraph
+from torchcent.nx._graph import BackendGraph, connected
+
+#: the least number of nodes for each function
+LEAST_NODES = {
+    "approximate_current_flow_betweenness_centrality": 3, "current_flow_betweenness_centrality": 3,
+    "current_flow_closeness_centrality": 2, "edge_current_flow_betweenness_centrality": 3,
+    "effective_graph_resistance": 1, "resistance_distance": 1,
+}  # fmt: skip
 
 
 def current_flow_betweenness_centrality(
@@ -63,7 +70,7 @@ def approximate_current_flow_betweenness_centrality(
     *,
     sample_weight: float = 1,
 ) -> dict[Hashable, float]:
-    n, k = len(G), samples(len(G), epsilon, sample_weight)
+    n, k = len(G), _samples(len(G), epsilon, sample_weight)
     chance = nx.utils.create_py_random_state(seed)
     pairs = torch.tensor([chance.sample(range(n), 2) for _ in range(k)]).T
     ordering = torch.tensor([G.arrays.number[node] for node in _ordering(G)])
@@ -74,7 +81,7 @@ def approximate_current_flow_betweenness_centrality(
     return dict(zip(G.nodes, score.tolist(), strict=True))
 
 
-def samples(n: int, epsilon: float, sample_weight: float) -> int:
+def _samples(n: int, epsilon: float, sample_weight: float) -> int:
     """The number of pairs that NetworkX draws."""
     share = n * (n - 1) / ((n - 1.0) * (n - 2.0))
     return int(sample_weight * np.ceil((share / epsilon) ** 2 * np.log(n)))
@@ -111,6 +118,33 @@ def effective_graph_resistance(
             _network(G, weight, invert_weight), dtype=torch.float64
         )
     return float((1 / score).sum()) / 2
+
+
+def refusal(name: str, given: dict[str, Any]) -> str | None:
+    """Why NetworkX has to compute this."""
+    graph = given["G"]
+    if graph.is_directed():
+        return f"{name} is for undirected graphs"
+    if graph.is_multigraph():
+        return "parallel edges add up here, but torchcent merges them"
+    if len(graph) < LEAST_NODES[name]:
+        return f"the graph has fewer than {LEAST_NODES[name]} nodes"
+    if given.get("solver", "full") not in ("full", "lu", "cg"):
+        return f"solver must be 'full', 'lu' or 'cg', got {given['solver']!r}"
+    if given.get("dtype", float) not in (float, np.float64, "float64"):
+        return "dtype must be float"
+    if name.endswith("betweenness_centrality") and any(u == v for u, v in graph.edges()):
+        return "the graph has self-loops, through which NetworkX lets current flow"
+    for argument in ("nodeA", "nodeB"):
+        if given.get(argument) is not None and given[argument] not in graph:
+            return f"{argument} is no node"
+    if "kmax" in given:
+        epsilon, per = given["epsilon"], given["sample_weight"]
+        if not (epsilon > 0 and per > 0):
+            return "epsilon and sample_weight must be > 0"
+        if not 0 < _samples(len(graph), epsilon, per) <= given["kmax"]:
+            return "the number of pairs must be 1 to kmax"
+    return None if connected(graph) else "the graph is not connected"
 
 
 def _scores(

@@ -9,6 +9,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import scipy.sparse.csgraph
 import torch
 from torch import Tensor
 
@@ -248,3 +249,14 @@ def convert_from_nx(
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """Converts a BackendGraph to NetworkX; returns any other result unchanged."""
     return result.to_networkx() if isinstance(result, BackendGraph) else result
+
+
+def connected(graph: Any) -> bool:
+    """Whether all nodes reach each other, in a graph of either kind."""
+    number = {node: i for i, node in enumerate(graph)}
+    ends = np.array([[number[x] for x in edge[:2]] for edge in graph.edges()]).reshape(-1, 2)
+    matrix = scipy.sparse.coo_array((np.ones(len(ends)), tuple(ends.T)), (len(number),) * 2)
+    parts, _ = scipy.sparse.csgraph.connected_components(
+        matrix, directed=graph.is_directed(), connection="strong"
+    )
+    return bool(parts == 1)

@@ -6,13 +6,11 @@ from collections.abc import Collection, Hashable
 from typing import Any
 
 import networkx
-import numpy as np
-import scipy.sparse.csgraph
 import torch
 
 import torchcent
 from torchcent.nx._config import running
-from torchcent.nx._graph import BackendGraph
+from torchcent.nx._graph import BackendGraph, connected
 
 _BEFORE_3_7 = tuple(map(int, networkx.__version__.split(".")[:2])) < (3, 7)
 
@@ -76,7 +74,7 @@ def refusal(name: str, given: dict[str, Any]) -> str | None:
             "all paths, and departs from its formula for groups of three or more; "
             "torchcent.group_betweenness follows the formula"
         )
-    if _BEFORE_3_7 and graph.is_directed() and not _strongly_connected(graph):
+    if _BEFORE_3_7 and graph.is_directed() and not connected(graph):
         return (
             "the graph is not strongly connected, and NetworkX subtracts the wrong number of paths "
             "that end in the group, or fails; torchcent.group_betweenness follows the formula"
@@ -84,11 +82,3 @@ def refusal(name: str, given: dict[str, Any]) -> str | None:
     if given["normalized"] and len(graph) - max(count for count, _ in sizes) < 2:
         return "fewer than two nodes are outside of a group"
     return None
-
-
-def _strongly_connected(graph: Any) -> bool:
-    number = {node: i for i, node in enumerate(graph)}
-    ends = np.array([[number[x] for x in edge[:2]] for edge in graph.edges()]).reshape(-1, 2)
-    matrix = scipy.sparse.coo_array((np.ones(len(ends)), tuple(ends.T)), (len(number),) * 2)
-    parts = scipy.sparse.csgraph.connected_components(matrix, connection="strong")[0]
-    return bool(parts == 1)

@@ -27,8 +27,8 @@ std::unique_ptr<Search> make(const PathProblem& problem, Engine engine, Rung run
   return std::make_unique<LaneSearch<float, Visitor>>(problem);
 }
 
-std::unique_ptr<Search> make_search(const PathProblem& problem, Measure measure, Engine engine, Rung rung) {
-  switch (measure) {
+std::unique_ptr<Search> make_search(const PathProblem& problem, Engine engine, Rung rung) {
+  switch (problem.measure) {
     case Measure::betweenness: return make<Betweenness>(problem, engine, rung);
     case Measure::linear:
     case Measure::distance:
@@ -69,8 +69,8 @@ std::unique_ptr<Search> make(const WeightedProblem<T>& problem, WeightedEngine e
 }
 
 template <class T>
-std::unique_ptr<Search> make(const WeightedProblem<T>& problem, Measure measure, WeightedEngine engine, Rung rung) {
-  switch (measure) {
+std::unique_ptr<Search> make_search_of(const WeightedProblem<T>& problem, WeightedEngine engine, Rung rung) {
+  switch (problem.paths.measure) {
     case Measure::betweenness: return make<T, Betweenness>(problem, engine, rung);
     case Measure::linear:
     case Measure::distance:
@@ -88,13 +88,11 @@ std::unique_ptr<WeightedDistances> make(const WeightedProblem<T>& problem, Weigh
   return std::make_unique<RelaxDistances<T>>(problem);
 }
 
-std::unique_ptr<Search> make_search(const WeightedProblem<int32_t>& problem, Measure measure, WeightedEngine engine,
-                                    Rung rung) {
-  return make(problem, measure, engine, rung);
+std::unique_ptr<Search> make_search(const WeightedProblem<int32_t>& problem, WeightedEngine engine, Rung rung) {
+  return make_search_of(problem, engine, rung);
 }
-std::unique_ptr<Search> make_search(const WeightedProblem<double>& problem, Measure measure, WeightedEngine engine,
-                                    Rung rung) {
-  return make(problem, measure, engine, rung);
+std::unique_ptr<Search> make_search(const WeightedProblem<double>& problem, WeightedEngine engine, Rung rung) {
+  return make_search_of(problem, engine, rung);
 }
 std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<int32_t>& problem, WeightedEngine engine) {
   return make(problem, engine);

@@ -63,6 +63,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> eliminated(const Tens
   const int64_t* const end = ends.const_data_ptr<int64_t>();
   const double* const weight = conductance.const_data_ptr<double>();
   std::vector<Arcs> graph(n);
+  std::vector<int64_t> degrees(n);
+  for (int64_t i = 0; i < 2 * m; ++i) ++degrees[end[i]];
+  for (int64_t v = 0; v < n; ++v) graph[v].reserve(degrees[v]);
   for (int64_t e = 0; e < m; ++e) {
     graph[end[e]].emplace_back(static_cast<int32_t>(end[m + e]), weight[e]);
     graph[end[m + e]].emplace_back(static_cast<int32_t>(end[e]), weight[e]);

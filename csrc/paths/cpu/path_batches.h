@@ -27,12 +27,15 @@ inline bool all_equal(const double* values, int64_t count, double value) {
 }
 
 inline PathProblem path_problem(const Csr& out, const Csr& in, const PathWeights& weights, const int64_t* cancel,
-                                const double* copies = nullptr) {
+                                Measure measure, const double* copies = nullptr) {
   const double* const target = weights.target.const_data_ptr<double>();
   const double* const through = weights.through.const_data_ptr<double>();
   const bool passed = !all_equal(through, out.num_nodes, 0);
   const bool plain = copies == nullptr && !passed && all_equal(target, out.num_nodes, 1);
-  return {out, in, target, through, passed, plain, cancel, 1, copies};
+  PathProblem problem = {out, in, target, through, passed, plain, cancel};
+  problem.copies = copies;
+  problem.measure = measure;
+  return problem;
 }
 
 // Within limits, a search may take less time than adding up the sum of a batch: batches of `least` sources or of a

@@ -25,13 +25,11 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        int64_t, std::optional<Tensor> copies) {
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
-                                     copies ? copies->const_data_ptr<double>() : nullptr);
-  problem.measure = Measure{measure};
+                                     Measure{measure}, copies ? copies->const_data_ptr<double>() : nullptr);
   const int64_t size = batch_size(Engine{engine}, sources.numel());
   if (size == 1 && !copies) problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, sources.numel()));
-  return run_batches(sources, weights, scores, control, size, rung, threads, [&](Rung r) {
-    return TORCHCENT_DISPATCH(make_search(problem, Measure{measure}, Engine{engine}, r));
-  });
+  return run_batches(sources, weights, scores, control, size, rung, threads,
+                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(problem, Engine{engine}, r)); });
 }
 
 Tensor path_dependency_within(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
@@ -40,14 +38,13 @@ Tensor path_dependency_within(const Tensor& rowptr, const Tensor& col, const Ten
                               Tensor& control, int64_t measure, int64_t engine, int64_t rung, int64_t threads,
                               const Tensor& limits) {
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
+  PathProblem problem =
+      path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel, Measure{measure});
   problem.limits = limits.const_data_ptr<int64_t>();
   problem.num_limits = limits.numel();
-  problem.measure = Measure{measure};
   const int64_t size = batch_size_within(batch_size(Engine{engine}, sources.numel()), sources.numel());
-  return run_batches(sources, weights, scores, control, size, rung, threads, [&](Rung r) {
-    return TORCHCENT_DISPATCH(make_search(problem, Measure{measure}, Engine{engine}, r));
-  });
+  return run_batches(sources, weights, scores, control, size, rung, threads,
+                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(problem, Engine{engine}, r)); });
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {

@@ -30,14 +30,13 @@ struct Prepared {
   WeightedProblem<T> problem = {};
 
   Prepared(const WeightedGraph& graph, const PathProblem& paths, WeightedEngine engine, int64_t sources,
-           Measure measure, double tie_tolerance, int64_t threads) {
-    const bool slots = measure == Measure::edge_betweenness;
+           double tie_tolerance, int64_t threads) {
+    const bool slots = paths.measure == Measure::edge_betweenness;
     const T* const weight = graph.weight.const_data_ptr<T>();
     const T* const back_weight = graph.back_weight.const_data_ptr<T>();
     const int64_t arcs = paths.out.num_slots();
     const bool same = paths.out.col == paths.in.col && weight == back_weight && !slots;
     problem.paths = paths;
-    problem.paths.measure = measure;
     problem.tie_tolerance = tie_tolerance;
     problem.lightest = problem.heaviest = T(1);
     if (arcs > 0) {
@@ -67,9 +66,9 @@ bool whole(const Tensor& weight) { return weight.element_size() == 4; }
 
 template <class T>
 Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Tensor& sources,
-                  const PathWeights& weights, Tensor& scores, Tensor& control, Measure measure, WeightedEngine engine,
-                  int64_t rung, int64_t threads, double tie_tolerance, const Tensor* limits = nullptr) {
-  Prepared<T> prepared(graph, paths, engine, sources.numel(), measure, tie_tolerance, threads);
+                  const PathWeights& weights, Tensor& scores, Tensor& control, WeightedEngine engine, int64_t rung,
+                  int64_t threads, double tie_tolerance, const Tensor* limits = nullptr) {
+  Prepared<T> prepared(graph, paths, engine, sources.numel(), tie_tolerance, threads);
   int64_t size = engine == WeightedEngine::relax ? kRelaxBatch : sources.numel() <= kFewSearches ? 1 : kDijkstraBatch;
   if (limits != nullptr) {
     prepared.problem.limits = limits->const_data_ptr<T>();
@@ -78,7 +77,7 @@ Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Te
   }
   const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // no float32
   return run_batches(sources, weights, scores, control, size, first, threads,
-                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, measure, engine, r)); });
+                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, engine, r)); });
 }
 
 // Runs batches of sources in any order: their outputs are disjoint.
@@ -92,7 +91,7 @@ void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& contro
   paths.cancel = &shared.cancel;
   const int64_t count = sources.numel();
   if (count == 0) return;
-  const Prepared<T> prepared(graph, paths, engine, count, Measure::betweenness, 0, threads);
+  const Prepared<T> prepared(graph, paths, engine, count, 0, threads);
   const int64_t size = engine == WeightedEngine::relax ? 64 : 4;
   const int64_t batches = (count + size - 1) / size;
   const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
@@ -121,10 +120,10 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
-                                         copies ? copies->const_data_ptr<double>() : nullptr);
+                                         Measure{measure}, copies ? copies->const_data_ptr<double>() : nullptr);
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
-  return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
-             tie_tolerance, nullptr);
+  return run(graph, paths, sources, weights, scores, control, WeightedEngine{engine}, rung, threads, tie_tolerance,
+             nullptr);
 }
 
 Tensor weighted_dependency_within(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
@@ -135,10 +134,11 @@ Tensor weighted_dependency_within(const Tensor& rowptr, const Tensor& col, const
                                   const Tensor& limits) {
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel);
+  const PathProblem paths =
+      path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel, Measure{measure});
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
-  return run(graph, paths, sources, weights, scores, control, Measure{measure}, WeightedEngine{engine}, rung, threads,
-             tie_tolerance, &limits);
+  return run(graph, paths, sources, weights, scores, control, WeightedEngine{engine}, rung, threads, tie_tolerance,
+             &limits);
 }
 
 void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,

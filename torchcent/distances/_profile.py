@@ -1,0 +1,98 @@
+"""distance_profile: all that the distances of a vertex give, from one traversal."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _common as check
+from torchcent.distances._distance_sums import asked, over_all, pivots_of, vertex_sums
+from torchcent.engines import _scale
+from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.runtime import _memory
+from torchcent.scale._arguments import Devices, Folder, scale_of
+from torchcent.scale._group import GroupLike
+
+
+class DistanceProfile(NamedTuple):
+    """The results of one traversal, as tensors [n]; ``torch.stack(profile, 1)`` is a matrix."""
+
+    closeness: Tensor
+    harmonic: Tensor
+    eccentricity: Tensor
+    reach: Tensor
+    farness: Tensor
+
+
+@_memory.reported
+def distance_profile(
+    edge_index: GraphLike,
+    edge_weight: WeightLike = None,
+    *,
+    num_nodes: int | None = None,
+    batch: Tensor | None = None,
+    ptr: Tensor | None = None,
+    directed: bool | None = None,
+    sources: int | Tensor | None = None,
+    generator: torch.Generator | None = None,
+    wf_improved: bool = True,
+    normalized: bool = False,
+    dtype: torch.dtype | None = None,
+    engine: str = "auto",
+    memory: int | None = None,
+    progress: bool | None = None,
+    checkpoint: Folder = None,
+    devices: Devices = None,
+    group: GroupLike = None,
+) -> DistanceProfile:
+    r"""Closeness, harmonic centrality, eccentricity, reach and farness, in one traversal.
+
+    All of them are computed from the distances d(u, v) from the other vertices u to v (along
+    incoming arcs; for outgoing ones pass ``graph.reversed()``). Sums are over the u that reach v:
+
+    .. math:: reach(v) = \sum_u 1, \quad farness(v) = \sum_u d(u, v), \quad
+              eccentricity(v) = \max_u d(u, v)
+
+    Args:
+        sources: as in :func:`closeness`; with k pivots the eccentricity is the largest distance
+            from a pivot, which is a lower bound.
+        wf_improved: as in :func:`closeness`.
+        normalized: as in :func:`harmonic`.
+        Others: as in :func:`closeness`.
+
+    Returns:
+        DistanceProfile (a named tuple): closeness, harmonic, eccentricity, reach, farness, each a
+        Tensor [n]. The eccentricity is over the vertices that reach v; it covers the whole graph
+        where ``reach == n - 1``. On directed graphs :func:`eccentricity` uses outgoing arcs
+        instead.
+
+    Example:
+        >>> import torch, torchcent
+        >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+        >>> torchcent.distance_profile(path, directed=False).farness
+        tensor([6., 4., 4., 6.])
+    """
+    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    request = asked(
+        "distance_profile",
+        graph,
+        engine,
+        memory,
+        progress,
+        dtype,
+        scale=scale_of(graph, checkpoint, devices, group),
+    )
+    check.flag(wf_improved, "wf_improved")
+    check.flag(normalized, "normalized")
+    pivots = pivots_of(graph, request, sources, generator)
+    sums = over_all(vertex_sums(graph, request, sources=pivots), graph, pivots)
+    columns = (
+        _scale.closeness(sums.farness, sums.reach, _scale.others(graph), wf_improved),
+        _scale.harmonic(sums.harmonic, _scale.others(graph), normalized),
+        sums.eccentricity,
+        sums.reach,
+        sums.farness,
+    )
+    return DistanceProfile(*(column.to(request.dtype) for column in columns))
