@@ -30,6 +30,7 @@ from typing import Any
 import gpu_approx
 import gpu_batches
 import gpu_distances
+import gpu_flow
 import gpu_mcl
 import gpu_weighted
 import torch
@@ -144,15 +145,20 @@ def tests(part: float) -> dict[str, Any]:
     """Counts of the tests that need a device, and of the measures' own with their graphs on it, of
     whose sweeps a part is run (tests/parts.py)."""
     counts = {name: 0 for name in ("passed", "failed", "skipped")}
-    workers = str(max(1, min((os.cpu_count() or 2) - 2, MOST_WORKERS)))
-    spread = ["-n", workers] if importlib.util.find_spec("xdist") else []
+    cards = torch.cuda.device_count()
+    cores = max(1, (os.cpu_count() or 2) - 2)
+    xdist = bool(importlib.util.find_spec("xdist"))
     for device, suites in (("cpu", MEMORY), ("cpu", KERNELS), ("cuda", SUITES)):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["--durations", "8", "-o", "faulthandler_timeout=120"]  # shows what hangs
-        command += [] if suites is MEMORY else spread
+        if xdist and suites is not MEMORY:
+            most = MOST_WORKERS * (cards if suites is SUITES else 1)
+            command += ["-n", str(min(cores, most))]
         command += ["--part", str(part)] if suites is SUITES else []
         command += [*(str(ROOT / "tests" / f"{suite}.py") for suite in suites), "-k", CHOSEN]
         environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
+        if suites is SUITES:  # the tests of kernels have some that take all devices
+            environment["TORCHCENT_TEST_CARDS"] = " ".join(map(str, range(cards)))
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
         lines = run.stdout.splitlines()
         slow = [line for line in lines if re.match(r"[0-9.]+s (call|setup) ", line)]
@@ -325,6 +331,7 @@ def main() -> int:
         "approximation": lambda: gpu_approx.rows(rmat),
         "rows": lambda: rows(given.graphs),
         "distances": lambda: gpu_distances.rows(rmat),
+        "flow": gpu_flow.rows,
         "sanitizer": lambda: Sanitizer().found(),
         "tests": lambda: tests(given.tests_part) | {"part": given.tests_part},
     }

@@ -17,6 +17,7 @@ def table(result: dict[str, Any], wanted: str) -> str | None:
         "graphs": graphs,
         "strategies": strategies,
         "distances": distances,
+        "flow": flow,
         "mcl": mcl,
         "approximation": approximation,
         "batches": batches,
@@ -145,6 +146,15 @@ def scale_runs(result: dict[str, Any]) -> str:
             more += f"{row['ranks']} ranks" if row["ranks"] > 1 else f"{row['pieces']} pieces"
         size = row.get("slots", row.get("entries"))
         lines.append([name, f"{row['nodes']:,}", f"{size:,}", f"{row['seconds']:.1f}", more])
+    return markdown(lines)
+
+
+def flow(result: dict[str, Any]) -> str:
+    lines = [["graph", "edges", "betweenness", "closeness", "largest difference"]]
+    for row in result["flow"]:
+        most = max(row["error"], abs(row["foster"]))
+        times = (f"{row[name]:.2f} s" for name in ("betweenness", "closeness"))
+        lines.append([row["graph"], f"{row['edges']:,}", *times, f"{most:.0e}"])
     return markdown(lines)
 
 

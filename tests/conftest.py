@@ -9,8 +9,10 @@ from types import ModuleType
 # The tests share the cores with each other and with whatever else runs: let idle threads sleep
 # instead of spin. It is read when torch is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-if "PYTEST_XDIST_WORKER" in os.environ:
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     os.environ.setdefault("OMP_NUM_THREADS", "2")  # enough for threads to meet
+    if cards := os.environ.get("TORCHCENT_TEST_CARDS", "").split():  # each worker sees one
+        os.environ["CUDA_VISIBLE_DEVICES"] = cards[int(worker.removeprefix("gw")) % len(cards)]
 
 import pytest
 import torch
