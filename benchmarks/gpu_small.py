@@ -37,6 +37,7 @@ TOOLS: dict[str, tuple[list[str], list[list[str]]]] = {
     "memcheck": ([], [["wheel, whose hub is split", "small grid", "random, directed"]]),
     "racecheck": (["--kernel-name", "kns=torchcent"], [["small grid"], ["random, directed"]]),
 }
+VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
 SECONDS = 540  # that a process may take
 
 
@@ -87,6 +88,14 @@ def by_hops(graph: Graph) -> Questions:
         ask = getattr(torchcent, measure)
         for engine in ("lanes", "queue"):
             yield f"{measure}, {engine}", ask(graph, sources=some, engine=engine)
+            within = ask(graph, sources=some, engine=engine, cutoff=[1, 3])
+            yield f"{measure} within cutoffs, {engine}", within
+    for engine in ("lanes", "queue"):
+        for variant in VARIANTS:
+            scores = torchcent.betweenness_variant(
+                graph, variant=variant, sources=some, engine=engine
+            )
+            yield f"{variant}, {engine}", scores
     for strategy in check.STRATEGIES:
         options = {"strategy": strategy} if graph.device.type == "cuda" else {}
         for width in check.WARP_SIZES if strategy == "warp_centric" else (32,):
@@ -117,10 +126,17 @@ def by_weight(graph: Graph) -> Questions:
             for measure in ("betweenness", "edge_betweenness"):
                 scores = getattr(torchcent, measure)(weighted, sources=some, engine=engine)
                 yield f"{measure}, {kind} weights, {engine}", scores
+            within = torchcent.betweenness(
+                weighted, sources=some, engine=engine, cutoff=[4 * unit, 15.5 * unit]
+            )
+            yield f"betweenness within cutoffs, {kind} weights, {engine}", within
             closeness = torchcent.closeness(weighted, vertices=some, engine=engine)
             yield f"closeness of some, {kind} weights, {engine}", closeness
             rows = torchcent.shortest_path_lengths(weighted, sources=some[:3], engine=engine)
             yield f"distances, {kind} weights, {engine}", rows
+        for variant in VARIANTS:
+            scores = torchcent.betweenness_variant(weighted, variant=variant, sources=some)
+            yield f"{variant}, {kind} weights", scores
         for strategy in check.WEIGHTED_STRATEGIES if graph.num_nodes in (20, 400) else ():
             options = {"strategy": strategy} if graph.device.type == "cuda" else {}
             scores = torchcent.betweenness(

@@ -37,10 +37,10 @@ def normalised(n: int, arcs: oracles.Arcs, directed: bool) -> torch.Tensor:
 
 def weighted_case() -> tuple[Graph, torch.Tensor]:
     arcs = random_graph(60, 150, seed=4)
-    whole = torch.tensor([1 + i % 3 for i in range(150)], dtype=F64, device=DEVICE)
+    whole = torch.tensor([1 + i % 3 for i in range(150)], dtype=F64)
     tenths, known = (
         Graph.from_edge_index(edge_index(arcs), 60, directed=False, edge_weight=length)
-        for length in (whole / 10, whole)
+        for length in ((whole / 10).to(DEVICE), whole.to(DEVICE))  # CUDA multiplies by 0.1
     )
     exact = nx.betweenness_centrality(known.to_networkx(), weight="weight")
     return tenths, torch.tensor([exact[v] for v in range(60)], dtype=F64)

@@ -101,7 +101,7 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="no reverse arc"):
         approx(edge_index(arcs))
     batch = torchcent.Graph.from_edge_index(
-        edge_index(arcs), directed=False, ptr=torch.tensor([0, 5])
+        edge_index(arcs), directed=False, ptr=torch.tensor([0, 5], device=DEVICE)
     )
     with pytest.raises(ValueError, match="current_flow_betweenness has exact scores"):
         approx(batch)

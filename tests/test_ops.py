@@ -89,9 +89,9 @@ def samples() -> dict[str, list[tuple]]:
         weighted.setdefault("weighted_draw_paths", []).append(drawn)
         for *begun, scores, control, measure, engine, rung, threads in counted:
             plan = (control, measure, engine, rung, threads)
-            within = (torch.zeros(2, scores.numel(), dtype=F64), *plan)
-            arguments = (*graph, *begun[4:], *within, 0.0, torch.tensor([1, 3], dtype=dtype))
-            weighted.setdefault("weighted_dependency_within", []).append(arguments)
+            within = (torch.zeros(2, scores.numel(), dtype=F64), *plan, 0.0, 0, 0, 0, 0, None)
+            arguments = (*graph, *begun[4:], *within, torch.tensor([1, 3], dtype=dtype))
+            weighted.setdefault("weighted_dependency", []).append(arguments)
         for plan in counted:
             name, arguments = "weighted_dependency", (*graph, *plan[4:-3], 1, *plan[-2:], 0.0)
             weighted.setdefault(name, []).append(arguments)
@@ -290,11 +290,14 @@ def samples() -> dict[str, list[tuple]]:
                 *(torch.zeros(40, dtype=torch.int64), torch.zeros(4, dtype=torch.int64), 2),
             )
         ],
-        "path_dependency": counted,
-        "path_dependency_within": [
-            (*begun, torch.zeros(2, scores.numel(), dtype=F64), *plan, torch.tensor([1, 3]))
-            for *begun, scores, control, measure, engine, rung, threads in counted
-            for plan in [(control, measure, engine, rung, threads)]
+        "path_dependency": [
+            *counted,
+            *(
+                (*begun, torch.zeros(2, scores.numel(), dtype=F64), *plan, 0, 0, 0, 0, None, limits)
+                for *begun, scores, control, measure, engine, rung, threads in counted
+                for plan in [(control, measure, engine, rung, threads)]
+                for limits in [torch.tensor([1, 3])]
+            ),
         ],
         "chain_dependency": [
             (

@@ -105,7 +105,7 @@ def expected(sums: list[Fraction], directed: bool) -> torch.Tensor:
 
 
 def skip_without(engine: str, weighted: bool) -> None:
-    operator = _choice.OPERATORS["cut paths"][weighted]
+    operator = _choice.OPERATORS["paths"][weighted]
     if engine not in ("auto", "tensor") and not _ops.has_kernel(operator, DEVICE):
         pytest.skip(f"engine={engine!r} has no kernels for {DEVICE}")
 
@@ -154,7 +154,7 @@ def test_any_graph(case):
     """Lengths are decimals, so that a cutoff of 0.3 includes 0.1 + 0.2."""
     weighted, directed, arcs = case["weighted"], case["directed"], case["arcs"]
     tenths = case["lengths"] if weighted else [1] * len(arcs)
-    weight = torch.tensor(tenths, dtype=F64, device=DEVICE) / 10 if weighted else None
+    weight = (torch.tensor(tenths, dtype=F64) / 10).to(DEVICE) if weighted else None
     cutoffs = [c / 10 if weighted else c for c in case["cutoffs"]]
     ends = case["ends"] or list(range(case["n"]))
     starts = case["starts"] or list(range(case["n"]))

@@ -125,12 +125,15 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "float scale, bool fresh, Tensor(e!) control, int threads) -> Tensor");
   // Path counting: adds the contributions of the sources to the scores. Returns the rung of the overflow ladder that
   // was needed. copies: float64 [n], the number of twins that each vertex stands for (paths/betweenness.h). Of the
-  // weighted engines, only dijkstra has the measures by depth, from Measure::linear on.
+  // weighted engines, only dijkstra has the measures by depth, from Measure::linear on. Within limits, in ascending
+  // order, each has scores of its own, [limits, n] or [limits, slots], of the targets at most so far from the source;
+  // there are no copies then. limits, on the CPU, are int64 for hops, and lengths have the type of the weights, of
+  // which int32 ones are below 2^31 - 1. On CUDA there is a search for each limit.
   m.def(
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
-      "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None) -> Tensor");
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None, Tensor? limits=None) -> Tensor");
   // The same with weights: int32 or float64, finite and > 0, aligned with col and row. engine is a WeightedEngine
   // (weighted/weighted_search.h). sums are [sources, 3]: d, 1/d, 1 over the vertices at a distance > 0; farthest is the
   // largest d. out is [sources, n] with the type of the weights; unreached vertices are -1 or inf.
@@ -138,19 +141,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "weighted_dependency(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, float tie_tolerance, "
-      "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None) -> Tensor");
-  // The same on the CPU within limits, in ascending order, of which each has scores of its own: [limits, n] or
-  // [limits, slots]. Only targets at most so far from the source count. Hops are int64; lengths have the type of the
-  // weights, and int32 ones are below 2^31 - 1. By weights, the engine is dijkstra.
-  m.def(
-      "path_dependency_within(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
-      "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
-      "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, Tensor limits) -> Tensor");
-  m.def(
-      "weighted_dependency_within(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, "
-      "Tensor back_weight, Tensor sources, Tensor source_weight, Tensor own_weight, Tensor target_weight, "
-      "Tensor through_weight, Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
-      "float tie_tolerance, Tensor limits) -> Tensor");
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None, Tensor? limits=None) -> Tensor");
   // Path counting where chains are contracted: betweenness, or with slots that of edges. Source and target weights are
   // those of all vertices of the graph. together: one sweep per kept vertex, in batches of `ball`, for all sources.
   // CUDA has searches from one source at a time only, and needs `loops`.

@@ -27,8 +27,8 @@ namespace torchcent::TORCHCENT_ISA {
 // rho_v = b_v / sigma_v + sum rho_w and delta_v = sigma_v * sum rho_w, where b is the target weight.
 struct Betweenness {
   static constexpr bool edges = false, by_depth = false;
-  TORCHCENT_HD static double target_factor(double, Measure = Measure::betweenness) { return 1; }
-  TORCHCENT_HD static double score_factor(double, Measure = Measure::betweenness) { return 1; }
+  TORCHCENT_HD static double target_factor(double, Measure) { return 1; }
+  TORCHCENT_HD static double score_factor(double, Measure) { return 1; }
   TORCHCENT_HD static constexpr bool onward(Measure) { return true; }
 
   template <class Value>
@@ -52,10 +52,10 @@ struct EdgeBetweenness : Betweenness {
 // of s.
 struct ScaledBetweenness : Betweenness {
   static constexpr bool by_depth = true;
-  TORCHCENT_HD static double target_factor(double depth, Measure measure = Measure::linear) {
+  TORCHCENT_HD static double target_factor(double depth, Measure measure) {
     return measure == Measure::linear || measure == Measure::distance ? 1 / depth : 1;
   }
-  TORCHCENT_HD static double score_factor(double depth, Measure measure = Measure::linear) {
+  TORCHCENT_HD static double score_factor(double depth, Measure measure) {
     if (measure == Measure::proximal_source) return depth == 1;
     return measure == Measure::linear ? depth : 1;
   }
@@ -65,8 +65,8 @@ struct ScaledBetweenness : Betweenness {
 // Stress (Shimbel 1953; Brandes 2008, sec. 3.7) counts paths: lambda_v = sum (b_w + lambda_w).
 struct Stress {
   static constexpr bool edges = false, by_depth = false;
-  TORCHCENT_HD static double target_factor(double, Measure = Measure::betweenness) { return 1; }
-  TORCHCENT_HD static double score_factor(double, Measure = Measure::betweenness) { return 1; }
+  TORCHCENT_HD static double target_factor(double, Measure) { return 1; }
+  TORCHCENT_HD static double score_factor(double, Measure) { return 1; }
   TORCHCENT_HD static constexpr bool onward(Measure) { return true; }
 
   template <class Value>

@@ -26,7 +26,7 @@ from torchcent.scale._units import Search, sizes_of_samples
 # per block (csrc/samples/cuda/sample.cu); searches that need more run on the CPU.
 _SEARCH = {
     ("cpu", False): (44, 4), ("cpu", True): (64, 64),
-    ("cuda", False): (16, 0), ("cuda", True): (72, 0),
+    ("cuda", False): (21, 0), ("cuda", True): (72, 0),
 }  # fmt: skip
 # Bytes per vertex, for every engine: the counts of two phases and the arrays of a check. Bytes per
 # vertex and per slot, by weights on CUDA: arcs stored with their weights, in both directions

@@ -46,7 +46,6 @@ NEAR = 0.25
 OPERATORS = {
     "paths": ("path_dependency", "weighted_dependency"),
     "distances": ("distance_sums", "weighted_source_sums"),
-    "cut paths": ("path_dependency_within", "weighted_dependency_within"),
 }
 
 
@@ -113,9 +112,7 @@ def choose(
     """
     graph, engine = cores.graph, request.engine
     cutoffs = request.cutoffs if measure.family == "paths" else None
-    operator = OPERATORS[measure.family if cutoffs is None else "cut paths"][graph.is_weighted]
-    if graph.device.type == "cuda" and not measure.on_cuda:
-        return "tensor", "the only one for this measure on CUDA", cores.core("given", "no")
+    operator = OPERATORS[measure.family][graph.is_weighted]
     if engine not in ("auto", "tensor"):
         check.kernel(engine, operator, graph.device)
     if engine == "tensor" or not _ops.has_kernel(operator, graph.device):
@@ -136,7 +133,8 @@ def choose(
     elif engine == "auto":
         core = cores.core("degree", fold, searched=False)
         share = 1.0
-        if cutoffs is not None:
+        single = graph.device.type == "cuda" and too_deep_for_lanes(core)
+        if cutoffs is not None and not single:
             share = _cutoffs.share(core, _cutoffs.limits(graph, cutoffs)[-1])
         if share < NEAR:
             engine = _PAIR[graph.is_weighted][1]

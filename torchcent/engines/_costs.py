@@ -49,10 +49,14 @@ class Job(NamedTuple):
     @property
     def own(self) -> int:
         """Entries of the core to which a path-counting search adds; 0 for distances."""
+        return self.of_cutoff * self.cutoffs
+
+    @property
+    def of_cutoff(self) -> int:
+        """The same for one cutoff; CUDA has a search for each."""
         if not self.counts_paths:
             return 0
-        each = self.core.num_slots if self.measure.per_slot else self.core.num_nodes
-        return each * self.cutoffs
+        return self.core.num_slots if self.measure.per_slot else self.core.num_nodes
 
     @property
     def scores(self) -> int:
@@ -149,7 +153,7 @@ class Engine:
         lanes = self.lanes(job)
         batches = -(-job.sources // self._batch(job, lanes))
         each = self.per_thread(job) + 2 * 8 * job.own
-        each += 8 * job.own // job.cutoffs if job.cutoffs > 1 else 0  # shared by cutoffs (queue)
+        each += 8 * job.of_cutoff if job.cutoffs > 1 else 0  # shared by cutoffs (queue)
         workers = max(1, min(torch.get_num_threads(), batches))
         workers = max(1, min(workers, (limit - fixed) // max(each, 1)))
         shared = self.shares and job.core.num_slots >= SHARED_SLOTS
@@ -169,7 +173,7 @@ class Lanes(Engine):
         return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return _room.lanes_on_cuda(job.core, job.own, job.sources, limit)
+        return _room.lanes_on_cuda(job.core, job.of_cutoff, job.sources, limit)
 
 
 class Queue(Engine):
@@ -183,7 +187,7 @@ class Queue(Engine):
         return core.num_nodes * (2 * 4 + 12 + 2 * 16) + arcs * (16 if job.measure.per_slot else 8)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return _room.queue_on_cuda(job.core, job.own, job.sources, limit), 0, 1
+        return _room.queue_on_cuda(job.core, job.of_cutoff, job.sources, limit), 0, 1
 
 
 class Relax(Engine):
@@ -192,7 +196,7 @@ class Relax(Engine):
         return _weighted(job, LANES * (job.width + 2) + 64, 2 * job.width, 512 + 8 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        taken, flight = _room.relax_on_cuda(job.core, job.own, job.sources, limit)
+        taken, flight = _room.relax_on_cuda(job.core, job.of_cutoff, job.sources, limit)
         return taken, flight, RELAX_LANES
 
 
@@ -203,7 +207,7 @@ class Dijkstra(Engine):
         return _weighted(job, job.width + 16, job.width + 24, 48)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return _room.dijkstra_on_cuda(job.core, job.own, job.sources, limit), 0, 1
+        return _room.dijkstra_on_cuda(job.core, job.of_cutoff, job.sources, limit), 0, 1
 
 
 def _weighted(job: Job, node: int, slot: int, counts: int) -> int:

@@ -51,8 +51,9 @@ def share(core: Core, limit: Tensor) -> float:
     if core.weight is None:
         found = torch.stack([_hops.hops(core.rowptr, core.col, each) for each in starts.tolist()])
     else:
-        found = torch.empty((_SAMPLE, core.num_nodes), dtype=core.weight.dtype)
+        starts = starts.to(core.weight.device)
+        found = core.weight.new_empty((_SAMPLE, core.num_nodes))
         arcs = core.rowptr, core.col, core.weight, core.colptr, core.row, core.back_weight
         launch = Launch(torch.get_num_threads())
         _ops.ops.weighted_distances(*arcs, starts, found, control(), ENGINE["dijkstra"], *launch)
-    return float(((found >= 0) & (found < limit)).double().mean())
+    return float(((found >= 0) & (found < limit.item())).double().mean())

@@ -87,8 +87,9 @@ def _key(plan: Plan, total: int) -> dict[str, object]:
 def _first_rung(problem: Problem, plan: Plan) -> int:
     if plan.engine in ("lanes", "relax") and not _in_float64.get():
         return Rung.FLOAT32
-    on_cuda = problem.core.rowptr.is_cuda
-    deep = on_cuda and plan.engine == "queue" and problem.core.depth > _DEEP
+    limits, core = problem.limits, problem.core
+    far = limits is None or float(limits[-1]) > _DEEP
+    deep = core.rowptr.is_cuda and plan.engine == "queue" and far and core.depth > _DEEP
     return Rung.WIDE if deep else Rung.FLOAT64
 
 
@@ -189,21 +190,12 @@ def _compiled(problem: Problem, plan: Plan) -> Compute:
 
     def call(given: Inputs, part: slice, scores: Tensor, rung: int, control: Tensor) -> int:
         engine = _codes.ENGINE[plan.engine]
-        begun = (*given.arcs, *given.of(part), scores, control, visitor)
-        counted = (*begun, engine, rung)
-        if problem.limits is not None:
-            if problem.core.weight is None:
-                within = (*counted, launch.threads, problem.limits)
-                return int(_ops.ops.path_dependency_within(*within))
-            of_weights = (*counted, launch.threads, problem.tie_tolerance, problem.limits)
-            return int(_ops.ops.weighted_dependency_within(*of_weights))
+        begun = (*given.arcs, *given.of(part), scores, control, visitor, engine, rung)
+        rest = (given.copies, problem.limits)
         if problem.core.weight is None:
-            return int(_ops.ops.path_dependency(*counted, *launch, given.copies))
-        return int(
-            _ops.ops.weighted_dependency(
-                *counted, launch.threads, problem.tie_tolerance, *launch[1:], given.copies
-            )
-        )
+            return int(_ops.ops.path_dependency(*begun, *launch, *rest))
+        of_weights = (launch.threads, problem.tie_tolerance, *launch[1:])
+        return int(_ops.ops.weighted_dependency(*begun, *of_weights, *rest))
 
     return _in_calls(call, plan.engine, plan.device)
 

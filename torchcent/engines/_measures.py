@@ -20,7 +20,6 @@ class Measure:
         visitor: what the path-counting kernels compute.
         per_slot: whether scores are per slot instead of per vertex.
         by_depth: whether the visitor uses distances from the source (csrc/paths/betweenness.h).
-        on_cuda: whether it has CUDA kernels; else the tensor engine computes it there.
         folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
         tiny: the output of the tiny engine for it; "" if that engine does not compute it.
         normalized: the default of `normalized=`.
@@ -34,7 +33,6 @@ class Measure:
     visitor: Visitor | None = None
     per_slot: bool = False
     by_depth: bool = False
-    on_cuda: bool = True
     folds: str = "no"
     tiny: str = "distances"
     normalized: bool = False
@@ -55,12 +53,12 @@ _ROWS = (
     # distances.
     Measure("linear", "paths", Visitor.LINEAR, by_depth=True, tiny="", normalized=True,
             public=False),
-    Measure("distance", "paths", Visitor.DISTANCE, by_depth=True, on_cuda=False, tiny="",
+    Measure("distance", "paths", Visitor.DISTANCE, by_depth=True, tiny="", normalized=True,
+            public=False),
+    Measure("proximal_source", "paths", Visitor.PROXIMAL_SOURCE, by_depth=True, tiny="",
             normalized=True, public=False),
-    Measure("proximal_source", "paths", Visitor.PROXIMAL_SOURCE, by_depth=True, on_cuda=False,
-            tiny="", normalized=True, public=False),
-    Measure("proximal_target", "paths", Visitor.PROXIMAL_TARGET, by_depth=True, on_cuda=False,
-            tiny="", normalized=True, public=False),
+    Measure("proximal_target", "paths", Visitor.PROXIMAL_TARGET, by_depth=True, tiny="",
+            normalized=True, public=False),
     Measure("distance_profile", "distances", folds="one"),
     Measure("closeness", "distances", folds="one"),
     Measure("harmonic", "distances", folds="one"),

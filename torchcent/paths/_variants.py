@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.engines._measures import MEASURES
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
@@ -53,8 +52,7 @@ def betweenness_variant(
             "proximal_target": f is the share of the shortest paths through v whose first arc leads
             to v, or whose last arc leaves v: v controls the access to a neighbour.
         normalized: divide by (n - 1)(n - 2), as :func:`betweenness` does.
-        engine: "auto", "lanes" or "queue", with weights "dijkstra", or "tensor". On CUDA only
-            "linear" has another than "tensor".
+        engine: "auto", "lanes" or "queue", with weights "dijkstra", or "tensor".
         Others: as in :func:`betweenness`. Distances are in hops or by weights.
 
     Returns:
@@ -90,8 +88,7 @@ def betweenness_variant(
         (engine, "auto", 32), memory, progress,
         scale=scale_of(graph, checkpoint, devices, group),
     )  # fmt: skip
-    plain = graph.device.type == "cuda" and not MEASURES[variant].on_cuda
-    known = ("auto", "tensor") if plain else _ENGINES[graph.is_weighted]
+    known = _ENGINES[graph.is_weighted]
     if engine not in known:
         raise ValueError(
             f"engine={engine!r} does not compute variant={variant!r} of this graph; use one of "

@@ -355,8 +355,6 @@ if available:
         "row_spreads": _fake_row_spreads,
         "divide": _fake_numbers,
         "path_dependency": _fake_flag,
-        "path_dependency_within": _fake_flag,
-        "weighted_dependency_within": _fake_flag,
         "chain_dependency": _fake_flag,
         "weighted_dependency": _fake_flag,
         "weighted_source_sums": _fake_in_place,

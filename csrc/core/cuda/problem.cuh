@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -22,11 +23,13 @@ struct Arcs {
 
 struct Graph {
   int64_t n, m;
-  Arcs out;                      // successors
-  Arcs in;                       // predecessors; the same pointers as out in a symmetric graph
-  const double* target_weight;   // b [n]
-  const double* through_weight;  // h [n]
-  const double* copies;          // twins that each vertex stands for [n]; null: one
+  Arcs out;                                               // successors
+  Arcs in;                                                // predecessors; the same pointers as out in a symmetric graph
+  const double* target_weight;                            // b [n]
+  const double* through_weight;                           // h [n]
+  const double* copies;                                   // twins that each vertex stands for [n]; null: one
+  int64_t deepest = std::numeric_limits<int64_t>::max();  // levels beyond it are not searched
+  Measure measure = Measure::betweenness;                 // for the visitors by depth
 
   bool symmetric() const { return out.col == in.col; }
 };

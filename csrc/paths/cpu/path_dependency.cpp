@@ -22,34 +22,23 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t, int64_t, int64_t,
-                       int64_t, std::optional<Tensor> copies) {
+                       int64_t, std::optional<Tensor> copies, std::optional<Tensor> limits) {
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
                                      Measure{measure}, copies ? copies->const_data_ptr<double>() : nullptr);
-  const int64_t size = batch_size(Engine{engine}, sources.numel());
-  if (size == 1 && !copies) problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, sources.numel()));
+  const int64_t count = sources.numel();
+  int64_t size = batch_size(Engine{engine}, count);
+  if (limits) {
+    problem.limits = limits->const_data_ptr<int64_t>();
+    problem.num_limits = limits->numel();
+    size = batch_size_within(size, count);
+  } else if (size == 1 && !copies) {
+    problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, count));
+  }
   return run_batches(sources, weights, scores, control, size, rung, threads,
                      [&](Rung r) { return TORCHCENT_DISPATCH(make_search(problem, Engine{engine}, r)); });
 }
 
-Tensor path_dependency_within(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
-                              const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
-                              const Tensor& target_weight, const Tensor& through_weight, Tensor& scores,
-                              Tensor& control, int64_t measure, int64_t engine, int64_t rung, int64_t threads,
-                              const Tensor& limits) {
-  const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  PathProblem problem =
-      path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel, Measure{measure});
-  problem.limits = limits.const_data_ptr<int64_t>();
-  problem.num_limits = limits.numel();
-  const int64_t size = batch_size_within(batch_size(Engine{engine}, sources.numel()), sources.numel());
-  return run_batches(sources, weights, scores, control, size, rung, threads,
-                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(problem, Engine{engine}, r)); });
-}
-
-STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
-  m.impl("path_dependency", TORCH_BOX(&path_dependency));
-  m.impl("path_dependency_within", TORCH_BOX(&path_dependency_within));
-}
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("path_dependency", TORCH_BOX(&path_dependency)); }
 
 }  // namespace torchcent

@@ -27,6 +27,7 @@ class LaneWaves {
       : graph_(graph), in_(in), out_(out), run_(run) {
     wave_.n = graph.n;
     wave_.copies = graph.copies;
+    wave_.measure = graph.measure;
     wave_.scored = Visitor::edges ? graph.m : graph.n;
     wave_.chunks = std::max(in.chunks, out.chunks);
     const int64_t fixed = batch_bytes(graph, wave_.chunks), level = graph.n * sizeof(Mask);
@@ -69,13 +70,14 @@ class LaneWaves {
     wave_.sources = sources.count;
     wave_.batches = static_cast<int>((sources.count + kLanes - 1) / kLanes);
     begin(sources);
-    int levels = std::max(kFirstLevels, depth_ + 2);
+    int levels = within(std::max(kFirstLevels, depth_ + 2));
     grow(levels);
-    for (int level = 2; level < levels; ++level) pull(level);
+    pull(2, levels);
     while ((depth_ = deepest(levels)) == levels - 1 && levels < most_levels_) {
-      const int more = static_cast<int>(std::min<int64_t>(most_levels_, levels + levels / 2));
+      const int more = within(std::min<int64_t>(most_levels_, levels + levels / 2));
       grow(more);
-      for (; levels < more; ++levels) pull(levels);
+      pull(levels, more);
+      levels = more;
     }
     levels = std::min(levels, depth_ + 2);
     zero(wave_.scores, wave_.batches * wave_.scored);
@@ -119,6 +121,13 @@ class LaneWaves {
                             run_.stream),
             "copy");
     wave_.reached = reached_ = reached;
+  }
+
+  // Levels, of which the last is empty if it is beyond the deepest one.
+  int within(int64_t levels) const { return static_cast<int>(std::min(levels - 2, graph_.deepest) + 2); }
+
+  void pull(int first, int levels) {
+    for (int level = first; level < levels && level <= graph_.deepest; ++level) pull(level);
   }
 
   void pull(int level) {

@@ -16,6 +16,7 @@ struct Wave {
   int64_t sources;       // in all batches
   const double* copies;  // [n] twins that each vertex stands for; null: one
   int batches;
+  Measure measure;
   T* rows;         // [n][lanes] sigma, then rho or lambda
   Mask* seen;      // [n] lanes that have reached the vertex
   T* weight;       // [lanes] a
@@ -225,7 +226,7 @@ struct BackwardLevel {
     v.mask = lanes[batch * wave.n + id];
     if (level == 0 && !Visitor::edges) v.mask &= wave.owners[batch];
     double target = target_weight[id];
-    if constexpr (Visitor::by_depth) target *= level > 0 ? Visitor::target_factor(level) : 1;
+    if constexpr (Visitor::by_depth) target *= level > 0 ? Visitor::target_factor(level, wave.measure) : 1;
     v.target = static_cast<T>(target);
     v.through = static_cast<T>(through_weight[id]);
     return v;
@@ -258,7 +259,8 @@ struct BackwardLevel {
       fits &= sigma.lane[k] <= Row::limit;
       const T share = level == 0 ? sum.lane[k] : Visitor::score(sigma.lane[k], sum.lane[k], v.through);
       total += weight[Row::offset(k)] * share;
-      sigma.lane[k] = copies * Visitor::passed_up(v.target, sigma.lane[k], sum.lane[k]);
+      const T onward = Visitor::onward(wave.measure) ? sum.lane[k] : T(0);
+      sigma.lane[k] = copies * Visitor::passed_up(v.target, sigma.lane[k], onward);
     }
     if (level != 0 && bits != 0) store<Row>(wave.row(batch, v.id) + first_lane<Row>(), sigma);
 #pragma unroll
@@ -267,7 +269,7 @@ struct BackwardLevel {
       // No other thread adds to it in this launch: the order is fixed, and no thread waits for the old value.
       if constexpr (!Visitor::edges) {
         double score = total;
-        if constexpr (Visitor::by_depth) score *= level > 0 ? Visitor::score_factor(level) : 1;
+        if constexpr (Visitor::by_depth) score *= level > 0 ? Visitor::score_factor(level, wave.measure) : 1;
         atomicAdd(&wave.scores[batch * wave.scored + v.id], score);
       }
       fits &= total <= Row::limit;

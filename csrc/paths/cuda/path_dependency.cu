@@ -3,11 +3,10 @@
 #include <torch/csrc/stable/library.h>
 
 #include <optional>
-#include <stdexcept>
 
 #include "paths/cuda/lanes.cuh"
 #include "paths/cuda/queue.cuh"
-#include "core/cuda/scratch.cuh"
+#include "core/cuda/limits.cuh"
 
 namespace torchcent::cuda {
 
@@ -21,6 +20,15 @@ Rung run_engine(Engine engine, const Graph& graph, const Sources& sources, doubl
                                  : queue_run<Visitor>(graph, sources, scores, rung, run);
 }
 
+Rung run_measure(Engine engine, const Graph& graph, const Sources& sources, double* scores, Rung rung, const Run& run) {
+  switch (graph.measure) {
+    case Measure::betweenness: return run_engine<Betweenness>(engine, graph, sources, scores, rung, run);
+    case Measure::edge_betweenness: return run_engine<EdgeBetweenness>(engine, graph, sources, scores, rung, run);
+    case Measure::stress: return run_engine<Stress>(engine, graph, sources, scores, rung, run);
+    default: return run_engine<ScaledBetweenness>(engine, graph, sources, scores, rung, run);
+  }
+}
+
 }  // namespace
 
 // Synchronises with the device, because the rung is returned.
@@ -28,7 +36,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t flight, int64_t lanes,
-                       int64_t strategy, int64_t blocks, std::optional<Tensor> copies) {
+                       int64_t strategy, int64_t blocks, std::optional<Tensor> copies, std::optional<Tensor> limits) {
   const int32_t device = rowptr.get_device_index();
   same_device("path_dependency", device,
               {&col, &colptr, &row, &sources, &source_weight, &own_weight, &target_weight, &through_weight, &scores});
@@ -37,33 +45,29 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   Tensor result = torch::stable::new_empty(control, {1});
   int64_t* const highest = result.mutable_data_ptr<int64_t>();
   *highest = rung;
-  const Graph graph = {rowptr.numel() - 1,
-                       col.numel(),
-                       {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
-                       {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
-                       target_weight.const_data_ptr<double>(),
-                       through_weight.const_data_ptr<double>(),
-                       copies ? copies->const_data_ptr<double>() : nullptr};
+  Graph graph = {rowptr.numel() - 1,
+                 col.numel(),
+                 {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()},
+                 {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()},
+                 target_weight.const_data_ptr<double>(),
+                 through_weight.const_data_ptr<double>(),
+                 copies ? copies->const_data_ptr<double>() : nullptr};
   const Sources all = {sources.numel(), sources.const_data_ptr<int64_t>(), source_weight.const_data_ptr<double>(),
                        own_weight.const_data_ptr<double>()};
   if (graph.n == 0 || all.count == 0) return result;
   TensorScratch scratch(rowptr);
   const Run run = run_on(device, scratch, control, {threads, flight, lanes, strategy, blocks});
+  graph.measure = Measure{measure};
+  const auto search = [&](double* target, Rung first) {
+    return run_measure(Engine{engine}, graph, all, target, first, run);
+  };
   double* const target = scores.mutable_data_ptr<double>();
-  Rung used{};
-  switch (Measure{measure}) {
-    case Measure::betweenness:
-      used = run_engine<Betweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
-      break;
-    case Measure::linear:
-      used = run_engine<ScaledBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
-      break;
-    case Measure::edge_betweenness:
-      used = run_engine<EdgeBetweenness>(Engine{engine}, graph, all, target, Rung{rung}, run);
-      break;
-    case Measure::stress: used = run_engine<Stress>(Engine{engine}, graph, all, target, Rung{rung}, run); break;
-    default: throw std::invalid_argument("path_dependency: this measure has no CUDA kernels");
-  }
+  const Rung used = !limits ? search(target, Rung{rung})
+                            : within_limits<int64_t>(*limits, scores, all.count, Rung{rung}, run,
+                                                     [&](int64_t limit, double* own, Rung first) {
+                                                       graph.deepest = limit;
+                                                       return search(own, first);
+                                                     });
   *highest = static_cast<int64_t>(used);
   return result;
 }

@@ -60,6 +60,8 @@ class QueueRun {
     problem_.target_weight = graph.target_weight;
     problem_.through_weight = graph.through_weight;
     problem_.copies = graph.copies;
+    problem_.deepest = static_cast<int>(std::min<int64_t>(graph.deepest, graph.n));
+    problem_.measure = graph.measure;
     problem_.vertex = sources.vertex;
     problem_.weight = sources.weight;
     problem_.own = sources.own;

@@ -31,6 +31,8 @@ struct QueueFlags {
 
 struct QueueProblem {
   int64_t n, m;
+  int deepest;  // level, at most n: no search goes beyond it
+  Measure measure;
   const Span *out, *in;
   const int32_t *col, *row;
   const int32_t* slot_row;
@@ -90,13 +92,14 @@ class BlockSearch {
       }
       map_.level(above, begin, end, counters_.claimed + turn);
       const Level level = {begin, end, counters_.taken + turn};
+      const bool onward = levels_ <= p_.deepest;
       if constexpr (Strategy::by_slot)
         Strategy::slots(walk_, level, [&](int32_t w) {
-          if (map_.find(w) == kNew) map_.claim(w);
+          if (onward && map_.find(w) == kNew) map_.claim(w);
         });
       Strategy::level(walk_, level, [&](bool valid, int p, int32_t v, int lane, int width) {
         unsigned below = Strategy::by_slot ? ~0u : 0;
-        Count sum = look(valid, v, lane, width, below);
+        Count sum = look(valid, v, lane, width, onward, below);
         sum = total(sum, width);
         for (int other = width / 2; other > 0; other /= 2) below |= __shfl_xor_sync(~0u, below, other);
         if (valid && lane == 0) {
@@ -151,15 +154,16 @@ class BlockSearch {
             const Count h(through ? p_.through_weight[v] : 0.0);
             if (through || end < below_end) {
               double score = weight * double(Visitor::template score<Count>(sigma, sum, h));
-              if constexpr (Visitor::by_depth) score *= Visitor::score_factor(l);
+              if constexpr (Visitor::by_depth) score *= Visitor::score_factor(l, p_.measure);
               atomicAdd(scores_ + v, score);
             }
           }
         }
         double target = targets ? p_.target_weight[v] : 1.0;
-        if constexpr (Visitor::by_depth) target *= l > 0 ? Visitor::target_factor(l) : 1;
+        if constexpr (Visitor::by_depth) target *= l > 0 ? Visitor::target_factor(l, p_.measure) : 1;
         const Count b(target);
-        Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
+        const Count onward = Visitor::onward(p_.measure) ? sum : Count(0.0);
+        Count passed = stored(Visitor::template passed_up<Count>(b, sigma, onward));
         if (p_.copies != nullptr) passed = stored(passed * Count(p_.copies[v]));
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[p] = passed;
@@ -177,9 +181,9 @@ class BlockSearch {
   }
 
  private:
-  // Claims the heads of v's arcs, records which slots lead to the next level, and sums the path counts of the level
-  // above.
-  __device__ Count look(bool valid, int32_t v, int lane, int width, unsigned& below) {
+  // Claims the heads of v's arcs if the search goes onward, records which slots lead to the next level, and sums the
+  // path counts of the level above.
+  __device__ Count look(bool valid, int32_t v, int lane, int width, bool onward, unsigned& below) {
     Count sum(0.0);
     if (!valid) return sum;
     if constexpr (!Strategy::by_slot) {
@@ -195,8 +199,9 @@ class BlockSearch {
           if (symmetric) sum = sum + (q[i] >= 0 ? sigma_[q[i]] : Count(0.0));
         }
 #pragma unroll 1
-        for (unsigned left = (q[0] == kNew) | (q[1] == kNew) << 1 | (q[2] == kNew) << 2 | (q[3] == kNew) << 3; left;
-             left &= left - 1) {
+        for (unsigned left = onward ? (q[0] == kNew) | (q[1] == kNew) << 1 | (q[2] == kNew) << 2 | (q[3] == kNew) << 3
+                                    : 0;
+             left; left &= left - 1) {
           const unsigned low = left & -left;
           map_.claim(low == 1 ? w[0] : low == 2 ? w[1] : low == 4 ? w[2] : w[3]);
         }

@@ -105,7 +105,7 @@ WeightSampling<T> weight_sampling(const WeightedGraph<T>& graph, bool exact, int
 
 }  // namespace
 
-// threads: maximum number of blocks, of 16 bytes per vertex.
+// threads: maximum number of blocks, of 21 bytes per vertex.
 Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
                     int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   same_device("sample_paths", rowptr.get_device_index(), {&rowptr, &col, &colptr, &row, &counts});
@@ -121,12 +121,18 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   HopSampling sampling = {};
   sampling.out = {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
   sampling.in = {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()};
-  sampling.depth = zeros<int32_t>(scratch, n * blocks, stream);
-  sampling.sigma = zeros<double>(scratch, n * blocks, stream);
-  sampling.queue = scratch.array<int32_t>(n * blocks);
+  const bool narrow = by_thread && sampling.out.col == sampling.in.col;
+  sampling.state = zeros<int32_t>(scratch, (narrow ? NarrowStates::words(n) : WideStates::words(n)) * blocks, stream);
+  sampling.sigma = narrow ? scratch.array<double>(n * blocks) : zeros<double>(scratch, n * blocks, stream);
+  const int64_t list = TwoLists::size(n) * blocks;
+  sampling.queue = scratch.array<int32_t>(list);
+  sampling.through = narrow ? scratch.array<int32_t>(list) : nullptr;
+  sampling.bound = narrow ? scratch.array<int32_t>(list) : nullptr;
+  auto* const kernel = narrow      ? hop_sample_kernel<NarrowStates, true>
+                       : by_thread ? hop_sample_kernel<WideStates, true>
+                                   : hop_sample_kernel<WideStates, false>;
   return run_samples(n, seed, first, count, blocks, room, counts, control, scratch, stream,
                      [&](const Samples& samples, unsigned grid, unsigned block) {
-                       const auto kernel = by_thread ? hop_sample_kernel<true> : hop_sample_kernel<false>;
                        kernel<<<grid, block, 0, stream>>>(sampling, samples);
                      });
 }

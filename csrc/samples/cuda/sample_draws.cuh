@@ -68,24 +68,24 @@ __device__ int32_t vertex_of(const Arc& arc) {
 }
 
 // The first of `count` arcs at which the cumulative sigma of their vertices exceeds `left`, among those for which
-// wanted(arc, known[vertex]) holds; -1 if there are none. Called by one warp. Paths lead through hubs, of whose many
+// wanted(arc, known(vertex)) holds; -1 if there are none. Called by one warp. Paths lead through hubs, of whose many
 // arcs few are wanted, so the loads of several rounds overlap.
 template <class Arc, class Known, class Wanted>
-__device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, const Known* known, const double* sigma, double left,
+__device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, Known known, const double* sigma, double left,
                                 Wanted wanted) {
   constexpr int kTogether = 32 / sizeof(Arc) > 4 ? 4 : 32 / sizeof(Arc);
   const int lane = threadIdx.x & 31;
   int32_t last = -1;
   for (int64_t base = 0; base < count; base += 32 * kTogether) {
     Arc arc[kTogether];
-    Known other[kTogether];
+    decltype(known(0)) other[kTogether];
     unsigned mine = 0;  // one bit per arc of this lane
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
       if (base + 32 * k + lane < count) arc[k] = arcs[base + 32 * k + lane];
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
-      if (base + 32 * k + lane < count) other[k] = known[vertex_of(arc[k])];
+      if (base + 32 * k + lane < count) other[k] = known(vertex_of(arc[k]));
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
       if (base + 32 * k + lane < count && wanted(arc[k], other[k])) mine |= 1u << k;

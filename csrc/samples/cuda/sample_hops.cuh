@@ -1,11 +1,14 @@
 // Random shortest paths by hops on CUDA: a block per sample, with the random numbers, the order of levels and the
-// choices of samples/cpu/sample_hops.h, so that a sample is the same path on both.
+// choices of samples/cpu/sample_hops.h, so that a sample is the same path on both. A sample whose counts overflow
+// double is left to the CPU.
 //
-// The difference is that paths are counted during the search, by atomic additions of doubles, which avoids a pass back.
-// A sample whose counts overflow double is left to the CPU.
+// A thousand searches at a time read memory at random. In sparse undirected graphs their states are narrow, and paths
+// are counted after the search, only where they can lead, as on the CPU. In other graphs a search has few levels with
+// many arcs, which are not read again: paths are counted on the way, by atomic additions.
 #pragma once
 
 #include "samples/cuda/sample_draws.cuh"
+#include "samples/cuda/sample_states.cuh"
 
 namespace torchcent::cuda {
 
@@ -13,55 +16,66 @@ namespace torchcent::cuda {
 template <bool kByThread>
 constexpr int kHopThreads = kByThread ? 1024 : 2048;
 
+// With a workspace for each block.
 struct HopSampling {
   Arcs out, in;
-  int32_t* depth;  // [blocks, n], 0 between samples; as on the CPU, depth + 1, negative from the target
-  double* sigma;   // [blocks, n], 0 between samples
-  int32_t* queue;  // [blocks, n]: from the source upwards, from the target downwards
+  int32_t* state;    // [blocks, words] 0 between samples
+  double* sigma;     // [blocks, n] 0 between samples, unless paths are counted later
+  int32_t* queue;    // [blocks, n + 2]
+  int32_t* through;  // [blocks, n + 2] vertices on shortest paths, the deepest level first; if they are counted later
+  int32_t* bound;    // [blocks, n + 2] where each of these levels begins
 };
 
-// The search of one side. Entry i of its queue is queue[i], or queue[n - 1 - i] from the target.
+// The search of one side; the frontier is queue[begin .. end - 1].
 struct SampleSide {
-  int32_t begin, end, level, root;
+  int32_t begin, end, level;
   unsigned long long degrees;
 };
 
+// What a level finds is read after the barrier at its end, while the next one begins: hence three of each.
 struct SampleShared {
-  SampleSide side[2];
-  int taken, frontier_end, met, overflow;
-  unsigned long long sample, degrees;
+  static constexpr int kMet = 1, kOverflow = 2;
+  int found[3], taken[3], stop[3];
+  unsigned long long degrees[3];
+  int through[2], ancestors[2][3];
+  int tails, overflow;
+  unsigned long long sample;
   Crossing part[kMostThreads / 32];
 };
 
-// Calls visit(v, value of v) for the neighbours of u, by `width` threads, 1 or a warp, with four neighbours per thread
-// at a time so that their loads overlap. Other threads may modify a value concurrently.
-template <class Visit>
-__device__ void each_neighbour(const Arcs& arcs, int32_t u, int width, const int32_t* value, Visit visit) {
+__device__ inline int next_turn(int turn) { return turn == 2 ? 0 : turn + 1; }
+
+// Calls visit(v, state of v) for the neighbours of u, by `width` threads, 1 or a warp, with four neighbours per thread
+// at a time so that their loads overlap. Other threads may modify a state concurrently.
+template <class States, class Visit>
+__device__ void each_neighbour(const Arcs& arcs, int32_t u, int width, const States& states, Visit visit) {
   constexpr int kTogether = 4;
   const int64_t end = arcs.rowptr[u + 1];
   for (int64_t first = arcs.rowptr[u] + (threadIdx.x & (width - 1)); first < end; first += width * kTogether) {
-    int32_t v[kTogether], known[kTogether];
+    int32_t v[kTogether];
+    typename States::State known[kTogether];
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
       if (first + width * k < end) v[k] = arcs.col[first + width * k];
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
-      if (first + width * k < end) known[k] = *const_cast<const volatile int32_t*>(value + v[k]);
+      if (first + width * k < end) known[k] = states(v[k]);
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
       if (first + width * k < end) visit(v[k], known[k]);
   }
 }
 
-// Calls visit(u, width) for entries begin to end - 1, by the block. Each entry is processed by a warp, and idle warps
-// fetch the next entry (`taken` is shared, and initially begin). If degrees are mostly small, each is processed by a
+// Calls visit(u, width) for entries begin to end - 1, by a team. Each entry is processed by a warp, and idle warps
+// fetch the next entry (`taken` is shared, and initially 0). If degrees are mostly small, each is processed by a
 // thread, and those with more than kAlone arcs by a warp.
 template <bool kByThread, class Entry, class Visit>
-__device__ void each_entry(const Arcs& arcs, int begin, int end, int& taken, Entry entry, Visit visit) {
+__device__ void each_entry(const Team& team, const Arcs& arcs, int begin, int end, int& taken, Entry entry,
+                           Visit visit) {
   constexpr int64_t kAlone = 32;
   const int lane = threadIdx.x & 31;
   if constexpr (kByThread) {
-    for (int first = begin + static_cast<int>(threadIdx.x) - lane; first < end; first += blockDim.x) {
+    for (int first = begin + team.thread - lane; first < end; first += team.threads) {
       const int32_t u = first + lane < end ? entry(first + lane) : -1;
       const bool large = u >= 0 && arcs.rowptr[u + 1] - arcs.rowptr[u] > kAlone;
       if (u >= 0 && !large) visit(u, 1);
@@ -71,7 +85,7 @@ __device__ void each_entry(const Arcs& arcs, int begin, int end, int& taken, Ent
   } else {
     for (;;) {
       int p = 0;
-      if (lane == 0) p = atomicAdd(&taken, 1);
+      if (lane == 0) p = begin + atomicAdd(&taken, 1);
       p = __shfl_sync(~0u, p, 0);
       if (p >= end) break;
       visit(entry(p), 32);
@@ -79,136 +93,269 @@ __device__ void each_entry(const Arcs& arcs, int begin, int end, int& taken, Ent
   }
 }
 
-template <bool kByThread>
-__global__ void __launch_bounds__(kMostThreads, kHopThreads<kByThread> / kMostThreads)
-    hop_sample_kernel(HopSampling problem, Samples samples) {
-  __shared__ SampleShared shared;
-  const int lane = threadIdx.x & 31;
-  const int64_t n = samples.n;
-  int32_t* const depth = problem.depth + n * blockIdx.x;
-  double* const sigma = problem.sigma + n * blockIdx.x;
-  int32_t* const queue = problem.queue + n * blockIdx.x;
-  const auto entry = [&](int s, int32_t i) -> int32_t& { return queue[s == 0 ? i : n - 1 - i]; };
-  for (;;) {
+// The samples of a block, one after the other.
+template <class States, bool kByThread>
+class HopBlock {
+  using State = typename States::State;
+
+ public:
+  __device__ HopBlock(const HopSampling& problem, const Samples& samples, SampleShared& shared)
+      : problem_(problem),
+        samples_(samples),
+        shared_(shared),
+        states_(problem.state, samples.n),
+        sigma_(problem.sigma + blockIdx.x * samples.n),
+        queue_(problem.queue, samples.n),
+        through_(problem.through, samples.n),
+        bound_(problem.bound, samples.n) {}
+
+  // Takes a sample. Returns false if there is none left.
+  __device__ bool start() {
     if (threadIdx.x == 0) {
-      shared.sample = samples.take();
-      shared.met = shared.overflow = 0;
-      if (!samples.over(shared.sample)) {
-        const torchcent::Pair pair = random_pair(samples.seed, static_cast<uint64_t>(samples.first) + shared.sample, n);
-        const int32_t root[2] = {pair.source, pair.target};
-        for (int s = 0; s < 2; ++s) {
-          const Arcs& arcs = s == 0 ? problem.out : problem.in;
-          const int64_t degree = arcs.rowptr[root[s] + 1] - arcs.rowptr[root[s]];
-          shared.side[s] = {0, 1, 0, root[s], static_cast<unsigned long long>(degree)};
-          depth[root[s]] = s == 0 ? 1 : -1;
-          sigma[root[s]] = 1;
-          entry(s, 0) = root[s];
-        }
-      }
+      shared_.sample = samples_.take();
+      for (int turn = 0; turn < 3; ++turn) clear(turn);
+      shared_.through[0] = shared_.through[1] = shared_.tails = shared_.overflow = 0;
     }
     __syncthreads();
-    const uint64_t sample = static_cast<uint64_t>(samples.first) + shared.sample;
-    if (samples.over(shared.sample)) return;
-    int s = 0;
-    while (shared.side[0].begin < shared.side[0].end && shared.side[1].begin < shared.side[1].end) {
-      s = shared.side[0].degrees <= shared.side[1].degrees ? 0 : 1;
-      const int sign = s == 0 ? 1 : -1;
-      const SampleSide side = shared.side[s];
-      const Arcs& arcs = s == 0 ? problem.out : problem.in;
-      const int32_t next = sign * (side.level + 2);
-      __syncthreads();  // all threads have read the sides
+    if (samples_.over(shared_.sample)) return false;
+    const torchcent::Pair pair = random_pair(samples_.seed, number(), samples_.n);
+    from_source_ = {0, 1, 0, degree(problem_.out, pair.source)};
+    from_target_ = {0, 1, 0, degree(problem_.in, pair.target)};
+    beyond_ = 0;
+    if (threadIdx.x < 2) {
+      const int s = static_cast<int>(threadIdx.x);
+      const int32_t root = s == 0 ? pair.source : pair.target;
+      states_.claim(root, s, 0);
+      sigma_[root] = 1;
+      queue_.at(s, 0) = root;
+    }
+    __syncthreads();
+    return true;
+  }
+
+  // Returns the side from whose frontier arcs lead to the other, or -1 if none do.
+  __device__ int search() {
+    for (int turn = 0; from_source_.begin < from_source_.end && from_target_.begin < from_target_.end;
+         turn = next_turn(turn)) {
+      const int s = from_source_.degrees <= from_target_.degrees ? 0 : 1;
+      const SampleSide side = s == 0 ? from_source_ : from_target_;
       if (threadIdx.x == 0) {
-        shared.taken = side.begin;
-        shared.frontier_end = side.end;  // vertices found from now on follow
-        shared.degrees = 0;
-        atomicAdd(samples.arcs, side.degrees);
+        clear(next_turn(turn));
+        atomicAdd(samples_.arcs, side.degrees);
       }
+      expand(s, side, turn);
       __syncthreads();
-      unsigned long long degrees = 0;  // of the vertices that this thread finds
-      const auto own = [&](int p) { return entry(s, p); };
-      each_entry<kByThread>(arcs, side.begin, side.end, shared.taken, own, [&](int32_t u, int width) {
-        const double paths = sigma[u];
-        if (paths > kLargestCount) shared.overflow = 1;
-        each_neighbour(arcs, u, width, depth, [&](int32_t v, int32_t known) {
-          if (known == 0) {  // may be stale: the exchange determines the first thread
-            known = atomicCAS(depth + v, 0, next);
-            if (known == 0) {
-              entry(s, atomicAdd(&shared.side[s].end, 1)) = v;
-              const auto degree = static_cast<unsigned long long>(arcs.rowptr[v + 1] - arcs.rowptr[v]);
-              if constexpr (kByThread) degrees += degree;
-              else atomicAdd(&shared.degrees, degree);
-              known = next;
-            }
+      const int stop = shared_.stop[turn], found = shared_.found[turn];
+      if (stop != 0) {
+        beyond_ = found, last_ = s;
+        if ((stop & SampleShared::kOverflow) != 0) shared_.overflow = 1;
+        return (stop & SampleShared::kOverflow) != 0 ? -1 : s;
+      }
+      const SampleSide next = {side.end, side.end + found, side.level + 1, shared_.degrees[turn]};
+      if (s == 0) from_source_ = next;
+      else from_target_ = next;
+    }
+    return -1;
+  }
+
+  // Draws a path over one of the arcs from the frontier of side s.
+  __device__ void draw(int s) {
+    const Arcs& arcs = onward(s);
+    Crossing mine = Crossing::none();
+    const auto race = [&](int32_t u, int width) {  // by the tails of the crossing arcs
+      double reach = 0;
+      each_neighbour(arcs, u, width, states_, [&](int32_t v, State known) {
+        if (States::is_of_other(known, s)) reach += sigma_[v];
+      });
+      for (int step = width / 2; step > 0; step /= 2) reach += __shfl_xor_sync(~0u, reach, step);
+      if ((threadIdx.x & (width - 1)) != 0 || reach == 0) return;
+      if (reach > kLargestCount) shared_.overflow = 1;
+      mine.enter(samples_, number(), u, sigma_[u], reach);
+    };
+    if constexpr (States::counts_later) {
+      find_crossings(s);
+      count_paths();
+      __syncthreads();
+      if (shared_.overflow == 0) each_of(Team::block(), through_, s, arcs, 0, bound_.at(s, 1), race);
+    } else {
+      each_of(Team::block(), queue_, s, arcs, side(s).begin, side(s).end, race);
+    }
+    const Crossing crossing = first_of_block(mine, shared_.part);
+    const int half = threadIdx.x / 32;  // one warp each
+    if (half >= 2 || shared_.overflow != 0) return;
+    int32_t u = crossing.tail;
+    if (half != s) {
+      const double left = uniform(random_bits(samples_.seed, number(), Purpose::arc, 0)) * crossing.reach;
+      u = drawn(arcs, u, left, [&](State known) { return States::is_of_other(known, s); });
+    }
+    walk(half, u);
+  }
+
+  __device__ void forget() {
+    if (threadIdx.x == 0 && shared_.overflow != 0) samples_.leave(number());
+    for (int s = 0; s < 2; ++s)
+      for (int32_t i = threadIdx.x; i < side(s).end + (s == last_ ? beyond_ : 0); i += blockDim.x) {
+        const int32_t v = queue_.at(s, i);
+        states_.forget(v);
+        if constexpr (!States::counts_later) sigma_[v] = 0;
+      }
+    __syncthreads();
+  }
+
+ private:
+  __device__ uint64_t number() const { return static_cast<uint64_t>(samples_.first) + shared_.sample; }
+  __device__ const Arcs& onward(int side) const { return side == 0 ? problem_.out : problem_.in; }
+  __device__ SampleSide side(int s) const { return s == 0 ? from_source_ : from_target_; }
+  __device__ static unsigned long long degree(const Arcs& arcs, int32_t v) {
+    return static_cast<unsigned long long>(arcs.rowptr[v + 1] - arcs.rowptr[v]);
+  }
+  __device__ void clear(int turn) {
+    shared_.found[turn] = shared_.taken[turn] = shared_.stop[turn] = 0;
+    shared_.degrees[turn] = 0;
+  }
+  __device__ void stop(int turn, int why) {
+    int& reasons = shared_.stop[turn];
+    if ((*const_cast<volatile int*>(&reasons) & why) == 0) atomicOr(&reasons, why);
+  }
+  template <class Visit>
+  __device__ void each_of(const Team& team, const TwoLists& list, int s, const Arcs& arcs, int begin, int end,
+                          Visit visit) {
+    each_entry<kByThread>(team, arcs, begin, end, shared_.tails, [&](int i) { return list.at(s, i); }, visit);
+  }
+
+  // Finds the next level of a side, or that the sides meet.
+  __device__ void expand(int s, const SampleSide& side, int turn) {
+    const Arcs& arcs = onward(s);
+    const int level = side.level + 1;
+    unsigned long long degrees = 0;  // of the vertices that this thread finds
+    const auto entry = [&](int i) { return queue_.at(s, i); };
+    const auto visit = [&](int32_t u, int width) {
+      const double paths = States::counts_later ? 0 : sigma_[u];
+      if (paths > kLargestCount) stop(turn, SampleShared::kOverflow);
+      each_neighbour(arcs, u, width, states_, [&](int32_t v, State known) {
+        if (known == 0) {  // may be stale: only the first thread finds 0 again
+          known = states_.claim(v, s, level);
+          if (known == 0) {
+            queue_.at(s, side.end + atomicAdd(&shared_.found[turn], 1)) = v;
+            if constexpr (kByThread) degrees += degree(arcs, v);
+            else atomicAdd(&shared_.degrees[turn], degree(arcs, v));
+            known = States::state(s, level);
           }
-          if (known == next) atomicAdd(sigma + v, paths);
-          else if (sign * known < 0) shared.met = 1;
-        });
-      });
-      if constexpr (kByThread) {
-        for (int step = 16; step > 0; step /= 2) degrees += __shfl_xor_sync(~0u, degrees, step);
-        if (lane == 0 && degrees > 0) atomicAdd(&shared.degrees, degrees);
-      }
-      __syncthreads();
-      if (shared.met != 0 || shared.overflow != 0) break;
-      if (threadIdx.x == 0) {
-        SampleSide& now = shared.side[s];
-        now.begin = side.end;
-        ++now.level;
-        now.degrees = shared.degrees;
-      }
-      __syncthreads();
-    }
-    __syncthreads();
-    if (shared.met != 0 && shared.overflow == 0) {
-      // The race of the crossing arcs, by their tails; the frontier is unchanged.
-      const int sign = s == 0 ? 1 : -1;
-      const SampleSide side = shared.side[s];
-      const Arcs& arcs = s == 0 ? problem.out : problem.in;
-      if (threadIdx.x == 0) shared.taken = side.begin;
-      __syncthreads();
-      Crossing mine = Crossing::none();
-      const auto own = [&](int p) { return entry(s, p); };
-      each_entry<kByThread>(arcs, side.begin, shared.frontier_end, shared.taken, own, [&](int32_t u, int width) {
-        double reach = 0;
-        each_neighbour(arcs, u, width, depth, [&](int32_t v, int32_t known) {
-          if (sign * known < 0) reach += sigma[v];
-        });
-        for (int step = width / 2; step > 0; step /= 2) reach += __shfl_xor_sync(~0u, reach, step);
-        if ((threadIdx.x & (width - 1)) != 0 || reach == 0) return;
-        if (reach > kLargestCount) shared.overflow = 1;
-        mine.enter(samples, sample, u, sigma[u], reach);
-      });
-      const Crossing crossing = first_of_block(mine, shared.part);
-      const auto drawn = [&](const Arcs& all, int32_t u, double left, auto wanted) {
-        const int64_t begin = all.rowptr[u];
-        return drawn_vertex(all.col + begin, all.rowptr[u + 1] - begin, depth, sigma, left,
-                            [&](int32_t, int32_t known) { return wanted(known); });
-      };
-      const int half = threadIdx.x / 32;  // one warp each
-      if (half < 2 && shared.overflow == 0) {
-        const double left = uniform(random_bits(samples.seed, sample, Purpose::arc, 0)) * crossing.reach;
-        int32_t u = crossing.tail;
-        if ((half == 0) != (s == 0)) u = drawn(arcs, u, left, [&](int32_t known) { return sign * known < 0; });
-        const Arcs& back = half == 0 ? problem.in : problem.out;
-        const Purpose purpose = half == 0 ? Purpose::walk_back : Purpose::walk_on;
-        for (uint32_t step = 0; u != shared.side[half].root; ++step) {
-          if (lane == 0) atomicAdd(samples.counts + u, 1ull);
-          const int32_t above = depth[u] - (half == 0 ? 1 : -1);
-          if (above == (half == 0 ? 1 : -1)) break;  // the root is next
-          const double rest = uniform(random_bits(samples.seed, sample, purpose, step)) * sigma[u];
-          u = drawn(back, u, rest, [&](int32_t known) { return known == above; });
         }
-      }
+        if (States::is_of_other(known, s)) stop(turn, SampleShared::kMet);
+        else if (!States::counts_later && States::is_at(known, s, level)) atomicAdd(sigma_ + v, paths);
+      });
+    };
+    each_entry<kByThread>(Team::block(), arcs, side.begin, side.end, shared_.taken[turn], entry, visit);
+    if constexpr (kByThread) {
+      for (int step = 16; step > 0; step /= 2) degrees += __shfl_xor_sync(~0u, degrees, step);
+      if ((threadIdx.x & 31) == 0 && degrees > 0) atomicAdd(&shared_.degrees[turn], degrees);
     }
+  }
+
+  // The ends of the crossing arcs, the deepest vertices on paths of both sides.
+  __device__ void find_crossings(int s) {
+    const Arcs& arcs = onward(s);
+    const auto enter = [&](int to, int32_t v) {
+      if (states_.put_on_path(v)) through_.at(to, atomicAdd(shared_.through + to, 1)) = v;
+    };
+    each_of(Team::block(), queue_, s, arcs, side(s).begin, side(s).end, [&](int32_t u, int width) {
+      bool crosses = false;
+      each_neighbour(arcs, u, width, states_, [&](int32_t v, State known) {
+        if (!States::is_of_other(known, s)) return;
+        crosses = true;
+        if (!States::is_on_path(known)) enter(1 - s, v);
+      });
+      if (crosses) enter(s, u);
+    });
     __syncthreads();
-    if (threadIdx.x == 0 && shared.overflow != 0) samples.leave(sample);
-    for (int k = 0; k < 2; ++k)
-      for (int32_t i = threadIdx.x; i < shared.side[k].end; i += blockDim.x) {
-        const int32_t v = entry(k, i);
-        depth[v] = 0;
-        sigma[v] = 0;
+  }
+
+  // Their ancestors, level by level up to the root, and the numbers of paths from there; each side by half of the
+  // block.
+  __device__ void count_paths() {
+    const Team team = Team::half_block();
+    const int s = team.half, levels = side(s).level;
+    const Arcs& back = onward(1 - s);
+    int* const found = shared_.ancestors[s];
+    if (team.thread == 0) found[0] = 0;
+    team.sync_half();
+    int begin = 0, end = shared_.through[s];
+    for (int level = levels, turn = 0; level > 0; --level, turn = next_turn(turn)) {
+      if (team.thread == 0) {
+        bound_.at(s, levels - level) = begin;
+        found[next_turn(turn)] = 0;
       }
+      each_of(team, through_, s, back, begin, end, [&](int32_t u, int width) {
+        each_neighbour(back, u, width, states_, [&](int32_t v, State known) {
+          if (States::is_at(known, s, level - 1) && !States::is_on_path(known) && states_.put_on_path(v))
+            through_.at(s, end + atomicAdd(found + turn, 1)) = v;
+        });
+      });
+      team.sync_half();
+      begin = end, end += found[turn];
+    }
+    if (team.thread == 0) {
+      bound_.at(s, levels) = begin;
+      bound_.at(s, levels + 1) = end;
+    }
+    end = begin;
+    begin = levels > 0 ? bound_.at(s, levels - 1) : 0;
+    for (int level = 1; level <= levels; ++level) {
+      const int before = level < levels ? bound_.at(s, levels - level - 1) : 0;  // read ahead
+      each_of(team, through_, s, back, begin, end, [&](int32_t u, int width) {
+        double paths = 0;
+        each_neighbour(back, u, width, states_, [&](int32_t v, State known) {
+          if (States::is_at(known, s, level - 1)) paths += sigma_[v];
+        });
+        for (int step = width / 2; step > 0; step /= 2) paths += __shfl_xor_sync(~0u, paths, step);
+        if ((threadIdx.x & (width - 1)) != 0) return;
+        sigma_[u] = paths;
+        if (paths > kLargestCount) shared_.overflow = 1;
+      });
+      team.sync_half();
+      end = begin, begin = before;
+    }
+  }
+
+  // Called by one warp: counts the inner vertices from u, at the deepest level, back to the root.
+  __device__ void walk(int s, int32_t u) {
+    const Purpose purpose = s == 0 ? Purpose::walk_back : Purpose::walk_on;
+    uint32_t step = 0;
+    for (int level = side(s).level; level > 0; --level) {
+      if ((threadIdx.x & 31) == 0) atomicAdd(samples_.counts + u, 1ull);
+      if (level == 1) break;  // the root is next
+      const double left = uniform(random_bits(samples_.seed, number(), purpose, step++)) * sigma_[u];
+      u = drawn(onward(1 - s), u, left, [&](State known) { return States::is_at(known, s, level - 1); });
+    }
+  }
+  template <class Wanted>
+  __device__ int32_t drawn(const Arcs& arcs, int32_t u, double left, Wanted wanted) const {
+    const int64_t begin = arcs.rowptr[u];
+    return drawn_vertex(arcs.col + begin, arcs.rowptr[u + 1] - begin, states_, sigma_, left,
+                        [&](int32_t, State known) { return wanted(known); });
+  }
+
+  const HopSampling& problem_;
+  const Samples& samples_;
+  SampleShared& shared_;
+  const States states_;
+  double* const sigma_;
+  const TwoLists queue_, through_, bound_;
+  SampleSide from_source_, from_target_;  // the same in all threads
+  int beyond_ = 0, last_ = 0;             // vertices of a level that is not searched, and its side
+};
+
+template <class States, bool kByThread>
+__global__ void __launch_bounds__(kMostThreads, kHopThreads<kByThread> / kMostThreads)
+    hop_sample_kernel(const __grid_constant__ HopSampling problem, const __grid_constant__ Samples samples) {
+  __shared__ SampleShared shared;
+  HopBlock<States, kByThread> block(problem, samples, shared);
+  while (block.start()) {
+    const int side = block.search();
+    if (side >= 0) block.draw(side);
     __syncthreads();
+    block.forget();
   }
 }
 

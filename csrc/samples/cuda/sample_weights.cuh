@@ -165,7 +165,8 @@ class WeightSampler {
   template <class Wanted>
   __device__ static int32_t drawn(const Span& span, const Arc<T>* arcs, const T* known, const double* ways, double left,
                                   Wanted wanted) {
-    return drawn_vertex(arcs + span.begin, span.degree, known, ways, left, wanted);
+    const auto of = [&](int32_t v) { return known[v]; };
+    return drawn_vertex(arcs + span.begin, span.degree, of, ways, left, wanted);
   }
 
   // Follows a shortest path from u back to the root of side s. Called by one warp.

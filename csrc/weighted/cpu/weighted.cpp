@@ -67,7 +67,7 @@ bool whole(const Tensor& weight) { return weight.element_size() == 4; }
 template <class T>
 Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Tensor& sources,
                   const PathWeights& weights, Tensor& scores, Tensor& control, WeightedEngine engine, int64_t rung,
-                  int64_t threads, double tie_tolerance, const Tensor* limits = nullptr) {
+                  int64_t threads, double tie_tolerance, const Tensor* limits) {
   Prepared<T> prepared(graph, paths, engine, sources.numel(), tie_tolerance, threads);
   int64_t size = engine == WeightedEngine::relax ? kRelaxBatch : sources.numel() <= kFewSearches ? 1 : kDijkstraBatch;
   if (limits != nullptr) {
@@ -116,29 +116,14 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
                            const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
                            const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
                            int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t, int64_t,
-                           int64_t, int64_t, std::optional<Tensor> copies) {
+                           int64_t, int64_t, std::optional<Tensor> copies, std::optional<Tensor> limits) {
   const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   const PathProblem paths = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
                                          Measure{measure}, copies ? copies->const_data_ptr<double>() : nullptr);
   const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
   return run(graph, paths, sources, weights, scores, control, WeightedEngine{engine}, rung, threads, tie_tolerance,
-             nullptr);
-}
-
-Tensor weighted_dependency_within(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
-                                  const Tensor& row, const Tensor& back_weight, const Tensor& sources,
-                                  const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
-                                  const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
-                                  int64_t engine, int64_t rung, int64_t threads, double tie_tolerance,
-                                  const Tensor& limits) {
-  const WeightedGraph graph = {rowptr, col, weight, colptr, row, back_weight};
-  const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
-  const PathProblem paths =
-      path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel, Measure{measure});
-  const auto run = whole(weight) ? dependency<int32_t> : dependency<double>;
-  return run(graph, paths, sources, weights, scores, control, WeightedEngine{engine}, rung, threads, tie_tolerance,
-             &limits);
+             limits ? &*limits : nullptr);
 }
 
 void weighted_source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const Tensor& colptr,
@@ -170,7 +155,6 @@ void weighted_distances(const Tensor& rowptr, const Tensor& col, const Tensor& w
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("weighted_dependency", TORCH_BOX(&weighted_dependency));
-  m.impl("weighted_dependency_within", TORCH_BOX(&weighted_dependency_within));
   m.impl("weighted_source_sums", TORCH_BOX(&weighted_source_sums));
   m.impl("weighted_distances", TORCH_BOX(&weighted_distances));
 }

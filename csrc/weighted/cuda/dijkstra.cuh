@@ -58,6 +58,7 @@ DijkstraProblem<T> dijkstra_problem(const WeightedGraph<T>& graph, const Run& ru
   const int64_t n = problem.n = paths.n, m = problem.m = paths.m;
   if (m > UINT32_MAX) throw std::runtime_error("dijkstra: more than 2^32 - 1 slots");
   problem.ties = {1 + graph.tie_tolerance};
+  problem.beyond = graph.beyond;
   problem.how = traversal(run.launch.strategy, n, m, problem.ties.factor == 1);
   problem.out_span = spans(run, paths.out, n);
   problem.out = packed_arcs(run, paths.out.col, graph.out_weight, m);
@@ -97,6 +98,7 @@ class DijkstraRun {
     problem_.target_weight = graph.paths.target_weight;
     problem_.through_weight = graph.paths.through_weight;
     problem_.copies = graph.paths.copies;
+    problem_.measure = graph.paths.measure;
     problem_.score_stride = stride;
     allocate(besides);
   }

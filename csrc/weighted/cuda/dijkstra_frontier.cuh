@@ -28,7 +28,9 @@ struct DijkstraProblem {
   const Span *out_span, *in_span;
   const Arc<T>*out, *in;  // the same pointer in a symmetric graph
   const T* lightest;      // [n]
-  const double* total;    // of all weights
+  Measure measure;
+  T beyond;             // vertices at this distance and farther ones are not reached
+  const double* total;  // of all weights
   int64_t m;
   const double *target_weight, *through_weight;
   const double* copies;  // [n] twins that each vertex stands for; null: one
@@ -182,7 +184,7 @@ class DijkstraFrontier {
   // The thread that moves a distance across a limit puts the vertex on the pile, so that each vertex is there once.
   __device__ void relax(T d, const Arc<T>& arc, T known) {
     const T length = d + arc.weight;
-    if (!(length < known)) return;
+    if (!(length < known && length < p_.beyond)) return;
     const T before = atomic_min(distance_ + arc.vertex, length);
     if (!(length < before) || p_.how.whole_graph) return;
     if (length < at_.limit) {

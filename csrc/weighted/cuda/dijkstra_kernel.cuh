@@ -126,6 +126,11 @@ class DijkstraBlock : public DijkstraFrontier<T> {
           });
         }
         sum = total(sum);
+        const bool by_arc = Visitor::by_depth && p_.measure == Measure::proximal_source;
+        Count begun = sigma;  // the paths that count
+        if constexpr (Visitor::by_depth) {
+          if (by_arc) begun = total(from_source(valid, v, d, lane));
+        }
         if (!valid || lane != 0) return;
         if (double(sigma) == 0) return;  // the weights of its arcs are lost in rounding: it has no paths
         if constexpr (Watch::shares) watch_.pass(v, weight * double(sigma * sum));
@@ -134,15 +139,19 @@ class DijkstraBlock : public DijkstraFrontier<T> {
             if (own != 0) atomicAdd(scores_ + v, own * double(sum));
           } else {
             const Count h(through ? p_.through_weight[v] : 0.0);
-            double score = double(Visitor::template score<Count>(sigma, sum, h));
-            if constexpr (Visitor::by_depth) score *= Visitor::score_factor(static_cast<double>(d));
+            double score = double(Visitor::template score<Count>(begun, sum, h));
+            if constexpr (Visitor::by_depth) {
+              if (!by_arc) score *= Visitor::score_factor(static_cast<double>(d), p_.measure);
+            }
             if (score != 0) atomicAdd(scores_ + v, weight * score);
           }
         }
         double target = targets ? p_.target_weight[v] : 1.0;
-        if constexpr (Visitor::by_depth) target *= l > 0 ? Visitor::target_factor(static_cast<double>(d)) : 1;
+        if constexpr (Visitor::by_depth)
+          target *= l > 0 ? Visitor::target_factor(static_cast<double>(d), p_.measure) : 1;
         const Count b(target);
-        Count passed = stored(Visitor::template passed_up<Count>(b, sigma, sum));
+        const Count onward = Visitor::onward(p_.measure) ? sum : Count(0.0);
+        Count passed = stored(Visitor::template passed_up<Count>(b, sigma, onward));
         if (p_.copies != nullptr) passed = stored(passed * Count(p_.copies[v]));
         if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) largest = fmax(largest, passed);
         sigma_[v] = passed;
@@ -237,6 +246,16 @@ class DijkstraBlock : public DijkstraFrontier<T> {
   }
 
  private:
+  // A lane's share of the paths from the source to v along one arc, of which there is at most one.
+  __device__ Count from_source(bool valid, int32_t v, T d, int lane) const {
+    Count paths(0.0);
+    if (!valid) return paths;
+    const int32_t source = settled_[0];
+    arcs(p_.in_span[v], p_.in, lane, distance_, [&](uint32_t, const Arc<T>& arc, T other) {
+      if (arc.vertex == source && p_.ties.tight(other, arc.weight, d)) paths = Count(1.0);
+    });
+    return paths;
+  }
   // Pulls the path count of a newly settled vertex, and relaxes its arcs. In a symmetric graph, both read the same
   // slots: concurrently relaxed distances stay above the level, so that they do not look tight.
   template <bool relaxes>
@@ -284,6 +303,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
   __device__ void relax_locked(int32_t v, T d, const Arc<T>& arc) {
     const int32_t w = arc.vertex;
     const T length = d + arc.weight;
+    if (!(length < p_.beyond)) return;
     int32_t* const lock = this->pile(1) + w;
     for (bool waiting = true; waiting;) {
       if (atomicCAS(lock, 0, 1) != 0) continue;

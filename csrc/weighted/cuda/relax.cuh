@@ -30,6 +30,7 @@ class RelaxWaves {
     wave_.chunks = chunks;
     wave_.scored = scored;
     wave_.copies = graph.paths.copies;
+    wave_.beyond = graph.beyond;
     wave_.distance = scratch.array<T>(flight_ * n * kRelaxLanes);
     for (T*& least : wave_.least) least = scratch.array<T>(flight_ * n);
     flags_ = scratch.array<int>((kMostLaunches + 1) * flight_);

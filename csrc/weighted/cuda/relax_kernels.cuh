@@ -31,6 +31,7 @@ template <class T>
 struct RelaxWave {
   int64_t n, m, chunks;
   int64_t sources;  // in all batches
+  T beyond;         // vertices at this distance and farther ones are not reached
   T* distance;      // [n][32]
   T* least[2];      // [n] the least distance that decreased in the last round, and in this one; unreached if none did
   // Of the final distances, over the lanes that reach the vertex:
@@ -145,7 +146,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
   const auto all = [](int32_t, bool) { return true; };
   each_item(tasks, wave.n, all, [&](const Item& item) {
     T* const own = rows + int64_t{item.vertex} * kRelaxLanes + lane;
-    const T known = __ldcg(own), farthest = most_of_warp(real ? known : T(0));
+    const T known = min(__ldcg(own), wave.beyond), farthest = most_of_warp(real ? known : T(0));
     T best = unreached<T>;
     for (int64_t i = item.begin + lane; i - lane < item.end; i += 32) {
       const int32_t u = i < item.end ? tasks.arcs.col[i] : 0;

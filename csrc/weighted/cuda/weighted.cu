@@ -2,8 +2,10 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <cmath>
 #include <optional>
 
+#include "core/cuda/limits.cuh"
 #include "weighted/weighted_search.h"
 #include "weighted/cuda/relax_distances.cuh"
 #include "weighted/cuda/weighted_tensors.cuh"
@@ -26,9 +28,9 @@ Rung dependency(const WeightedGraph<T>& graph, const Sources& sources, double* s
                 WeightedEngine engine, Rung rung, const Run& run) {
   switch (measure) {
     case Measure::betweenness: return measured<T, Betweenness>(graph, sources, scores, engine, rung, run);
-    case Measure::linear: return dijkstra_run<T, ScaledBetweenness>(graph, sources, scores, rung, run);
     case Measure::edge_betweenness: return measured<T, EdgeBetweenness>(graph, sources, scores, engine, rung, run);
-    default: return measured<T, Stress>(graph, sources, scores, engine, rung, run);
+    case Measure::stress: return measured<T, Stress>(graph, sources, scores, engine, rung, run);
+    default: return dijkstra_run<T, ScaledBetweenness>(graph, sources, scores, rung, run);
   }
 }
 
@@ -37,6 +39,24 @@ void distances(const WeightedGraph<T>& graph, const Sources& sources, T* rows, d
                WeightedEngine engine, const Run& run) {
   if (engine == WeightedEngine::relax) relax_distances<T>(graph, sources, rows, sums, farthest, run);
   else DijkstraRun<T>(graph, sources, run, 0).distances(rows, sums, farthest);
+}
+
+// The smallest number above a limit. A limit of int32 is below 2^31 - 1.
+double above(double limit) { return std::nextafter(limit, unreached<double>); }
+uint32_t above(int32_t limit) { return static_cast<uint32_t>(limit) + 1; }
+
+template <class T, class Limit>
+Rung dependency_within(WeightedGraph<T> graph, const Sources& sources, Tensor& scores, Measure measure,
+                       WeightedEngine engine, Rung rung, const Run& run, const std::optional<Tensor>& limits) {
+  graph.paths.measure = measure;
+  const auto search = [&](double* target, Rung first) {
+    return dependency(graph, sources, target, measure, engine, first, run);
+  };
+  if (!limits) return search(scores.mutable_data_ptr<double>(), rung);
+  return within_limits<Limit>(*limits, scores, sources.count, rung, run, [&](Limit limit, double* target, Rung first) {
+    graph.beyond = above(limit);
+    return search(target, first);
+  });
 }
 
 // Computes rows if it is not null, otherwise sums and farthest.
@@ -63,7 +83,8 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
                            const Tensor& source_weight, const Tensor& own_weight, const Tensor& target_weight,
                            const Tensor& through_weight, Tensor& scores, Tensor& control, int64_t measure,
                            int64_t engine, int64_t rung, int64_t threads, double tie_tolerance, int64_t flight,
-                           int64_t lanes, int64_t strategy, int64_t blocks, std::optional<Tensor> copies) {
+                           int64_t lanes, int64_t strategy, int64_t blocks, std::optional<Tensor> copies,
+                           std::optional<Tensor> limits) {
   const Launch launch = {threads, flight, lanes, strategy, blocks};
   const WeightedTensors tensors = {rowptr, col, weight, colptr, row, back_weight};
   same_device("weighted_dependency", tensors.device(),
@@ -81,12 +102,12 @@ Tensor weighted_dependency(const Tensor& rowptr, const Tensor& col, const Tensor
   const Run run = run_on(tensors.device(), scratch, control, launch);
   const double *const b = target_weight.const_data_ptr<double>(), *const h = through_weight.const_data_ptr<double>();
   const double* const c = copies ? copies->const_data_ptr<double>() : nullptr;
-  double* const target = scores.mutable_data_ptr<double>();
-  const Rung first = Rung{*highest};
-  const Rung used = tensors.whole() ? dependency(tensors.graph<uint32_t>(b, h, tie_tolerance, c), all, target,
-                                                 Measure{measure}, WeightedEngine{engine}, first, run)
-                                    : dependency(tensors.graph<double>(b, h, tie_tolerance, c), all, target,
-                                                 Measure{measure}, WeightedEngine{engine}, first, run);
+  const auto with = [&](auto graph, auto run_with) {
+    return run_with(graph, all, scores, Measure{measure}, WeightedEngine{engine}, Rung{*highest}, run, limits);
+  };
+  const Rung used = tensors.whole()
+                        ? with(tensors.graph<uint32_t>(b, h, tie_tolerance, c), dependency_within<uint32_t, int32_t>)
+                        : with(tensors.graph<double>(b, h, tie_tolerance, c), dependency_within<double, double>);
   *highest = static_cast<int64_t>(used);
   return result;
 }

@@ -47,13 +47,14 @@ __device__ inline double most_of_warp(double value) { return -least_of_warp(-val
 
 // Defines which arcs lie on shortest paths. Both ends of an arc decide identically, forward and backward: the same sum,
 // rounded in the same way, is compared with the same distance. The tail must be nearer than the head, even if a weight
-// is lost in rounding: arcs between equal distances would otherwise run both ways.
+// is lost in rounding: arcs between equal distances would otherwise run both ways. The head must be reached: within a
+// limit, there are arcs that lead beyond it.
 struct Ties {
   double factor;  // 1 + tolerance; 1: only equal sums
 
   template <class T>
   __device__ bool tight(T from, T weight, T to) const {
-    if (!(from < to)) return false;
+    if (!(from < to && to < unreached<T>)) return false;
     const T length = from + weight;
     return factor == 1 ? length == to : static_cast<double>(length) <= static_cast<double>(to) * factor;
   }
@@ -75,6 +76,7 @@ struct WeightedGraph {
   Graph paths;
   const T *out_weight, *in_weight;
   double tie_tolerance;
+  T beyond = unreached<T>;  // vertices at this distance and farther ones are not reached
 
   bool symmetric() const { return paths.symmetric() && out_weight == in_weight; }
 };
