@@ -115,7 +115,7 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   const int64_t n = rowptr.numel() - 1;
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
   const bool by_thread = col.numel() < kWarpPerVertex * n;
-  const Room room = {multiprocessors(device) * int64_t{by_thread ? kHopThreads<true> : kHopThreads<false>}};
+  const Room room = {multiprocessors(device) * int64_t{kHopThreads}};
   const int64_t blocks = std::min({threads, room.blocks(), count});
   TensorScratch scratch(rowptr);
   HopSampling sampling = {};

@@ -12,9 +12,7 @@
 
 namespace torchcent::cuda {
 
-// Threads per multiprocessor: as many as it holds, or as its registers allow.
-template <bool kByThread>
-constexpr int kHopThreads = kByThread ? 1024 : 2048;
+constexpr int kHopThreads = 1024;  // per multiprocessor, as many as its registers allow
 
 // With a workspace for each block.
 struct HopSampling {
@@ -45,25 +43,34 @@ struct SampleShared {
 
 __device__ inline int next_turn(int turn) { return turn == 2 ? 0 : turn + 1; }
 
-// Calls visit(v, state of v) for the neighbours of u, by `width` threads, 1 or a warp, with four neighbours per thread
-// at a time so that their loads overlap. Other threads may modify a state concurrently.
+constexpr int kTogether = 4;
+
+// Calls visit(v) for the neighbours of u, by `width` threads, 1 or a warp: v are kTogether of them, so that loads can
+// overlap, or -1.
+template <class Visit>
+__device__ void each_few(const Arcs& arcs, int32_t u, int width, Visit visit) {
+  const int64_t begin = arcs.rowptr[u];
+  const int degree = static_cast<int>(arcs.rowptr[u + 1] - begin);
+  const int32_t* const head = arcs.col + begin;
+  for (int first = static_cast<int>(threadIdx.x) & (width - 1); first < degree; first += width * kTogether) {
+    int32_t v[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) v[k] = first + width * k < degree ? __ldg(head + first + width * k) : -1;
+    visit(v);
+  }
+}
+
+// Calls visit(v, state of v) for them. Other threads may modify a state concurrently.
 template <class States, class Visit>
 __device__ void each_neighbour(const Arcs& arcs, int32_t u, int width, const States& states, Visit visit) {
-  constexpr int kTogether = 4;
-  const int64_t end = arcs.rowptr[u + 1];
-  for (int64_t first = arcs.rowptr[u] + (threadIdx.x & (width - 1)); first < end; first += width * kTogether) {
-    int32_t v[kTogether];
+  each_few(arcs, u, width, [&](const int32_t (&v)[kTogether]) {
     typename States::State known[kTogether];
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k)
-      if (first + width * k < end) v[k] = arcs.col[first + width * k];
+    for (int k = 0; k < kTogether; ++k) known[k] = v[k] >= 0 ? states(v[k]) : 0;
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
-      if (first + width * k < end) known[k] = states(v[k]);
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k)
-      if (first + width * k < end) visit(v[k], known[k]);
-  }
+      if (v[k] >= 0) visit(v[k], known[k]);
+  });
 }
 
 // Calls visit(u, width) for entries begin to end - 1, by a team. Each entry is processed by a warp, and idle warps
@@ -115,6 +122,7 @@ class HopBlock {
       shared_.sample = samples_.take();
       for (int turn = 0; turn < 3; ++turn) clear(turn);
       shared_.through[0] = shared_.through[1] = shared_.tails = shared_.overflow = 0;
+      shared_.ancestors[0][0] = shared_.ancestors[1][0] = 0;
     }
     __syncthreads();
     if (samples_.over(shared_.sample)) return false;
@@ -209,6 +217,7 @@ class HopBlock {
   __device__ static unsigned long long degree(const Arcs& arcs, int32_t v) {
     return static_cast<unsigned long long>(arcs.rowptr[v + 1] - arcs.rowptr[v]);
   }
+  __device__ static uint32_t low_word(const int64_t* value) { return *reinterpret_cast<const uint32_t*>(value); }
   __device__ void clear(int turn) {
     shared_.found[turn] = shared_.taken[turn] = shared_.stop[turn] = 0;
     shared_.degrees[turn] = 0;
@@ -232,18 +241,32 @@ class HopBlock {
     const auto visit = [&](int32_t u, int width) {
       const double paths = States::counts_later ? 0 : sigma_[u];
       if (paths > kLargestCount) stop(turn, SampleShared::kOverflow);
-      each_neighbour(arcs, u, width, states_, [&](int32_t v, State known) {
-        if (known == 0) {  // may be stale: only the first thread finds 0 again
-          known = states_.claim(v, s, level);
-          if (known == 0) {
-            queue_.at(s, side.end + atomicAdd(&shared_.found[turn], 1)) = v;
-            if constexpr (kByThread) degrees += degree(arcs, v);
-            else atomicAdd(&shared_.degrees[turn], degree(arcs, v));
-            known = States::state(s, level);
-          }
+      each_few(arcs, u, width, [&](const int32_t (&v)[kTogether]) {
+        State known[kTogether];
+        typename States::Word before[kTogether];
+        uint32_t row[kTogether], next[kTogether];
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) known[k] = v[k] >= 0 ? states_(v[k]) : State(0);
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) {
+          if (v[k] < 0 || known[k] != 0) continue;  // 0 may be stale: only the first thread finds it again
+          before[k] = states_.claim(v[k], s, level);
+          row[k] = low_word(arcs.rowptr + v[k]);
+          next[k] = low_word(arcs.rowptr + v[k] + 1);
         }
-        if (States::is_of_other(known, s)) stop(turn, SampleShared::kMet);
-        else if (!States::counts_later && States::is_at(known, s, level)) atomicAdd(sigma_ + v, paths);
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) {
+          if (v[k] < 0) continue;
+          if (known[k] == 0) known[k] = states_.of(before[k], v[k]);
+          if (known[k] == 0) {
+            queue_.at(s, side.end + atomicAdd(&shared_.found[turn], 1)) = v[k];
+            if constexpr (kByThread) degrees += next[k] - row[k];
+            else atomicAdd(&shared_.degrees[turn], static_cast<unsigned long long>(next[k] - row[k]));
+            known[k] = States::state(s, level);
+          }
+          if (States::is_of_other(known[k], s)) stop(turn, SampleShared::kMet);
+          else if (!States::counts_later && States::is_at(known[k], s, level)) atomicAdd(sigma_ + v[k], paths);
+        }
       });
     };
     each_entry<kByThread>(Team::block(), arcs, side.begin, side.end, shared_.taken[turn], entry, visit);
@@ -275,25 +298,23 @@ class HopBlock {
   // block.
   __device__ void count_paths() {
     const Team team = Team::half_block();
-    const int s = team.half, levels = side(s).level;
+    const int s = team.half, levels = side(s).level, steps = max(side(0).level, side(1).level);
     const Arcs& back = onward(1 - s);
     int* const found = shared_.ancestors[s];
-    if (team.thread == 0) found[0] = 0;
-    team.sync_half();
     int begin = 0, end = shared_.through[s];
-    for (int level = levels, turn = 0; level > 0; --level, turn = next_turn(turn)) {
-      if (team.thread == 0) {
-        bound_.at(s, levels - level) = begin;
-        found[next_turn(turn)] = 0;
-      }
-      each_of(team, through_, s, back, begin, end, [&](int32_t u, int width) {
-        each_neighbour(back, u, width, states_, [&](int32_t v, State known) {
-          if (States::is_at(known, s, level - 1) && !States::is_on_path(known) && states_.put_on_path(v))
-            through_.at(s, end + atomicAdd(found + turn, 1)) = v;
+    for (int step = 0, turn = 0; step < steps; ++step, turn = next_turn(turn)) {
+      const int level = levels - step;
+      if (level >= 0 && team.thread == 0) bound_.at(s, step) = begin;
+      if (team.thread == 0) found[next_turn(turn)] = 0;
+      if (level > 0)
+        each_of(team, through_, s, back, begin, end, [&](int32_t u, int width) {
+          each_neighbour(back, u, width, states_, [&](int32_t v, State known) {
+            if (States::is_at(known, s, level - 1) && !States::is_on_path(known) && states_.put_on_path(v))
+              through_.at(s, end + atomicAdd(found + turn, 1)) = v;
+          });
         });
-      });
-      team.sync_half();
-      begin = end, end += found[turn];
+      __syncthreads();
+      if (level > 0) begin = end, end += found[turn];
     }
     if (team.thread == 0) {
       bound_.at(s, levels) = begin;
@@ -301,20 +322,22 @@ class HopBlock {
     }
     end = begin;
     begin = levels > 0 ? bound_.at(s, levels - 1) : 0;
-    for (int level = 1; level <= levels; ++level) {
-      const int before = level < levels ? bound_.at(s, levels - level - 1) : 0;  // read ahead
-      each_of(team, through_, s, back, begin, end, [&](int32_t u, int width) {
-        double paths = 0;
-        each_neighbour(back, u, width, states_, [&](int32_t v, State known) {
-          if (States::is_at(known, s, level - 1)) paths += sigma_[v];
+    for (int level = 1; level <= steps; ++level) {
+      if (level <= levels) {
+        const int before = level < levels ? bound_.at(s, levels - level - 1) : 0;  // read ahead
+        each_of(team, through_, s, back, begin, end, [&](int32_t u, int width) {
+          double paths = 0;
+          each_neighbour(back, u, width, states_, [&](int32_t v, State known) {
+            if (States::is_at(known, s, level - 1)) paths += sigma_[v];
+          });
+          for (int lanes = width / 2; lanes > 0; lanes /= 2) paths += __shfl_xor_sync(~0u, paths, lanes);
+          if ((threadIdx.x & (width - 1)) != 0) return;
+          sigma_[u] = paths;
+          if (paths > kLargestCount) shared_.overflow = 1;
         });
-        for (int step = width / 2; step > 0; step /= 2) paths += __shfl_xor_sync(~0u, paths, step);
-        if ((threadIdx.x & (width - 1)) != 0) return;
-        sigma_[u] = paths;
-        if (paths > kLargestCount) shared_.overflow = 1;
-      });
-      team.sync_half();
-      end = begin, begin = before;
+        end = begin, begin = before;
+      }
+      __syncthreads();
     }
   }
 
@@ -347,7 +370,7 @@ class HopBlock {
 };
 
 template <class States, bool kByThread>
-__global__ void __launch_bounds__(kMostThreads, kHopThreads<kByThread> / kMostThreads)
+__global__ void __launch_bounds__(kMostThreads, kHopThreads / kMostThreads)
     hop_sample_kernel(const __grid_constant__ HopSampling problem, const __grid_constant__ Samples samples) {
   __shared__ SampleShared shared;
   HopBlock<States, kByThread> block(problem, samples, shared);

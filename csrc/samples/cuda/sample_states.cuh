@@ -9,14 +9,16 @@ namespace torchcent::cuda {
 class WideStates {
  public:
   using State = int32_t;
+  using Word = int32_t;
   static constexpr bool counts_later = false;
   static int64_t words(int64_t n) { return n; }
 
   __device__ WideStates(int32_t* states, int64_t n) : depth_(states + blockIdx.x * n) {}
 
   __device__ State operator()(int32_t v) const { return *const_cast<const volatile int32_t*>(depth_ + v); }
-  // Returns the state before, 0 if the vertex is new.
-  __device__ State claim(int32_t v, int side, int level) const { return atomicCAS(depth_ + v, 0, state(side, level)); }
+  // Sets the state, if it is 0. Returns the word before, in which of() finds the state before.
+  __device__ Word claim(int32_t v, int side, int level) const { return atomicCAS(depth_ + v, 0, state(side, level)); }
+  __device__ static State of(Word word, int32_t) { return word; }
   __device__ static State state(int side, int level) { return side == 0 ? level + 1 : -level - 1; }
   __device__ static bool is_at(State known, int side, int level) { return known == state(side, level); }
   __device__ static bool is_of_other(State known, int side) { return side == 0 ? known < 0 : known > 0; }
@@ -32,32 +34,30 @@ class WideStates {
 class NarrowStates {
  public:
   using State = unsigned;
+  using Word = unsigned;
   static constexpr bool counts_later = true;
   static int64_t words(int64_t n) { return n / 8 + 1; }
 
   __device__ NarrowStates(int32_t* states, int64_t n)
       : word_(reinterpret_cast<unsigned*>(states) + blockIdx.x * (n / 8 + 1)) {}
 
-  __device__ State operator()(int32_t v) const {
-    return *const_cast<const volatile unsigned*>(word_ + v / 8) >> 4 * (v & 7) & 15;
-  }
+  __device__ State operator()(int32_t v) const { return of(*const_cast<const volatile unsigned*>(word_ + v / 8), v); }
   __device__ static State state(int side, int level) { return level % 3 + 1 + (side == 0 ? 0 : kTarget); }
   // In a level all threads write the same bits.
-  __device__ State claim(int32_t v, int side, int level) const { return add(v, state(side, level)); }
+  __device__ Word claim(int32_t v, int side, int level) const { return add(v, state(side, level)); }
+  __device__ static State of(Word word, int32_t v) { return word >> 4 * (v & 7) & 15; }
   __device__ static bool is_at(State known, int side, int level) { return (known & ~kOnPath) == state(side, level); }
   __device__ static bool is_of_other(State known, int side) {
     return known != 0 && ((known & kTarget) != 0) != (side != 0);
   }
   __device__ static bool is_on_path(State known) { return (known & kOnPath) != 0; }
   // Returns whether it was not yet.
-  __device__ bool put_on_path(int32_t v) const { return !is_on_path(add(v, kOnPath)); }
+  __device__ bool put_on_path(int32_t v) const { return !is_on_path(of(add(v, kOnPath), v)); }
   __device__ void forget(int32_t v) const { word_[v / 8] = 0; }  // and its neighbours in the word
 
  private:
   static constexpr unsigned kTarget = 4, kOnPath = 8;
-  __device__ State add(int32_t v, unsigned bits) const {
-    return atomicOr(word_ + v / 8, bits << 4 * (v & 7)) >> 4 * (v & 7) & 15;
-  }
+  __device__ Word add(int32_t v, unsigned bits) const { return atomicOr(word_ + v / 8, bits << 4 * (v & 7)); }
   unsigned* word_;
 };
 
@@ -73,7 +73,7 @@ class TwoLists {
   int64_t last_;
 };
 
-// Threads that work together: a block, or one of its halves, which waits for itself alone.
+// Threads that work together: a block, or one of its halves.
 struct Team {
   int thread, threads, half;
 
@@ -81,10 +81,6 @@ struct Team {
   __device__ static Team half_block() {
     const int threads = static_cast<int>(blockDim.x) / 2, thread = static_cast<int>(threadIdx.x);
     return thread < threads ? Team{thread, threads, 0} : Team{thread - threads, threads, 1};
-  }
-  __device__ void sync_half() const {
-    if (half == 0) asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
-    else asm volatile("bar.sync 2, %0;" ::"r"(threads) : "memory");
   }
 };
 
