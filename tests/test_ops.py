@@ -231,6 +231,7 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "eliminated": [(*network, 4, 1, ratio) for ratio in (0, 2)],
         "expanded": [(left_over, *eliminated, 2)],
+        "selected": [(left_over, *eliminated)],
         "row_spreads": [(left_over, torch.zeros(2).long(), torch.zeros(2).long(), 2)],
         "triangles": [(both_ptr, both, torch.zeros(both_ptr.numel() - 1, dtype=torch.int64), 2)],
         "length_order": [

@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check._values import dense, flag
-from torchcent.flow._solver import Potentials, components, throughput
+from torchcent.flow._solver import Potentials, components, own_and_sums, throughput
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
@@ -169,7 +169,7 @@ def current_flow_closeness(
     The sum is over the connected component of v; compare values within a component only. Arguments
     are those of :func:`current_flow_betweenness`; weights are **conductances**. Values equal those
     of NetworkX's ``current_flow_closeness_centrality``, which are not multiplied by n - 1. The time
-    is O(k^3) for a dense component of k vertices.
+    is O(k^3) for a dense component of k vertices, on the CPU O(c^3) if elimination leaves c.
 
     Returns:
         Tensor [n]; 0 for an isolated vertex (NetworkX divides by zero).
@@ -192,9 +192,8 @@ def current_flow_closeness(
     check.undirected(graph, "current_flow_closeness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for part in components(graph):
-        potentials = Potentials(part, memory)
-        own = potentials.diagonal()
-        score[part.vertices] = 1 / (part.size * own + own.sum() - 2 * potentials.row_sums())
+        own, sums = own_and_sums(part, memory)
+        score[part.vertices] = 1 / (part.size * own + own.sum() - 2 * sums)
     return score.to(dtype)
 
 

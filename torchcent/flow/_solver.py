@@ -33,6 +33,16 @@ class Component(NamedTuple):
     def size(self) -> int:
         return self.vertices.numel()
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether elimination pays."""
+        return 2 * self.conductance.numel() * _RATIO <= self.size**2
+
+    def grounded(self) -> tuple[Tensor, int]:
+        """float64 [k]: the sum of the conductances of each vertex, and that with the largest."""
+        degree = self.at_ends(self.conductance)
+        return degree, int(degree.argmax())
+
     def at_ends(self, values: Tensor) -> Tensor:
         """float64 [k]: for each vertex the sum over its edges, in the same order every time."""
         u, v = self.ends
@@ -81,14 +91,12 @@ class Potentials:
         self.part, k = part, part.size
         self.device = part.vertices.device
         limit = _memory.budget(memory, self.device)
-        degree = part.at_ends(part.conductance)
-        self.ground = int(degree.argmax())
+        degree, self.ground = part.grounded()
         self.number = torch.arange(k, device=self.device)
         self.inverse: Tensor | None = None
         self._factor: Any = None
         free = limit
-        sparse = 2 * part.conductance.numel() * _RATIO <= k * k
-        if sparse and _ops.has_kernel("eliminated", self.device):
+        if part.is_sparse and _ops.has_kernel("eliminated", self.device):
             if fits(k, memory, self.device):
                 self._eliminate(limit)
         elif _DENSE * 8 * k * k <= limit:
@@ -111,9 +119,7 @@ class Potentials:
         return _grounded(matrix, self.ground)
 
     def _eliminate(self, limit: int) -> None:
-        number, matrix, *eliminated = _ops.ops.eliminated(
-            self.part.ends, self.part.conductance, self.part.size, self.ground, _RATIO
-        )
+        number, matrix, *eliminated = _eliminated(self.part, self.ground)
         left, every = matrix.numel(), self.part.size**2
         # The allocator may keep the lists of arcs, two numbers for each.
         if 8 * max((_DENSE + 2) * left, every + _DENSE * left) <= limit:
@@ -184,6 +190,21 @@ class Potentials:
         return torch.from_numpy(result).to(self.device)
 
 
+def own_and_sums(part: Component, memory: int | None) -> tuple[Tensor, Tensor]:
+    """float64 [k] both: resistances to the grounded vertex, and sums of the rows of the inverse.
+
+    With elimination they need few entries of it (csrc/flow/cpu/selected.cpp).
+    """
+    device = part.vertices.device
+    if part.is_sparse and _ops.has_kernel("selected", device) and fits(part.size, memory, device):
+        number, matrix, *eliminated = _eliminated(part, part.grounded()[1])
+        if (_DENSE + 2) * 8 * matrix.numel() <= _memory.budget(memory, device):
+            own, sums = _ops.ops.selected(_grounded(matrix, 0), *eliminated)
+            return own[number], sums[number]
+    potentials = Potentials(part, memory)
+    return potentials.diagonal(), potentials.row_sums()
+
+
 def fits(size: int, memory: int | None, device: torch.device) -> bool:
     """Whether there may be a dense inverse of a component with so many vertices."""
     matrices = _ELIMINATED if _ops.has_kernel("eliminated", device) else _DENSE
@@ -223,6 +244,10 @@ def throughput(part: Component, memory: int | None) -> Tensor:
     for a, b in zip(u.split(potentials.width), v.split(potentials.width), strict=True):
         found.append(_ordered(potentials.between(a, b)) @ rank)
     return torch.cat(found) * part.conductance
+
+
+def _eliminated(part: Component, ground: int) -> Any:
+    return _ops.ops.eliminated(part.ends, part.conductance, part.size, ground, _RATIO)
 
 
 def _grounded(matrix: Tensor, ground: int) -> Tensor:

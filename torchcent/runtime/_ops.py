@@ -267,6 +267,12 @@ def _fake_expanded(
     return _sized(inverse, (size, size), torch.float64)
 
 
+def _fake_selected(
+    inverse: Tensor, ptr: Tensor, neighbour: Tensor, share: Tensor, own: Tensor
+) -> Tensor:
+    return _sized(inverse, (2, inverse.shape[0] + own.numel()), torch.float64)
+
+
 def _fake_row_spreads(rows: Tensor, u: Tensor, *_: object) -> Tensor:
     return _sized(u, u.numel(), torch.float64)
 
@@ -352,6 +358,7 @@ if available:
         "triangles": _fake_in_place,
         "eliminated": _fake_eliminated,
         "expanded": _fake_expanded,
+        "selected": _fake_selected,
         "row_spreads": _fake_row_spreads,
         "divide": _fake_numbers,
         "path_dependency": _fake_flag,
