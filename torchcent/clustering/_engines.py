@@ -69,7 +69,9 @@ class Sparse:
         return self._flow
 
     def digest(self) -> bytes:
-        return digest(*self._flow.packed())
+        """Of the flow: equal if and only if all bits of the flow are."""
+        held = self._flow.compact()
+        return digest(held.length, held.row, held.value)
 
     def better(self) -> Dense | None:
         """The dense engine, if the flow is dense enough for it to be faster."""
