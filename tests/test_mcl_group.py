@@ -56,6 +56,7 @@ def cases() -> dict[str, tuple[tuple[Any, ...], dict[str, Any]]]:
         "no vertex": ((nothing,), {}),
         "a fixed point": ((ring(24, 2),), both),
         "not converged": ((small,), {**both, "max_iter": 2}),
+        "a cycle": ((torch.tensor([[0, 1, 2], [1, 2, 0]]),), {}),
         **{f"overlap {how}": ((path,), {**both, "overlap": how}) for how in ("keep", "split")},
     }
     for engine in ("dense", "tensor", *(["fused"] if COMPILED else [])):

@@ -8,12 +8,14 @@ its own chaos is below the limit, so it takes the same number of iterations as o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.clustering import _dense, _plan
+from torchcent.clustering._cycles import Cycles, digest
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
 from torchcent.clustering._run import Limits, Run, inline, quiet
@@ -27,6 +29,8 @@ LARGEST = 256  # maximum vertices of a graph in a block
 _STEP, _COARSE_STEP, _COARSE_FROM = 8, 32, 64
 # Entries of a block: what fits into a core's cache, or what saturates an accelerator.
 _BLOCK, _BLOCK_ON_ACCELERATOR = 2**17, 2**25
+# Iterations after which graphs are watched for cycles, one by one: few are then left.
+_PATIENCE = 64
 _Packed = tuple[Tensor, Tensor, Tensor]
 
 
@@ -69,7 +73,7 @@ def run(
         for graph in torch.nonzero(~small & (size > 0)).flatten().tolist():
             _run_one(packed, ptr, graph, rules, inflation, limits, engine, memory, done, bar)
     engines = [(name, 1) for name in done.engines]
-    return Run(done.flow(flow), done.summaries(), done.converged, engines)
+    return Run(done.flow(flow), done.summaries(), done.converged, engines, period=done.period)
 
 
 @dataclass(eq=False)
@@ -82,6 +86,7 @@ class _Done:
     told: list[Tensor] = field(default_factory=list)  # float64 [8] of each iteration
     engines: dict[str, None] = field(default_factory=dict)  # in the order of their first use
     converged: bool = True
+    period: int = 0  # the largest
 
     def add(self, column: Tensor, row: Tensor, value: Tensor) -> None:
         self.column.append(column)
@@ -129,6 +134,7 @@ def _run_block(
     rows, spare = _block(packed, ptr, graphs, side)
     done.engines["dense"] = None
     last = torch.full((graphs.numel(),), torch.inf, dtype=torch.float64, device="cpu")
+    cycles = [Cycles() for _ in range(graphs.numel())]
     for iteration in range(limits.max_iter):
         if control[CANCEL]:
             return
@@ -145,11 +151,18 @@ def _run_block(
             some = alike.to(rows.device)
             still[alike] = (rows[some] != before[some]).flatten(1).any(1).cpu()
         last = told[:, 0]
+        if iteration >= _PATIENCE:
+            for at in torch.nonzero(still).flatten().tolist():
+                period = cycles[at].period(tuple(told[at].tolist()), partial(digest, rows[at]))
+                still[at] = period == 0
+                done.converged &= period <= 1
+                done.period = max(done.period, period if period > 1 else 0)
         if not bool(still.all()):
             stays = still.to(rows.device)
             _take(done, ptr, graphs[~stays], rows[~stays])
             graphs, rows, spare = graphs[stays], rows[stays], spare[stays]
             last = last[still]
+            cycles = [own for own, stay in zip(cycles, still.tolist(), strict=True) if stay]
             control[DONE] += int((~still).sum())
         if graphs.numel() == 0:
             return
@@ -195,6 +208,7 @@ def _run_one(
     plan = _plan.plan(flow, rules, engine, memory)
     found = run_alone(flow, rules, inflation, limits, plan, False)
     done.converged &= found.converged
+    done.period = max(done.period, found.period)
     for iteration, summary in enumerate(found.summaries):
         done.tell(
             iteration,

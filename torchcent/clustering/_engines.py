@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from torchcent.clustering import _dense, _pieces, _plan, _ranks, _tensor
+from torchcent.clustering._cycles import digest
 from torchcent.clustering._flow import Flow, columns_as_rows, from_dense
 from torchcent.clustering._rules import WHOLE, Share, Summary, step_memory
 from torchcent.runtime import _memory, _ops
@@ -67,14 +68,10 @@ class Sparse:
     def flow(self) -> Flow:
         return self._flow
 
-    def state(self) -> Flow:
-        return self._flow
-
-    def is_at(self, before: Flow | Tensor) -> bool:
-        """Whether the flow is bitwise identical to the flow before an iteration."""
-        assert isinstance(before, Flow)
-        before = before.to(self._flow.device)
-        return all(map(torch.equal, self._flow.packed(), before.packed()))
+    def digest(self) -> bytes:
+        """Of the flow: equal if and only if all bits of the flow are."""
+        held = self._flow.compact()
+        return digest(held.length, held.row, held.value)
 
     def better(self) -> Dense | None:
         """The dense engine, if the flow is dense enough for it to be faster."""
@@ -200,12 +197,8 @@ class Dense:
     def flow(self) -> Flow:
         return from_dense(self.rows)
 
-    def state(self) -> Tensor:
-        return self.rows
-
-    def is_at(self, before: Flow | Tensor) -> bool:
-        assert isinstance(before, Tensor)
-        return torch.equal(self.rows, before)
+    def digest(self) -> bytes:
+        return digest(self.rows)
 
     def better(self) -> Sparse | None:
         """The engine for sparse columns, if the flow is sparse enough for it to be faster."""

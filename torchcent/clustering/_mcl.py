@@ -150,7 +150,7 @@ def mcl(
         plan = _ranks.plan(ranks, prepared.flow, rules, how, room, (rate, limits, treat))
         result = _run.run(prepared.take(), rules, rate, limits, plan, progress, group=ranks)
     with agreed(ranks):
-        _run.warn_if_stuck(result, limits)
+        _run.warn_if_stuck(result, limits, prepared.one_way)
         return _clustering(result, rate, treat, return_flow, graphs)
 
 
@@ -254,7 +254,7 @@ def mcl_sweep(
             change for change in result.engines if change[0] != shared.engines[0][0]
         ]
         with agreed(ranks):
-            _run.warn_if_stuck(result, limits)
+            _run.warn_if_stuck(result, limits, prepared.one_way)
             clusterings.append(_clustering(result, rate, treat, False))
             table.append(_row(prepared, clusterings))
     return MclSweep(rates, clusterings, table)

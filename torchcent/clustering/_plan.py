@@ -33,6 +33,9 @@ _PER_NODE, _CHUNK = 24, 2**21
 # Bytes per vertex of an iteration in pieces: the columns of flows, the tables of their orders; per
 # thread, all that a kernel can touch.
 _IN_PIECES, _PER_THREAD = 250, 280
+# More of it with 16 columns side by side, and the size of graph up to which AVX-512 has these
+# (flow_step in flow_kernel.h).
+_WIDE, _WIDE_NODES = 65, 8192
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,8 @@ def beside_pieces(device: torch.device, n: int) -> int:
     if device.type != "cpu":
         return _IN_PIECES * n + _flow.BYTES_AT_A_TIME * _flow.AT_A_TIME_ON_ACCELERATOR
     threads = max(torch.get_num_threads(), 1)
-    return (_IN_PIECES + _PER_THREAD * threads) * n + _flow.BYTES_AT_A_TIME * _flow.AT_A_TIME
+    each = _PER_THREAD + (_WIDE if n <= _WIDE_NODES else 0)
+    return (_IN_PIECES + each * threads) * n + _flow.BYTES_AT_A_TIME * _flow.AT_A_TIME
 
 
 def products(flow: Flow, expansion: int = 2) -> float:

@@ -22,6 +22,7 @@ class Prepared:
     flow: Flow
     rules: Rules
     engine: str
+    one_way: bool  # whether there are arcs without their reverse
 
     def take(self) -> Flow:
         """Returns the flow and drops the reference to it."""
@@ -52,4 +53,5 @@ def prepare(
     own = None
     if kind is None and isinstance(edge_index, Tensor):
         own = _flow.input_loops(edge_index, weight, graph.num_nodes)
-    return Prepared(graph, similarity, _flow.build(graph, similarity, kind, own), rules, chosen)
+    flow = _flow.build(graph, similarity, kind, own)
+    return Prepared(graph, similarity, flow, rules, chosen, not graph.is_symmetric)

@@ -13,6 +13,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.clustering import _engines, _plan, _tensor
+from torchcent.clustering._cycles import Cycles
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
 from torchcent.runtime import _codes, _ops
@@ -38,6 +39,7 @@ class Run:
             it.
         engines: (engine, first iteration) for every change of engine.
         near: an order of the vertices in which neighbours are close to each other, or None.
+        period: after how many iterations the last flow repeats, if more than 1 and noticed; else 0.
     """
 
     flow: Flow
@@ -45,6 +47,7 @@ class Run:
     converged: bool = False
     engines: list[tuple[str, int]] = field(default_factory=list)
     near: Tensor | None = None
+    period: int = 0
 
 
 @dataclass(frozen=True)
@@ -161,32 +164,33 @@ class Loop:
                 result.converged = expanded.chaos < self.limits.chaos
             engine = _engines.ENGINES[self.plan.engine](self, result.flow)
             result.flow = None  # type: ignore[assignment]  # the engine holds it, and frees it
-        while not result.converged and len(result.summaries) < self.limits.max_iter:
+        cycles = Cycles()
+        while not self.ended():
             if not result.engines or result.engines[-1][0] != engine.name:
                 result.engines.append((engine.name, len(result.summaries) + 1))
             started = time.perf_counter()
-            before = engine.state() if self.repeats() else None
             summary = engine.step()
             if self.control[CANCEL]:
                 break
             self.seconds = time.perf_counter() - started
             result.summaries.append(summary)
             with agreed(self.group):
-                result.converged = summary.chaos < self.limits.chaos or (
-                    before is not None and engine.is_at(before)
-                )
+                result.converged = summary.chaos < self.limits.chaos
+                if not result.converged:
+                    period = cycles.period(summary, engine.digest)
+                    # A fixed point above the limit, as on highly symmetric graphs, or a cycle.
+                    result.converged = period == 1
+                    result.period = period if period > 1 else 0
                 self.tell()
                 engine = engine.better() or engine
         with agreed(self.group):
             result.flow = engine.flow()
 
-    def repeats(self) -> bool:
-        """Whether the last two iterations look alike.
-
-        Then the flow may be at a fixed point. On highly symmetric graphs that can happen with a
-        chaos above the limit.
-        """
-        return self.result.summaries[-1:] == self.result.summaries[-2:-1] != []
+    def ended(self) -> bool:
+        result = self.result
+        return (
+            result.converged or result.period > 0 or len(result.summaries) >= self.limits.max_iter
+        )
 
     def arguments(self) -> tuple[int, float, float, int, int, float]:
         return self.rules.arguments(self.inflation)
@@ -219,11 +223,17 @@ def seconds_left(chaos: list[float], goal: float, seconds: float) -> float | Non
     return seconds * math.log(goal / chaos[-1]) / rate
 
 
-def warn_if_stuck(result: Run, limits: Limits) -> None:
-    if not result.converged:
-        last = result.summaries[-1].chaos if result.summaries else math.inf
-        warnings.warn(
-            f"mcl has not converged in {len(result.summaries)} iterations: chaos is {last:.2g}, "
-            f"not below {limits.chaos:g}; the clusters are those of the flow as it is",
-            stacklevel=4,
-        )
+def warn_if_stuck(result: Run, limits: Limits, one_way: bool) -> None:
+    """`one_way`: whether there are arcs without their reverse."""
+    if result.converged:
+        return
+    last = result.summaries[-1].chaos if result.summaries else math.inf
+    text = (
+        f"mcl has not converged in {len(result.summaries)} iterations: chaos is {last:.2g}, "
+        f"not below {limits.chaos:g}; the clusters are those of the flow as it is"
+    )
+    if result.period > 0:
+        text += f"; it repeats every {result.period} iterations and would never converge"
+    if result.period > 0 and one_way:
+        text += "; some arcs have no reverse: directed=False adds it"
+    warnings.warn(text, stacklevel=4)

@@ -123,9 +123,6 @@ std::unique_ptr<TinySearch> make_tiny(const TinyProblem& problem) {
   return std::make_unique<TinyWeights>(problem);
 }
 
-std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) {
-  if (problem.flow.num_nodes <= kExactNodes) return std::make_unique<SmallStep>(problem);
-  return std::make_unique<ColumnStep>(problem);
-}
+std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) { return flow_step(problem); }
 
 }  // namespace torchcent::TORCHCENT_ISA

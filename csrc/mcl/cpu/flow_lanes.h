@@ -1,7 +1,9 @@
-// Expansion of 8 columns side by side (4 in float64). A column of M that several of them use is read once and added to
-// all with one instruction, in the order in which each would use it alone. Columns of one cluster share most of the
-// columns that they use.
+// Expansion of 8 or 16 columns side by side (4 in float64). A column of M that several of them use is read once and
+// added to all with one instruction, in the order in which each would use it alone. Columns of one cluster share most
+// of the columns that they use.
 #pragma once
+
+#include <type_traits>
 
 #include "mcl/cpu/flow_expansion.h"
 #include "mcl/cpu/placed_rows.h"
@@ -58,10 +60,10 @@ class ColumnsByRow {
   Buffer<Sum> value_;        // [places, lanes]
 };
 
-template <class Sum>
+template <class Sum, int lanes>
 class LaneExpansion {
  public:
-  static constexpr int kLanes = 32 / sizeof(Sum);
+  static constexpr int kLanes = lanes;  // at most 16
   using Columns = ColumnsByRow<kLanes, Sum>;
   using Values = typename Columns::Values;
   enum class Outcome { done, not_worthwhile, cancelled };
@@ -106,10 +108,10 @@ class LaneExpansion {
     };
     const int64_t rows = problem_.flow.num_nodes;
     for (int64_t first = 0; first < rows; first += kMarks) {
-      uint64_t marks;  // 8 rows, a byte each
+      uint64_t marks;  // of a few rows
       memcpy(&marks, marked_.data() + first, sizeof(marks));
-      marks = marks >> lane & 0x0101010101010101u;
-      for (; marks != 0; marks &= marks - 1) take(first + __builtin_ctzll(marks) / 8);
+      marks = marks >> lane & kFirstLane;
+      for (; marks != 0; marks &= marks - 1) take(first + __builtin_ctzll(marks) / kMarkBits);
     }
     return count;
   }
@@ -122,7 +124,11 @@ class LaneExpansion {
  private:
   static constexpr int64_t kLeastWork = 16;     // products per row
   static constexpr double kLeastShared = 1.25;  // average number of columns that share an entry
-  static constexpr int64_t kCancelEvery = 64, kLine = 16, kMarks = 8;
+  static constexpr int64_t kCancelEvery = 64, kLine = 16;
+
+  using Mark = std::conditional_t<(kLanes > 8), uint16_t, uint8_t>;
+  static constexpr int kMarks = sizeof(uint64_t) / sizeof(Mark), kMarkBits = 64 / kMarks;
+  static constexpr uint64_t kFirstLane = ~uint64_t{0} / static_cast<Mark>(~Mark{0});
 
   // For each row, a bit per lane whose sum is >= least.
   void mark(float least) {
@@ -130,16 +136,22 @@ class LaneExpansion {
     for (int64_t p = 0; p < problem_.flow.num_nodes; ++p) {
       const Sum* const sum = sum_.data() + p * kLanes;
       const int32_t i = at_.row[p];
+#if defined(TORCHCENT_AVX512)
+      if constexpr (std::is_same_v<Sum, float> && kLanes == 16) {
+        marked_[i] = _mm512_cmp_ps_mask(_mm512_loadu_ps(sum), _mm512_set1_ps(least), _CMP_GE_OQ);
+        continue;
+      }
+#endif
 #if defined(TORCHCENT_AVX2) || defined(TORCHCENT_AVX512)
-      if constexpr (sizeof(Sum) == sizeof(float)) {
+      if constexpr (std::is_same_v<Sum, float> && kLanes == 8) {
         const __m256 reached = _mm256_cmp_ps(_mm256_loadu_ps(sum), _mm256_set1_ps(least), _CMP_GE_OQ);
-        marked_[i] = static_cast<uint8_t>(_mm256_movemask_ps(reached));
+        marked_[i] = static_cast<Mark>(_mm256_movemask_ps(reached));
         continue;
       }
 #endif
       unsigned bits = 0;
       for (int l = 0; l < kLanes; ++l) bits |= static_cast<unsigned>(static_cast<float>(sum[l]) >= least) << l;
-      marked_[i] = static_cast<uint8_t>(bits);
+      marked_[i] = static_cast<Mark>(bits);
     }
   }
 
@@ -169,8 +181,8 @@ class LaneExpansion {
   const PlacedRows at_;
   int64_t products_[kLanes];
   Columns columns_;
-  Buffer<Sum> sum_;         // [n, kLanes] by place: the columns, expanded
-  Buffer<uint8_t> marked_;  // [n] lanes of a row to be listed
+  Buffer<Sum> sum_;      // [n, kLanes] by place: the columns, expanded
+  Buffer<Mark> marked_;  // [n] lanes of a row to be listed
   float marked_least_ = -1;
 };
 
