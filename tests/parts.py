@@ -2,8 +2,9 @@
 
 A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
 part of its cases is run, at least four and one with each engine, and only a part of its examples.
-`sweep(cases=1)` is for a few long cases: at least one is run. Tests marked `each` are exempt: their
-cases have lines of the package of their own (docs/reliability.md).
+`sweep(cases=1)` is for a few long cases: one is run. Tests marked `each` are exempt: their cases
+have lines of the package of their own (docs/reliability.md). Files with tests marked `slow` come
+first, so that no process is left with them at the end.
 `--part 1`, the default, runs everything; `--part-seed` repeats a choice.
 """
 
@@ -46,6 +47,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     part = config.option.part
     if part == 1:
         return
@@ -56,10 +59,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = set()
     for function, sweep in cases.items():
         mark = sweep[0].get_closest_marker("sweep")
-        least = CASES if mark is None else mark.kwargs.get("cases", CASES)
-        if len(sweep) > least:
+        cases_of = None if mark is None else mark.kwargs.get("cases")
+        share = max(part, CASES / len(sweep)) if cases_of is None else cases_of / len(sweep)
+        if share < 1:
             chance = random.Random(f"{config.option.part_seed} {function}")
-            left_out |= set(sweep) - set(_chosen(sweep, max(part, least / len(sweep)), chance))
+            left_out |= set(sweep) - set(_chosen(sweep, share, chance))
         _fewer_examples(sweep[0], part)
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])

@@ -166,6 +166,7 @@ def test_main_after_an_interrupt(monkeypatch, handler, capsys):
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
+@pytest.mark.slow
 @POSIX
 def test_random_interrupts_and_kills(request):
     """`python tools/kills.py` has a thousand of each."""

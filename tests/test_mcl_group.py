@@ -189,6 +189,7 @@ def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return [torch.load(folder / f"{rank}.pt", weights_only=False) for rank in range(RANKS)]
 
 
+@pytest.mark.slow
 def test_ranks_find_what_one_process_finds(ranks: list[dict[str, Any]]) -> None:
     for name, case in cases().items():
         want = record(cluster(*case))

@@ -63,6 +63,7 @@ def alone():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.sweep(cases=1)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_bits_of_ranks(ranks, alone, tmp_path):
@@ -118,6 +119,7 @@ def test_a_killed_rank_is_started_again(killed, alone, tmp_path):
     assert sum(each[at]["gives"] for each in found for at in (0, 1)) == 0
 
 
+@pytest.mark.slow
 def test_another_number_of_ranks_goes_on(alone, tmp_path):
     folder = str(tmp_path / "ledger")
     job = {"case": "lanes", "options": {**WORLD, "checkpoint": folder}}

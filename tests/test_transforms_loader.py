@@ -90,6 +90,7 @@ def used_before(threads: None) -> Iterator[None]:
     yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_workers(start: str, used_before: None) -> None:
     if start not in multiprocessing.get_all_start_methods():
