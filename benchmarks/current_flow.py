@@ -3,11 +3,12 @@
     python benchmarks/current_flow.py            # a quarter of an hour -> results/current_flow.json
     python benchmarks/current_flow.py --graphs grid --repeat 5 --threads 2
 
-NetworkX takes minutes, so it runs once (--turns), between two halves of the calls of torchcent, of
-which the median is taken. Every call of torchcent begins with an edge_index, so that the
-preparation of the graph is in its time. NetworkX's solver of betweenness is its default, "full": of
-these graphs "lu" takes longer for each edge, because it solves for all vertices between its ends
-(`row` is the time of an edge: the mean over a few edges of the middle). Values are compared.
+What is measured replaces these rows of the file, and others stay. NetworkX takes minutes, so it
+runs once (--turns), between two halves of the calls of torchcent, of which the median is taken.
+Every call of torchcent begins with an edge_index, so that the preparation of the graph is in its
+time. NetworkX's solver of betweenness is its default, "full": of these graphs "lu" takes longer for
+each edge, because it solves for all vertices between its ends (`row` is the time of an edge: the
+mean over a few edges of the middle). Values are compared.
 """
 
 from __future__ import annotations
@@ -124,19 +125,24 @@ def main() -> None:
     torch.set_num_threads(given.threads)
     result: dict[str, Any] = {
         **conditions(), "networkx": nx.__version__, "threads": given.threads,
-        "repeat": given.repeat, "turns": given.turns, "rows": [], "per_edge": {},
+        "repeat": given.repeat, "turns": given.turns,
     }  # fmt: skip
+    known = json.loads(given.output.read_text()) if given.output.exists() else {}
+    rows = {(row["graph"], row["measure"]): row for row in known.get("rows", [])}
+    result["per_edge"] = known.get("per_edge", {})
     for name in given.graphs:
         edges = GRAPHS[name]()
         graph = nx.Graph()
         graph.add_nodes_from(range(int(edges.max()) + 1))
         graph.add_edges_from(edges.T.tolist())
-        result["per_edge"][name] = per_edge(graph)
-        print(name, "seconds per edge:", result["per_edge"][name], flush=True)
+        if "current_flow_betweenness" in given.measures:
+            result["per_edge"][name] = per_edge(graph)
+            print(name, "seconds per edge:", result["per_edge"][name], flush=True)
         for measure in given.measures:
             size = {"vertices": len(graph), "edges": graph.number_of_edges()}
             made = {"graph": name, **size, **row(measure, graph, edges, given.repeat, given.turns)}
-            result["rows"].append(made)
+            rows[name, measure] = made
+            result["rows"] = list(rows.values())
             given.output.write_text(json.dumps(result, indent=1) + "\n")
             print(
                 f"{name} {measure:32} {made['torchcent']['seconds']:.3f} s, NetworkX "
