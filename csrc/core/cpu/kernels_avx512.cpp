@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "chains/chains.h"
 #include "core/cpu/team.h"

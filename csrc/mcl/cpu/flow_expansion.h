@@ -6,15 +6,20 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// A dense column of sums that tracks which blocks of its rows were written.
+// A dense column of sums that tracks which blocks of its rows were written, and in float64, where most sums are listed,
+// which rows.
 template <class Sum>
 class DenseColumn {
  public:
   explicit DenseColumn(int64_t rows)
-      : rows_(rows), blocks_((rows >> kShift) + 1), sum_(rows + FlowColumn::kSpare), touched_(blocks_) {}
+      : rows_(rows),
+        blocks_((rows >> kShift) + 1),
+        sum_(rows + FlowColumn::kSpare),
+        touched_(blocks_ + kMarks),
+        row_(kByRow ? blocks_ * kWords : 0) {}
 
-  // To be called for an empty column, with the number of entries that will be added. If they are few, blocks of rows
-  // are marked.
+  // To be called for an empty column, with the number of entries that will be added. If they are few, rows or blocks of
+  // them are marked.
   void expect(int64_t entries) { marking_ = entries < rows_ / kFew; }
   // Adds entries, and prefetches those to be added next.
   void add(const int32_t* row, const float* value, int64_t count, float weight, const int32_t* next_row,
@@ -23,6 +28,7 @@ class DenseColumn {
     else add<false>(row, value, count, weight, next_row, next_value);
   }
   void add(const FlowEntry* entry, int64_t count, float weight) {
+    static_assert(!kByRow);
     Sum* const sum = sum_.data();
     if (!marking_) {
 #pragma GCC unroll 4
@@ -38,11 +44,23 @@ class DenseColumn {
   }
   int64_t list(float least, int32_t* row, float* value) const {
     int64_t count = 0;
+    if (kByRow && marking_) {
+      each_row([&](int64_t i) {
+        row[count] = static_cast<int32_t>(i);
+        value[count] = static_cast<float>(sum_[i]);
+        count += value[count] >= least;
+      });
+      return count;
+    }
     each_block(
         [&](int64_t, int64_t low, int64_t high) { count = append(sum_.data(), low, high, least, row, value, count); });
     return count;
   }
   void clear() {
+    if (kByRow && marking_) {
+      each_row([&](int64_t i) { sum_[i] = 0, row_[i >> 6] = 0, touched_[i >> kShift] = 0; });
+      return;
+    }
     each_block([&](int64_t b, int64_t low, int64_t high) {
       memset(sum_.data() + low, 0, static_cast<size_t>(high - low) * sizeof(Sum));
       touched_[b] = 0;
@@ -50,15 +68,23 @@ class DenseColumn {
   }
 
  private:
+  static constexpr bool kByRow = sizeof(Sum) == sizeof(double);
   static constexpr int kShift = 8;
+  static constexpr int64_t kWords = (int64_t{1} << kShift) / 64;  // of marks of a block's rows
+  static constexpr int64_t kMarks = sizeof(uint64_t);
   static constexpr int64_t kFew = 8;  // rows per entry from which on marking is cheaper than reading all rows
   static constexpr int64_t kLine = 16;
 
-  template <bool mark>
+  template <bool marking>
   void add(const int32_t* row, const float* value, int64_t count, float weight, const int32_t* next_row,
            const float* next_value) {
     Sum* const sum = sum_.data();
     char* const touched = touched_.data();
+    const auto mark = [touched, rows = row_.data()](int32_t r) {
+      if (!marking) return;
+      touched[r >> kShift] = 1;
+      if (kByRow) rows[r >> 6] |= uint64_t{1} << (r & 63);
+    };
     int64_t i = 0;
     for (; i + kLine <= count; i += kLine) {
       __builtin_prefetch(next_row + i);
@@ -66,28 +92,41 @@ class DenseColumn {
 #pragma GCC unroll 16
       for (int64_t u = i; u < i + kLine; ++u) {
         sum[row[u]] += Sum{weight} * value[u];
-        if (mark) touched[row[u] >> kShift] = 1;
+        mark(row[u]);
       }
     }
     for (; i < count; ++i) {
       sum[row[i]] += Sum{weight} * value[i];
-      if (mark) touched[row[i] >> kShift] = 1;
+      mark(row[i]);
     }
   }
   template <class Block>
   void each_block(Block block) const {
     if (!marking_) return block(0, 0, rows_);
-    for (int64_t b = 0; b < blocks_; ++b)
-      if (touched_[b] != 0) {
-        const int64_t end = (b + 1) << kShift;
+    for (int64_t first = 0; first < blocks_; first += kMarks) {
+      uint64_t marks;  // 0 or 1 for each of a few blocks
+      memcpy(&marks, touched_.data() + first, sizeof(marks));
+      for (; marks != 0; marks &= marks - 1) {
+        const int64_t b = first + (__builtin_ctzll(marks) >> 3), end = (b + 1) << kShift;
         block(b, b << kShift, end < rows_ ? end : rows_);
       }
+    }
+  }
+
+  // The marked rows, ascending.
+  template <class Each>
+  void each_row(Each each) const {
+    each_block([&](int64_t b, int64_t, int64_t) {
+      for (int64_t w = b * kWords; w < (b + 1) * kWords; ++w)
+        for (uint64_t rest = row_[w]; rest != 0; rest &= rest - 1) each(64 * w + __builtin_ctzll(rest));
+    });
   }
 
   int64_t rows_, blocks_;
   bool marking_ = false;
   Buffer<Sum> sum_;
   Buffer<char> touched_;  // by block of rows
+  Buffer<uint64_t> row_;  // a bit per row
 };
 
 template <class Sum>

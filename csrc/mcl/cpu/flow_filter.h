@@ -14,7 +14,10 @@ namespace torchcent::TORCHCENT_ISA {
 class FilteredExpansion {
  public:
   static constexpr int kLanes = 16;
-  using Columns = ColumnsByRow<kLanes, float>;
+  // 2 bytes per row stay in the L1 cache.
+  using Place = uint16_t;
+  static constexpr int64_t kMostPlaces = 65535;
+  using Columns = ColumnsByRow<kLanes, float, Place>;
 
   FilteredExpansion(const FlowProblem& problem, DenseColumn<float>& dense)
       : problem_(problem),
@@ -31,7 +34,9 @@ class FilteredExpansion {
   // Sums the columns, at most kLanes, for which this pays; returns a mask of them, or -1 if cancelled.
   int32_t run(const int32_t* columns, int64_t count) {
     int32_t lanes = 0;
-    int64_t whole = 0;
+    int64_t whole = 0, entries = 0;
+    for (int64_t l = 0; l < count; ++l) entries += problem_.flow.length[columns[l]];
+    if (entries > kMostPlaces) return 0;
     for (int64_t l = 0; l < count; ++l) {
       if (cancelled(problem_.cancel)) {
         collect();
@@ -150,7 +155,7 @@ class FilteredExpansion {
   bool sum() {
     const FlowIndex& index = *problem_.index;
     const float* const weight = reinterpret_cast<const float*>(columns_.values());
-    const int32_t* const place = columns_.place_of_row();
+    const Place* const place = columns_.place_of_row();
     const auto row_of = [&](const FlowEntry& entry) { return weight + int64_t{place[entry.place]} * kLanes; };
     for (int64_t c = 0; c < candidates_; ++c) {
       if (c % kCancelEvery == 0 && cancelled(problem_.cancel)) return false;

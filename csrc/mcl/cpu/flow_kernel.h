@@ -71,10 +71,11 @@ class ColumnStep final : public FlowStep {
         column_(problem),
         exact_(problem, column_),
         together_(problem, column_),
-        filtered_(problem, together_.plain().dense()),
         at_(static_cast<const PlacedProblem&>(problem).at),
         later_(problem.flow.num_nodes / 64 + 1),
-        some_(kBatch) {}
+        some_(kBatch) {
+    if (problem.index != nullptr) filtered_.emplace(problem, together_.plain().dense());
+  }
 
   // Puts some columns off, to have more of them side by side, until it is called without columns.
   bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) override {
@@ -106,14 +107,14 @@ class ColumnStep final : public FlowStep {
   }
 
   bool batch(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) {
-    const int32_t summed = problem_.index != nullptr ? filtered_.run(columns, count) : 0;
+    const int32_t summed = filtered_ ? filtered_->run(columns, count) : 0;
     if (summed < 0) return false;
     int64_t left = 0;
     for (int64_t l = 0; l < count; ++l) {
       const int32_t j = columns[l];
-      const auto list = [&](float least) { return filtered_.list(l, least, column_.row(), column_.value()); };
+      const auto list = [&](float least) { return filtered_->list(l, least, column_.row(), column_.value()); };
       if ((summed >> l & 1) != 0 && column_.prune(list, summary[j])) {
-        summary[j].multiplications = filtered_.multiplications(l);
+        summary[j].multiplications = filtered_->multiplications(l);
       } else if (!is_short(j)) {
         some_[left++] = j;
         continue;
@@ -122,7 +123,7 @@ class ColumnStep final : public FlowStep {
       }
       if (!column_.finish(j, sink, summary[j])) return false;
     }
-    if (problem_.index == nullptr) return together_.run(some_.data(), left, sink, summary);
+    if (!filtered_) return together_.run(some_.data(), left, sink, summary);
     for (int64_t l = 0; l < left; ++l) later_[at_.place[some_[l]] >> 6] |= uint64_t{1} << (at_.place[some_[l]] & 63);
     later_count_ += left;
     return later_count_ < kLater || finish_later(sink, summary);
@@ -142,7 +143,7 @@ class ColumnStep final : public FlowStep {
   FlowColumn column_;
   ColumnExpansion<double> exact_;
   ColumnsTogether<float, lanes> together_;
-  FilteredExpansion filtered_;
+  std::optional<FilteredExpansion> filtered_;
   const PlacedRows at_;
   Buffer<uint64_t> later_;  // columns put off: a bit per place
   int64_t later_count_ = 0;

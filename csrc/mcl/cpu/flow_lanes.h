@@ -11,7 +11,7 @@
 namespace torchcent::TORCHCENT_ISA {
 
 // The entries of a few columns by row: each row that occurs in any of them gets a place, with a value per column.
-template <int lanes, class Sum>
+template <int lanes, class Sum, class Place = int32_t>
 class ColumnsByRow {
  public:
   typedef Sum Values __attribute__((vector_size(lanes * sizeof(Sum)), may_alias));
@@ -42,19 +42,19 @@ class ColumnsByRow {
   // Places are 1 ... places(). Rows of none of the columns have place 0, where all values are 0.
   int64_t places() const { return places_; }
   int32_t row(int64_t place) const { return row_[place]; }
-  const int32_t* place_of_row() const { return place_.data(); }
+  const Place* place_of_row() const { return place_.data(); }
   const Values* values() const { return reinterpret_cast<const Values*>(value_.data()); }
 
  private:
   void place(int32_t row) {
     row_[++places_] = row;
-    place_[row] = static_cast<int32_t>(places_);
+    place_[row] = static_cast<Place>(places_);
     *reinterpret_cast<Values*>(value_.data() + places_ * lanes) = Values{};
   }
 
   const int64_t words_;
   int64_t places_ = 0;
-  Buffer<int32_t> place_;    // [n]
+  Buffer<Place> place_;      // [n]
   Buffer<uint64_t> marked_;  // a bit per row
   Buffer<int32_t> row_;      // [places]
   Buffer<Sum> value_;        // [places, lanes]
@@ -92,7 +92,7 @@ class LaneExpansion {
     for (int64_t p = 1; p <= columns_.places(); ++p) together += m.length[columns_.row(p)];
     Outcome outcome = Outcome::not_worthwhile;
     if (static_cast<double>(together) * kLeastShared < static_cast<double>(separate)) {
-      outcome = sum();
+      outcome = at_.narrow != nullptr ? sum(at_.narrow) : sum(at_.placed);
       if (outcome == Outcome::cancelled) clear();
     }
     columns_.clear();
@@ -155,14 +155,15 @@ class LaneExpansion {
     }
   }
 
-  Outcome sum() {
+  template <class Place>
+  Outcome sum(const Place* placed) {
     const Flow& m = problem_.flow;
     Values* const sum = reinterpret_cast<Values*>(sum_.data());
     for (int64_t p = 1; p <= columns_.places(); ++p) {
       if (p % kCancelEvery == 1 && cancelled(problem_.cancel)) return Outcome::cancelled;
       const int64_t at = m.begin[columns_.row(p)], length = m.length[columns_.row(p)];
       const int64_t next = m.begin[columns_.row(p < columns_.places() ? p + 1 : p)];
-      const int32_t *row = at_.placed + at, *next_row = at_.placed + next;
+      const Place *row = placed + at, *next_row = placed + next;
       const float *value = m.value + at, *next_value = m.value + next;
       const Values weight = columns_.values()[p];
       int64_t i = 0;

@@ -39,19 +39,29 @@ class FlowPlaces {
   // Copies the flow's rows; `size`: the entries of Flow::row, gaps between columns included.
   void copy(int64_t size, int workers) {
     placed_.reset(new int32_t[static_cast<size_t>(size)]);
+    if (flow_.num_nodes <= kMostNarrow) narrow_.reset(new uint16_t[static_cast<size_t>(size)]);
     in_ranges(workers, flow_.num_nodes, [&](int64_t first, int64_t last) {
       for (int64_t j = first; j < last; ++j)
-        for (int64_t i = flow_.begin[j], end = i + flow_.length[j]; i < end; ++i) placed_[i] = place_[flow_.row[i]];
+        for (int64_t i = flow_.begin[j], end = i + flow_.length[j]; i < end; ++i) {
+          placed_[i] = place_[flow_.row[i]];
+          if (narrow_) narrow_[i] = static_cast<uint16_t>(placed_[i]);
+        }
     });
   }
   // For kernels only after copy(), unless places are numbers.
-  PlacedRows view() const { return {place_.data(), row_.data(), placed_ ? placed_.get() : flow_.row}; }
-  static int64_t bytes(int64_t size) { return static_cast<int64_t>(sizeof(int32_t)) * size; }
+  PlacedRows view() const { return {place_.data(), row_.data(), placed_ ? placed_.get() : flow_.row, narrow_.get()}; }
+  int64_t bytes(int64_t size) const {
+    const size_t narrow = flow_.num_nodes <= kMostNarrow ? sizeof(uint16_t) : 0;
+    return static_cast<int64_t>(sizeof(int32_t) + narrow) * size;
+  }
 
  private:
+  static constexpr int64_t kMostNarrow = int64_t{1} << 16;
+
   const Flow flow_;
   std::vector<int32_t> place_, row_;
   std::unique_ptr<int32_t[]> placed_;
+  std::unique_ptr<uint16_t[]> narrow_;
 };
 
 }  // namespace torchcent

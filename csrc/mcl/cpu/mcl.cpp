@@ -78,15 +78,18 @@ void summarise(const std::vector<ColumnSummary>& columns, double enough, double*
 constexpr double kWorthwhile = 48;
 constexpr int64_t kSampleProducts = 4'000'000, kSampleColumns = 64;
 constexpr double kSmallShare = 0.9;
-bool has_many_products(const Flow& flow, int64_t expansion) {
-  if (expansion != 2 || flow.num_nodes <= kExactNodes) return false;
-  double products = 0, entries = 0;
-  for (int64_t j = 0; j < flow.num_nodes; ++j) {
-    entries += flow.length[j];
-    for (int64_t i = flow.begin[j]; i < flow.begin[j] + flow.length[j]; ++i) products += flow.length[flow.row[i]];
-  }
-  return products > kWorthwhile * entries;
+bool has_many_products(const Flow& flow, double products, double entries) {
+  return flow.num_nodes > kExactNodes && products > kWorthwhile * entries;
 }
+// Products of M^2; of higher powers they are not known.
+double products_of_square(const Flow& flow) {
+  double products = 0;
+  for (int64_t j = 0; j < flow.num_nodes; ++j)
+    for (int64_t i = flow.begin[j]; i < flow.begin[j] + flow.length[j]; ++i) products += flow.length[flow.row[i]];
+  return products;
+}
+// With fewer columns and products than this, starting a thread takes longer than they do.
+constexpr double kWorthThreads = 1e5;
 bool mostly_small(const Flow& flow, double threshold) {
   if (threshold <= 0) return false;
   int64_t looked_at = 0, small = 0;
@@ -163,17 +166,20 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   Control& shared = control_of(control);
   const Flow flow = {n, begin.const_data_ptr<int64_t>(), length.const_data_ptr<int32_t>(),
                      row.const_data_ptr<int32_t>(), value.const_data_ptr<float>()};
-  const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, (n + kBatch - 1) / kBatch)));
+  const int64_t size = std::accumulate(flow.length, flow.length + n, int64_t{0});
+  const double products = expansion == 2 ? products_of_square(flow) : 0;
+  const bool quick = expansion <= 2 && static_cast<double>(n) + products < kWorthThreads;
+  const int workers = quick ? 1 : static_cast<int>(std::max<int64_t>(1, std::min(threads, (n + kBatch - 1) / kBatch)));
 
   FlowBudget budget(shared.bytes);
-  const bool many = has_many_products(flow, expansion), omitting = many && mostly_small(flow, threshold);
-  const int64_t size = std::accumulate(flow.length, flow.length + n, int64_t{0});
+  const bool many = has_many_products(flow, products, static_cast<double>(size));
+  const bool omitting = many && mostly_small(flow, threshold);
   const bool in_file = omitting && !budget.spare(FlowOrders::bytes(n, size));
   const std::vector<int32_t> given = order_of(control, n);
   const FlowPlaces numbers(flow);
   const bool moved = many && !given.empty();
   FlowPlaces near = moved ? FlowPlaces(flow, given) : FlowPlaces(flow);
-  const bool placed = moved && budget.spare(FlowPlaces::bytes(row.numel()));
+  const bool placed = moved && budget.spare(near.bytes(row.numel()));
   if (placed) near.copy(row.numel(), workers);
   const PlacedRows places = placed ? near.view() : numbers.view();
   std::unique_ptr<const FlowOrders> orders;

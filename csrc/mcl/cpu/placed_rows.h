@@ -9,9 +9,10 @@
 namespace torchcent {
 
 struct PlacedRows {
-  const int32_t* place;   // [n] of row i
-  const int32_t* row;     // [n] at a place
-  const int32_t* placed;  // the places of Flow::row
+  const int32_t* place;    // [n] of row i
+  const int32_t* row;      // [n] at a place
+  const int32_t* placed;   // the places of Flow::row
+  const uint16_t* narrow;  // the same, of few rows and if they have been copied; or nullptr
 };
 
 // What the loop over columns passes to the kernels of the CPU.
