@@ -16,7 +16,7 @@ from tuning import tuned
 import torchcent
 from torchcent.check import _devices
 from torchcent.runtime import _ops
-from torchcent.scale import _digest, _group, _hand
+from torchcent.scale import _digest, _group, _hand, _records, _tally
 
 pytestmark = [
     pytest.mark.skipif(not _ops.available, reason="needs the compiled library"),
@@ -165,6 +165,51 @@ def test_bits_of_devices(name, alone, tuning, three_devices, tmp_path):
         found = ALL[name](devices=["cpu"], out=tmp_path / f"a{FILES[name]}")
         assert [_digest.of_tensors(each) for each in found] == alone[name]
         assert [each.name for each in tmp_path.iterdir()] == [f"a{FILES[name]}"]
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("name", ["lanes", "overflow", "dijkstra", "batch", "pairs"])
+def test_results_wait_while_the_device_of_the_sums_is_busy(
+    name, kept, alone, tuning, three_devices, monkeypatch, tmp_path
+):
+    """As a GPU is, which would make the others wait. Here it is that of the worker with unit 0."""
+    tuning(**ALL[name].sizes)
+    home, delayed, one_is = [], set(), threading.Event()
+    real, outputs, give = _tally.Tally.add, _hand.Shared.outputs, _hand.Shared.give
+
+    def noted(self, unit, device):
+        if unit == 0:
+            home[:] = [threading.current_thread()]
+        return outputs(self, unit, device)
+
+    def is_home(self, device):
+        return threading.current_thread() in home
+
+    def later(self, *given):
+        if threading.current_thread() in home:
+            one_is.wait(2)
+        give(self, *given)
+
+    def add(self, unit, results, rung, seconds, free):
+        real(self, unit, results, rung, seconds, free)
+        if not free:
+            delayed.add(unit)
+            one_is.set()
+            assert self.has(unit) and self.next <= unit
+            if kept:
+                assert (tmp_path / _records.results_name(self._number, unit)).exists()
+
+    monkeypatch.setattr(_hand.Shared, "outputs", noted)
+    monkeypatch.setattr(_hand.Shared, "_is_home", is_home)
+    monkeypatch.setattr(_hand.Shared, "give", later)
+    monkeypatch.setattr(_tally.Tally, "add", add)
+    more = {"checkpoint": tmp_path} if kept else {}
+    found = ALL[name](devices=["cpu"], **more)
+    assert [_digest.of_tensors(each) for each in found] == alone[name]
+    assert delayed
+    if kept:
+        again = ALL[name](devices=["cpu"], **more)
+        assert [_digest.of_tensors(each) for each in again] == alone[name]
 
 
 def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch):

@@ -26,9 +26,28 @@ def test_sizes_cover_all_sources_in_whole_batches(engine, device, sources, slots
     assert all(size % batch == 0 for size in sizes[:-1])
     if len(sizes) > 1:
         work = sources * slots
-        assert work >= _units.LEAST_WORK[engine]
-        # A few hundred, unless a unit would have ten times the least work.
-        assert len(sizes) <= max(130, work / (9.9 * _units.LEAST_WORK[engine]) + 2)
+        on_cuda = device == "cuda"
+        least = _units.LEAST_WORK[engine] * (_units.ON_CUDA if on_cuda else 1)
+        assert work >= least
+        # A hundred, unless a unit would have ten times the least work; of CUDA 32, and 32 times.
+        most, larger = (40, 31.0) if on_cuda else (130, 9.9)
+        assert len(sizes) <= max(most, 1.2 * work / (larger * least) + 8)
+        assert not on_cuda or len(sizes) in (2, 3, 4) or len(sizes) % 8 == 0
+
+
+@pytest.mark.parametrize(
+    ("engine", "sources", "slots", "count"),
+    [
+        ("queue", 8192, 5_500_000, 8), ("queue", 1000, 58_000_000, 4),
+        ("lanes", 100_000, 10_000_000, 24), ("lanes", 4096, 1_000_000_000, 16),
+        ("bits", 2_400_000, 64_000_000, 32), ("dijkstra", 100_000, 200_000, 16),
+        ("lanes", 20_000, 1_000_000, 1), ("queue", 1000, 1_000_000, 1),
+    ],
+)  # fmt: skip
+def test_even_short_runs_on_cuda_suit_several_devices(engine, sources, slots, count):
+    """In equal parts, but for those that are too short to share."""
+    sizes = _units.sizes(engine, "cuda", sources, slots)
+    assert len(sizes) == count and max(sizes) - min(sizes) <= _units._BATCH.get(engine, 0) + 64
 
 
 @given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 5000)), max_size=60))

@@ -49,7 +49,8 @@ PLACES = {
     # Units of work: sources x slots, and batches, of each at least.
     "units_work": "scale._units.LEAST_WORK",
     "units_batches": "scale._units.LEAST_BATCHES",
-    "units_first": "scale._units._FIRST",
+    "units_first": "scale._units.FIRST",
+    "units_sources_on_cuda": "scale._units.LEAST_SOURCES",
     # Text that is taken at a time.
     "text_chunk": "io._packed.CHUNK",
     # Markov clustering: when dense matrices pay, products at a time, graphs of a batch at a time.

@@ -41,8 +41,9 @@ class Shared:
 
     def __init__(self, tally: Tally, workers: int) -> None:
         self.tally = tally
-        home = tally.search.totals[0].device
+        self._home = home = tally.search.totals[0].device
         self._stream = torch.cuda.current_stream(home) if home.type == "cuda" else None
+        self._busy = False  # whether the device of the sums, on CUDA, computes a unit
         self._ahead = _AHEAD * workers if workers > 1 else 1
         self._out: set[int] = set()
         self._changed = threading.Condition()
@@ -80,11 +81,19 @@ class Shared:
             return self.tally.search.rung if known is None else known
 
     def outputs(self, unit: int, device: torch.device) -> tuple[Tensor, ...]:
+        with self._changed:
+            self._busy = self._busy or self._is_home(device)
         return self.tally.outputs(unit, device)
+
+    def _is_home(self, device: torch.device) -> bool:
+        return self._stream is not None and device == self._home
 
     def give(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
         with self._changed, torch.cuda.stream(self._stream):  # that in which the sums are read
-            self.tally.add(unit, results, rung, seconds)
+            if self._is_home(results[0].device):
+                self._busy = False
+            # An addition would wait for the unit that this device computes, and the giver with it.
+            self.tally.add(unit, results, rung, seconds, free=not self._busy)
             self._out.discard(unit)
             self._changed.notify_all()
 

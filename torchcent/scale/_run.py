@@ -120,11 +120,14 @@ def _crew(hand: Hand, search: Search, devices: tuple[torch.device, ...], control
     """One worker per device."""
     if len(devices) == 1:
         return _hand.work(hand, search, search.inputs, devices[0], controls[0])
+    aside = _stream_aside(devices[0])
 
     def worker(at: int) -> None:
-        device = devices[at]
+        device, inputs = devices[at], search.inputs
         try:
-            inputs = search.inputs if at == 0 else _copied(search.inputs, device, {})
+            if at:
+                with torch.cuda.stream(aside):
+                    inputs = _copied(inputs, device, {})
             _hand.work(hand, search, inputs, device, controls[at])
         except BaseException:
             controls[:, CANCEL] = 1
@@ -138,6 +141,15 @@ def _crew(hand: Hand, search: Search, devices: tuple[torch.device, ...], control
         for done in [pool.submit(each) for each in works]:
             done.result()
     return None
+
+
+def _stream_aside(device: torch.device) -> torch.cuda.Stream | None:
+    """A stream for copies to other devices, which do not wait for what is computed from now on."""
+    if device.type != "cuda":
+        return None
+    aside = torch.cuda.Stream(device)
+    aside.wait_stream(torch.cuda.current_stream(device))
+    return aside
 
 
 def _copied(tree: Any, device: torch.device, known: dict[int, Tensor]) -> Any:

@@ -83,26 +83,32 @@ class Tally:
             found.append(place.zero_() if own else torch.zeros_like(place, device=device))
         return tuple(found)
 
-    def add(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
-        """Takes the results of a unit, which may come before its turn."""
-        if self.search.exact:
-            if self._ledger is not None:
-                about = self._about(unit, self.search.sizes[unit], rung, seconds)
-                self._ledger.keep_unit(self._number, about, results)
-            self._fold(unit, results, rung, seconds)
-            self._catch_up()
-        elif unit == self.next:
-            self._fold(unit, results, rung, seconds)
-            self._catch_up()
-        elif self._ledger is not None:
+    def add(
+        self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float, free: bool = True
+    ) -> None:  # fmt: skip
+        """Takes the results of a unit, which may come before its turn.
+
+        If the device of the totals is not free, they are added by a later call that finds it free.
+        """
+        self.rung = rung if unit == 0 else self.rung
+        exact, turn = self.search.exact, free and unit == self.next
+        if self._ledger is not None and (exact or not turn):
             about = self._about(unit, self.search.sizes[unit], rung, seconds)
             self._ledger.keep_unit(self._number, about, results)
-            self._waiting[unit] = None, rung, seconds
+        if turn and not exact:
+            self._fold(unit, results, rung, seconds)
         else:
-            self._waiting[unit] = results, rung, seconds
+            kept = self._ledger is not None and not exact
+            self._waiting[unit] = None if kept else results, rung, seconds
+        if free:
+            self._catch_up()
 
     def _catch_up(self) -> None:
-        """Adds the units that were finished before their turn, and whose turn it is now."""
+        """Adds the units whose turn it is now, and all that are exact."""
+        if self.search.exact:
+            for unit, (results, rung, seconds) in [*self._waiting.items()]:
+                if results:
+                    self._fold(unit, results, rung, seconds)
         while self.next in self._waiting:
             unit = self.next
             results, rung, seconds = self._waiting.pop(unit)

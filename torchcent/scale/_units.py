@@ -17,21 +17,31 @@ from torch import Tensor
 
 from torchcent.runtime._codes import BATCH, WIDE_BITS
 
-# Sources x slots of a unit: about a second on two threads (docs/scale.md), and on CUDA.
+# Least sources x slots of a unit: about a second on two threads (docs/scale.md).
 LEAST_WORK = {
     "lanes": 5e9, "queue": 5e8, "relax": 2e9, "dijkstra": 2e8, "chains": 5e8, "bits": 2e10,
     "tensor": 1e8, "tiny": 1e9, "closure": 2e10,
 }  # fmt: skip
-ON_CUDA = 64.0
-# A search has about this many units, unless they would have less work than that, or more than so
-# many times as much.
-UNITS, _LARGER = 128, 10.0
-# Batches of the first unit, which determines the rung of the others, and the least of a unit, which
-# keep threads and devices busy.
-_FIRST = {"cpu": 8, "cuda": 64}
-LEAST_BATCHES = {"cpu": 32, "cuda": 64}
-# Sources per batch.
+# On CUDA so many times as much, which takes 0.05 to 0.2 s: even a run of a second has units for
+# several devices.
+ON_CUDA = 8.0
+# A search has about so many units, unless they would have less work than that, or more than so many
+# times as much: ten seconds, on CUDA a few.
+UNITS, _LARGER = {"cpu": 128, "cuda": 32}, {"cpu": 10.0, "cuda": 32.0}
+# On the CPU: batches of the first unit, which determines the rung of the others, and the least of a
+# unit, which keep threads busy.
+FIRST, LEAST_BATCHES = 8, 32
+# On CUDA: the least sources of a unit, which keep a large device busy; down to a quarter of them
+# where there would be fewer than eight units. Lanes need few: their least work fills a device.
+LEAST_SOURCES = {
+    "lanes": 256, "queue": 1024, "relax": 256, "dijkstra": 2048, "chains": 2048, "bits": 512,
+    "tensor": 64,
+}  # fmt: skip
+# Sources per batch. (On CUDA lanes may be 128.)
 _BATCH = {**BATCH, "chains": 64, "bits": WIDE_BITS, "tensor": 1}
+_LANES_ON_CUDA = 128
+# On CUDA the number of units is a multiple of one of these, so that as many devices end together.
+_TOGETHER = (8, 4, 2)
 
 #: how results are added: sums, the larger of two, or rows of a table, one per source
 Kind: TypeAlias = Literal["sum", "max", "rows"]
@@ -45,13 +55,19 @@ def sizes(engine: str, device: str, sources: int, slots: int) -> list[int]:
     unit = _work(engine, device, float(sources) * slots)
     if unit is None:
         return [sources]
-    kind = "cuda" if device == "cuda" else "cpu"
     batch = _BATCH[engine]
-    fewest = LEAST_BATCHES[kind] * batch
-    first = _FIRST[kind] * batch if engine in BATCH else 0
+    if device == "cuda":
+        batch = _LANES_ON_CUDA if engine == "lanes" else batch
+        first, fewest = 0, LEAST_SOURCES[engine]
+        fewest = max(fewest // 4, min(fewest, sources // 8))
+    else:
+        first, fewest = FIRST * batch if engine in BATCH else 0, LEAST_BATCHES * batch
     if sources <= first + fewest:
         return [sources]
     count = max(1, round((sources - first) / max(unit / slots, fewest)))
+    if device == "cuda":
+        together = next((each for each in _TOGETHER if count >= 0.75 * each), 1)
+        count = round(count / together) * together
     if count == 1 and not first:
         return [sources]
     # Equal parts, each of whole batches.
@@ -100,22 +116,26 @@ def sizes_of_graphs(device: str, nodes: NDArray[np.int64], slots: NDArray[np.int
     return found
 
 
-# Samples of a unit: a hundredth of a second to minutes, by the graph.
-_SAMPLES = {"cpu": 256, "cuda": 16384}
+# Least samples of a unit: a thousandth of a second to minutes, by the graph.
+_SAMPLES = {"cpu": 256, "cuda": 4096}
 
 
 def sizes_of_samples(device: str, first: int, count: int) -> list[int]:
     """The same for samples first, ..., first + count - 1, in units that are aligned."""
-    least = _SAMPLES["cuda" if device == "cuda" else "cpu"]
-    size = least * max(1, count // (least * UNITS))
+    kind = "cuda" if device == "cuda" else "cpu"
+    least = _SAMPLES[kind]
+    size = least * max(1, count // (least * UNITS[kind]))
     ends = [*range(first - first % size + size, first + count, size), first + count]
     return [end - begin for begin, end in pairwise([first, *ends])]
 
 
 def _work(engine: str, device: str, work: float) -> float | None:
     """That of a unit of a search with so much work; None if it is one unit."""
-    least = LEAST_WORK[engine] * (ON_CUDA if device == "cuda" else 1.0)
-    return None if work < 1.5 * least else min(max(work / UNITS, least), _LARGER * least)
+    kind = "cuda" if device == "cuda" else "cpu"
+    least = LEAST_WORK[engine] * (ON_CUDA if kind == "cuda" else 1.0)
+    if work < 1.5 * least:
+        return None
+    return min(max(work / UNITS[kind], least), _LARGER[kind] * least)
 
 
 class Search(NamedTuple):
