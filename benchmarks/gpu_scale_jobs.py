@@ -127,8 +127,8 @@ TASKS: dict[str, Task] = {
             g, sources=some(g, p.size(65536, 64)), dtype=torch.float64, **more
         ),
     ),
-    "approximation within 0.0005, road-like 1400x1400": Task(
-        lambda p: generate.road(*p.size((1400, 1400), (40, 40))),
+    "approximation within 0.0005, road-like 500x500": Task(
+        lambda p: generate.road(*p.size((500, 500), (40, 40))),
         lambda g, p, more: _approximation(g, p.size(0.0005, 0.02), more),
         lambda g, p, more: _approximation(g, p.size(0.02, 0.1), more),
     ),
@@ -223,8 +223,8 @@ def clustering(place: Place, ranked: bool) -> dict[str, Any]:
 
 
 def whole(place: Place, checkpoint: str | None, ranked: bool) -> dict[str, Any]:
-    """All sources of a graph that takes a device some minutes; of ranks a quarter of it."""
-    scale = place.size((19, 48) if ranked else (21, 16), (11, 4))
+    """All sources of a graph that takes a device more than a minute; of ranks another."""
+    scale = place.size((19, 48) if ranked else (21, 12), (11, 4))
     graph = graph_of(rmat(*scale, place.device), place)
     begun = time.perf_counter()
     result = torchcent.betweenness(

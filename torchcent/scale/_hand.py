@@ -42,7 +42,9 @@ class Shared:
     def __init__(self, tally: Tally, workers: int) -> None:
         self.tally = tally
         self._home = home = tally.search.totals[0].device
-        self._stream = torch.cuda.current_stream(home) if home.type == "cuda" else None
+        on_cuda = home.type == "cuda"
+        self._stream = torch.cuda.current_stream(home) if on_cuda else None
+        self._aside = torch.cuda.Stream(home) if on_cuda else None  # waits for no unit
         self._busy = False  # whether the device of the sums, on CUDA, computes a unit
         self._ahead = _AHEAD * workers if workers > 1 else 1
         self._out: set[int] = set()
@@ -88,12 +90,27 @@ class Shared:
     def _is_home(self, device: torch.device) -> bool:
         return self._stream is not None and device == self._home
 
+    def _brought(self, results: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Copies on the device of the sums. Their giver copies them, while its own device is free:
+        a later copy would wait for its next unit."""
+        assert self._stream is not None and self._aside is not None
+        with torch.cuda.stream(self._aside):
+            found = tuple(part.to(self._home) for part in results)
+            self._aside.synchronize()
+        for part in found:
+            part.record_stream(self._stream)
+        return found
+
     def give(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
-        with self._changed, torch.cuda.stream(self._stream):  # that in which the sums are read
-            if self._is_home(results[0].device):
-                self._busy = False
+        if own := self._is_home(results[0].device):
+            self._busy = False
+        elif self._stream is not None:
+            results = self._brought(results)
+        with self._changed:
             # An addition would wait for the unit that this device computes, and the giver with it.
-            self.tally.add(unit, results, rung, seconds, free=not self._busy)
+            free = own or not self._busy
+            with torch.cuda.stream(self._stream if free else self._aside):
+                self.tally.add(unit, results, rung, seconds, free)
             self._out.discard(unit)
             self._changed.notify_all()
 

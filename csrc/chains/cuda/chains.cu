@@ -77,9 +77,7 @@ Rung dependency(Contraction<T> given, int64_t num_nodes, const Tensor& sources, 
     kept_kernel<T><<<b, kBlock, 0, run.stream>>>(given, weights.target, kept_target, where, before);
   });
   int32_t with_inner;
-  check(cudaMemcpyAsync(&with_inner, before + of_kept, sizeof with_inner, cudaMemcpyDeviceToHost, run.stream),
-        "chains");
-  check(cudaStreamSynchronize(run.stream), "chains");
+  to_host(&with_inner, before + of_kept, sizeof with_inner, run.stream, "chains");
   graph.with_inner = with_inner;
   double* const sum = run.scratch.array<double>(of_inner + with_inner);
   launch(of_inner, [&](unsigned b) {

@@ -69,6 +69,13 @@ inline void finish(const Run& run, int64_t sources) { torchcent::finish(run.cont
 inline void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
+// Copies to the host what the work of the stream has written. A copy into pageable memory would wait for that work,
+// too, but within the driver, where the calls of other threads, for example copies to other devices, would wait for it.
+inline void to_host(void* to, const void* from, size_t bytes, cudaStream_t stream, const char* what) {
+  check(cudaStreamSynchronize(stream), what);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), "copy");
+  check(cudaStreamSynchronize(stream), "copy");
+}
 // To be called after every launch.
 inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
 

@@ -366,10 +366,8 @@ class BitWaves {
   // Whether any batch reached the level. Synchronises with the device.
   bool more(int64_t level) {
     std::vector<int> reached(static_cast<size_t>(wave_.batches));
-    check(cudaMemcpyAsync(reached.data(), wave_.reached + (level % kRing) * wave_.batches, reached.size() * sizeof(int),
-                          cudaMemcpyDeviceToHost, run_.stream),
-          "copy");
-    check(cudaStreamSynchronize(run_.stream), "pull_bits");
+    to_host(reached.data(), wave_.reached + (level % kRing) * wave_.batches, reached.size() * sizeof(int), run_.stream,
+            "pull_bits");
     return std::any_of(reached.begin(), reached.end(), [](int flag) { return flag != 0; });
   }
 

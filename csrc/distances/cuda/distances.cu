@@ -110,8 +110,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
   largest<<<2 * search.run().processors, 256, 0, stream>>>(hanging, search.count(), device_most);
   check_launch("largest");
   int32_t most = 0;
-  check(cudaMemcpyAsync(&most, device_most, sizeof most, cudaMemcpyDeviceToHost, stream), "copy");
-  check(cudaStreamSynchronize(stream), "largest");
+  to_host(&most, device_most, sizeof most, stream, "largest");
   int planes = 0;
   while (most >> planes != 0) ++planes;
 
@@ -173,8 +172,7 @@ int64_t rows(Search& search, T* out) {
     return waves.run(count, search.sources(first), visitor, nothing);
   });
   int failed = 0;
-  check(cudaMemcpyAsync(&failed, too_deep, sizeof failed, cudaMemcpyDeviceToHost, stream), "copy");
-  check(cudaStreamSynchronize(stream), "distances");
+  to_host(&failed, too_deep, sizeof failed, stream, "distances");
   return failed;
 }
 

@@ -202,11 +202,8 @@ std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t)
       check(cub::DeviceSelect::Unique(workspace, size, in, kept, number, arcs, stream), "unique");
     }
     int64_t last = 0;
-    check(cudaMemcpyAsync(&slots, count.const_data_ptr<int64_t>(), sizeof slots, cudaMemcpyDeviceToHost, stream),
-          "copy");
-    check(cudaStreamSynchronize(stream), "unique");
-    check(cudaMemcpyAsync(&last, kept + slots - 1, sizeof last, cudaMemcpyDeviceToHost, stream), "copy");
-    check(cudaStreamSynchronize(stream), "copy");
+    to_host(&slots, count.const_data_ptr<int64_t>(), sizeof slots, stream, "unique");
+    to_host(&last, kept + slots - 1, sizeof last, stream, "copy");
     if (last == (int64_t{1} << 2 * bits) - 1) --slots;  // self-loops
     key = unique;
   }
@@ -250,8 +247,7 @@ bool symmetric(const Tensor& rowptr, const Tensor& col, std::optional<Tensor> we
                                                   weight ? weight->const_data_ptr<double>() : nullptr, failed);
   check_launch("find_reverses");
   int found = 0;
-  check(cudaMemcpyAsync(&found, failed, sizeof found, cudaMemcpyDeviceToHost, stream), "copy");
-  check(cudaStreamSynchronize(stream), "symmetric");
+  to_host(&found, failed, sizeof found, stream, "symmetric");
   return found == 0;
 }
 

@@ -164,8 +164,7 @@ void search(const Arcs& out, int64_t n, int64_t source, int32_t* depth, Scratch&
       large_level<<<grid, kManyBlocks, 0, stream>>>(found);
     }
     check_launch("depths");
-    check(cudaMemcpyAsync(&level, found.level, sizeof level, cudaMemcpyDeviceToHost, stream), "copy");
-    check(cudaStreamSynchronize(stream), "depths");
+    to_host(&level, found.level, sizeof level, stream, "depths");
   }
 }
 
@@ -262,8 +261,7 @@ Tensor breadth_first(const Tensor& rowptr, const Tensor& col, const Tensor& colp
   int32_t* const deepest = scratch.array<int32_t>(1);
   count_levels<<<1, 1, 0, stream>>>(sorted, n, deepest);
   check_launch("count_levels");
-  check(cudaMemcpyAsync(&levels, deepest, sizeof levels, cudaMemcpyDeviceToHost, stream), "copy");
-  check(cudaStreamSynchronize(stream), "count_levels");
+  to_host(&levels, deepest, sizeof levels, stream, "count_levels");
   std::vector<int64_t> bound(levels + 1);
   int64_t* const ends = scratch.array<int64_t>(levels + 1);
   level_bounds<<<blocks(levels + 1), kBlock, 0, stream>>>(sorted, n, levels, ends);

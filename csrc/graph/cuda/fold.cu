@@ -181,10 +181,7 @@ std::tuple<Tensor, Tensor> fold(const Tensor& rowptr, const Tensor& col, bool re
                      arrays + 2 * n,         arrays + 3 * n, parent.mutable_data_ptr<int64_t>(),
                      scratch.array<Round>(1)};
   Round round = {};
-  const auto look = [&] {
-    check(cudaMemcpyAsync(&round, f.round, sizeof round, cudaMemcpyDeviceToHost, stream), "copy");
-    check(cudaStreamSynchronize(stream), "fold");
-  };
+  const auto look = [&] { to_host(&round, f.round, sizeof round, stream, "fold"); };
   check(cudaMemsetAsync(f.round, 0, sizeof round, stream), "memset");
   first_leaves<<<blocks(n), kBlock, 0, stream>>>(f, n);
   next_round<<<1, 1, 0, stream>>>(f);

@@ -81,8 +81,7 @@ Tensor id_faults(const Tensor& ids, int64_t num_nodes) {
   look_at_ids<<<blocks(count), kBlock, 0, stream>>>(ids.const_data_ptr<int64_t>(), count, num_nodes, unseen, faults);
   check_launch("look_at_ids");
   Faults found;
-  check(cudaMemcpyAsync(&found, faults, sizeof found, cudaMemcpyDeviceToHost, stream), "copy");
-  check(cudaStreamSynchronize(stream), "id_faults");
+  to_host(&found, faults, sizeof found, stream, "id_faults");
   to[0] = Faults::id(found.low), to[1] = Faults::id(~found.below_high);
   to[2] = static_cast<int64_t>(found.repeated + 1);
   return result;
@@ -114,8 +113,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> search_weights(const Tensor& 
     check(cub::DeviceSelect::If(nullptr, size, candidates, found, counter, n, starts, stream), "select");
     void* const workspace = scratch.bytes(static_cast<int64_t>(size));
     check(cub::DeviceSelect::If(workspace, size, candidates, found, counter, n, starts, stream), "select");
-    check(cudaMemcpyAsync(&count, counter, sizeof count, cudaMemcpyDeviceToHost, stream), "copy");
-    check(cudaStreamSynchronize(stream), "select");
+    to_host(&count, counter, sizeof count, stream, "select");
   };
   if (sequence) select(sequence->const_data_ptr<int64_t>());
   if (!sequence || count <= kLaneBatch) select(thrust::counting_iterator<int64_t>(0));

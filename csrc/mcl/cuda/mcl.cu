@@ -115,8 +115,7 @@ class Iteration {
   template <class Value>
   Value read(const Value* from) const {
     Value value;
-    check(cudaMemcpyAsync(&value, from, sizeof value, cudaMemcpyDeviceToHost, stream_), "copy");
-    check(cudaStreamSynchronize(stream_), "mcl");
+    to_host(&value, from, sizeof value, stream_, "mcl");
     return value;
   }
   // Device memory of a block with a place for every row.
@@ -238,9 +237,8 @@ int64_t pack(const int32_t* length, int64_t* begin, int64_t n, Scratch& scratch,
   scan(scratch.bytes(static_cast<int64_t>(size)));
   int64_t last = 0;
   int32_t own = 0;
-  check(cudaMemcpyAsync(&last, begin + n - 1, sizeof last, cudaMemcpyDeviceToHost, stream), "copy");
-  check(cudaMemcpyAsync(&own, length + n - 1, sizeof own, cudaMemcpyDeviceToHost, stream), "copy");
-  check(cudaStreamSynchronize(stream), "scan");
+  to_host(&last, begin + n - 1, sizeof last, stream, "scan");
+  to_host(&own, length + n - 1, sizeof own, stream, "scan");
   scratch.release(mark);
   return last + own;
 }

@@ -154,9 +154,7 @@ class LaneWaves {
   // The deepest level reached by any batch. Synchronises with the device.
   int deepest(int levels) {
     std::vector<int> reached(static_cast<size_t>(levels) * wave_.batches);
-    check(cudaMemcpyAsync(reached.data(), reached_, reached.size() * sizeof(int), cudaMemcpyDeviceToHost, run_.stream),
-          "copy");
-    check(cudaStreamSynchronize(run_.stream), "forward");
+    to_host(reached.data(), reached_, reached.size() * sizeof(int), run_.stream, "forward");
     int level = levels - 1;
     const auto none = [](int flag) { return flag == 0; };
     while (level > 0 &&
@@ -201,9 +199,7 @@ Ranges run_ranges(const Graph& graph, const Sources& all, double* scores, const 
       finish(run, end - begin);
     }
     std::vector<int> host_failed(static_cast<size_t>(batches));
-    check(cudaMemcpyAsync(host_failed.data(), device_failed, batches * sizeof(int), cudaMemcpyDeviceToHost, run.stream),
-          "copy");
-    check(cudaStreamSynchronize(run.stream), "wave");
+    to_host(host_failed.data(), device_failed, batches * sizeof(int), run.stream, "wave");
     run.scratch.release(mark);
     for (int64_t b = 0; b < batches; ++b)
       if (host_failed[b] != 0) failed.emplace_back(first + b * lanes, std::min(last, first + (b + 1) * lanes));

@@ -239,11 +239,8 @@ class QueueRun {
       function<<<blocks, kThreads, shared, run_.stream>>>(problem_);
       check_launch("queue_kernel");
       QueueFlags flags;
-      check(cudaMemcpyAsync(&flags, flags_, sizeof flags, cudaMemcpyDeviceToHost, run_.stream), "flags");
-      check(cudaMemcpyAsync(outcome.data(), outcome_, outcome.size() * sizeof(Outcome), cudaMemcpyDeviceToHost,
-                            run_.stream),
-            "outcome");
-      check(cudaStreamSynchronize(run_.stream), "queue_kernel");
+      to_host(&flags, flags_, sizeof flags, run_.stream, "queue_kernel");
+      to_host(outcome.data(), outcome_, outcome.size() * sizeof(Outcome), run_.stream, "queue_kernel");
       if (flags.overflow || run_.cancelled()) return false;
       const size_t before = full.size();
       for (size_t i = begin; i < end; ++i)

@@ -79,8 +79,7 @@ inline Tasks make_tasks(const Arcs& arcs, int64_t n, int64_t m, const Run& run) 
   partition(nullptr, bytes);
   partition(run.scratch.bytes(static_cast<int64_t>(bytes)), bytes);
   int64_t size[2];
-  check(cudaMemcpyAsync(size, sizes, sizeof size, cudaMemcpyDeviceToHost, run.stream), "copy");
-  check(cudaStreamSynchronize(run.stream), "partition");
+  to_host(size, sizes, sizeof size, run.stream, "partition");
   Tasks tasks = {arcs, nullptr, middle, small, 0, size[1], n - size[0] - size[1], slots};
   if (size[0] == 0) return tasks;
 
@@ -94,8 +93,7 @@ inline Tasks make_tasks(const Arcs& arcs, int64_t n, int64_t m, const Run& run) 
   };
   scan(nullptr);
   scan(run.scratch.bytes(static_cast<int64_t>(bytes)));
-  check(cudaMemcpyAsync(&tasks.chunks, first + hubs, sizeof tasks.chunks, cudaMemcpyDeviceToHost, run.stream), "copy");
-  check(cudaStreamSynchronize(run.stream), "scan");
+  to_host(&tasks.chunks, first + hubs, sizeof tasks.chunks, run.stream, "scan");
   Chunk* const chunk = run.scratch.array<Chunk>(tasks.chunks);
   fill_chunks<<<static_cast<unsigned>(hubs), 64, 0, run.stream>>>(hub, first, chunk);
   check_launch("fill_chunks");

@@ -63,8 +63,7 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
     const int64_t searches = std::min(blocks, samples.count);
     launch(samples, static_cast<unsigned>(searches), room.block_of(searches));
     check_launch("sample_kernel");
-    check(cudaMemcpyAsync(host, numbers, sizeof host, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(stream), "sample_kernel");
+    to_host(host, numbers, sizeof host, stream, "sample_kernel");
     finish(shared, samples.count);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
     if (taken.count() < kLaunch / 2) together = std::min(2 * together, std::max(blocks, kMostTogether));
@@ -72,10 +71,7 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
   }
   __atomic_fetch_add(&shared.work, static_cast<int64_t>(host[1]), __ATOMIC_RELAXED);
   Tensor left = torch::stable::new_empty(control, {static_cast<int64_t>(host[2])});
-  check(cudaMemcpyAsync(left.mutable_data_ptr<int64_t>(), samples.left, host[2] * sizeof(int64_t),
-                        cudaMemcpyDeviceToHost, stream),
-        "cudaMemcpyAsync");
-  check(cudaStreamSynchronize(stream), "sample_kernel");
+  to_host(left.mutable_data_ptr<int64_t>(), samples.left, host[2] * sizeof(int64_t), stream, "sample_kernel");
   return left;
 }
 

@@ -189,8 +189,7 @@ class DijkstraRun {
       start(first, static_cast<int>(std::min<int64_t>(blocks_, problem_.count)));
       check_launch("dijkstra");
       QueueFlags flags;
-      check(cudaMemcpyAsync(&flags, problem_.flags, sizeof flags, cudaMemcpyDeviceToHost, run_.stream), "flags");
-      check(cudaStreamSynchronize(run_.stream), "dijkstra");
+      to_host(&flags, problem_.flags, sizeof flags, run_.stream, "dijkstra");
       if (flags.overflow) return false;
       counted_ += problem_.count;
       finish(run_, problem_.count);

@@ -116,10 +116,7 @@ class RelaxWaves {
       check_launch("relax_edges");
     }
     failed.resize(static_cast<size_t>(batches_));
-    check(
-        cudaMemcpyAsync(failed.data(), wave_.failed, failed.size() * sizeof(int), cudaMemcpyDeviceToHost, run_.stream),
-        "copy");
-    check(cudaStreamSynchronize(run_.stream), "relax");
+    to_host(failed.data(), wave_.failed, failed.size() * sizeof(int), run_.stream, "relax");
     return true;
   }
 
@@ -152,9 +149,7 @@ class RelaxWaves {
       zero(flags_ + batches_, int64_t{step} * batches_);
       for (int k = 0; k < step; ++k) launch(total + k, flags_ + k * batches_, flags_ + (k + 1) * batches_);
       host.resize(static_cast<size_t>((step + 1) * batches_));
-      check(cudaMemcpyAsync(host.data(), flags_, host.size() * sizeof(int), cudaMemcpyDeviceToHost, run_.stream),
-            "copy");
-      check(cudaStreamSynchronize(run_.stream), "relax");
+      to_host(host.data(), flags_, host.size() * sizeof(int), run_.stream, "relax");
       const auto busy = [&](int k) {
         return std::any_of(host.begin() + k * batches_, host.begin() + (k + 1) * batches_,
                            [](int flag) { return flag != 0; });
