@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 from typing import Protocol
 
 import torch
@@ -42,9 +43,8 @@ class Shared:
     def __init__(self, tally: Tally, workers: int) -> None:
         self.tally = tally
         self._home = home = tally.search.totals[0].device
-        on_cuda = home.type == "cuda"
-        self._stream = torch.cuda.current_stream(home) if on_cuda else None
-        self._aside = torch.cuda.Stream(home) if on_cuda else None  # waits for no unit
+        self._stream = torch.cuda.current_stream(home) if home.type == "cuda" else None
+        self._asides: dict[torch.device, torch.cuda.Stream] = {}
         self._busy = False  # whether the device of the sums, on CUDA, computes a unit
         self._ahead = _AHEAD * workers if workers > 1 else 1
         self._out: set[int] = set()
@@ -90,29 +90,29 @@ class Shared:
     def _is_home(self, device: torch.device) -> bool:
         return self._stream is not None and device == self._home
 
-    def _brought(self, results: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Copies on the device of the sums. Their giver copies them, while its own device is free:
-        a later copy would wait for its next unit."""
-        assert self._stream is not None and self._aside is not None
-        with torch.cuda.stream(self._aside):
-            found = tuple(part.to(self._home) for part in results)
-            self._aside.synchronize()
-        for part in found:
-            part.record_stream(self._stream)
-        return found
-
     def give(self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float) -> None:
-        if own := self._is_home(results[0].device):
-            self._busy = False
-        elif self._stream is not None:
-            results = self._brought(results)
+        device = results[0].device
         with self._changed:
+            if self._is_home(device):
+                self._busy = False
+            elif device.type == "cuda" and device not in self._asides:
+                self._asides[device] = torch.cuda.Stream(device)
             # An addition would wait for the unit that this device computes, and the giver with it.
-            free = own or not self._busy
-            with torch.cuda.stream(self._stream if free else self._aside):
-                self.tally.add(unit, results, rung, seconds, free)
+            self._add(unit, results, rung, seconds, free=not self._busy)
             self._out.discard(unit)
             self._changed.notify_all()
+
+    def _add(
+        self, unit: int, results: tuple[Tensor, ...], rung: int, seconds: float, free: bool
+    ) -> None:  # fmt: skip
+        """Adds them, and those that wait: these are copied on streams that wait for no unit."""
+        asides = list(self._asides.values()) if free else []
+        with ExitStack() as stack:
+            for stream in (*asides, self._stream):  # the last is that in which the sums are read
+                stack.enter_context(torch.cuda.stream(stream))
+            self.tally.add(unit, results, rung, seconds, free)
+        for stream in asides:
+            stream.synchronize()  # what has been copied can be overwritten now
 
     def fail(self, error: BaseException) -> None:
         """Lets all workers stop; the first error is kept."""
