@@ -28,15 +28,15 @@ F64 = torch.float64
 REDUCE = (["chains"], ["fold", "chains"], ["fold", "blocks", "chains"])
 Edges = list[tuple[int, int, int]]
 # Sweeps for all sources at a vertex, or searches from one at a time, whatever costs less.
-WAYS: dict[str, dict[str, Any]] = {"alone": {"chains_at": -1}}
-TOGETHER = DEVICE.type == "cpu"
+WAYS: dict[str, dict[str, Any]] = {
+    "alone": {"chains_at": -1},
+    "together": {"chains_together": 0.0, "chains_together_on_cuda": 0.0},
+}
 # On small graphs, the tiny engine and few sources on CUDA would come first.
 CHEAP: dict[str, Any] = {
     "tiny_nodes": 0, "chains_least_on_cuda": {False: 0, True: 0},
-    "chains_alone_on_cuda": {False: 1.0, True: 1.0},
+    "chains_alone_on_cuda": 1.0, "chains_together_on_cuda": 2.0,
 }  # fmt: skip
-if TOGETHER:
-    WAYS["together"] = {"chains_together": 0.0}
 
 
 def chained(chance: random.Random) -> tuple[int, Edges]:
@@ -88,7 +88,7 @@ def undirected(n: int, edges: Edges, unit: float | None = None) -> Graph:
     return Graph.from_edge_index(index, n, directed=False, edge_weight=weight)
 
 
-@pytest.mark.skipif(DEVICE.type != "cpu", reason="chains are contracted on the CPU")
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="the host contracts chains")
 @given(networks(), st.booleans(), st.integers(1, 5), st.booleans())
 def test_contraction(network: tuple[int, Edges], weighted: bool, ball: int, loops: bool) -> None:
     n, edges = network
@@ -225,8 +225,7 @@ def test_road(name: str, unit: float | None, tuning: Tuning) -> None:
     graph = undirected(n, edges, unit)
     known = measure(graph, reduce="fold", dtype=F64)
     plan = torchcent.explain(graph, measure=name)
-    assert plan.engine == "chains" and plan.together == TOGETHER
-    assert plan.sources == (plan.core_nodes if TOGETHER else n)
+    assert plan.engine == "chains" and plan.together and plan.sources == plan.core_nodes
     assert plan.core_nodes + plan.contracted == n and "inside" in str(plan)
     found = measure(graph, dtype=F64)
     torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-9 * float(known.max()))
@@ -271,11 +270,11 @@ def test_a_vertex_with_many_chains(tuning: Tuning) -> None:
     edges = [(0, 2 + i, 1) for i in range(70)] + [(2 + i, 1, 1) for i in range(70)]
     graph = undirected(72, edges)
     core = _reduce.core(graph, "degree", "no")
-    assert Chains.of(core).most_at == 70 and not Chains.of(core).together(72)
+    assert Chains.of(core).most_at == 70 and not Chains.of(core).together(72, 2**40)
     known = torchcent.betweenness(graph, engine="tensor", dtype=F64)
     found = torchcent.betweenness(graph, engine="queue", reduce="chains", dtype=F64)
     torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
-    if TOGETHER:
+    if DEVICE.type == "cpu":
         tuning(chains_at=100, **WAYS["together"])
         found = torchcent.betweenness(graph, engine="queue", reduce="chains", dtype=F64)
         torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
@@ -325,3 +324,15 @@ def test_memory(tuning: Tuning) -> None:
     plan = torchcent.explain(graph)
     with pytest.raises(MemoryError, match="betweenness with engine='chains'"):
         torchcent.betweenness(graph, memory=plan.memory // 3)
+
+
+@pytest.mark.skipif(DEVICE.type != "cuda", reason="rows of all ends are kept on CUDA only")
+def test_sweeps_for_several_sources_need_memory(tuning: Tuning) -> None:
+    """Distances from all kept vertices: one source at a time where they do not fit."""
+    tuning(**CHEAP)
+    n, edges = road()
+    graph = undirected(n, edges, 1.0)
+    chains = Chains.of(_reduce.core(graph, "degree", "no"))
+    assert chains.rows_on_cuda == chains.kept.numel() ** 2 * 12
+    assert chains.together(n, 2 * chains.rows_on_cuda)
+    assert not chains.together(n, 2 * chains.rows_on_cuda - 1)

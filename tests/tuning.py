@@ -39,6 +39,7 @@ PLACES = {
     "chains_ball": "engines._chains._BALL",
     "chains_at": "engines._chains._MOST_AT",
     "chains_together": "engines._chains._TOGETHER",
+    "chains_together_on_cuda": "engines._chains._TOGETHER_ON_CUDA",
     "chains_least_on_cuda": "engines._chains._LEAST_ON_CUDA",
     "chains_alone_on_cuda": "engines._chains._ALONE_ON_CUDA",
     "blocks_work": "engines._blocks.LEAST_WORK",

@@ -20,9 +20,9 @@ struct Meeting {
 
   TORCHCENT_HD int64_t right() const { return last + 1 + tie; }  // the first that is reached from the right alone
   // In one number, of which last and right() are monotone functions.
-  int32_t packed() const { return static_cast<int32_t>(2 * last + tie); }
-  static int64_t last_of(int32_t code) { return code >> 1; }
-  static int64_t right_of(int32_t code) { return (int64_t{code} + 3) >> 1; }
+  TORCHCENT_HD int32_t packed() const { return static_cast<int32_t>(2 * last + tie); }
+  TORCHCENT_HD static int64_t last_of(int32_t code) { return code >> 1; }
+  TORCHCENT_HD static int64_t right_of(int32_t code) { return (int64_t{code} + 3) >> 1; }
   static Meeting unpacked(int32_t code) { return {code >> 1, (code & 1) != 0}; }
 };
 

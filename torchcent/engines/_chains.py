@@ -3,7 +3,7 @@
 A search on the contracted graph gives distances and path counts of the kept vertices. A vertex
 inside a chain is reached by its ends, whichever is nearer, so that each search counts all targets
 inside a chain at once. Sources inside a chain begin at its two ends. If nearly all vertices are
-sources, one sweep per kept vertex serves all sources inside the chains that end there (on the CPU).
+sources, one sweep per kept vertex serves all sources inside the chains that end there.
 All this is exact; docs/chains.md has the algebra and csrc/chains the searches.
 """
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 # Kept vertices whose sweeps share a sum, and for which distances from the others at their chains
 # are kept: at most this many, and as many as fit into so many bytes.
 _BALL, _ROWS = 128, 2**28
-# Chains with sources at one vertex up to which one sweep for all of them pays.
+# Chains with sources at one vertex up to which one sweep for all of them pays (kMostAt on CUDA).
 _MOST_AT = 32
 # Time per vertex, slot and chain of the contracted graph, in that per vertex and slot of a search
 # of the whole graph, by hops and by weights: of a search for one source, and of a sweep for all
 # sources inside the chains at a vertex (luxembourg_osm, tn-sydney and power: docs/performance.md).
 _ALONE, _TOGETHER = {False: 2.8, True: 1.25}, {False: 5.0, True: 2.0}
-_ALONE_ON_CUDA = {False: 5.0, True: 0.95}
+_ALONE_ON_CUDA, _TOGETHER_ON_CUDA = {False: 3.6, True: 0.95}, {False: 7.0, True: 1.8}
 # Sources on CUDA from which contraction, which is done by the host, is repaid.
-_LEAST_ON_CUDA = {False: 2**14, True: 2**10}
+_LEAST_ON_CUDA = {False: 2**13, True: 2**10}
 # Length of a chain up to which float64 tells where paths meet, by twice a distance.
 _LONGEST = 2.0**52
 # Chains are contracted if that takes at most this share of the time.
@@ -134,10 +134,20 @@ class Chains:
         alone, together = _times(sources, kept, size, not self.by_hops, self.kept.is_cuda)
         return alone, together if self.most_at <= _MOST_AT else math.inf
 
-    def together(self, sources: int) -> bool:
-        """Whether one sweep serves all sources inside the chains at a vertex."""
+    def together(self, sources: int, limit: int) -> bool:
+        """Whether one sweep serves all sources inside the chains at a vertex.
+
+        On CUDA, what the searches from all kept vertices find has to fit into half of the memory.
+        """
+        if self.kept.is_cuda and self.rows_on_cuda > limit // 2:
+            return False
         alone, together = self.times(sources)
         return together < alone
+
+    @property
+    def rows_on_cuda(self) -> int:
+        """Bytes of distances and path counts from all kept vertices (chain_ends.cuh)."""
+        return self.kept.numel() ** 2 * (self.along.itemsize + 8)
 
     def bytes_per_thread(self, together: bool) -> int:
         kept, slots, width = self.kept.numel(), self.head.numel(), self.along.itemsize
@@ -168,8 +178,8 @@ def _row_bytes(kept: int, slots: int, chains: int) -> int:
 def _times(
     sources: int, kept: int, size: int, weighted: bool, on_cuda: bool
 ) -> tuple[float, float]:
-    alone = (_ALONE_ON_CUDA if on_cuda else _ALONE)[weighted] * sources * size
-    return alone, math.inf if on_cuda else _TOGETHER[weighted] * kept * size
+    alone, together = (_ALONE_ON_CUDA, _TOGETHER_ON_CUDA) if on_cuda else (_ALONE, _TOGETHER)
+    return alone[weighted] * sources * size, together[weighted] * kept * size
 
 
 def bytes_to_contract(core: Core) -> int:

@@ -229,7 +229,7 @@ class Contracted(Engine):
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         weights = 8 * job.core.num_nodes  # of the sources
-        taken = _room.chains_on_cuda(job.core, job.sources, limit - weights)
+        taken = _room.chains_on_cuda(job.core, job.sources, job.together, limit - weights)
         return weights + taken, 0, 1
 
     def _batch(self, job: Job, lanes: int) -> int:

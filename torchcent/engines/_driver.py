@@ -180,7 +180,7 @@ def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
         )  # fmt: skip
 
     given = contracted, problem.sources, weight, problem.target_weight
-    return given, _in_calls(call, "dijkstra", plan.device)
+    return given, _in_calls(call, None if plan.together else "dijkstra", plan.device)
 
 
 def _compiled(problem: Problem, plan: Plan) -> Compute:
@@ -201,15 +201,18 @@ def _compiled(problem: Problem, plan: Plan) -> Compute:
 
 
 def _in_calls(
-    call: Callable[[Any, slice, Tensor, int, Tensor], int], engine: str, device: torch.device
+    call: Callable[[Any, slice, Tensor, int, Tensor], int], engine: str | None, device: torch.device
 ) -> Compute:
-    """Calls an operator for all sources of a unit, on CUDA some at a time (see calls_on_cuda)."""
+    """Calls an operator for all sources of a unit, for an engine on CUDA some at a time.
+
+    See calls_on_cuda.
+    """
 
     def compute(
         given: Any, unit: slice, scores: tuple[Tensor, ...], rung: int, control: Tensor
     ) -> int:
         begin, total = unit.start, unit.stop - unit.start
-        for size in calls_on_cuda(engine, total) if device.type == "cuda" else [total]:
+        for size in calls_on_cuda(engine, total) if engine and device.type == "cuda" else [total]:
             if begin > unit.start and control[CANCEL]:
                 break
             rung = call(given, slice(begin, begin + size), scores[0], int(rung), control)

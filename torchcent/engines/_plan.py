@@ -151,16 +151,16 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
     if measure.per_slot:
         core = _reduce.with_slots(graph, core)
     sources = core.searched if asked is None else min(asked, core.searched)
+    held = _room.held_bytes(graph)
+    limit = cores.limit(held)
     chains, together = None, False
     searched = core.num_nodes, core.num_slots
     if engine == "chains":
         chains = Chains.of(core)
         searched = chains.kept.numel(), chains.head.numel()
-        together = chains.together(sources)
+        together = chains.together(sources, limit)
         sources = chains.kept.numel() if together else sources
         reason = chains.in_words(together)
-    held = _room.held_bytes(graph)
-    limit = cores.limit(held)
     job = Job(graph, core, measure, sources, held, together, len(request.cutoffs or [None]))
     cost = ENGINES[engine].cost(job, limit)
     needed = max(cost.memory, cores.peak)

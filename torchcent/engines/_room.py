@@ -230,24 +230,27 @@ def dijkstra_on_cuda(core: Core, scores: int, sources: int, limit: int) -> int:
     sides = 1 if core.col is core.row and core.weight is core.back_weight else 2
     fixed = sides * (2 * m * item + 8 * n) + n * item + 64
     each = n * (item + 20 + (8 if scores else 0)) + 8 + 8 * scores
-    return _blocks_on_cuda(core, fixed, each, sources, limit)
+    return _blocks_on_cuda(core, fixed, each, max(calls_on_cuda("dijkstra", sources)), limit)
 
 
-def chains_on_cuda(core: Core, sources: int, limit: int) -> int:
+def chains_on_cuda(core: Core, sources: int, together: bool, limit: int) -> int:
     """Memory of searches of contracted chains on CUDA (csrc/chains/cuda/chains.cu)."""
     chains = Chains.of(core)
     n, m, inner = chains.kept.numel(), chains.head.numel(), chains.inner.numel()
     item, row = chains.along.itemsize, 8 * (m + n + 4 * inner)
     search = m * (3 * item + 4) + n * (item + 8) + 64
     fixed = _CHAINS_SLACK + search + 4 * core.num_nodes + 12 * (n + 1) + 44 * inner
-    fixed += 8 * (inner + chains.with_inner) + 8 * max(calls_on_cuda("dijkstra", sources)) + 2 * row
+    fixed += 8 * (inner + chains.with_inner) + 2 * row
     each = n * (item + 20 + 8) + 8 + row + 8 * m
-    return _blocks_on_cuda(core, fixed, each, sources, limit)
+    call = sources if together else max(calls_on_cuda("dijkstra", sources))
+    if not together:
+        return _blocks_on_cuda(core, fixed + 8 * call, each, call, limit)
+    fixed += chains.rows_on_cuda + 148 * n + 48 * inner + 8 * chains.with_inner
+    return _blocks_on_cuda(core, fixed, each + 8 * (n + m), call, limit)
 
 
-def _blocks_on_cuda(core: Core, fixed: int, each: int, sources: int, limit: int) -> int:
-    """Memory of a block per source in flight, as many as DijkstraRun takes."""
-    call = max(calls_on_cuda("dijkstra", sources))
+def _blocks_on_cuda(core: Core, fixed: int, each: int, call: int, limit: int) -> int:
+    """Memory of a block per source in flight, as many as DijkstraRun takes for a call."""
     share = min(4, -(-call // _processors(core)))
     blocks = max(1, min((limit - fixed) // each, call, share * _processors(core)))
     return fixed + each * blocks

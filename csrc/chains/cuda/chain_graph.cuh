@@ -1,7 +1,7 @@
 // What searches over chains need besides the result of the operator `chains`, made on the device.
 #pragma once
 
-#include "chains/cuda/chain_kernel.cuh"
+#include "chains/cuda/chain_ends.cuh"
 #include "chains/finish.h"
 #include "core/cuda/threads.cuh"
 
@@ -56,18 +56,73 @@ __global__ void inner_kernel(Contraction<T> given, const double* target_weight, 
   target[i] = target_weight[given.inner[i]];
 }
 
+// Sums of values of inner vertices, as in ChainWeights.
 template <class T>
-__global__ void sums_along_kernel(ChainGraph<T> graph, const double* target, double* sum) {
+__global__ void sums_along_kernel(ChainGraph<T> graph, const double* value, double* sum) {
   if (thread() >= graph.with_inner) return;
   const int64_t c = thread();
   double running = 0;
   sum[graph.first[c] + c] = 0;
-  for (int64_t i = graph.first[c]; i < graph.first[c + 1]; ++i) sum[i + c + 1] = running += target[i];
+  for (int64_t i = graph.first[c]; i < graph.first[c + 1]; ++i) sum[i + c + 1] = running += value[i];
 }
 
-static __global__ void source_weights_kernel(const int64_t* sources, int64_t count, const double* weight,
-                                             double* of_source) {
-  if (thread() < count) of_source[thread()] = weight[sources[thread()]];
+// values[i] = weight[at[i]]
+static __global__ void gather_kernel(const int64_t* at, int64_t count, const double* weight, double* values) {
+  if (thread() < count) values[thread()] = weight[at[thread()]];
+}
+
+static __global__ void count_up_kernel(int64_t count, int64_t* values) {
+  if (thread() < count) values[thread()] = thread();
+}
+
+// The chains at each kept vertex that have sources inside; *most: their largest number.
+template <class T>
+__global__ void chains_at_kernel(Contraction<T> given, const double* sum_source, ChainsAt* at, int32_t* most) {
+  const ChainGraph<T>& graph = given.graph;
+  if (thread() >= graph.kept) return;
+  ChainsAt& here = at[thread()];
+  int32_t count = 0;
+  for (int64_t j = given.rowptr[thread()]; j < given.rowptr[thread() + 1]; ++j) {
+    const int64_t end = given.arc[j], c = end / 2;
+    if (c >= graph.with_inner || sum_source[graph.first[c + 1] + c] == 0) continue;
+    if (count < kMostAt) here.end[count] = static_cast<uint32_t>(end);
+    ++count;
+  }
+  here.count = min(count, kMostAt);
+  atomicMax(most, count);
+}
+
+// The units of ChainBooks, by one block: a power of two by which the sum of all values stays below 2^62.
+static __global__ void units_kernel(const double* kept, int64_t of_kept, const double* inner, int64_t of_inner,
+                                    double* units) {
+  __shared__ double part[kBlock];
+  double sum = 0;
+  for (int64_t i = threadIdx.x; i < of_kept; i += kBlock) sum += kept[i];
+  for (int64_t i = threadIdx.x; i < of_inner; i += kBlock) sum += inner[i];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < kBlock; ++i) sum += part[i];
+  *units = sum > 0 ? ldexp(1.0, 61 - ilogb(sum)) : 1;
+}
+
+// What the sources inside each chain leave by its ends, from the books of the sweeps.
+template <class T>
+__global__ void balance_kernel(ChainSweeps<T> sweeps) {
+  const ChainGraph<T>& graph = sweeps.chains.graph;
+  if (thread() >= graph.with_inner) return;
+  const int64_t c = thread(), first = graph.first[c], last = graph.first[c + 1];
+  const double unit = 1 / *sweeps.units;
+  ChainBooks::Whole running = 0;
+  for (int64_t i = last - 1; i >= first; --i) {
+    running += sweeps.books[i].from_left;
+    sweeps.chains.begin[i].out_back += sweeps.inner_source[i] * (unit * (running + sweeps.books[i].tied_left));
+  }
+  running = 0;
+  for (int64_t i = first; i < last; ++i) {
+    running += sweeps.books[i].from_right;
+    sweeps.chains.begin[i].out_forward += sweeps.inner_source[i] * (unit * (running + sweeps.books[i].tied_right));
+  }
 }
 
 // Adds the sums of all searches to the scores of vertices or, if slots is not null, to those of slots: a thread per

@@ -24,8 +24,8 @@ struct NoWatch {
   __device__ int begin(int32_t, T d) const {
     return d == T(0);
   }
-  // If it has any: share(slot) is what the targets along an arc pass up to its tail, and the dependency of each vertex,
-  // times the weight of the source, goes to pass(v, score).
+  // If it has any: share(slot) is what the targets along an arc pass up to its tail, target(v) the weight of a target,
+  // and the dependency of each vertex, times the weight of the source, goes to pass(v, score).
   static constexpr bool shares = false;
 };
 
@@ -147,6 +147,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
           }
         }
         double target = targets ? p_.target_weight[v] : 1.0;
+        if constexpr (Watch::shares) target = watch_.target(v);
         if constexpr (Visitor::by_depth)
           target *= l > 0 ? Visitor::target_factor(static_cast<double>(d), p_.measure) : 1;
         const Count b(target);
