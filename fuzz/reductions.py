@@ -58,7 +58,8 @@ def faults(seed: int) -> tuple[int, list[str]]:
     chance = random.Random(seed)
     directed = chance.random() < 0.5
     n, arcs, weights = pieces(chance, directed)
-    _chains._MOST_AT, _chains._TOGETHER = chance.choice([-1, 32]), {False: 0.0, True: 0.0}
+    _chains._MOST_AT = chance.choice([-1, 32])
+    _chains._TOGETHER = _chains._TOGETHER_ON_CUDA = {False: 0.0, True: 0.0}
     count, failed = 0, []
     for given in (None, weights):
         compared, wrong = compare(f"seed {seed}", chance, n, arcs, given, directed)
