@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -91,13 +92,28 @@ struct Rest {
 
 using Keys = std::vector<std::pair<uint64_t, int32_t>>;
 
+// Sorts by key and vertex: first by the highest bits, which are random, into buckets of about one key each.
+void sort(Keys& keys) {
+  const int shift = 64 - std::bit_width(keys.size() + 1);
+  const auto bucket = [shift](const auto& key) { return static_cast<size_t>(key.first >> shift); };
+  std::vector<int64_t> end((size_t{1} << (64 - shift)) + 1, 0);
+  for (const auto& key : keys) ++end[bucket(key) + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  Keys sorted(keys.size());
+  for (const auto& key : keys) sorted[end[bucket(key)]++] = key;
+  int64_t begin = 0;
+  for (size_t i = 0; i + 1 < end.size(); begin = end[i++])
+    if (end[i] - begin > 1) std::sort(sorted.begin() + begin, sorted.begin() + end[i]);
+  keys.swap(sorted);
+}
+
 // Comparisons that may fail per vertex: rows with equal sums differ only if somebody has made them so, and twins need
 // not be found.
 constexpr int kFailures = 8;
 
 // Joins the vertices of equal keys whose rows are alike; of each class, its smallest vertex is the twin of all.
 void join(Keys& keys, const Rest& rest, int64_t* twin) {
-  std::sort(keys.begin(), keys.end());
+  sort(keys);
   for (size_t begin = 0, end; begin < keys.size(); begin = end) {
     for (end = begin + 1; end < keys.size() && keys[end].first == keys[begin].first;) ++end;
     for (size_t i = begin; i < end; ++i) {
