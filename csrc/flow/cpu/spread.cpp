@@ -145,17 +145,24 @@ double crossing(const double* a, const double* b, const int64_t* column, int64_t
   if (!(factor > 0)) return factor;
   sort(room, 0, sources, factor, a);
   sort(room, sources, count - sources, factor, a);
-  const double* const number = room.number.data();
+  const double* const x = room.number.data();
+  const double* const y = x + sources;
   const int64_t targets = count - sources;
   double sum = 0, last = 0;  // the smallest number is 0
-  for (int64_t s = 0, t = 0; s + t < count;) {
-    const double pairs = static_cast<double>(s) * static_cast<double>(targets - t) +
-                         static_cast<double>(t) * static_cast<double>(sources - s);
-    const bool source = t == targets || (s < sources && number[s] <= number[sources + t]);
-    const double next = source ? number[s++] : number[sources + t++];
-    sum += pairs * (next - last);
+  int64_t s = 0, t = 0;
+  const auto pass = [&](double next) {
+    const int64_t pairs = s * (targets - t) + t * (sources - s);
+    sum += static_cast<double>(pairs) * (next - last);
     last = next;
+  };
+  while (s < sources && t < targets) {  // without branches on the numbers
+    const bool source = x[s] <= y[t];
+    pass(source ? x[s] : y[t]);
+    s += source;
+    t += !source;
   }
+  for (; s < sources; ++s) pass(x[s]);
+  for (; t < targets; ++t) pass(y[t]);
   return sum / factor;
 }
 
