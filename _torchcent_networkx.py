@@ -14,6 +14,7 @@ _UNCHANGED = "Only with backend='torchcent', since NetworkX modifies the graph; 
 _ALL_TARGETS = "Only where every node is a target: elsewhere NetworkX departs from its own formula."
 _SMALL_GROUPS = "Groups of one or two nodes: for larger ones NetworkX departs from its own formula."
 _FLOW = "Connected graphs without self-loops; the pairs of a seed are NetworkX's."
+_FLOW_SUBSET = "Connected graphs without self-loops; sources and targets without repetitions."
 _CONVERGED = "Converged to 1e-10, or to a smaller tol; without nstart=."
 
 FUNCTIONS = {
@@ -30,6 +31,7 @@ FUNCTIONS = {
     "clustering": "Without nodes=.",
     "core_number": "",
     "current_flow_betweenness_centrality": _FLOW,
+    "current_flow_betweenness_centrality_subset": _FLOW_SUBSET,
     "current_flow_closeness_centrality": "",
     "descendants": _SEARCH,
     "diameter": "",
@@ -38,6 +40,7 @@ FUNCTIONS = {
     "edge_betweenness_centrality": _EXACT,
     "edge_betweenness_centrality_subset": _ALL_TARGETS,
     "edge_current_flow_betweenness_centrality": _FLOW,
+    "edge_current_flow_betweenness_centrality_subset": _FLOW_SUBSET,
     "eigenvector_centrality": _CONVERGED,
     "edge_betweenness_partition": _SAME_EDGES,
     "effective_graph_resistance": "",

@@ -13,6 +13,9 @@ FLOWS = (
     "approximate_current_flow_betweenness_centrality", "current_flow_betweenness_centrality",
     "current_flow_closeness_centrality", "edge_current_flow_betweenness_centrality",
 )  # fmt: skip
+SUBSETS = (
+    "current_flow_betweenness_centrality_subset", "edge_current_flow_betweenness_centrality_subset",
+)  # fmt: skip
 NAMES = ["b", "a", ("x", 1), 0, 7, 2.5, frozenset({1}), "zz", -1]
 FEW = settings(max_examples=40)
 WEIGHT = st.sampled_from([None, "length"])
@@ -59,6 +62,15 @@ def test_betweenness(graph, weight, normalized, solver):
     given_as = {"normalized": normalized, "weight": weight, "solver": solver}
     same("current_flow_betweenness_centrality", graph, **given_as)
     same("edge_current_flow_betweenness_centrality", graph, **given_as)
+
+
+@FEW
+@given(networks(), WEIGHT, st.booleans(), st.data())
+def test_subsets(graph, weight, normalized, data):
+    some = st.lists(st.sampled_from(list(graph)), unique=True, min_size=1)
+    sources, targets = data.draw(some), data.draw(some)
+    for name in SUBSETS:
+        same(name, graph, sources, set(targets), normalized=normalized, weight=weight)
 
 
 @FEW
@@ -118,6 +130,28 @@ def test_what_networkx_runs(name):
         assert refused(nx.path_graph(4), dtype=complex) == "dtype must be float"
         with pytest.raises(nx.NetworkXError, match="not connected"):
             getattr(nx, name)(apart)
+
+
+@pytest.mark.parametrize("name", SUBSETS)
+def test_what_networkx_runs_of_subsets(name):
+    def refused(graph, *ends, **kwargs):
+        return backend.can_run(name, (graph, *ends), kwargs)
+
+    path = nx.path_graph(4)
+    assert refused(path, [0], {3, 1}) is True
+    assert "sources must not be empty" in refused(path, [], [1])
+    assert "targets names what is no node" in refused(path, [0], [9])
+    assert "sources names a node more than once" in refused(path, [0, 0], [1])
+    assert "targets names a node more than once" in refused(path, [0], [1, 1])
+    assert "must be a collection" in refused(path, iter([0]), [1])
+    assert "self-loops" in refused(nx.Graph([(0, 1), (1, 1), (1, 2)]), [0], [1])
+    assert refused(nx.Graph([(0, 1), (2, 3)]), [0], [1]) == "the graph is not connected"
+    assert "nodes" in refused(nx.path_graph(2), [0], [1])
+    assert refused(path, [0], [1], dtype=complex) == "dtype must be float"
+    # NetworkX counts repetitions, and so does a call that falls back to it.
+    function = getattr(nx, name)
+    once = function(path, [0], [3], backend="networkx")
+    assert function(path, [0], [3, 3]) != once == pytest.approx(function(path, [0], [3]))
 
 
 def test_refusals_of_one_function():

@@ -233,6 +233,7 @@ def samples() -> dict[str, list[tuple]]:
         "expanded": [(left_over, *eliminated, 2)],
         "selected": [(left_over, *eliminated)],
         "row_spreads": [(left_over, torch.zeros(2).long(), torch.zeros(2).long(), 2)],
+        "row_crossings": [(left_over, *torch.zeros(3, 2).long(), 1, 2)],
         "triangles": [(both_ptr, both, torch.zeros(both_ptr.numel() - 1, dtype=torch.int64), 2)],
         "length_order": [
             (

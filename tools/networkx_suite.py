@@ -40,6 +40,7 @@ TESTS = {
         f"{CENTRALITY}.tests.test_betweenness_centrality_subset",
         f"{CENTRALITY}.tests.test_closeness_centrality",
         f"{CENTRALITY}.tests.test_current_flow_betweenness_centrality",
+        f"{CENTRALITY}.tests.test_current_flow_betweenness_centrality_subset",
         f"{CENTRALITY}.tests.test_current_flow_closeness",
         f"{CENTRALITY}.tests.test_eigenvector_centrality",
         f"{CENTRALITY}.tests.test_group",

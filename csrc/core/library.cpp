@@ -111,13 +111,15 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("core_numbers(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, bool both, Tensor(a!) core) -> ()");
   // Current flow: see flow/cpu. eliminated leaves out vertices of low degree, expanded computes the rows of the inverse
   // Laplacian that they have, and selected only float64 [2, n], its diagonal and the sums of its rows; row_spreads: the
-  // sum of the absolute differences of all pairs of numbers of rows[u] - rows[v].
+  // sum of the absolute differences of all pairs of numbers of rows[u] - rows[v]; row_crossings: of all pairs of one of
+  // the first `sources` columns and one of the others.
   m.def(
       "eliminated(Tensor ends, Tensor conductance, int num_nodes, int ground, int ratio) -> "
       "(Tensor number, Tensor matrix, Tensor ptr, Tensor neighbour, Tensor share, Tensor own)");
   m.def("expanded(Tensor inverse, Tensor ptr, Tensor neighbour, Tensor share, Tensor own, int threads=1) -> Tensor");
   m.def("selected(Tensor inverse, Tensor ptr, Tensor neighbour, Tensor share, Tensor own) -> Tensor");
   m.def("row_spreads(Tensor rows, Tensor u, Tensor v, int threads=1) -> Tensor");
+  m.def("row_crossings(Tensor rows, Tensor u, Tensor v, Tensor columns, int sources, int threads=1) -> Tensor");
   // int64 [n], 0 on entry: the triangles of each vertex of a symmetric graph.
   m.def("triangles(Tensor rowptr, Tensor col, Tensor(a!) count, int threads) -> ()");
   // Removes the edges of highest betweenness until a component falls apart (paths/cpu/divide.cpp).

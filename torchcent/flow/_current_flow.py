@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -10,10 +11,19 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check._values import dense, flag
-from torchcent.flow._solver import Potentials, components, own_and_sums, throughput
+from torchcent.flow._solver import (
+    Component,
+    Potentials,
+    components,
+    own_and_sums,
+    throughput,
+    throughput_between,
+)
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
+
+Ends = tuple[Tensor, Tensor] | None  # sources and targets; None if all pairs count
 
 
 @_memory.reported
@@ -26,6 +36,8 @@ def current_flow_betweenness(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
+    sources: Tensor | None = None,
+    targets: Tensor | None = None,
     dtype: torch.dtype | None = None,
     memory: int | None = None,
 ) -> Tensor:
@@ -47,9 +59,12 @@ def current_flow_betweenness(
             shortest paths it is a long edge. Of duplicate arcs the smallest counts.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex; `ptr`: int64 [G + 1]. Scores are
-            those of each graph alone.
+            those of each graph alone; `sources` and `targets` name vertices of the union.
         directed: False adds missing reverse arcs.
         normalized: divide by (n - 1)(n - 2) / 2; without, the sum over unordered pairs.
+        sources, targets: int64, count only currents from one of the sources to one of the targets;
+            None for all vertices. Values are those of NetworkX's
+            ``current_flow_betweenness_centrality_subset``, see below.
         dtype: of the result; by default torch.get_default_dtype(). Computed in float64.
         memory: bytes that may be used; by default half of what is free. A component of k vertices
             is solved by a dense Cholesky decomposition on the device of the graph if 32 k^2 bytes
@@ -61,6 +76,16 @@ def current_flow_betweenness(
     No current flows between components: such pairs add 0, and n is that of the graph, as in
     :func:`betweenness` (NetworkX refuses disconnected graphs). The time is O(k^3 + m k log k);
     :func:`current_flow_betweenness_approx` is for large graphs.
+
+    With sources S or targets T the sum is over ordered pairs (s = t adds 0), and includes currents
+    that enter or leave at v. As in NetworkX, what is subtracted for these does not depend on S and
+    T, so that scores may be negative:
+
+    .. math:: \frac{1}{c} \sum_{s \in S} \sum_{t \in T} \frac{1}{2} \sum_{e \ni v} |x_{st}(e)|
+              - \frac{k - 1}{(n - 1)(n - 2)}
+
+    where k is the number of vertices of the component of v, and c is (n - 1)(n - 2), or 2 with
+    normalized=False. If S and T are all vertices, normalised scores are those without S and T.
 
     Returns:
         Tensor [n]; 0 in a graph with fewer than three vertices.
@@ -81,17 +106,62 @@ def current_flow_betweenness(
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
     flag(normalized, "normalized")
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    ends = _ends(graph, sources, targets)
     check.undirected(graph, "current_flow_betweenness")
-    return betweenness_of(graph, normalized, memory).to(dtype)
+    return betweenness_of(graph, normalized, memory, ends).to(dtype)
 
 
-def betweenness_of(graph: Graph, normalized: bool, memory: int | None) -> Tensor:
+def betweenness_of(graph: Graph, normalized: bool, memory: int | None, ends: Ends = None) -> Tensor:
     """float64 [n]: the scores of current_flow_betweenness."""
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    for part, current in _currents(graph, memory, ends):
+        through = part.at_ends(current)
+        if ends is None:
+            through = (through - (part.size - 1)).clamp(min=0)
+        score[part.vertices] = through / 2
+    size = _batch.per_vertex(graph, _batch.sizes(graph))
+    score = _scaled(score, size, normalized)
+    if ends is None:
+        return score
+    label, pairs = graph.components, ((size - 1) * (size - 2)).double()
+    own = (torch.bincount(label)[label] - 1) / pairs
+    return torch.where(pairs > 0, score - own, 0)
+
+
+def _ends(graph: Graph, sources: Tensor | None, targets: Tensor | None) -> Ends:
+    if sources is None and targets is None:
+        return None
+    every = torch.arange(graph.num_nodes, device=graph.device)
+    return (
+        every if sources is None else check.vertices(sources, "sources", graph),
+        every if targets is None else check.vertices(targets, "targets", graph),
+    )
+
+
+def _currents(graph: Graph, memory: int | None, ends: Ends) -> Iterator[tuple[Component, Tensor]]:
+    """Components, and the current through each edge, summed over unordered pairs.
+
+    With ends it is half of the sum over ordered pairs, and components without pairs are left out.
+    """
+    if ends is None:
+        for part in components(graph):
+            yield part, throughput(part, memory)
+        return
+    label = graph.components
+    sources, targets = (_by_label(x, label) for x in ends)
     for part in components(graph):
-        through = part.at_ends(throughput(part, memory))
-        score[part.vertices] = ((through - (part.size - 1)) / 2).clamp(min=0)
-    return _scaled(score, _batch.per_vertex(graph, _batch.sizes(graph)), normalized)
+        own = int(label[part.vertices[0]])
+        if sources[own].numel() and targets[own].numel():
+            s, t = (torch.searchsorted(part.vertices, x[own]) for x in (sources, targets))
+            yield part, throughput_between(part, s, t, memory) / 2
+
+
+def _by_label(vertices: Tensor, label: Tensor) -> Sequence[Tensor]:
+    """The given vertices of each component."""
+    own = label[vertices]
+    count = torch.bincount(own, minlength=int(label.max()) + 1)
+    found: Sequence[Tensor] = vertices[torch.argsort(own, stable=True)].split(count.tolist())
+    return found
 
 
 @_memory.reported
@@ -104,6 +174,8 @@ def edge_current_flow_betweenness(
     ptr: Tensor | None = None,
     directed: bool | None = None,
     normalized: bool = True,
+    sources: Tensor | None = None,
+    targets: Tensor | None = None,
     dtype: torch.dtype | None = None,
     memory: int | None = None,
 ) -> Tensor:
@@ -113,7 +185,9 @@ def edge_current_flow_betweenness(
 
     Arguments and conventions are those of :func:`current_flow_betweenness`; weights are
     **conductances**. Values equal those of NetworkX's ``edge_current_flow_betweenness_centrality``:
-    with normalized=False half of the sum.
+    with normalized=False half of the sum. With `sources` or `targets` they are half of the sum over
+    ordered pairs of a source and a target, divided by (n - 1)(n - 2), or by 2 with
+    normalized=False, as in ``edge_current_flow_betweenness_centrality_subset``.
 
     Returns:
         Tensor [E], one score per column of edge_index (per input column of a Graph). Both columns
@@ -136,10 +210,10 @@ def edge_current_flow_betweenness(
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
     flag(normalized, "normalized")
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    ends = _ends(graph, sources, targets)
     check.undirected(graph, "edge_current_flow_betweenness")
     score = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-    for part in components(graph):
-        current = throughput(part, memory)
+    for part, current in _currents(graph, memory, ends):
         score[part.slots] = current / 2
         score[graph.reverse_slot[part.slots]] = current / 2
     size = _batch.per_vertex(graph, _batch.sizes(graph))

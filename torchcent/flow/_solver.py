@@ -85,6 +85,7 @@ class Potentials:
     Attributes:
         inverse: float64 [k, k], or None.
         number: int64 [k], the row and column of each vertex.
+        free: bytes that may still be used.
     """
 
     def __init__(self, part: Component, memory: int | None) -> None:
@@ -95,7 +96,7 @@ class Potentials:
         self.number = torch.arange(k, device=self.device)
         self.inverse: Tensor | None = None
         self._factor: Any = None
-        free = limit
+        self.free = limit
         if part.is_sparse and _ops.has_kernel("eliminated", self.device):
             if fits(k, memory, self.device):
                 self._eliminate(limit)
@@ -104,8 +105,8 @@ class Potentials:
         if self.inverse is None:
             self._factor = self._sparse(degree)
         else:
-            free -= 8 * k * k
-        self.width = max(1, min(_BLOCK, free // _ROWS) // (8 * k))
+            self.free -= 8 * k * k
+        self.width = max(1, min(_BLOCK, self.free // _ROWS) // (8 * k))
         if self.width == 1 and _ROWS * 8 * k > limit:
             raise _memory.refuse("a block of potentials", _ROWS * 8 * k, limit, memory)
 
@@ -159,6 +160,17 @@ class Potentials:
         right[u.cpu().numpy(), each] += 1
         right[v.cpu().numpy(), each] -= 1
         return self._solved(right)
+
+    def columns(self, vertices: Tensor) -> Tensor | None:
+        """float64 [k, vertices]: columns of the inverse; None if they do not fit in the memory."""
+        if 2 * 8 * self.part.size * vertices.numel() > self.free:
+            return None
+        made = vertices.new_empty((self.part.size, vertices.numel()), dtype=torch.float64)
+        for some, columns in zip(
+            vertices.split(self.width), made.split(self.width, 1), strict=True
+        ):
+            columns.copy_(self.between(some, torch.full_like(some, self.ground)).T)
+        return made
 
     def row_sums(self) -> Tensor:
         """float64 [k]: the sum of each row of the inverse."""
@@ -244,6 +256,49 @@ def throughput(part: Component, memory: int | None) -> Tensor:
     for a, b in zip(u.split(potentials.width), v.split(potentials.width), strict=True):
         found.append(_ordered(potentials.between(a, b)) @ rank)
     return torch.cat(found) * part.conductance
+
+
+def throughput_between(part: Component, s: Tensor, t: Tensor, memory: int | None) -> Tensor:
+    """float64 [m]: the current through each edge, summed over all pairs of one of s and one of t.
+
+    Only the columns of these vertices are needed.
+    """
+    potentials, ends, rows = Potentials(part, memory), part.ends, None
+    columns = torch.cat([s, t])
+    if potentials.inverse is not None:
+        rows, ends = potentials.inverse, potentials.number[ends]
+        columns = torch.cat([potentials.number[x].sort().values for x in (s, t)])
+    else:
+        few, place = torch.unique(columns, return_inverse=True)
+        rows = potentials.columns(few)
+        columns = columns if rows is None else place
+    found, width = [], columns.numel()
+    if rows is not None and _ops.has_kernel("row_crossings", potentials.device):
+        threads = torch.get_num_threads()
+        for some in ends.split(max(1, _SORTED // width), 1):
+            found.append(_ops.ops.row_crossings(rows, *some, columns, s.numel(), threads))
+    else:
+        # Twice as many numbers live for each column as in a block of right-hand sides.
+        together = max(1, potentials.width * part.size // (2 * width))
+        for u, v in ends.split(min(together, potentials.width), 1):
+            if rows is None:
+                x = potentials.between(u, v)[:, columns]
+            else:
+                x = rows[u[:, None], columns] - rows[v[:, None], columns]
+            found.append(_crossing(x, s.numel()))
+    return torch.cat(found) * part.conductance
+
+
+def _crossing(rows: Tensor, sources: int) -> Tensor:
+    """float64 [rows]: the sum of |x_s - x_t| over s of the first columns and t of the others.
+
+    Each gap between two numbers in order counts for the pairs on both sides of it.
+    """
+    values, order = rows.sort(1)
+    s = (order < sources).cumsum(1)
+    t = torch.arange(1, rows.shape[1] + 1, device=rows.device) - s
+    pairs = s * (rows.shape[1] - sources - t) + t * (sources - s)
+    return (values.diff(dim=1) * pairs[:, :-1]).sum(1)
 
 
 def _eliminated(part: Component, ground: int) -> Any:

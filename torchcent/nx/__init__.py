@@ -34,8 +34,10 @@ from torchcent.nx._distances import (  # noqa: E402
 from torchcent.nx._flow import (  # noqa: E402
     approximate_current_flow_betweenness_centrality,
     current_flow_betweenness_centrality,
+    current_flow_betweenness_centrality_subset,
     current_flow_closeness_centrality,
     edge_current_flow_betweenness_centrality,
+    edge_current_flow_betweenness_centrality_subset,
     effective_graph_resistance,
     resistance_distance,
 )
@@ -97,6 +99,7 @@ __all__ = [
     "convert_to_nx",
     "core_number",
     "current_flow_betweenness_centrality",
+    "current_flow_betweenness_centrality_subset",
     "current_flow_closeness_centrality",
     "descendants",
     "diameter",
@@ -106,6 +109,7 @@ __all__ = [
     "edge_betweenness_centrality_subset",
     "edge_betweenness_partition",
     "edge_current_flow_betweenness_centrality",
+    "edge_current_flow_betweenness_centrality_subset",
     "effective_graph_resistance",
     "eigenvector_centrality",
     "floyd_warshall_numpy",

@@ -120,11 +120,11 @@ def _refusal(name: str, given: dict[str, Any]) -> str | None:
         return f"reflexive must be True, False or None, got {reflexive!r}"
     if name in _WALKS and (reason := _walk(name, given)) is not None:
         return reason
-    if name in _flow.LEAST_NODES and (reason := _flow.refusal(name, given)) is not None:
-        return reason
     for rule in (_pivots, _ends, _cutoff, _lengths):
         if (reason := rule(given)) is not None:
             return reason
+    if name in _flow.LEAST_NODES and (reason := _flow.refusal(name, given)) is not None:
+        return reason
     if name == "edge_betweenness_centrality_subset" and not set(graph) <= set(given["targets"]):
         return (
             "NetworkX splits the dependency of a node that is no target evenly over its "

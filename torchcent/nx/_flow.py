@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Any
 
 import networkx as nx
@@ -19,7 +19,9 @@ from torchcent.nx._graph import BackendGraph, connected
 #: the least number of nodes for each function
 LEAST_NODES = {
     "approximate_current_flow_betweenness_centrality": 3, "current_flow_betweenness_centrality": 3,
-    "current_flow_closeness_centrality": 2, "edge_current_flow_betweenness_centrality": 3,
+    "current_flow_betweenness_centrality_subset": 3, "current_flow_closeness_centrality": 2,
+    "edge_current_flow_betweenness_centrality": 3,
+    "edge_current_flow_betweenness_centrality_subset": 3,
     "effective_graph_resistance": 1, "resistance_distance": 1,
 }  # fmt: skip
 
@@ -43,13 +45,36 @@ def edge_current_flow_betweenness_centrality(
     dtype: Any = float,
     solver: str = "full",
 ) -> dict[tuple[Hashable, Hashable], float]:
-    with running():
-        score = torchcent.edge_current_flow_betweenness(
-            G.search(weight), normalized=bool(normalized), dtype=torch.float64
-        )
-    place = {node: i for i, node in enumerate(_ordering(G))}
-    keys = ((u, v) if place[u] < place[v] else (v, u) for u, v in G.edges)
-    return dict(zip(keys, score.tolist(), strict=False))
+    return _edge_scores(G, weight, normalized)
+
+
+def current_flow_betweenness_centrality_subset(
+    G: BackendGraph,
+    sources: Collection[Hashable],
+    targets: Collection[Hashable],
+    normalized: bool = True,
+    weight: Hashable = None,
+    dtype: Any = float,
+    solver: str = "lu",
+) -> dict[Hashable, float]:
+    return _scores(
+        G, torchcent.current_flow_betweenness, G.search(weight), normalized=bool(normalized),
+        sources=_numbers(G, sources), targets=_numbers(G, targets),
+    )  # fmt: skip
+
+
+def edge_current_flow_betweenness_centrality_subset(
+    G: BackendGraph,
+    sources: Collection[Hashable],
+    targets: Collection[Hashable],
+    normalized: bool = True,
+    weight: Hashable = None,
+    dtype: Any = float,
+    solver: str = "lu",
+) -> dict[tuple[Hashable, Hashable], float]:
+    return _edge_scores(
+        G, weight, normalized, sources=_numbers(G, sources), targets=_numbers(G, targets)
+    )
 
 
 def current_flow_closeness_centrality(
@@ -133,11 +158,14 @@ def refusal(name: str, given: dict[str, Any]) -> str | None:
         return f"solver must be 'full', 'lu' or 'cg', got {given['solver']!r}"
     if given.get("dtype", float) not in (float, np.float64, "float64"):
         return "dtype must be float"
-    if name.endswith("betweenness_centrality") and any(u == v for u, v in graph.edges()):
+    if "betweenness" in name and any(u == v for u, v in graph.edges()):
         return "the graph has self-loops, through which NetworkX lets current flow"
     for argument in ("nodeA", "nodeB"):
         if given.get(argument) is not None and given[argument] not in graph:
             return f"{argument} is no node"
+    for argument in ("sources", "targets"):
+        if argument in given and (reason := _not_ends(graph, given[argument])) is not None:
+            return f"{argument} {reason}"
     if "kmax" in given:
         epsilon, per = given["epsilon"], given["sample_weight"]
         if not (epsilon > 0 and per > 0):
@@ -147,12 +175,37 @@ def refusal(name: str, given: dict[str, Any]) -> str | None:
     return None if connected(graph) else "the graph is not connected"
 
 
+def _not_ends(graph: Any, nodes: Collection[Hashable]) -> str | None:
+    if len(nodes) == 0:
+        return "must not be empty"
+    if not set(nodes) <= set(graph):
+        return "names what is no node"
+    # NetworkX counts each occurrence.
+    return "names a node more than once" if len(set(nodes)) < len(nodes) else None
+
+
 def _scores(
     G: BackendGraph, measure: Callable[..., Tensor], graph: Graph, **options: Any
 ) -> dict[Hashable, float]:
     with running():
         score = measure(graph, dtype=torch.float64, **options)
     return dict(zip(G.nodes, score.tolist(), strict=True))
+
+
+def _edge_scores(
+    G: BackendGraph, weight: Hashable, normalized: bool, **ends: Any
+) -> dict[tuple[Hashable, Hashable], float]:
+    with running():
+        score = torchcent.edge_current_flow_betweenness(
+            G.search(weight), normalized=bool(normalized), dtype=torch.float64, **ends
+        )
+    place = {node: i for i, node in enumerate(_ordering(G))}
+    keys = ((u, v) if place[u] < place[v] else (v, u) for u, v in G.edges)
+    return dict(zip(keys, score.tolist(), strict=False))
+
+
+def _numbers(G: BackendGraph, nodes: Collection[Hashable]) -> Tensor:
+    return torch.tensor([G.arrays.number[node] for node in nodes], device="cpu")
 
 
 def _resistances(G: BackendGraph, weight: Hashable, invert_weight: bool, pairs: Tensor) -> Tensor:

@@ -360,6 +360,7 @@ if available:
         "expanded": _fake_expanded,
         "selected": _fake_selected,
         "row_spreads": _fake_row_spreads,
+        "row_crossings": _fake_row_spreads,
         "divide": _fake_numbers,
         "path_dependency": _fake_flag,
         "chain_dependency": _fake_flag,

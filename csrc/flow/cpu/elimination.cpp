@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cpu/pages.h"
 #include "core/cpu/tasks.h"
 #include "core/cpu/team.h"
 #include "core/cpu/view.h"
@@ -147,7 +148,7 @@ Tensor expanded(const Tensor& inverse, const Tensor& ptr, const Tensor& neighbou
   const double* const part = share.const_data_ptr<double>();
   const double* const diagonal = own.const_data_ptr<double>();
   Tensor result = torch::stable::new_empty(inverse, {n, n}, ScalarType::Double);
-  double* const z = result.mutable_data_ptr<double>();
+  double* const z = with_huge_pages(result.mutable_data_ptr<double>(), n * n);
   Team team(static_cast<int>(threads_for(n * n, threads)));
   const auto in_parts = [&](int64_t size, auto work) {
     const int64_t parts = team.size();

@@ -4,8 +4,6 @@
 // highest bits, and each bucket sorted in the cache. A table finds their places, with as few waits for the memory as
 // possible: it holds 4 bytes for each of two entries per vertex, and several ids are looked up together.
 
-#include <sys/mman.h>
-
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
@@ -20,6 +18,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/cpu/pages.h"
 #include "core/cpu/radix.h"
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
@@ -30,18 +29,6 @@ using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 namespace {
-
-// Random access to large memory would otherwise miss the TLB each time. Untouched memory stays untouched.
-template <class T>
-T* with_huge_pages(T* data, int64_t count) {
-#ifdef MADV_HUGEPAGE
-  constexpr uintptr_t kPage = uintptr_t{1} << 21;
-  const uintptr_t from = (reinterpret_cast<uintptr_t>(data) + kPage - 1) & ~(kPage - 1);
-  const uintptr_t to = reinterpret_cast<uintptr_t>(data + count) & ~(kPage - 1);
-  if (to > from) madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
-#endif
-  return data;
-}
 
 constexpr uint64_t kBitsPerId = 32;  // of the range, for each id, up to which ids are marked
 
