@@ -225,6 +225,7 @@ def samples() -> dict[str, list[tuple]]:
             )
             for sources, limit in ((torch.tensor([3, 0, 14]), 15), (none[0], 0))
         ],
+        "by_degree": [(rowptr.diff(),), (rowptr[:0],), (torch.tensor([3, 1000, -1, 3]),)],
         "core_numbers": [
             (rowptr, col, rowptr, col, both, torch.zeros(rowptr.numel() - 1, dtype=torch.int64))
             for both in (False, True)

@@ -63,6 +63,7 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "twins(Tensor rowptr, Tensor col, Tensor? weight, Tensor? colptr, Tensor? row, Tensor? back_weight, "
       "Tensor parent, Tensor? label=None, int threads=1) -> "
       "(Tensor twin, Tensor copies, Tensor left, Tensor around, Tensor among)");
+  m.def("by_degree(Tensor degree) -> Tensor");
   m.def("blocks(Tensor rowptr, Tensor col) -> (Tensor order, Tensor block, Tensor top)");
   m.def(
       "block_union(Tensor rowptr, Tensor col, Tensor block, Tensor top, int least, int threads=1) -> "

@@ -256,7 +256,7 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
     arcs = graph.degree if graph.is_symmetric else graph.degree + graph.transpose[0].diff()
     for link in chain:
         arcs = link.arcs_left(arcs)
-    kept = torch.argsort(arcs, descending=True, stable=True)[: int((arcs > 0).sum())]
+    kept = _csr.by_degree(arcs)[: int((arcs > 0).sum())]
     rim = None
     if order == "bandwidth":
         known = cores(graph, twins).get(("degree", fold, 0))  # of the same vertices

@@ -242,7 +242,7 @@ class Arrays:
     @cached_property
     def degree_order(self) -> Tensor:
         """int64 [n]: vertices by descending degree, ties by id."""
-        return torch.argsort(self.degree, descending=True, stable=True)
+        return _csr.by_degree(self.degree)
 
     @cached_property
     def _mutual(self) -> bool:

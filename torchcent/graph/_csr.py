@@ -112,6 +112,14 @@ def induced(
     return found
 
 
+def by_degree(degree: Tensor) -> Tensor:
+    """Vertices by descending degree, ties by id."""
+    if _ops.has_kernel("by_degree", degree.device):
+        order: Tensor = _ops.ops.by_degree(degree.contiguous())
+        return order
+    return torch.argsort(degree, descending=True, stable=True)
+
+
 def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """colptr, row, and for each slot of the transpose its original slot."""
     if _ops.has_kernel("transpose", rowptr.device):

@@ -330,6 +330,7 @@ if available:
         "transpose": _fake_transpose,
         "reverse_slots": _fake_reverse_slots,
         "components": _fake_per_vertex,
+        "by_degree": torch.empty_like,
         "breadth_first": _fake_per_vertex,
         "bandwidth_order": _fake_per_vertex,
         "induced": _fake_induced,
