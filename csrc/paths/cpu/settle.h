@@ -13,11 +13,12 @@ constexpr T kCountLimit = sizeof(T) == 4 ? T(0x1p100) : T(0x1p960);
 
 // gather(sums, weighted) adds up the rows of the successors; weighted is sigma times the weight of the sources, for
 // edge scores. The shares multiply the weight of v as a target and that of paths through it. A source of these lanes
-// passes nothing up. Returns false if the numbers overflow T.
+// passes nothing up. Returns false if the numbers overflow T. gather is a reference: a closure by value would be copied
+// on the stack for each vertex, and reading what was just written in other sizes stalls the processor.
 template <class T, class Visitor, class Gather>
 inline bool settle(const PathProblem& problem, int64_t v, uint64_t lanes, bool is_source, const T* row, T* passed,
                    const T* source_weight, const T* own_weight, T target_share, T through_share, double* scores,
-                   Gather gather) {
+                   const Gather& gather) {
   const T target = target_share * (problem.plain ? T(1) : static_cast<T>(problem.target_weight[v]));
   const T through = through_share * (problem.plain ? T(0) : static_cast<T>(problem.through_weight[v]));
   const T* const weight = is_source ? own_weight : source_weight;
