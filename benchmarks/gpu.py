@@ -92,6 +92,7 @@ SUITES = [
     "test_default_device",
     "test_walks",
     "test_current_flow",
+    "test_current_flow_subset",
     "test_current_flow_approx",
     "test_groups",
     "test_edge_approximation",

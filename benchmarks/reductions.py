@@ -4,7 +4,7 @@
     python benchmarks/reductions.py --device cuda   # the three largest
 
 Without a reduction beyond folding, and as `reduce="auto"` decides, in turns: five times, once where
-a run takes longer than 20 seconds. Every run builds the graph; where they are repeated, the same is
+a run takes longer than 10 seconds. Every run builds the graph; where they are repeated, the same is
 then measured on a prepared graph. Scores are compared.
 Some graphs are taken with their directions, too, and some for stress. results/reductions.json holds
 both devices.
@@ -29,7 +29,7 @@ import torchcent
 from torchcent import Graph
 
 RESULT = Path(__file__).parent / "results" / "reductions.json"
-THREADS, TURNS, LONG = 2, 5, 20.0
+THREADS, TURNS, LONG = 2, 5, 10.0
 GRAPHS = (
     "rec-amazon", "PGPgiantcompo", "web-NotreDame", "email-Enron", "ca-CondMat-lcc", "astro-ph",
     "oregon1", "as20000102", "power", "facebook_combined", "4elt", "luxembourg_osm", "tn-sydney",
