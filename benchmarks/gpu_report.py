@@ -143,7 +143,8 @@ def scale_runs(result: dict[str, Any]) -> str:
             more += "the same bits" if row["same_bits"] else "other bits"
         else:
             more = f"{row['iterations']} iterations, {row['clusters']:,} clusters, "
-            more += f"{row['ranks']} ranks" if row["ranks"] > 1 else f"{row['pieces']} pieces"
+            pieces = f"{row['pieces']} pieces" if row["pieces"] != 1 else "in one piece"
+            more += f"{row['ranks']} ranks" if row["ranks"] > 1 else pieces
         size = row.get("slots", row.get("entries"))
         lines.append([name, f"{row['nodes']:,}", f"{size:,}", f"{row['seconds']:.1f}", more])
     return markdown(lines)
