@@ -265,6 +265,24 @@ def test_counts_grow_by_chains_alone(length: int, way: str, weighted: bool, tuni
         torch.testing.assert_close(found, known, rtol=rtol, atol=1e-9)
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_counts_that_grow_in_another_component(way: str, tuning: Tuning) -> None:
+    """A road is counted once, although searches elsewhere need a wider type: from diamonds, none of
+    whose chains has a source inside."""
+    tuning(**WAYS[way])
+    n, edges = road(4, 5)
+    ends = [n + 3 * i for i in range(1101)]
+    for u in ends[:-1]:  # diamonds
+        edges += [(u, u + 1, 1), (u + 1, u + 3, 1), (u, u + 2, 1), (u + 2, u + 3, 1)]
+    graph = undirected(ends[-1] + 1, edges)
+    sources = torch.tensor([*range(n), *ends[1:-1]], device=DEVICE)
+    options: dict[str, Any] = {"engine": "queue", "sources": sources, "dtype": F64}
+    for measure in (torchcent.betweenness, torchcent.edge_betweenness):
+        known = measure(graph, reduce="none", **options)
+        found = measure(graph, reduce="chains", **options)
+        torch.testing.assert_close(found, known, rtol=PAIRS, atol=1e-9)
+
+
 def test_a_vertex_with_many_chains(tuning: Tuning) -> None:
     """Sources inside chains share sweeps only where few chains end at a vertex."""
     edges = [(0, 2 + i, 1) for i in range(70)] + [(2 + i, 1, 1) for i in range(70)]

@@ -154,21 +154,25 @@ def test_inverse_of_more_rows_than_a_block(ratio, monkeypatch):
         np.testing.assert_allclose(rows, expected, rtol=1e-9, atol=1e-9 * expected.max())
 
 
+#: so many numbers of any distribution, drawn by numpy.random.Generator
+NUMBERS = {
+    "normal": lambda chance, k: chance.normal(size=k),
+    "ties": lambda chance, k: chance.integers(-3, 3, size=k).astype(float),
+    "clusters": lambda chance, k: 1 + 1e-12 * chance.normal(size=k) + (np.arange(k) == 0),
+    "huge": lambda chance, k: 1e300 * chance.random(size=k),
+    "tiny": lambda chance, k: 1e-300 * chance.random(size=k),
+    "equal": lambda chance, k: np.full(k, 0.1),
+    "two": lambda chance, k: (np.arange(k) % 2).astype(float),
+}
+
+
 @pytest.mark.skipif(_ops.simd is None, reason="no operators")
-@pytest.mark.parametrize("kind", ["normal", "ties", "clusters", "huge", "tiny", "equal", "two"])
+@pytest.mark.parametrize("kind", NUMBERS)
 def test_spreads(kind):
     """Numbers of any distribution: against sums in order of Python's integers and fractions."""
     chance = np.random.default_rng(3)
     for count in (1, 2, 63, 65, 700):
-        x = {
-            "normal": lambda k: chance.normal(size=k),
-            "ties": lambda k: chance.integers(-3, 3, size=k).astype(float),
-            "clusters": lambda k: 1 + 1e-12 * chance.normal(size=k) + (np.arange(k) == 0),
-            "huge": lambda k: 1e300 * chance.random(size=k),
-            "tiny": lambda k: 1e-300 * chance.random(size=k),
-            "equal": lambda k: np.full(k, 0.1),
-            "two": lambda k: (np.arange(k) % 2).astype(float),
-        }[kind](count)
+        x = NUMBERS[kind](chance, count)
         rows = torch.from_numpy(np.stack([x, np.zeros(count)]))
         found = _ops.ops.row_spreads(rows, torch.tensor([0, 1, 0]), torch.tensor([1, 0, 0]), 2)
         exact = [Fraction(value) for value in sorted(x.tolist())]

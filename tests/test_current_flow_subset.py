@@ -10,7 +10,7 @@ import torch
 from graphs import DEVICE, edge_index, path, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_current_flow import SHAPES, SOLVERS, select
+from test_current_flow import NUMBERS, SHAPES, SOLVERS, select
 
 import torchcent
 from torchcent.flow import _solver
@@ -193,19 +193,12 @@ def test_columns_without_order_or_repeated_and_threads():
 
 
 @pytest.mark.skipif(_ops.simd is None, reason="no operators")
-@pytest.mark.parametrize("kind", ["normal", "ties", "clusters", "huge", "tiny", "equal"])
+@pytest.mark.parametrize("kind", NUMBERS)
 def test_crossings(kind):
     """Numbers of any distribution: against sums of fractions."""
     chance = np.random.default_rng(3)
     for count, sources in ((2, 1), (63, 20), (130, 1), (200, 100)):
-        x = {
-            "normal": lambda k: chance.normal(size=k),
-            "ties": lambda k: chance.integers(-3, 3, size=k).astype(float),
-            "clusters": lambda k: 1 + 1e-12 * chance.normal(size=k) + (np.arange(k) == 0),
-            "huge": lambda k: 1e300 * chance.random(size=k),
-            "tiny": lambda k: 1e-300 * chance.random(size=k),
-            "equal": lambda k: np.full(k, 0.1),
-        }[kind](count)
+        x = NUMBERS[kind](chance, count)
         rows = torch.from_numpy(np.stack([x, np.zeros(count)]))
         one, other = torch.tensor([0, 1, 0]), torch.tensor([1, 0, 0])
         found = _ops.ops.row_crossings(rows, one, other, torch.arange(count), sources, 2)

@@ -44,14 +44,18 @@ class ChainRun : public DijkstraRun<T> {
     });
   }
 
-  // A sweep per kept vertex, which are the sources. The sweeps lack the searches and the workspace of the blocks.
+  // A sweep per kept vertex, which are the sources. The sweeps lack the searches and the workspace of the blocks. Each
+  // rung of the ladder begins with empty books, since sweeps are counted until one overflows.
   Rung together(double* sums, Rung first, ChainSweeps<T> sweeps) {
     sweeps.chains = searches_;
     sweeps.weight = run_.scratch.template array<double>(blocks_ * n_);
     sweeps.group = run_.scratch.template array<double>(blocks_ * m_);
     return this->ladder(sums, first, [&](auto count, int64_t from, int blocks) {
       using Count = decltype(count);
-      if (from == 0) rows<Count>(sweeps);
+      if (from == 0) {
+        check(cudaMemsetAsync(sweeps.books, 0, searches_.graph.inner * sizeof(ChainBooks), run_.stream), "memset");
+        rows<Count>(sweeps);
+      }
       chain_sweeps<T, Count><<<blocks, threads_, 0, run_.stream>>>(problem_, sweeps);
     });
   }
@@ -139,7 +143,7 @@ class Chained {
     double* const units = run_.scratch.template array<double>(1);
     units_kernel<<<1, kBlock, 0, run_.stream>>>(target_, n, searches_.target, graph.inner, units);
     sweeps.units = units;
-    sweeps.books = zeros<ChainBooks>(run_, graph.inner);
+    sweeps.books = run_.scratch.template array<ChainBooks>(graph.inner);
     sweeps.distance = run_.scratch.template array<T>(n * n);
     sweeps.sigma = run_.scratch.bytes(n * n * 8);
     int64_t* const roots = run_.scratch.template array<int64_t>(n);
