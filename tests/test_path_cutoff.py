@@ -17,15 +17,18 @@ from graphs import (
     random_graph,
     star,
     subsets,
+    tower,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Arcs
+from runs import SMALL
 from test_batch import together
 
 import torchcent
 from torchcent import Graph, cli
 from torchcent.engines import _choice
+from torchcent.engines._driver import counts_in_float64
 from torchcent.runtime import _ops
 
 F64 = torch.float64
@@ -133,6 +136,47 @@ def test_against_all_pairs(shape, weighted, directed):
         for column, sums in zip(found.unbind(1), wanted, strict=True):
             check(column, expected(sums[name], directed))
         check(measure(edge_index(arcs), weight, cutoff=2.5, **options), found[:, 2].cpu())
+
+
+def hub_and_rim(spokes: int) -> Arcs:
+    """A hub of many neighbours, which are a ring, with a tail of three."""
+    rim = range(1, spokes + 1)
+    ring = [(v, v % spokes + 1) for v in rim]
+    tail = [(spokes + v, spokes + v + 1) for v in range(3)]
+    return [*((0, v) for v in rim), *ring, *tail]
+
+
+SIDES = SHAPES | {
+    "hub": (74, hub_and_rim(70)),
+    "tower": (24, tower(6, 4)),
+    "long": (56, [*path(50), (3, 50), (50, 51), (9, 52), (52, 53), (53, 54), (54, 20), (20, 55)]),
+}
+UP_TO_SEVEN = ([1, 2], [2, 3], [3, 3, 4], [1, 2, 3, 4, 5], [0, 6], [7, 1, 4], [5, 8])
+
+
+@pytest.mark.parametrize("shape", SIDES)
+def test_both_directions_of_a_pair(shape, tuning):
+    """Up to 7 levels, all pairs of an undirected graph are searched from the nearer end."""
+    n, arcs = SIDES[shape]
+    skip_without("lanes", False)
+    within = truth(n, arcs, [1] * len(arcs), False, list(range(9)))
+    for cutoffs, name in product(UP_TO_SEVEN, ("betweenness", "stress")):
+        wanted = [within[cutoff] for cutoff in cutoffs]
+        options = {"cutoff": cutoffs, "normalized": False, "dtype": F64, "engine": "lanes"}
+        graph = Graph.from_edge_index(edge_index(arcs), n, directed=False)
+        found = getattr(torchcent, name)(graph, **options)
+        for column, sums in zip(found.unbind(1), wanted, strict=True):
+            check(column, expected(sums[name], False))
+        with counts_in_float64():
+            exact = getattr(torchcent, name)(graph, **options)
+        for column, sums in zip(exact.unbind(1), wanted, strict=True):
+            torch.testing.assert_close(
+                column.cpu(), expected(sums[name], False), rtol=1e-12, atol=1e-9
+            )
+        tuning(**SMALL)
+        check(getattr(torchcent, name)(graph, **options), found.cpu())
+        every = torch.arange(n, device=DEVICE)  # is searched from both ends
+        check(getattr(torchcent, name)(graph, sources=every, **options), found.cpu())
 
 
 @st.composite

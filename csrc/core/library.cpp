@@ -132,12 +132,14 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // weighted engines, only dijkstra has the measures by depth, from Measure::linear on. Within limits, in ascending
   // order, each has scores of its own, [limits, n] or [limits, slots], of the targets at most so far from the source;
   // there are no copies then. limits, on the CPU, are int64 for hops, and lengths have the type of the weights, of
-  // which int32 ones are below 2^31 - 1. On CUDA there is a search for each limit.
+  // which int32 ones are below 2^31 - 1. On CUDA there is a search for each limit. mirrored: the graph is symmetric,
+  // all calls together have all pairs of vertices, and each counts 1.
   m.def(
       "path_dependency(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, "
       "Tensor source_weight, Tensor own_weight, Tensor target_weight, Tensor through_weight, "
       "Tensor(a!) scores, Tensor(b!) control, int measure, int engine, int rung, int threads, "
-      "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None, Tensor? limits=None) -> Tensor");
+      "int flight=0, int lanes=0, int strategy=0, int blocks=0, Tensor? copies=None, Tensor? limits=None, "
+      "bool mirrored=False) -> Tensor");
   // The same with weights: int32 or float64, finite and > 0, aligned with col and row. engine is a WeightedEngine
   // (weighted/weighted_search.h). sums are [sources, 3]: d, 1/d, 1 over the vertices at a distance > 0; farthest is the
   // largest d. out is [sources, n] with the type of the weights; unreached vertices are -1 or inf.

@@ -24,6 +24,7 @@ struct PathProblem {
   const double* copies = nullptr;   // [n] vertices that each one stands for (twins); null: one
   const int64_t* limits = nullptr;  // [num_limits] ascending depths: only targets at most so deep count; null: all do
   int64_t num_limits = 1;           // each has scores of its own
+  bool mirrored = false;            // the scores of (s, t) and of (t, s) are added up, and are the same
   Measure measure = Measure::betweenness;
 };
 

@@ -169,7 +169,7 @@ class Engine:
 
 class Lanes(Engine):
     def per_thread(self, job: Job) -> int:
-        several = 256 + 14 * 8 if job.cutoffs > 1 else 0
+        several = 2 * 256 if job.cutoffs > 1 else 0
         return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:

@@ -193,7 +193,7 @@ def _compiled(problem: Problem, plan: Plan) -> Compute:
         begun = (*given.arcs, *given.of(part), scores, control, visitor, engine, rung)
         rest = (given.copies, problem.limits)
         if problem.core.weight is None:
-            return int(_ops.ops.path_dependency(*begun, *launch, *rest))
+            return int(_ops.ops.path_dependency(*begun, *launch, *rest, problem.mirrored))
         of_weights = (launch.threads, problem.tie_tolerance, *launch[1:])
         return int(_ops.ops.weighted_dependency(*begun, *of_weights, *rest))
 

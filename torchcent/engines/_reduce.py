@@ -24,7 +24,7 @@ from torchcent.engines._request import weights
 from torchcent.engines._twins import Twins
 from torchcent.graph import Graph, _csr, _device, _weights
 from torchcent.runtime import _ops
-from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS
+from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS, Visitor
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +135,7 @@ class Problem:
     known: Tensor  # counted in closed form by the chain, per vertex or slot of the graph
     graph: Graph
     limits: Tensor | None = None  # cutoffs in the units of the engines, one row of scores each
+    mirrored: bool = False  # with limits: (s, t) and (t, s) both count, and score the same
 
     def total(self, searched: Tensor) -> Tensor:
         """What is known and what was found, per core vertex or slot."""
@@ -330,7 +331,11 @@ def problem(
     found = of_pairs(graph, core, measure, pairs, most, closed, tie_tolerance)
     if cutoffs is None:
         return found
-    return dataclasses.replace(found, limits=_cutoffs.limits(graph, cutoffs))
+    mirrored = (
+        sources is None and targets is None and not endpoints and graph.is_symmetric
+        and MEASURES[measure].visitor in (Visitor.BETWEENNESS, Visitor.STRESS)
+    )  # fmt: skip
+    return dataclasses.replace(found, limits=_cutoffs.limits(graph, cutoffs), mirrored=mirrored)
 
 
 def of_pairs(

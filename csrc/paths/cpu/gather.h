@@ -111,6 +111,33 @@ inline uint64_t gather_hits(int64_t begin, int64_t end, const T* rows, RowSum<T>
   return got;
 }
 
+// The same for several rows of each neighbour, without slots.
+template <int rows, class T>
+inline void gather_rows(const Csr& graph, int64_t v, uint64_t need, const uint64_t* masks, const T* const (&from)[rows],
+                        RowSum<T> (&sum)[rows]) {
+  int32_t hit[kChunk + 8];
+  uint64_t hit_mask[kChunk + 8];
+  const int64_t end = graph.rowptr[v + 1];
+  for (int64_t begin = graph.rowptr[v]; begin < end;) {
+    int count;
+    begin = collect<false>(graph.col, begin, end, need, masks, hit, hit_mask, nullptr, count);
+    for (int j = 0; j < kPrefetch && j < count; ++j)
+      for (int r = 0; r < rows; ++r) prefetch_row(from[r], hit[j]);
+    Row<T> partial[rows];
+    for (int r = 0; r < rows; ++r) partial[r] = sum[r].partial;
+    for (int j = 0; j < count; ++j) {
+      for (int r = 0; r < rows; ++r) {
+        if (j + kPrefetch < count) prefetch_row(from[r], hit[j + kPrefetch]);
+        partial[r].masked_add(from[r] + int64_t{hit[j]} * Row<T>::lanes, hit_mask[j]);
+      }
+    }
+    for (int r = 0; r < rows; ++r) {
+      sum[r].partial = partial[r];
+      if (begin < end) sum[r].flush();
+    }
+  }
+}
+
 // sum += rows of the neighbours of v in the lanes that they share with `need`.
 template <bool WithSlots = false, class T, class OnHit>
 inline uint64_t gather(const Csr& graph, int64_t v, uint64_t need, const uint64_t* masks, const T* rows, RowSum<T>& sum,

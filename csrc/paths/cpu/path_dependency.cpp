@@ -22,7 +22,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t, int64_t, int64_t,
-                       int64_t, std::optional<Tensor> copies, std::optional<Tensor> limits) {
+                       int64_t, std::optional<Tensor> copies, std::optional<Tensor> limits, bool mirrored) {
   const PathWeights weights = {source_weight, own_weight, target_weight, through_weight};
   PathProblem problem = path_problem(view(rowptr, col), view(colptr, row), weights, &control_of(control).cancel,
                                      Measure{measure}, copies ? copies->const_data_ptr<double>() : nullptr);
@@ -31,6 +31,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   if (limits) {
     problem.limits = limits->const_data_ptr<int64_t>();
     problem.num_limits = limits->numel();
+    problem.mirrored = mirrored && problem.plain;
     size = batch_size_within(size, count);
   } else if (size == 1 && !copies) {
     problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, count));

@@ -36,7 +36,8 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
                        const Tensor& sources, const Tensor& source_weight, const Tensor& own_weight,
                        const Tensor& target_weight, const Tensor& through_weight, Tensor& scores, Tensor& control,
                        int64_t measure, int64_t engine, int64_t rung, int64_t threads, int64_t flight, int64_t lanes,
-                       int64_t strategy, int64_t blocks, std::optional<Tensor> copies, std::optional<Tensor> limits) {
+                       int64_t strategy, int64_t blocks, std::optional<Tensor> copies, std::optional<Tensor> limits,
+                       bool) {
   const int32_t device = rowptr.get_device_index();
   same_device("path_dependency", device,
               {&col, &colptr, &row, &sources, &source_weight, &own_weight, &target_weight, &through_weight, &scores});
