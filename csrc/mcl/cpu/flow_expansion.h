@@ -141,6 +141,14 @@ class ColumnExpansion {
 
   // Expands and prunes column j; returns false if cancelled.
   bool run(int32_t j, ColumnSummary& summary) {
+    const Flow& m = problem_.flow;
+    if (problem_.expansion == 2 && m.length[j] == 1) {
+      const int32_t k = m.row[m.begin[j]];
+      const float weight = m.value[m.begin[j]];
+      summary.multiplications = m.length[k];
+      column_.prune([&](float least) { return list_scaled(k, weight, least); }, summary);
+      return true;
+    }
     summary.multiplications = 0;
     if (!expand(j, summary)) return false;
     column_.prune([&](float least) { return dense_.list(least, column_.row(), column_.value()); }, summary);
@@ -151,6 +159,22 @@ class ColumnExpansion {
 
  private:
   static constexpr int64_t kCancelEvery = 256;  // columns added between two checks of the cancel flag
+
+  // The square of a column with one entry is a column times a number.
+  int64_t list_scaled(int32_t k, float weight, float least) {
+    const Flow& m = problem_.flow;
+    const int32_t* const from = m.row + m.begin[k];
+    const float* const value = m.value + m.begin[k];
+    int32_t* const row = column_.row();
+    float* const out = column_.value();
+    int64_t count = 0;
+    for (int64_t i = 0; i < m.length[k]; ++i) {
+      row[count] = from[i];
+      out[count] = static_cast<float>(Sum{weight} * value[i]);
+      count += out[count] >= least;
+    }
+    return count;
+  }
 
   // M^e e_j = M (M ... (M e_j)).
   bool expand(int32_t j, ColumnSummary& summary) {

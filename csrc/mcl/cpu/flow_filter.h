@@ -113,7 +113,10 @@ class FilteredExpansion {
     dense_.expect(products);
     for (int64_t p = 0; p < parts; ++p) {
       const Part& ahead = part_[p + kAhead < parts ? p + kAhead : p];
-      for (int64_t i = 0; i < ahead.count; i += kLine) __builtin_prefetch(index.sorted + ahead.at + i);
+      const int64_t last = ahead.at + ahead.count - 1;  // most parts are in one or two lines
+      __builtin_prefetch(index.sorted + ahead.at);
+      __builtin_prefetch(index.sorted + last);
+      for (int64_t i = ahead.at + kLine; i < last; i += kLine) __builtin_prefetch(index.sorted + i);
       dense_.add(index.sorted + part_[p].at, part_[p].count, part_[p].weight);
     }
     const float least = (1 - kLeftOut) * kRounding * problem_.threshold;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/cpu/batches.h"
+#include "core/cpu/pages.h"
 #include "mcl/cpu/placed_rows.h"
 
 namespace torchcent {
@@ -38,8 +39,8 @@ class FlowPlaces {
   }
   // Copies the flow's rows; `size`: the entries of Flow::row, gaps between columns included.
   void copy(int64_t size, int workers) {
-    placed_.reset(new int32_t[static_cast<size_t>(size)]);
-    if (flow_.num_nodes <= kMostNarrow) narrow_.reset(new uint16_t[static_cast<size_t>(size)]);
+    placed_.reset(with_huge_pages(new int32_t[static_cast<size_t>(size)], size));
+    if (flow_.num_nodes <= kMostNarrow) narrow_.reset(with_huge_pages(new uint16_t[static_cast<size_t>(size)], size));
     in_ranges(workers, flow_.num_nodes, [&](int64_t first, int64_t last) {
       for (int64_t j = first; j < last; ++j)
         for (int64_t i = flow_.begin[j], end = i + flow_.length[j]; i < end; ++i) {

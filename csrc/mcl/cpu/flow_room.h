@@ -11,6 +11,8 @@
 #include <new>
 #include <string>
 
+#include "core/cpu/pages.h"
+
 namespace torchcent {
 
 // Uninitialised.
@@ -25,6 +27,7 @@ class FlowRoom {
     if (in_file) close(file);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<T*>(memory);
+    if (!in_file) with_huge_pages(data_, count);
   }
   FlowRoom(const FlowRoom&) = delete;
   FlowRoom& operator=(const FlowRoom&) = delete;

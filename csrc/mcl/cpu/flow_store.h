@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/cpu/pages.h"
 #include "mcl/mcl_step.h"
 
 namespace torchcent {
@@ -35,7 +36,7 @@ class FlowBudget {
   bool exceeded() const { return exceeded_; }
   // The entries of a chunk: few enough that unused ones do not matter.
   int64_t entries_of_chunk(int workers) const {
-    constexpr int64_t kMost = 1 << 18, kLeast = 1 << 8, kUnused = 8;
+    constexpr int64_t kMost = 1 << 19, kLeast = 1 << 8, kUnused = 8;
     if (!limited_) return kMost;
     return std::clamp<int64_t>(left_ / (kBytesOfEntry * kUnused * workers), kLeast, kMost);
   }
@@ -56,7 +57,8 @@ class FlowChunks final : public FlowSink {
     if (chunks_.empty() || chunks_.back().size - chunks_.back().used < entries) {
       const int64_t size = std::max<int64_t>(entries, entries_);
       if (!budget_.take(size * kBytesOfEntry)) return false;
-      chunks_.push_back({size, 0, {}, std::unique_ptr<char[]>(new char[size * kBytesOfEntry])});
+      chunks_.push_back(
+          {size, 0, {}, std::unique_ptr<char[]>(with_huge_pages(new char[size * kBytesOfEntry], size* kBytesOfEntry))});
     }
     Chunk& chunk = chunks_.back();
     row = chunk.row(chunk.used);

@@ -76,17 +76,22 @@ void summarise(const std::vector<ColumnSummary>& columns, double enough, double*
 // if there are many products per entry of the flow and, in a sample of columns, most of them are too small to matter.
 // With many products it also pays to keep sums in other places (mcl/cpu/flow_places.h).
 constexpr double kWorthwhile = 48;
+constexpr int64_t kSharedEntries = 100'000;  // from which threads share a pass over the flow
 constexpr int64_t kSampleProducts = 4'000'000, kSampleColumns = 64;
 constexpr double kSmallShare = 0.9;
 bool has_many_products(const Flow& flow, double products, double entries) {
   return flow.num_nodes > kExactNodes && products > kWorthwhile * entries;
 }
 // Products of M^2; of higher powers they are not known.
-double products_of_square(const Flow& flow) {
-  double products = 0;
-  for (int64_t j = 0; j < flow.num_nodes; ++j)
-    for (int64_t i = flow.begin[j]; i < flow.begin[j] + flow.length[j]; ++i) products += flow.length[flow.row[i]];
-  return products;
+double products_of_square(const Flow& flow, int64_t size, int workers) {
+  std::atomic<int64_t> products = 0;
+  in_ranges(size < kSharedEntries ? 1 : workers, flow.num_nodes, [&](int64_t first, int64_t last) {
+    int64_t some = 0;
+    for (int64_t j = first; j < last; ++j)
+      for (int64_t i = flow.begin[j]; i < flow.begin[j] + flow.length[j]; ++i) some += flow.length[flow.row[i]];
+    products += some;
+  });
+  return static_cast<double>(products);
 }
 // With fewer columns and products than this, starting a thread takes longer than they do.
 constexpr double kWorthThreads = 1e5;
@@ -167,7 +172,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   const Flow flow = {n, begin.const_data_ptr<int64_t>(), length.const_data_ptr<int32_t>(),
                      row.const_data_ptr<int32_t>(), value.const_data_ptr<float>()};
   const int64_t size = std::accumulate(flow.length, flow.length + n, int64_t{0});
-  const double products = expansion == 2 ? products_of_square(flow) : 0;
+  const double products =
+      expansion == 2 ? products_of_square(flow, size, static_cast<int>(std::max<int64_t>(1, threads))) : 0;
   const bool quick = expansion <= 2 && static_cast<double>(n) + products < kWorthThreads;
   const int workers = quick ? 1 : static_cast<int>(std::max<int64_t>(1, std::min(threads, (n + kBatch - 1) / kBatch)));
 
@@ -238,8 +244,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   Tensor new_row = torch::stable::new_empty(begin, {total}, ScalarType::Int);
   Tensor new_value = torch::stable::new_empty(begin, {total}, ScalarType::Float);
   Tensor summary = torch::stable::new_empty(begin, {8}, ScalarType::Double);
-  int32_t* const all_rows = new_row.mutable_data_ptr<int32_t>();
-  float* const all_values = new_value.mutable_data_ptr<float>();
+  int32_t* const all_rows = with_huge_pages(new_row.mutable_data_ptr<int32_t>(), total);
+  float* const all_values = with_huge_pages(new_value.mutable_data_ptr<float>(), total);
   std::atomic<size_t> packed = 0;
   in_threads(
       workers,
