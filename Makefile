@@ -20,7 +20,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 # Tests run in JOBS processes, each with two threads of PyTorch's and up to 1 GB.
 JOBS ?= $(shell nproc 2> /dev/null || echo 2)
 # How much of each large sweep is run, chosen by a seed that is printed (tests/parts.py).
-PART ?= 0.25
+PART ?= 0.15
 KERNELS_PART ?= 0.1
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 

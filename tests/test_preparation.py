@@ -63,6 +63,7 @@ def check_building(arcs: np.ndarray, n: int, both: bool, threads: int) -> None:
     assert found.tolist() == [least[arc] for arc in zip(row.tolist(), col.tolist(), strict=True)]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("name", LARGE)

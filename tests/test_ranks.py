@@ -167,6 +167,7 @@ def test_bits_of_devices(name, alone, tuning, three_devices, tmp_path):
         assert [each.name for each in tmp_path.iterdir()] == [f"a{FILES[name]}"]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize("name", ["lanes", "overflow", "dijkstra", "batch", "pairs"])
 def test_results_wait_while_the_device_of_the_sums_is_busy(

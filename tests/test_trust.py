@@ -425,6 +425,7 @@ def test_whole_weights_are_exact_below_2_to_the_53():
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="needs /proc")
 @compiled
+@pytest.mark.sweep(cases=2)
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_building_takes_what_is_said(symmetric, weighted):
