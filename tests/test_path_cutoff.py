@@ -316,10 +316,11 @@ def test_float32_cutoffs_are_decimals():
 
 def test_plan():
     graph = torchcent.generate.ba(3000, 3)
-    plan = torchcent.explain(graph, cutoff=[2, 3], reduce="fold")
-    assert plan.cutoffs == (2, 3) and "2, 3 from one search per source" in str(plan)
+    plan = torchcent.explain(graph, cutoff=[1, 2], reduce="fold")
+    assert plan.cutoffs == (1, 2) and "1, 2 from one search per source" in str(plan)
     assert plan.core_nodes == 3000 and plan.engine in ("queue", "tensor")
-    assert torchcent.explain(graph, cutoff=9).engine in ("lanes", "tensor")
+    for cutoffs in (9, [2, 3]):
+        assert torchcent.explain(graph, cutoff=cutoffs).engine in ("lanes", "tensor")
     deep = torchcent.explain(torchcent.generate.grid(40, 40), cutoff=5)
     assert deep.engine in ("queue", "tensor")
     lengths = torch.full(graph.shape[1:], 1.5)
