@@ -236,7 +236,7 @@ def test_several_from_the_same_pivots(tmp_path):
 
 
 def test_no_cutoff_gives_the_same_bits():
-    graph = torchcent.generate.ba(700, 3)
+    graph = torchcent.generate.ba(3000, 3)
     for measure in (torchcent.closeness, torchcent.harmonic):
         plain = measure(graph, dtype=F64, engine="tensor")
         assert torch.equal(plain, measure(graph, dtype=F64, engine="tensor", cutoff=math.inf))

@@ -369,10 +369,8 @@ def test_opcheck(name):
     operator = getattr(ops, name).default
     # A bool that depends on the data has no fake: such an operator breaks a graph of torch.compile.
     tests = ("test_schema", "test_autograd_registration") if name == "symmetric" else ALL_TESTS
-    for place, arguments in enumerate(samples()[name]):
-        once = () if place == 0 else ("test_aot_dispatch_dynamic",)  # takes seconds
-        now = [test for test in tests if test not in once]
-        torch.library.opcheck(operator, arguments, test_utils=now)
+    for arguments in samples()[name]:
+        torch.library.opcheck(operator, arguments, test_utils=tests)
 
 
 # --- what path_dependency adds, with weights of all kinds
