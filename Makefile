@@ -13,6 +13,9 @@
 # make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
 # make clean   back to the sources
 
+# Without bytecode an import of PyTorch takes two seconds longer, in every process of the tests.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin

@@ -6,6 +6,7 @@ traceback, or in an ImportError of a partially loaded library.
 """
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -25,9 +26,13 @@ def main() -> int:
     args = begin(arguments)
     if isinstance(args, int):
         return args
+    # What an import leaves stays: the collector need not pass over it now, nor when the process ends.
+    gc.disable()
     from torchcent.cli import run
     from torchcent.runtime._interrupt import INTERRUPTED, interrupt
 
+    gc.freeze()
+    gc.enable()
     try:
         if ours:
             signal.signal(signal.SIGINT, interrupt)

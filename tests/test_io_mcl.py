@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import torchcent
 from torchcent import EdgeList
-from torchcent.io import _mcl, read_clusters, write_clusters
+from torchcent.io import _mcl, _native, read_clusters, write_clusters
 from torchcent.io._mcl import read_tab
+from torchcent.runtime import _ops
 
 CATHAT = "cat hat  0.2\nhat bat  0.16\nbat cat  1.0\nbat bit  0.125\nbit fit  0.25\n"
 MATRIX = """\
@@ -144,6 +145,48 @@ def test_matrix_with_a_domain(tmp_path):
 def test_matrix_refuses(tmp_path, old, new, message):
     with pytest.raises(ValueError, match=message):
         torchcent.read(save(tmp_path, "x.mci", MATRIX.replace(old, new)))
+
+
+TOKENS = st.lists(
+    st.sampled_from([
+        "0", "1", "12", "-1", "+1", "007", "1:2", "2:0.5", "3:1e-3", "4:-2", "5:", "6:x", "7:inf",
+        "8:1e400", "9:+3", "10:1_0", "11:2:3", "1.5", ":1", "$", "$", "$", " ", "\n", "\t", "\v",
+        "\u00b2", "9" * 18, "9" * 19,
+    ]).map(lambda token: token + " "),
+    max_size=12,
+)  # fmt: skip
+
+
+@given(TOKENS)
+def test_compiled_reader_of_vectors_reads_what_the_other_does(tokens):
+    body = "".join(tokens)
+    found = _native._compiled_vectors(body)
+    try:
+        expected = _native._vectors("x", body)
+    except ValueError:
+        assert found is None
+        return
+    for one, other in zip(found or expected, expected, strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_compiled_reader_of_vectors_on_threads(threads):
+    if not _ops.available:
+        pytest.skip("without the extension")
+    rng = np.random.default_rng(3)
+    vectors = [
+        (j, [(i, round(rng.random(), 4)) for i in rng.integers(0, 10**9, rng.integers(0, 9))])
+        for j in range(20_000)
+    ]
+    body = "\n".join(f"{j} " + " ".join(f"{i}:{x}" for i, x in v) + " $" for j, v in vectors)
+    text = torch.frombuffer(bytearray(body.encode()), dtype=torch.uint8)
+    ids, value, irregular = _ops.ops.read_vectors(text, threads)
+    assert irregular.numel() == 0
+    assert ids[0].tolist() == [j for j, v in vectors for _ in v]
+    assert ids[1].tolist() == [i for _, v in vectors for i, _ in v]
+    assert value.tolist() == [x for _, v in vectors for _, x in v]
+    assert _ops.ops.read_vectors(text[:-1], threads)[2].numel() == 1  # without the last $
 
 
 @pytest.mark.skipif(shutil.which("mcxload") is None, reason="mcl's mcxload is not installed")

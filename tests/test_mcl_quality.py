@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import torchcent
 from torchcent import clustering_distance
+from torchcent.clustering import _interpret
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._interpret import interpret
 
@@ -83,6 +84,33 @@ def test_interpretation_is_that_of_clm(tmp_path: Path) -> None:
             assert sorted(clusters_of(columns, overlap)) == expected
         overlapping += len(interpret(flow_of(columns), "keep").overlaps) > 0
     assert overlapping > 10
+
+
+ARCS = st.integers(1, 9).flatmap(
+    lambda n: st.lists(
+        st.dictionaries(st.integers(0, n - 1), st.sampled_from([0.2, 0.5]), max_size=3),
+        min_size=n, max_size=n,
+    )
+)  # fmt: skip
+
+
+@given(ARCS, st.sampled_from(["cut", "keep", "split"]))
+def test_interpretation_without_overlap_is_that_of_the_general_case(columns, overlap) -> None:
+    """Where each vertex reaches one system, the clusters do not need products of matrices."""
+    flow = flow_of(columns)
+    found = interpret(flow, overlap)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_interpret, "_single", lambda *_: None)
+        patch.setattr(_interpret, "_only", lambda *_: None)
+        general = interpret(flow, overlap)
+    for name in ("label", "members", "offset", "attractors", "overlaps", "graph"):
+        assert np.array_equal(getattr(found, name), getattr(general, name)), name
+
+
+def test_chains_longer_than_the_general_case_follows() -> None:
+    n = 3000
+    found = interpret(flow_of([{max(j - 1, 0): 1.0} for j in range(n)]), "cut")
+    assert len(found.offset) == 2 and found.attractors.tolist() == [0]
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -119,6 +119,10 @@ def samples() -> dict[str, list[tuple]]:
             for text in (b"# c\n1 2 0.5\n3 4 1e3\n", b"1 2\nx y\n", b"")
             for layout in ((0, 3, 0, 1, 2), (ord(" "), 2, 1, 0, -1))
         ],
+        "read_vectors": [
+            (torch.tensor(list(text), dtype=torch.uint8), 2)
+            for text in (b"0 1:0.5 2 $\n1 $ 2 0:1e3$", b"0 x $", b"")
+        ],
         "distinct_ids": [
             (columns[0], columns[1], columns[0][:0], 2),
             (columns[0] << 40, columns[1], none[0]),

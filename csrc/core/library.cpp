@@ -9,11 +9,13 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("codes(Tensor like) -> Tensor");
   // Reading of files. read_rows: the ids [2, rows] and weights of lines of text, begin and end of each comment, and
   // where the first line begins that it leaves to others, if there is one; a separator of 0 is any run of blanks and
-  // tabs. distinct_ids: those of three arrays, in increasing order. id_places: [2, size], where the ids stand among
+  // tabs. read_vectors: columns and rows [2, entries] and values of mcl's vectors; irregular has an element if it leaves
+  // them to others. distinct_ids: those of three arrays, in increasing order. id_places: [2, size], where the ids stand among
   // labels.
   m.def(
       "read_rows(Tensor text, int separator, int width, int source, int target, int weight, int threads=1) -> "
       "(Tensor ids, Tensor weight, Tensor comments, Tensor irregular)");
+  m.def("read_vectors(Tensor text, int threads=1) -> (Tensor ids, Tensor value, Tensor irregular)");
   m.def("distinct_ids(Tensor source, Tensor target, Tensor also, int threads=1) -> Tensor");
   m.def("id_places(Tensor labels, Tensor source, Tensor target, int threads=1) -> Tensor");
   // Graph construction. vertex_ids: int32 copies of the ids and [smallest, largest] of them. csr expects such copies,

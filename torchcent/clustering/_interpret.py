@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
 from torchcent.clustering._flow import Flow
+from torchcent.graph._components import components
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -65,9 +67,15 @@ def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Inte
         label, members, offset = _ordered(np.arange(n), single, graph)
         heads, none = np.unique(single), np.zeros(0, np.int64)
         return Interpretation(label, members, offset, heads, none, graph[members[offset[:-1]]])
-    arcs = _matrix(column, row, n)
-    attractor = arcs.diagonal()
-    membership = _membership(arcs, attractor, n)
+    attractor = np.zeros(n, bool)
+    attractor[column[row == column]] = True
+    head = np.flatnonzero(attractor)
+    system = _systems(column, row, attractor)
+    only = _only(column, row, head, system, n)
+    if only is not None:
+        label, members, offset = _ordered(np.arange(n), only, graph)
+        return Interpretation(label, members, offset, head, head[:0], graph[members[offset[:-1]]])
+    membership = _membership(_matrix(column, row, n), attractor, system, n)
     count = np.diff(membership.indptr)
     several = np.flatnonzero(count > 1)
     if overlap == "keep":
@@ -79,7 +87,7 @@ def interpret(flow: Flow, overlap: str, graph: np.ndarray | None = None) -> Inte
             cluster = _split(membership, cluster, several)
     label, members, offset = _ordered(vertex, cluster, graph)
     of_cluster = graph[members[offset[:-1]]]
-    return Interpretation(label, members, offset, np.flatnonzero(attractor), several, of_cluster)
+    return Interpretation(label, members, offset, head, several, of_cluster)
 
 
 def _arcs(
@@ -112,6 +120,46 @@ def _single(column: np.ndarray, row: np.ndarray, n: int) -> np.ndarray | None:
     return end if (row[end] == end).all() else None
 
 
+def _systems(column: np.ndarray, row: np.ndarray, attractor: np.ndarray) -> np.ndarray:
+    """The system of each attractor, the one with the most attractors first, then by the lowest."""
+    among = attractor[column] & attractor[row] & (column != row)
+    count = int(attractor.sum())
+    if not among.any():
+        return np.arange(count)
+    number = np.cumsum(attractor) - 1
+    degree = np.bincount(number[column[among]], minlength=count)
+    rowptr = torch.from_numpy(np.concatenate([[0], np.cumsum(degree)]))
+    arcs = torch.from_numpy(number[row[among]].astype(np.int32))
+    system = components(rowptr, arcs, symmetric=False).numpy()
+    order = np.argsort(-np.bincount(system), kind="stable")
+    return np.argsort(order)[system]
+
+
+def _only(
+    column: np.ndarray, row: np.ndarray, head: np.ndarray, system: np.ndarray, n: int
+) -> np.ndarray | None:
+    """The system of each vertex if every vertex reaches exactly one; otherwise None.
+
+    Along the arcs, the lowest and the highest of the systems that each vertex reaches spread; the
+    two are the same if there is only one.
+    """
+    begin = np.searchsorted(column, np.arange(n + 1))
+    if (begin[1:] == begin[:-1]).any():
+        return None
+    lowest, highest = np.full(n, n), np.full(n, -1)
+    lowest[head] = highest[head] = system
+    for _ in range(_DEEPEST):
+        low = np.minimum(lowest, np.minimum.reduceat(lowest[row], begin[:-1]))
+        high = np.maximum(highest, np.maximum.reduceat(highest[row], begin[:-1]))
+        if np.array_equal(low, lowest) and np.array_equal(high, highest):
+            break
+        lowest, highest = low, high
+    else:
+        return None
+    lowest[head] = highest[head] = system
+    return lowest if np.array_equal(lowest, highest) else None
+
+
 def _matrix(column: np.ndarray, row: np.ndarray, n: int) -> scipy.sparse.csr_array:
     """bool [n, n]: entry (j, i) is True if there is an arc from j to i."""
     import scipy.sparse
@@ -120,17 +168,12 @@ def _matrix(column: np.ndarray, row: np.ndarray, n: int) -> scipy.sparse.csr_arr
 
 
 def _membership(
-    arcs: scipy.sparse.csr_array, attractor: np.ndarray, n: int
+    arcs: scipy.sparse.csr_array, attractor: np.ndarray, system: np.ndarray, n: int
 ) -> scipy.sparse.csr_array:
-    """bool [n, clusters]: clusters by the number of attractors, ties by the lowest attractor."""
+    """bool [n, clusters]: the clusters of each vertex, the systems first."""
     import scipy.sparse.csgraph
 
-    head = np.flatnonzero(attractor)
-    among = arcs[head][:, head]
-    systems, system = scipy.sparse.csgraph.connected_components(among, directed=False)
-    # The largest system first; SciPy numbers them by their first vertex.
-    order = np.argsort(-np.bincount(system, minlength=systems), kind="stable")
-    system = np.argsort(order)[system]
+    head, systems = np.flatnonzero(attractor), int(system.max(initial=-1)) + 1
     own = scipy.sparse.csr_array(
         (np.ones(len(head), bool), (head, system)), shape=(n, systems), dtype=bool
     )

@@ -14,6 +14,7 @@ from torchcent.io._directions import both_directions
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import text_bytes, text_lines
 from torchcent.io._layout import INTEGER, is_number
+from torchcent.runtime import _ops
 
 _SECTION = re.compile(r"\((mclheader|mclcols|mclrows|mcldoms|mclmatrix)\b([^()]*)\)")
 _MARK = re.compile(rb"\s*+(?:#[^\n]*+\n\s*+)*+\(mclheader\b")
@@ -58,7 +59,8 @@ def read_matrix(path: str, data: bytes, limits: Budget, graph: bool = False) -> 
             sections["mcldoms"] = sections[known]
     rows = _domain(path, sections, "mclrows", limits.vertices(int(shape[1])))
     columns = _domain(path, sections, "mclcols", limits.vertices(int(shape[2])))
-    column, row, value = _vectors(path, sections["mclmatrix"])
+    body = _body(sections["mclmatrix"])
+    column, row, value = _compiled_vectors(body) or _vectors(path, body)
     row, column = _numbered(path, rows, row), _numbered(path, columns, column)
     return Matrix(rows, columns, row, column, value)
 
@@ -104,6 +106,10 @@ def _domain(path: str, sections: dict[str, str], name: str, n: int) -> np.ndarra
 
 
 def _numbered(path: str, domain: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    n = len(domain)
+    if n and domain[0] == 0 and domain[-1] == n - 1 and ids.min(initial=0) >= 0:
+        if ids.max(initial=0) < n:
+            return ids
     number = np.searchsorted(domain, ids)
     wrong = number == len(domain)
     wrong[~wrong] = domain[number[~wrong]] != ids[~wrong]
@@ -123,10 +129,19 @@ def _body(section: str) -> str:
     return section.split("begin", 1)[1] if "begin" in section else section
 
 
-def _vectors(path: str, section: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _compiled_vectors(body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """As _vectors, by compiled code; None if it does not read these."""
+    if not _ops.available or not body.isascii():
+        return None
+    text = torch.from_numpy(np.frombuffer(body.encode(), np.uint8).copy())
+    ids, value, irregular = _ops.ops.read_vectors(text, torch.get_num_threads())
+    return None if irregular.numel() else (ids[0].numpy(), ids[1].numpy(), value.numpy())
+
+
+def _vectors(path: str, body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the column, row and value of every entry."""
     columns, counts, entries = [], [], []
-    *vectors, rest = _body(section).split("$")
+    *vectors, rest = body.split("$")
     if rest.strip():
         raise ValueError(f"{path}: the last vector, {rest.split()[0]}, does not end with '$'")
     for vector in vectors:

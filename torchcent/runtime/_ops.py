@@ -114,6 +114,15 @@ def _fake_read_rows(
     )
 
 
+def _fake_read_vectors(text: Tensor, *_: object) -> tuple[Tensor, ...]:
+    entries = _unknown_size()
+    return (
+        _sized(text, (2, entries)),
+        _sized(text, entries, torch.float64),
+        _sized(text, _unknown_size()),
+    )
+
+
 def _fake_distinct_ids(source: Tensor, *_: object) -> Tensor:
     return _sized(source, _unknown_size())
 
@@ -319,6 +328,7 @@ if available:
     _fakes: dict[str, Callable[..., Any]] = {
         "codes": _fake_codes,
         "read_rows": _fake_read_rows,
+        "read_vectors": _fake_read_vectors,
         "distinct_ids": _fake_distinct_ids,
         "id_places": _fake_id_places,
         "vertex_ids": _fake_vertex_ids,

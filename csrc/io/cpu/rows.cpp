@@ -7,17 +7,14 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
-#include <system_error>
 #include <tuple>
 #include <vector>
 
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
+#include "io/cpu/fields.h"
 
 namespace torchcent {
 
@@ -25,9 +22,6 @@ using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 namespace {
-
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-bool is_digit(char c) { return '0' <= c && c <= '9'; }
 
 // How a row is split, and what its columns are.
 struct Layout {
@@ -40,31 +34,7 @@ struct Layout {
   }
 };
 
-// Each of these reads a field that begins at `at`, and returns where it ends; nullptr if it is not read here.
-
-const char* read_id(const char* at, const char* end, int64_t& id) {
-  constexpr int kMostDigits = 19;
-  const bool minus = at < end && *at == '-';
-  const char* const first = at += minus;
-  uint64_t value = 0;
-  for (; at < end && is_digit(*at); ++at) {
-    if (at - first == kMostDigits) return nullptr;
-    value = 10 * value + static_cast<uint64_t>(*at - '0');
-  }
-  const uint64_t most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) + minus;
-  if (at == first || value > most) return nullptr;
-  id = static_cast<int64_t>(minus ? -value : value);
-  return at;
-}
-
-const char* read_weight(const char* at, const char* end, double& weight) {
-  if (at < end && *at == '+') {
-    if (++at < end && *at == '-') return nullptr;
-  }
-  const auto [last, error] = std::from_chars(at, end, weight);
-  return error == std::errc() && std::isfinite(weight) ? last : nullptr;
-}
-
+// As those of io/cpu/fields.h.
 const char* pass_field(const char* at, const char* end, const Layout& layout) {
   const char* const first = at;
   for (; at < end && *at != layout.separator; ++at) {
