@@ -106,34 +106,44 @@ def check(case: Case, leaves: list[int], threads: int) -> None:
             assert out.tolist() == case.rows
 
 
-@pytest.mark.skipif(DEVICE.type == "cuda", reason="one cutoff on CUDA")
-def test_factors_of_several_cutoffs():
-    """Pairs count by their distance, those of leaves by one more."""
+@pytest.mark.parametrize("limits", [[0], [2], [0, 1, 1, 3], [2, 4, 99], [99]])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_limits(name, limits):
+    """Only pairs within each limit count; all of them have the bits of a search of their own."""
+    n, arcs = GRAPHS[name]
+    case = Case(n, arcs, False, list(range(n))[:: 2 if name == "hub" else 1])
+    k = len(case.sources)
+
+    def found(limits):
+        within, none = torch.tensor(limits), case.new(k, dtype=I32)
+        sums, of_sources = case.new(n, len(limits), 4), case.new(k, len(limits), 4)
+        rest = (case.new(n, dtype=I32), case.new(0, dtype=I64), case.control(), 2, within)
+        ops.distance_sums(*case.arrays(), none, sums, *rest)
+        farthest = case.new(k, dtype=I32)
+        ops.source_sums(*case.arrays(), of_sources, farthest, case.control(), 2, within)
+        return sums, of_sources
+
+    sums, of_sources = found(limits)
+    for at, limit in enumerate(limits):
+        alone = found([limit])
+        assert torch.equal(sums[:, at], alone[0][:, 0])
+        assert torch.equal(of_sources[:, at], alone[1][:, 0])
+        near = [[d if d <= limit else -1 for d in row] for row in case.rows]
+        expected = [four_sums([(row[v], 1) for row in near if row[v] >= 0]) for v in range(n)]
+        expected = torch.tensor(expected, dtype=F64).reshape(n, 4)
+        torch.testing.assert_close(sums[:, at].cpu(), expected, rtol=1e-12, atol=0)
+        expected = [four_sums([(d, 1) for d in row if d >= 0]) for row in near]
+        expected = torch.tensor(expected, dtype=F64).reshape(k, 4)
+        torch.testing.assert_close(of_sources[:, at].cpu(), expected, rtol=1e-12, atol=0)
+
+
+def test_leaves_have_no_limits():
     n, arcs = GRAPHS["grid"]
-    case, k = Case(n, arcs, False, list(range(0, n, 2))), len(range(0, n, 2))
-    leaves = [v % 3 for v in range(k)]
-    factor = case.new(3, 6)
-    factor[0, :3], factor[1, :5], factor[2] = 1, 0.5, torch.arange(6)
-    sums, rest = case.new(n, 3, 4), (case.new(n, dtype=I32), case.new(0, dtype=I64))
-    hanging = torch.tensor(leaves, dtype=I32, device=DEVICE)
-    ops.distance_sums(*case.arrays(), hanging, sums, *rest, case.control(), 2, factor)
-    of_sources = case.new(k, 3, 4)
-    ops.source_sums(*case.arrays(), of_sources, case.new(k, dtype=I32), case.control(), 2, factor)
-    for at, own in enumerate(factor.tolist()):
-        own += [0.0] * n
-
-        def counted(pairs, own=own):
-            return four_sums([(d, m * own[d]) for d, m in pairs if d >= 0])
-
-        pairs = [
-            [(row[v] + far, more) for row, hung in zip(case.rows, leaves, strict=True)
-             for far, more in ((0, 1), (1, hung)) if row[v] >= 0]
-            for v in range(n)
-        ]  # fmt: skip
-        expected = torch.tensor([counted(of) for of in pairs], dtype=F64)
-        torch.testing.assert_close(sums[:, at], expected, rtol=1e-12, atol=0)
-        expected = torch.tensor([counted([(d, 1) for d in row]) for row in case.rows], dtype=F64)
-        torch.testing.assert_close(of_sources[:, at], expected, rtol=1e-12, atol=0)
+    case = Case(n, arcs, False, [0, 7])
+    leaves = torch.tensor([0, 1], dtype=I32, device=DEVICE)
+    rest = (case.new(n, dtype=I32), case.new(0, dtype=I64), case.control(), 2, torch.tensor([3]))
+    with pytest.raises(ValueError, match="leaves have no limits"):
+        ops.distance_sums(*case.arrays(), leaves, case.new(n, 1, 4), *rest)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -216,8 +216,9 @@ def test_memory_of_several():
         torchcent.explain(graph, measure="closeness", cutoff=cutoff, engine="bits")
         for cutoff in (3, [1, 2, 3, 4, 5])
     )
-    # four more rows of sums of graph and core, and two of each thread
-    assert five.memory - one.memory == 4 * 32 * 3000 * (2 + 2 * five.threads)
+    # four more rows of sums of graph and core, and two of each thread, which has another in all
+    rows = 4 * (2 + 2 * five.threads) + five.threads
+    assert five.memory - one.memory == 32 * 3000 * rows
     assert five.cutoffs == (1, 2, 3, 4, 5) and five.engine == one.engine
 
 

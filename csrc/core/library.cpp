@@ -83,17 +83,16 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
   // Distances, computed by the bits engine (distances/cpu/measures.h). sums are [n, 4] or [sources, 4]: d, 1/d,
-  // 1/(d + 1), pairs. With factor, float64 [cutoffs, k], there is such a row for each cutoff, [n, cutoffs, 4], in which
-  // pairs are multiplied by factor[cutoff, d]; pairs at distances of k and more do not count and are not searched. On
-  // CUDA there is one cutoff. distances writes the row of sources[i] to row place[i] (CPU only), or i, and returns [1]
-  // if a distance did not fit the dtype of out.
+  // 1/(d + 1), pairs. With limits, int64 [cutoffs] on the host, ascending, there is such a row for each of them,
+  // [n, cutoffs, 4], over the pairs within it; no source has leaves then. distances writes the row of sources[i] to row
+  // place[i] (CPU only), or i, and returns [1] if a distance did not fit the dtype of out.
   m.def(
       "distance_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor leaves, "
       "Tensor(a!) sums, Tensor(b!) eccentricity, Tensor(c!) levels, Tensor(d!) control, int threads, "
-      "Tensor? factor=None) -> ()");
+      "Tensor? limits=None) -> ()");
   m.def(
       "source_sums(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) sums, "
-      "Tensor(b!) eccentricity, Tensor(c!) control, int threads, Tensor? factor=None) -> ()");
+      "Tensor(b!) eccentricity, Tensor(c!) control, int threads, Tensor? limits=None) -> ()");
   m.def(
       "distances(Tensor rowptr, Tensor col, Tensor colptr, Tensor row, Tensor sources, Tensor(a!) out, "
       "Tensor(b!) control, int threads, Tensor? place=None) -> Tensor");

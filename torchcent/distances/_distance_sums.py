@@ -35,7 +35,7 @@ from torchcent.distances._run import (
     run,
     zeros,
 )
-from torchcent.engines import _choice, _cutoffs, _plan, _reduce, _scale, _tiny
+from torchcent.engines import _cutoffs, _plan, _reduce, _scale, _tiny
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
@@ -84,26 +84,18 @@ def over_all(sums: Sums, graph: Graph, pivots: Tensor | None) -> Sums:
 def of_each_cutoff(
     graph: Graph, request: Request, find: Callable[[Request], Sums]
 ) -> Iterator[Sums]:
-    """What `find` computes for each cutoff of a request, from one search where that is possible.
+    """What `find` computes for each cutoff of a request, from one search.
 
     No cutoff, as which inf counts, has reductions of its own.
     """
     assert request.cutoffs is not None
     limits = tuple(each for each in request.cutoffs if each < torch.inf)
-    parts = [limits] if _together(graph, request) else [(each,) for each in limits]
-    for part in filter(None, parts):
-        found = find(request._replace(cutoffs=part))
+    if limits:
+        found = find(request._replace(cutoffs=limits))
         for total in found.total.unbind(1):
             yield replace(found, total=total)
     if len(limits) < len(request.cutoffs):
         yield find(request._replace(cutoffs=None))
-
-
-def _together(graph: Graph, request: Request) -> bool:
-    """Whether a search has several cutoffs: not if it is by the bits engine on CUDA."""
-    if graph.is_weighted or graph.device.type == "cpu" or request.engine == "tensor":
-        return True
-    return not _ops.has_kernel(_choice.OPERATORS["distances"][0], graph.device)
 
 
 def vertex_sums(
@@ -135,19 +127,19 @@ def vertex_sums(
         torch.zeros(n + 1 if levels else 0, dtype=torch.int64, device=device),
     )
     leaves = hanging.index_select(0, core.vertex).index_select(0, start).int()
-    inputs = direction(core, outgoing), start, leaves, _factor(graph, request)
+    inputs = direction(core, outgoing), start, leaves, _limits(graph, request)
 
     def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        csr, start, leaves, factor = given
+        csr, start, leaves, limits = given
         _ops.ops.distance_sums(
-            *csr, start[part], leaves[part], *out, control, plan.threads, factor
+            *csr, start[part], leaves[part], *out, control, plan.threads, limits
         )  # fmt: skip
 
     def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
-        csr, start, leaves, factor = given
+        csr, start, leaves, limits = given
         total, farthest, pairs = out
         tensor_engine.distance_sums(
-            csr[0], csr[1], start[part], leaves[part], total, farthest, pairs, factor
+            csr[0], csr[1], start[part], leaves[part], total, farthest, pairs, limits
         )
 
     key = {"from": sources, "outgoing": outgoing, "levels": levels}
@@ -174,16 +166,16 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
         torch.zeros(start.numel(), dtype=torch.int32, device=device),
         torch.empty(0, dtype=torch.int64, device=device),
     )
-    inputs = direction(core, not outgoing), start, _factor(graph, request)
+    inputs = direction(core, not outgoing), start, _limits(graph, request)
 
     def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        csr, start, factor = given
-        _ops.ops.source_sums(*csr, start[part], *out, control, plan.threads, factor)
+        csr, start, limits = given
+        _ops.ops.source_sums(*csr, start[part], *out, control, plan.threads, limits)
 
     def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
-        csr, start, factor = given
+        csr, start, limits = given
         total, farthest = out
-        tensor_engine.source_sums(csr[0], csr[1], start[part], total, farthest, factor)
+        tensor_engine.source_sums(csr[0], csr[1], start[part], total, farthest, limits)
 
     key = {"of": sources, "outgoing": outgoing}
     outputs = found.total, found.eccentricity
@@ -261,13 +253,8 @@ def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 
 
-def _factor(graph: Graph, request: Request) -> Tensor | None:
-    """[cutoffs, k]: what a pair counts at each distance in hops: 1 up to the cutoff."""
-    if request.cutoffs is None:
-        return None
-    limits = _cutoffs.limits(graph, request.cutoffs)
-    hops = torch.arange(int(limits[-1]) + 1)
-    return (hops <= limits[:, None]).double().to(graph.device)
+def _limits(graph: Graph, request: Request) -> Tensor | None:
+    return None if request.cutoffs is None else _cutoffs.limits(graph, request.cutoffs)
 
 
 def _split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:

@@ -259,9 +259,10 @@ class Bits(Engine):
         """Bytes of a thread.
 
         These are the rows of bits and lists of vertices (bits.h), eccentricities, pairs by
-        distance, and two copies of the sums.
+        distance, two copies of the sums, and those of a search that has several cutoffs.
         """
-        return num_nodes * (3 * lanes // 8 + 3 * 4 + _OTHERS + 2 * cutoffs * _SUMS)
+        sums = 2 * cutoffs * _SUMS + (_SUMS if cutoffs > 1 else 0)
+        return num_nodes * (3 * lanes // 8 + 3 * 4 + _OTHERS + sums)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
         n, m = job.core.num_nodes, job.core.num_slots

@@ -27,14 +27,8 @@ struct DistanceBatch {
   int64_t* levels;         // [n + 1] pairs by distance, added to; optional; vertex sums only
   void* rows;              // [count, n] distances, -1 if there is no path
   const int64_t* place;    // [count] the output row of each source; if null, in order
-  const double* factor;    // [cutoffs, factors] weight of a pair by its distance, 0 beyond; if null, 1 everywhere
-  int64_t cutoffs;         // sums of each vertex or source; 1 without factors
-  int64_t factors;
-
-  double weight(int64_t cutoff, int64_t depth) const {
-    return factor == nullptr ? 1 : depth < factors ? factor[cutoff * factors + depth] : 0;
-  }
-  bool ends_at(int64_t depth) const { return factor != nullptr && depth + 1 >= factors; }  // no level after it counts
+  const int64_t* limits;   // [cutoffs] ascending: the largest distance that counts; null: all do. Without leaves only
+  int64_t cutoffs;         // sums of each vertex or source
 };
 
 enum class DistanceStatus { done, too_deep, cancelled };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "core/cpu/batches.h"
@@ -26,11 +27,11 @@ struct Run {
   int64_t num_nodes, count, lanes, batches;
   int workers;
   const int64_t* sources;
-  const double* factor = nullptr;
-  int64_t cutoffs = 1, factors = 0;
+  const int64_t* limits = nullptr;
+  int64_t cutoffs = 1;
 
   Run(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, const Tensor& all,
-      Tensor& control, int64_t threads, int64_t wide_from, const std::optional<Tensor>& by_distance = std::nullopt)
+      Tensor& control, int64_t threads, int64_t wide_from, const std::optional<Tensor>& within = std::nullopt)
       : shared(control_of(control)) {
     num_nodes = rowptr.numel() - 1;
     problem = {view(rowptr, col), view(colptr, row), &shared.cancel};
@@ -39,19 +40,17 @@ struct Run {
     lanes = count >= wide_from ? kWideBits : kNarrowBits;
     batches = (count + lanes - 1) / lanes;
     workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
-    if (by_distance) {
-      factor = by_distance->const_data_ptr<double>();
-      cutoffs = by_distance->size(0);
-      factors = by_distance->size(1);
+    if (within) {
+      limits = within->const_data_ptr<int64_t>();
+      cutoffs = within->numel();
     }
   }
   DistanceBatch batch(int64_t b) const {
     DistanceBatch batch = {};
     batch.count = std::min(lanes, count - b * lanes);
     batch.sources = sources + b * lanes;
-    batch.factor = factor;
+    batch.limits = limits;
     batch.cutoffs = cutoffs;
-    batch.factors = factors;
     return batch;
   }
   void finished(const DistanceBatch& batch) const { finish(shared, batch.count); }
@@ -61,9 +60,12 @@ struct Run {
 
 void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                    const Tensor& sources, const Tensor& leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
-                   Tensor& control, int64_t threads, std::optional<Tensor> factor) {
-  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom, factor);
+                   Tensor& control, int64_t threads, std::optional<Tensor> limits) {
+  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom, limits);
   if (run.count == 0) return;
+  const int32_t* const hanging = leaves.const_data_ptr<int32_t>();
+  if (limits && std::any_of(hanging, hanging + run.count, [](int32_t count) { return count != 0; }))
+    throw std::invalid_argument("distance_sums: leaves have no limits");
   OrderedBatches ordered(sums.mutable_data_ptr<double>(), sums.numel(), run.batches, 2 * run.workers, kNoLadder);
   int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();
   int64_t* const pairs = levels.numel() > 0 ? levels.mutable_data_ptr<int64_t>() : nullptr;
@@ -76,7 +78,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
     int64_t rung = kNoLadder;
     for (int64_t b; (b = ordered.take(buffer, rung)) >= 0;) {
       DistanceBatch batch = run.batch(b);
-      batch.leaves = leaves.const_data_ptr<int32_t>() + b * run.lanes;
+      batch.leaves = hanging + b * run.lanes;
       batch.sums = buffer.data();
       batch.eccentricity = own_farthest.data();
       batch.levels = pairs != nullptr ? own_pairs.data() : nullptr;
@@ -93,8 +95,8 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
 
 void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                  const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t threads,
-                 std::optional<Tensor> factor) {
-  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom, factor);
+                 std::optional<Tensor> limits) {
+  const Run run(rowptr, col, colptr, row, sources, control, threads, kWideBitsFrom, limits);
   if (run.count == 0) return;
   double* const all_sums = sums.mutable_data_ptr<double>();
   int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();

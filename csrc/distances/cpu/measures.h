@@ -3,16 +3,55 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-// Adds pairs at a distance to a row of sums of each cutoff.
-inline void add_pairs(const DistanceBatch& batch, double* sums, int64_t depth, int64_t count) {
-  const double d = static_cast<double>(depth), pairs = static_cast<double>(count);
-  const double terms[4] = {pairs * d, pairs / d, pairs / (d + 1), pairs};
-  for (int64_t cutoff = 0; cutoff < batch.cutoffs; ++cutoff, sums += 4) {
-    const double weight = batch.weight(cutoff, depth);
-    if (weight == 0) continue;
-    for (int k = 0; k < 4; ++k) sums[k] += weight * terms[k];
+// The sums of the rows of a batch, one per vertex or source. If there are several limits, the sums are kept apart, and
+// copied whenever the search passes one: those within each limit then have the bits of a search of their own.
+class LimitedSums {
+ public:
+  explicit LimitedSums(int64_t most) : most_(most) {}
+
+  void begin(const DistanceBatch& batch, int64_t rows) {
+    limits_ = batch.limits;
+    count_ = batch.cutoffs;
+    rows_ = rows;
+    result_ = sums_ = batch.sums;
+    passed_ = 0;
+    if (count_ == 1) return;
+    if (own_.data() == nullptr) Buffer<double>(4 * most_).swap(own_);
+    sums_ = own_.data();
+    std::memset(sums_, 0, 4 * rows * sizeof(double));
   }
-}
+  void add(int64_t row, int64_t depth, int64_t pairs) {
+    const double d = static_cast<double>(depth), count = static_cast<double>(pairs);
+    double* const sums = sums_ + 4 * row;
+    sums[0] += count * d;
+    sums[1] += count / d;
+    sums[2] += count / (d + 1);
+    sums[3] += count;
+  }
+  // To be called after each level. Returns whether deeper ones count.
+  bool level(int64_t depth) {
+    if (limits_ == nullptr) return true;
+    for (; passed_ < count_ && limits_[passed_] <= depth; ++passed_) copy();
+    return passed_ < count_;
+  }
+  // To be called at the end.
+  void finish() {
+    for (; limits_ != nullptr && passed_ < count_; ++passed_) copy();
+  }
+
+ private:
+  void copy() {
+    if (count_ == 1) return;  // they are in place
+    for (int64_t row = 0; row < rows_; ++row)
+      for (int64_t k = 0; k < 4; ++k) result_[4 * (row * count_ + passed_) + k] += sums_[4 * row + k];
+  }
+
+  int64_t most_, rows_ = 0;
+  const int64_t* limits_ = nullptr;
+  int64_t count_ = 1, passed_ = 0;
+  double *sums_ = nullptr, *result_ = nullptr;
+  Buffer<double> own_;
+};
 
 // Sums over the sources, per vertex: farness, harmonic centrality, reach, and eccentricity as the last level with a new
 // lane. A source also represents the leaves folded onto it, which are one hop farther.
@@ -22,7 +61,8 @@ class VertexSums : public DistanceSearch {
   using Engine = BitSearch<words>;
   using Bits = typename Engine::Bits;
 
-  explicit VertexSums(const DistanceProblem& problem) : engine_(problem) {}
+  explicit VertexSums(const DistanceProblem& problem)
+      : num_nodes_(problem.out.num_nodes), engine_(problem), sums_(num_nodes_) {}
 
   DistanceStatus run(const DistanceBatch& batch) override {
     batch_ = &batch;
@@ -33,20 +73,21 @@ class VertexSums : public DistanceSearch {
         if (batch.leaves[lane] >> bit & 1) Engine::set(leaves_[bit], lane);
       }
     ended_ = false;
+    sums_.begin(batch, num_nodes_);
     const bool done = engine_.run(batch.count, batch.sources, *this) || ended_;
+    sums_.finish();
     return done ? DistanceStatus::done : DistanceStatus::cancelled;
   }
 
   void found(int64_t v, int64_t depth, const Bits& lanes) {
     const int64_t count = Engine::count(lanes);
-    double* const sums = batch_->sums + 4 * batch_->cutoffs * v;
     int64_t last = depth;
-    if (depth > 0) add_pairs(*batch_, sums, depth, count);
+    if (depth > 0) sums_.add(v, depth, count);
     if (used_ > 0) {
       int64_t leaves = 0;
       for (int bit = 0; bit < used_; ++bit) leaves += Engine::count(lanes & leaves_[bit]) << bit;
       if (leaves > 0) {
-        add_pairs(*batch_, sums, depth + 1, leaves);
+        sums_.add(v, depth + 1, leaves);
         last = depth + 1;
       }
     }
@@ -54,12 +95,14 @@ class VertexSums : public DistanceSearch {
     if (batch_->levels != nullptr) batch_->levels[depth] += count;
   }
   bool level(int64_t depth) {
-    ended_ = batch_->ends_at(depth);
+    ended_ = !sums_.level(depth);
     return !ended_;
   }
 
  private:
+  int64_t num_nodes_;
   Engine engine_;
+  LimitedSums sums_;
   const DistanceBatch* batch_ = nullptr;
   bool ended_ = false;  // where no farther level counts
   Bits leaves_[31];     // bit b of the number of leaves of every lane
@@ -74,13 +117,15 @@ class SourceSums : public DistanceSearch {
   using Engine = BitSearch<words>;
   using Bits = typename Engine::Bits;
 
-  explicit SourceSums(const DistanceProblem& problem) : engine_(problem) {}
+  explicit SourceSums(const DistanceProblem& problem) : engine_(problem), sums_(Engine::lanes) {}
 
   DistanceStatus run(const DistanceBatch& batch) override {
     batch_ = &batch;
     used_ = 0;
     ended_ = false;
+    sums_.begin(batch, batch.count);
     const bool done = engine_.run(batch.count, batch.sources, *this) || ended_;
+    sums_.finish();
     return done ? DistanceStatus::done : DistanceStatus::cancelled;
   }
 
@@ -101,16 +146,17 @@ class SourceSums : public DistanceSearch {
       for (int bit = 0; bit < used_; ++bit)
         pairs |= static_cast<int64_t>(Engine::word(counter_[bit], lane / 64) >> (lane % 64) & 1) << bit;
       if (pairs == 0) continue;
-      add_pairs(*batch_, batch_->sums + 4 * batch_->cutoffs * lane, depth, pairs);
+      sums_.add(lane, depth, pairs);
       batch_->eccentricity[lane] = static_cast<int32_t>(depth);
     }
     used_ = 0;
-    ended_ = batch_->ends_at(depth);
+    ended_ = !sums_.level(depth);
     return !ended_;
   }
 
  private:
   Engine engine_;
+  LimitedSums sums_;
   const DistanceBatch* batch_ = nullptr;
   bool ended_ = false;
   Bits counter_[32];  // up to 2^31 vertices

@@ -193,20 +193,7 @@ __global__ void settle_hubs(Tasks tasks, BitLevel<Visitor> at) {
 
 // ---- visitors -------------------------------------------------------------------------------------------
 
-// What a pair counts at each distance, and nothing beyond; or 1 everywhere.
-struct Factors {
-  const double* factor = nullptr;  // [count]
-  int64_t count = 0;
-
-  __device__ double at(int64_t depth) const { return factor == nullptr ? 1.0 : depth < count ? factor[depth] : 0.0; }
-  // The last level that counts.
-  int64_t last() const { return factor == nullptr ? kNoLevel : count - 1; }
-  static constexpr int64_t kNoLevel = int64_t{1} << 62;
-};
-
-// Sums per vertex, in private tables per batch, which are added in batch order. Without factors no code looks at them:
-// this is the inner loop.
-template <bool by_distance>
+// Sums per vertex, in private tables per batch, which are added in batch order.
 struct VertexSums {
   static constexpr bool per_source = false;
   int64_t n;
@@ -215,19 +202,14 @@ struct VertexSums {
   double* sums;           // [batches][n][4]
   int32_t* eccentricity;  // [n]
   Mask* levels;           // [n + 1], or none
-  Factors factors;
 
-  __device__ double weight(int64_t depth) const {
-    if constexpr (by_distance) return factors.at(depth);
-    else return 1.0;
-  }
   __device__ void found(int batch, int64_t v, int64_t depth, Quarter lanes) const {
     const int pairs = sum_over_team(count(lanes));
     int64_t more = 0;
     for (int p = 0; p < planes; ++p)
       more += int64_t{sum_over_team(count(lanes & leaves[(p * batches + batch) * kTeam + quarter()]))} << p;
-    const double d = static_cast<double>(depth), here = depth > 0 ? pairs * weight(depth) : 0.0;
-    const double beyond = static_cast<double>(more) * weight(depth + 1);
+    const double d = static_cast<double>(depth), here = depth > 0 ? static_cast<double>(pairs) : 0.0;
+    const double beyond = static_cast<double>(more);
     const double near = depth > 0 ? here / d : 0.0;
     // One of the four sums per thread.
     const double term[] = {here * d + beyond * (d + 1), near + beyond / (d + 1), here / (d + 1) + beyond / (d + 2),
@@ -261,11 +243,10 @@ static __global__ void __launch_bounds__(kBitLanes) count_lanes(BitWave wave, in
   if (sum != 0) atomicAdd(pairs + int64_t{batch} * kBitLanes + lane, sum);
 }
 
-static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, double* sums, int32_t* eccentricity,
-                                 Factors factors) {
+static __global__ void add_level(BitWave wave, int64_t level, int32_t* pairs, double* sums, int32_t* eccentricity) {
   const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
   if (i >= wave.sources || pairs[i] == 0) return;
-  const double d = static_cast<double>(level), more = pairs[i] * factors.at(level);
+  const double d = static_cast<double>(level), more = static_cast<double>(pairs[i]);
   pairs[i] = 0;
   sums[4 * i] += more * d;
   sums[4 * i + 1] += more / d;
@@ -298,14 +279,45 @@ struct DistanceRows {
   }
 };
 
+// The columns of the sums of each limit, [rows, limits, 4].
+struct Column {
+  double* sums;
+  int64_t limits, at;
+};
+
 // Adds the batches of a wave in order.
-static __global__ void add_sums(int64_t size, int batches, const double* part, double* sums) {
+static __global__ void add_sums(int64_t size, int batches, const double* part, Column column) {
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < size; i += int64_t{gridDim.x} * blockDim.x) {
-    double sum = sums[i];
+    double& target = column.sums[(i / 4 * column.limits + column.at) * 4 + i % 4];
+    double sum = target;
     for (int batch = 0; batch < batches; ++batch) sum += part[batch * size + i];
-    sums[i] = sum;
+    target = sum;
   }
 }
+
+// The limits of a search, and which of them a wave has passed: with each one, its sums so far are added to a column.
+// Without limits that is once, at the end.
+class Limits {
+ public:
+  Limits(const int64_t* limits, int64_t count, double* sums) : limits_(limits), count_(count), sums_(sums) {}
+
+  // The last level that counts.
+  int64_t last() const { return limits_ == nullptr ? kNoLevel : limits_[count_ - 1]; }
+  bool none() const { return limits_ == nullptr; }
+  void begin() { passed_ = 0; }
+  // Calls add(column) for the limits up to a level, from the row `first` on.
+  template <class Add>
+  void pass(int64_t level, int64_t first, Add add) {
+    for (; passed_ < count_ && (limits_ == nullptr ? level == kNoLevel : limits_[passed_] <= level); ++passed_)
+      add(Column{sums_ + 4 * count_ * first, count_, passed_});
+  }
+  static constexpr int64_t kNoLevel = int64_t{1} << 62;
+
+ private:
+  const int64_t* limits_;  // [count], ascending; null: none
+  int64_t count_, passed_ = 0;
+  double* sums_;
+};
 
 // ---- the waves ------------------------------------------------------------------------------------------
 
@@ -322,7 +334,7 @@ class BitWaves {
   // false if cancelled.
   template <class Visitor, class After>
   bool run(int64_t count, const int64_t* sources, const Visitor& visitor, After after,
-           int64_t last = Factors::kNoLevel) {
+           int64_t last = Limits::kNoLevel) {
     wave_.sources = count;
     wave_.batches = static_cast<int>((count + kBitLanes - 1) / kBitLanes);
     const int64_t rows = wave_.batches * wave_.n * kTeam;

@@ -3,7 +3,7 @@
 #include <torch/csrc/stable/library.h>
 
 #include <optional>
-#include <type_traits>
+#include <stdexcept>
 
 #include "distances/cuda/bits.cuh"
 #include "core/cuda/scratch.cuh"
@@ -90,15 +90,16 @@ __global__ void largest(const int32_t* values, int64_t count, int32_t* result) {
 
 const auto nothing = [](const BitWave&, int64_t) {};
 
-Factors factors_of(const std::optional<Tensor>& factor) {
-  return factor ? Factors{factor->const_data_ptr<double>(), factor->numel()} : Factors{};
+Limits limits_of(const std::optional<Tensor>& limits, Tensor& sums) {
+  double* const target = sums.mutable_data_ptr<double>();
+  return limits ? Limits(limits->const_data_ptr<int64_t>(), limits->numel(), target) : Limits(nullptr, 1, target);
 }
 
 }  // namespace
 
 void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                    const Tensor& sources, const Tensor& leaves, Tensor& sums, Tensor& eccentricity, Tensor& levels,
-                   Tensor& control, int64_t, std::optional<Tensor> factor) {
+                   Tensor& control, int64_t, std::optional<Tensor> within) {
   same_device("distance_sums", rowptr.get_device_index(),
               {&col, &colptr, &row, &sources, &leaves, &sums, &eccentricity, &levels});
   const int64_t n = rowptr.numel() - 1;
@@ -113,8 +114,9 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
   to_host(&most, device_most, sizeof most, stream, "largest");
   int planes = 0;
   while (most >> planes != 0) ++planes;
+  Limits limits = limits_of(within, sums);
+  if (planes > 0 && !limits.none()) throw std::invalid_argument("distance_sums: leaves have no limits");
 
-  const Factors factors = factors_of(factor);
   const int64_t table = 4 * n;
   double* const part = search.run().scratch.array<double>(search.flight() * table);
   Mask* const plane = search.run().scratch.array<Mask>(int64_t{planes} * search.flight() * 8);
@@ -127,38 +129,52 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
       leaf_planes<<<blocks(count, 256), 256, 0, stream>>>(hanging + first, count, planes, batches, plane);
       check_launch("leaf_planes");
     }
-    const auto searched = [&](auto by_distance) {
-      const VertexSums<by_distance.value> visitor = {n,    reinterpret_cast<const Quarter*>(plane),  planes, batches,
-                                                     part, eccentricity.mutable_data_ptr<int32_t>(), pairs,  factors};
-      return waves.run(count, search.sources(first), visitor, nothing, factors.last());
+    const auto add = [&](const Column& column) {
+      add_sums<<<8 * search.run().processors, 256, 0, stream>>>(table, batches, part, column);
+      check_launch("add_sums");
     };
-    if (!(factor ? searched(std::true_type{}) : searched(std::false_type{}))) return false;
-    add_sums<<<8 * search.run().processors, 256, 0, stream>>>(table, batches, part, sums.mutable_data_ptr<double>());
-    check_launch("add_sums");
+    const VertexSums visitor = {n,    reinterpret_cast<const Quarter*>(plane),  planes, batches,
+                                part, eccentricity.mutable_data_ptr<int32_t>(), pairs};
+    limits.begin();
+    const auto pass = [&](const BitWave&, int64_t level) { limits.pass(level, 0, add); };
+    if (!waves.run(count, search.sources(first), visitor, pass, limits.last())) return false;
+    limits.pass(Limits::kNoLevel, 0, add);
     return true;
   });
 }
 
 void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row,
                  const Tensor& sources, Tensor& sums, Tensor& eccentricity, Tensor& control, int64_t,
-                 std::optional<Tensor> factor) {
+                 std::optional<Tensor> within) {
   same_device("source_sums", rowptr.get_device_index(), {&col, &colptr, &row, &sources, &sums, &eccentricity});
   Search search(rowptr, colptr, row, sources, control, 0);
   if (search.count() == 0) return;
   const cudaStream_t stream = search.run().stream;
   int32_t* const pairs = search.zeros<int32_t>(int64_t{search.flight()} * kBitLanes);
-  const Factors factors = factors_of(factor);
+  Limits limits = limits_of(within, sums);
+  double* const apart =
+      limits.none() ? nullptr : search.run().scratch.array<double>(4 * int64_t{search.flight()} * kBitLanes);
   search.each_wave([&](BitWaves& waves, int64_t first, int64_t count) {
-    double* const own_sums = sums.mutable_data_ptr<double>() + 4 * first;
+    double* const own_sums = apart == nullptr ? sums.mutable_data_ptr<double>() + 4 * first : apart;
+    if (apart != nullptr) search.zero(apart, 4 * count);
+    const auto copy = [&](const Column& column) {
+      if (apart == nullptr) return;
+      add_sums<<<blocks(4 * count, 256), 256, 0, stream>>>(4 * count, 1, apart, column);
+      check_launch("add_sums");
+    };
+    limits.begin();
     int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>() + first;
     const auto add = [&](const BitWave& wave, int64_t level) {
       count_lanes<<<dim3(blocks(wave.n, kSlab), static_cast<unsigned>(wave.batches)), kBitLanes, 0, stream>>>(
           wave, level, pairs);
       check_launch("count_lanes");
-      add_level<<<blocks(count, 256), 256, 0, stream>>>(wave, level, pairs, own_sums, farthest, factors);
+      add_level<<<blocks(count, 256), 256, 0, stream>>>(wave, level, pairs, own_sums, farthest);
       check_launch("add_level");
+      limits.pass(level, first, copy);
     };
-    return waves.run(count, search.sources(first), SourceSums{}, add, factors.last());
+    if (!waves.run(count, search.sources(first), SourceSums{}, add, limits.last())) return false;
+    limits.pass(Limits::kNoLevel, first, copy);
+    return true;
   });
 }
 

@@ -1,5 +1,7 @@
 """Sums of distances from a batch of sources, per vertex or per source (rows: _rows.py)."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -15,7 +17,7 @@ def distance_sums(
     sums: Tensor,
     eccentricity: Tensor,
     levels: Tensor,
-    factor: Tensor | None = None,
+    limits: Tensor | None = None,
 ) -> None:
     """Adds the contribution of the sources to each vertex v that they reach.
 
@@ -27,32 +29,30 @@ def distance_sums(
         sources: int64 [k], one lane each.
         leaves: int32 [k].
         sums: float64 [n, 4]; incremented by distances d, 1/d, 1/(d + 1), and sources that reach v.
-            With factor [n, cutoffs, 4].
+            With limits [n, cutoffs, 4].
         eccentricity: int32 [n]; raised to the largest distance from a source.
         levels: int64 [n + 1] or empty; incremented by pairs (source, v) at each distance, without
             folded ones.
-        factor: float64 [cutoffs, k]; what a pair counts at each distance, beyond k - 1 nothing;
-            None: 1.
+        limits: int64 [cutoffs], ascending; only pairs within each count. None: all do.
     """
     search = Search(rowptr, col, sources)
-    columns = [sums] if factor is None else sums.unbind(1)
-    weights = None if factor is None else [[*row, 0.0] for row in factor.tolist()]
-    while search.vertex.numel() and (factor is None or search.level < factor.shape[1]):
+    columns = [sums] if limits is None else sums.unbind(1)
+    farthest = [math.inf] if limits is None else limits.tolist()
+    while search.vertex.numel() and search.level <= farthest[-1]:
         depth, vertex = search.level, search.vertex
         hanging = leaves[search.lane].double()
-        for at, column in enumerate(columns):
-            here, beyond = (1.0, 1.0) if weights is None else weights[at][depth : depth + 2]
-            own, more = here if depth > 0 else 0.0, hanging * beyond
+        for most, column in zip(farthest, columns, strict=True):
+            own, more = float(0 < depth <= most), hanging * (depth < most)
             terms = [
                 own * depth + more * (depth + 1),
                 own / max(depth, 1) + more / (depth + 1),
                 own / (depth + 1) + more / (depth + 2),
                 own + more,
             ]
-            if here or beyond:
+            if depth <= most:
                 scatter_add(column, vertex, torch.stack(terms, dim=1))
-        farthest = (depth + (more > 0)).to(eccentricity.dtype)
-        eccentricity.scatter_reduce_(0, vertex, farthest, "amax")
+        deepest = (depth + (more > 0)).to(eccentricity.dtype)
+        eccentricity.scatter_reduce_(0, vertex, deepest, "amax")
         if levels.numel():
             levels[depth] += vertex.numel()
         search.step()
@@ -64,7 +64,7 @@ def source_sums(
     sources: Tensor,
     sums: Tensor,
     eccentricity: Tensor,
-    factor: Tensor | None = None,
+    limits: Tensor | None = None,
 ) -> None:
     """Adds the same sums per source, over the vertices that it reaches except itself.
 
@@ -72,19 +72,20 @@ def source_sums(
         rowptr, col: CSR of the arcs to follow.
         sources: int64 [k], one lane each.
         sums: float64 [k, 4]; incremented by distances d, 1/d, 1/(d + 1), and vertices reached. With
-            factor [k, cutoffs, 4].
+            limits [k, cutoffs, 4].
         eccentricity: int32 [k]; raised to the largest distance.
-        factor: as above.
+        limits: as above.
     """
     search = Search(rowptr, col, sources)
     search.step()
-    while search.vertex.numel() and (factor is None or search.level < factor.shape[1]):
+    columns = [sums] if limits is None else sums.unbind(1)
+    farthest = [math.inf] if limits is None else limits.tolist()
+    while search.vertex.numel() and search.level <= farthest[-1]:
         depth = search.level
         count = torch.bincount(search.lane, minlength=sources.numel())
         terms = sums.new_tensor([depth, 1 / depth, 1 / (depth + 1), 1])
-        if factor is None:
-            sums += count[:, None] * terms
-        else:
-            sums += count[:, None, None] * (terms * factor[:, depth, None])
+        for most, column in zip(farthest, columns, strict=True):
+            if depth <= most:
+                column += count[:, None] * terms
         eccentricity[count > 0] = eccentricity[count > 0].clamp(min=depth)
         search.step()
