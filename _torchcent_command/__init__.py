@@ -26,7 +26,7 @@ def main() -> int:
     args = begin(arguments)
     if isinstance(args, int):
         return args
-    # What an import leaves stays: the collector need not pass over it now, nor when the process ends.
+    # What an import leaves stays: the collector need not look at it, now or when the process ends.
     gc.disable()
     from torchcent.cli import run
     from torchcent.runtime._interrupt import INTERRUPTED, interrupt

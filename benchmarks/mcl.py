@@ -6,9 +6,10 @@
 
 The same start (loops of the column's largest weight, columns rescaled), the same inflation and
 pruning, until chaos is below 1e-4. Contestants take turns. What is compared are the iterations
-alone: of torchcent the calls of the operator, of mcl the whole run less one of no iteration; and
-whole runs (mcl's "whole_seconds", with its reading and writing), of the random matrices also as
-Bustamam, Burrage and Hamilton run them: no pruning, chaos below 1e-3.
+alone: of torchcent the calls of the operator, of mcl the whole run less one of no iteration; then
+whole runs, of the random matrices also as Bustamam, Burrage and Hamilton run them: no pruning,
+chaos below 1e-3; and the commands `torchcent mcl` and `mcl` (its "whole_seconds") on the same file,
+with starting, reading and writing.
 Seconds of the processor, all threads together, stand beside those of the clock: on a busy machine
 they are the better measure. markov_clustering has one thread, loops of 1, and keeps what is
 >= 0.001, as torchcent does beside it.
@@ -18,11 +19,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import resource
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -150,20 +153,28 @@ def run_mcl(path: str, inflation: float, threads: int) -> dict[str, Any]:
 def call_mcl(
     path: str, inflation: float, threads: int, limit: int
 ) -> tuple[dict[str, float], list[dict[str, float]]]:
+    command = ["mcl", path, "-I", str(inflation), "-te", str(threads), "-L", str(limit)]
+    times, output = call([*command, "-o", "/dev/null"])
+    printed = re.findall(r"^ +\d+ +(?:\.+ +)?(-?[\d.]+) +([\d.]+) \d", output, re.M)
+    return times, [{"seconds": float(s), "chaos": float(c)} for c, s in printed]
+
+
+def run_command(path: str, inflation: float, threads: int) -> dict[str, float]:
+    """`torchcent mcl`, whose bytecode earlier runs have left, as those of an installation."""
+    command = [str(Path(sys.executable).with_name("torchcent")), "mcl", path]
+    command += ["-I", str(inflation), "-te", str(threads), "-o", f"{path}.clusters"]
+    return call(command)[0]
+
+
+def call(command: list[str]) -> tuple[dict[str, float], str]:
+    """Seconds of a command, and what it writes to standard error."""
+    bytecode = {k: x for k, x in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(
-        ["mcl", path, "-I", str(inflation), "-te", str(threads), "-L", str(limit)]
-        + ["-o", "/dev/null"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=bytecode)
     seconds = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = sum(getattr(after, x) - getattr(before, x) for x in ("ru_utime", "ru_stime"))
-    printed = re.findall(r"^ +\d+ +(?:\.+ +)?(-?[\d.]+) +([\d.]+) \d", done.stderr, re.M)
-    iterations = [{"seconds": float(s), "chaos": float(c)} for c, s in printed]
-    return {"seconds": seconds, "cpu_seconds": used}, iterations
+    return {"seconds": seconds, "cpu_seconds": used}, done.stderr
 
 
 def run_markov_clustering(matrix: sp.csc_matrix, inflation: float) -> dict[str, Any] | None:
@@ -209,6 +220,7 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any] | None:
         )
     if shutil.which("mcl"):
         contestants["mcl"] = lambda: run_mcl(str(path), inflation, threads)
+        contestants["torchcent mcl"] = lambda: run_command(str(path), inflation, threads)
     if name in arguments.python:
         contestants["torchcent, whole, prune 0.001"] = lambda: run_whole(
             matrix, inflation=inflation, prune=torchcent.Prune(0.001, 0, 0, 0), loops="one"

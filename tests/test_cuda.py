@@ -195,23 +195,25 @@ def test_tensors_of_two_devices_are_refused():
         )  # fmt: skip
 
 
+@pytest.mark.parametrize("cutoff", [None, [1, 2, 3]])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_memory_is_predicted_and_obeyed(engine):
+def test_memory_is_predicted_and_obeyed(engine, cutoff):
     index = torchcent.generate.rmat(13, 16).cuda()
     graph = torchcent.Graph.from_edge_index(index, directed=False)
-    torchcent.betweenness(graph, engine=engine, sources=256)  # prepares and caches
+    options = {"engine": engine, "cutoff": cutoff}
+    torchcent.betweenness(graph, sources=256, **options)  # prepares and caches
     del index
     for share in (1.0, 0.5):
-        plan = torchcent.explain(graph, engine=engine)
+        plan = torchcent.explain(graph, **options)
         memory = int(plan.memory * share)
         torch.cuda.reset_peak_memory_stats()
-        torchcent.betweenness(graph, engine=engine, memory=memory)
+        torchcent.betweenness(graph, memory=memory, **options)
         peak = torch.cuda.max_memory_allocated()
         assert peak <= 1.2 * memory
         if share == 1:
             assert peak >= 0.8 * memory
     with pytest.raises(MemoryError, match="memory=1000 "):
-        torchcent.betweenness(graph, engine=engine, memory=1000)
+        torchcent.betweenness(graph, memory=1000, **options)
 
 
 @pytest.mark.parametrize("arcs", ["undirected", "both ways", "one way"])

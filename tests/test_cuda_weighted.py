@@ -358,12 +358,14 @@ def test_memory_is_predicted_and_obeyed(engine, weights):
     torchcent.betweenness(graph, engine=engine, sources=64)  # prepares and keeps
     peak = torch.cuda.max_memory_allocated() - before
     assert peak <= 1.2 * torchcent.explain(weighted_graph(index, lengths), engine=engine).memory
-    for measure in ("betweenness", "edge_betweenness"):
+    cutoffs = [5, 10, 20]
+    runs = ("betweenness", None), ("edge_betweenness", None), ("betweenness", cutoffs)
+    for measure, cutoff in runs:
         for share in (1.0, 0.5):
-            plan = torchcent.explain(graph, measure=measure, engine=engine)
+            plan = torchcent.explain(graph, measure=measure, engine=engine, cutoff=cutoff)
             memory = int(plan.memory * share)
             torch.cuda.reset_peak_memory_stats()
-            getattr(torchcent, measure)(graph, engine=engine, memory=memory)
+            getattr(torchcent, measure)(graph, engine=engine, memory=memory, cutoff=cutoff)
             peak = torch.cuda.max_memory_allocated()
             assert peak <= 1.2 * memory
             if share == 1:

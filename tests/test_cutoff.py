@@ -132,8 +132,6 @@ def test_several_have_the_bits_of_each(shape, kind):
 def test_several_are_one_search(kind, monkeypatch):
     n, arcs = SHAPES["150"]
     graph, engine = of_kind(kind, n, arcs, False)
-    if DEVICE.type == "cuda" and kind in ("auto", "bits"):
-        pytest.skip("on CUDA the bits engine searches within each cutoff")
     begun = []
     for module in (_distance_sums, _weighted_sums):
         real = module.run

@@ -131,8 +131,9 @@ def _systems(column: np.ndarray, row: np.ndarray, attractor: np.ndarray) -> np.n
     rowptr = torch.from_numpy(np.concatenate([[0], np.cumsum(degree)]))
     arcs = torch.from_numpy(number[row[among]].astype(np.int32))
     system = components(rowptr, arcs, symmetric=False).numpy()
-    order = np.argsort(-np.bincount(system), kind="stable")
-    return np.argsort(order)[system]
+    place = np.argsort(np.argsort(-np.bincount(system), kind="stable"))
+    ordered: np.ndarray = place[system]
+    return ordered
 
 
 def _only(

@@ -53,7 +53,7 @@ class Job(NamedTuple):
 
     @property
     def of_cutoff(self) -> int:
-        """The same for one cutoff; CUDA has a search for each."""
+        """The same for one cutoff."""
         if not self.counts_paths:
             return 0
         return self.core.num_slots if self.measure.per_slot else self.core.num_nodes
@@ -173,7 +173,7 @@ class Lanes(Engine):
         return job.core.num_nodes * (256 + 3 * 8 + 4 + 14 * 12 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return _room.lanes_on_cuda(job.core, job.of_cutoff, job.sources, limit)
+        return _room.lanes_on_cuda(job.core, job.of_cutoff, job.sources, limit, job.cutoffs)
 
 
 class Queue(Engine):
@@ -187,7 +187,7 @@ class Queue(Engine):
         return core.num_nodes * (2 * 4 + 12 + 2 * 16) + arcs * (16 if job.measure.per_slot else 8)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return _room.queue_on_cuda(job.core, job.of_cutoff, job.sources, limit), 0, 1
+        return _room.queue_on_cuda(job.core, job.of_cutoff, job.sources, limit, job.cutoffs), 0, 1
 
 
 class Relax(Engine):
@@ -196,7 +196,9 @@ class Relax(Engine):
         return _weighted(job, LANES * (job.width + 2) + 64, 2 * job.width, 512 + 8 + several)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        taken, flight = _room.relax_on_cuda(job.core, job.of_cutoff, job.sources, limit)
+        taken, flight = _room.relax_on_cuda(
+            job.core, job.of_cutoff, job.sources, limit, job.cutoffs
+        )
         return taken, flight, RELAX_LANES
 
 
@@ -207,7 +209,11 @@ class Dijkstra(Engine):
         return _weighted(job, job.width + 16, job.width + 24, 48)
 
     def on_cuda(self, job: Job, limit: int) -> tuple[int, int, int]:
-        return _room.dijkstra_on_cuda(job.core, job.of_cutoff, job.sources, limit), 0, 1
+        return (
+            _room.dijkstra_on_cuda(job.core, job.of_cutoff, job.sources, limit, job.cutoffs),
+            0,
+            1,
+        )
 
 
 def _weighted(job: Job, node: int, slot: int, counts: int) -> int:

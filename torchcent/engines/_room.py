@@ -162,8 +162,13 @@ def width(slots: int, sources: int, fits: Callable[[int], bool]) -> int:
     return next(filter(fits, narrower), narrower[-1])
 
 
-def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, int, int]:
-    """Memory of the lanes engine on CUDA (csrc/paths/cuda/lanes.cuh), batches in flight, lanes."""
+def lanes_on_cuda(
+    core: Core, own: int, sources: int, limit: int, cutoffs: int = 1
+) -> tuple[int, int, int]:
+    """Memory of the lanes engine on CUDA (csrc/paths/cuda/lanes.cuh), batches in flight, lanes.
+
+    Here and below, several cutoffs need path counts more than once and keep a copy.
+    """
     n, m = core.num_nodes, core.num_slots
     tasks, chunks = _tasks(core), core.chunks
     deep = levels(core.depth + 1)  # some sources see one level more than those that gave the depth
@@ -171,6 +176,7 @@ def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, 
     def parts(lanes: int) -> list[int]:  # of a batch: rows of floats, masks
         row, mask = 4 * lanes, lanes // 8
         pieces = [n * row, n * mask, 8 * own, chunks * row, chunks * mask, 4 * chunks]
+        pieces += [n * row] if cutoffs > 1 else []
         return pieces + [n * mask * count for count in deep]
 
     def taken(lanes: int, flight: int) -> int:
@@ -187,19 +193,21 @@ def lanes_on_cuda(core: Core, own: int, sources: int, limit: int) -> tuple[int, 
         fit = flight - 1
 
 
-def queue_on_cuda(core: Core, own: int, sources: int, limit: int) -> int:
+def queue_on_cuda(core: Core, own: int, sources: int, limit: int, cutoffs: int = 1) -> int:
     """Memory of the queue engine on CUDA (csrc/paths/cuda/queue.cuh)."""
     n, m, symmetric = core.num_nodes, core.num_slots, core.colptr is core.rowptr
     # The position of each vertex's arcs, together with some arcs where there are few.
     packed = 16 if m <= 4 * n else 32 if m < 8 * n else 0
     fixed = ((16 if symmetric else 32) + packed) * n
-    each = (21 if symmetric else 25) * n + 8 * own
+    each = (21 if symmetric else 25) * n + 8 * own * cutoffs + (8 * n if cutoffs > 1 else 0)
     fit = (limit - fixed) // max(each, 1)
     most = max(1, min(fit, sources, 2 * _processors(core)))
     return fixed + each * max(wave(call, most) for call in calls_on_cuda("queue", sources))
 
 
-def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[int, int]:
+def relax_on_cuda(
+    core: Core, scores: int, sources: int, limit: int, cutoffs: int = 1
+) -> tuple[int, int]:
     """Memory of the relax engine on CUDA (relax.cuh) and batches in flight.
 
     `scores` of 0 means distances only.
@@ -211,7 +219,8 @@ def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[in
     if scores:
         rows = 8 * RELAX_LANES
         each += 16 * m + 8 * (n + chunks) + n * (16 + rows) + chunks * (rows + 8) + 8 * scores
-        each += 4 * m + rows * n if scores == m else 0
+        each += 4 * m if scores == m else 0
+        each += rows * n if scores == m or cutoffs > 1 else 0
         each += 2 * rows + 4
     else:
         each += 64 * 4 * 8 * RELAX_LANES  # slabs of sums
@@ -219,17 +228,18 @@ def relax_on_cuda(core: Core, scores: int, sources: int, limit: int) -> tuple[in
     most = _most_in_flight(m, max(1, -(-sources // RELAX_LANES)), fit)
     flight = _largest_wave("relax", sources, RELAX_LANES, most)
     # A batch that overflows is repeated by the other engine, after all waves.
-    again = dijkstra_on_cuda(core, scores, 1, limit) if scores else 0
+    again = dijkstra_on_cuda(core, scores, 1, limit, cutoffs) if scores else 0
     return max(each * flight + tasks + _RELAX_SLACK, again), flight
 
 
-def dijkstra_on_cuda(core: Core, scores: int, sources: int, limit: int) -> int:
+def dijkstra_on_cuda(core: Core, scores: int, sources: int, limit: int, cutoffs: int = 1) -> int:
     """Memory of the dijkstra engine on CUDA (csrc/weighted/cuda/dijkstra.cuh)."""
     assert core.weight is not None
     n, m, item = core.num_nodes, core.num_slots, core.weight.itemsize
     sides = 1 if core.col is core.row and core.weight is core.back_weight else 2
     fixed = sides * (2 * m * item + 8 * n) + n * item + 64
-    each = n * (item + 20 + (8 if scores else 0)) + 8 + 8 * scores
+    counts = (8 if cutoffs == 1 else 16) if scores else 0
+    each = n * (item + 20 + counts) + 8 + 8 * scores * cutoffs
     return _blocks_on_cuda(core, fixed, each, max(calls_on_cuda("dijkstra", sources)), limit)
 
 

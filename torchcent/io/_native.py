@@ -106,10 +106,10 @@ def _domain(path: str, sections: dict[str, str], name: str, n: int) -> np.ndarra
 
 
 def _numbered(path: str, domain: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    n = len(domain)
-    if n and domain[0] == 0 and domain[-1] == n - 1 and ids.min(initial=0) >= 0:
-        if ids.max(initial=0) < n:
-            return ids
+    last = len(domain) - 1
+    counted = last >= 0 and domain[0] == 0 and domain[-1] == last  # from 0 on: ids are numbers
+    if counted and ids.min(initial=0) >= 0 and ids.max(initial=0) <= last:
+        return ids
     number = np.searchsorted(domain, ids)
     wrong = number == len(domain)
     wrong[~wrong] = domain[number[~wrong]] != ids[~wrong]

@@ -1,5 +1,5 @@
-// Vectors of mcl's native matrices, `j i:value i:value ... $`, on all threads. As with rows (io/cpu/rows.cpp), the reader
-// in Python (torchcent/io/_native.py) defines the format: what is not read here is left to it.
+// Vectors of mcl's native matrices, `j i:value i:value ... $`, on all threads. As with rows (io/cpu/rows.cpp), the
+// reader in Python (torchcent/io/_native.py) defines the format: what is not read here is left to it.
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>

@@ -40,6 +40,7 @@ class LaneWaves {
     most_levels_ = std::max<int64_t>(kFirstLevels, (run.control.bytes - flight_ * fixed) / (level * flight_));
     Scratch& scratch = run.scratch;
     wave_.rows = scratch.array<T>(flight_ * graph.n * kLanes);
+    kept_ = graph.several() ? scratch.array<T>(flight_ * graph.n * kLanes) : nullptr;
     wave_.seen = scratch.array<Mask>(flight_ * graph.n);
     wave_.weight = scratch.array<T>(2 * flight_ * kLanes);
     wave_.own = wave_.weight + flight_ * kLanes;
@@ -56,7 +57,8 @@ class LaneWaves {
   static int64_t batch_bytes(const Graph& graph, int64_t chunks) {
     constexpr int64_t row = kLanes * sizeof(T), mask = sizeof(Mask);
     const int64_t scored = Visitor::edges ? graph.m : graph.n;
-    return graph.n * (row + mask) + scored * 8 + chunks * (row + mask + 4) + kLanes * 16;
+    const int64_t kept = graph.several() ? graph.n * row : 0;
+    return graph.n * (row + mask) + kept + scored * 8 + chunks * (row + mask + 4) + kLanes * 16;
   }
   static bool fits(const Graph& graph, int64_t chunks, const Run& run) {
     return batch_bytes(graph, chunks) + kFirstLevels * graph.n * static_cast<int64_t>(sizeof(Mask)) <=
@@ -80,12 +82,20 @@ class LaneWaves {
       levels = more;
     }
     levels = std::min(levels, depth_ + 2);
-    zero(wave_.scores, wave_.batches * wave_.scored);
-    for (int level = levels - 2; level >= 0; --level) push_back(level);
-    settle<<<1, 32, 0, run_.stream>>>(wave_, levels, failed);
-    check_launch("settle");
-    add_batches<<<4 * run_.processors, 256, 0, run_.stream>>>(wave_, scores);
-    check_launch("add_batches");
+    // The largest limit first: a batch that fails within another one fails within it, and nothing of it is added.
+    for (int64_t limit = graph_.num_limits - 1; limit >= 0; --limit) {
+      if (graph_.several()) copy_rows(limit == graph_.num_limits - 1);
+      const int within =
+          graph_.limits == nullptr ? levels : static_cast<int>(std::min<int64_t>(levels - 2, graph_.limits[limit])) + 2;
+      zero(wave_.scores, wave_.batches * wave_.scored);
+      for (int level = within - 2; level >= 0; --level) push_back(level, level == within - 2);
+      if (limit == graph_.num_limits - 1) {
+        settle<<<1, 32, 0, run_.stream>>>(wave_, levels, failed);
+        check_launch("settle");
+      }
+      add_batches<<<4 * run_.processors, 256, 0, run_.stream>>>(wave_, scores + limit * wave_.scored);
+      check_launch("add_batches");
+    }
   }
 
  private:
@@ -143,11 +153,20 @@ class LaneWaves {
     check_launch("forward");
   }
 
-  void push_back(int level) {
+  // Keeps the path counts, which the backward pass replaces, or brings them back.
+  void copy_rows(bool keep) {
+    T *const from = keep ? wave_.rows : kept_, *const to = keep ? kept_ : wave_.rows;
+    check(
+        cudaMemcpyAsync(to, from, wave_.batches * graph_.n * kLanes * sizeof(T), cudaMemcpyDeviceToDevice, run_.stream),
+        "copy");
+  }
+
+  // last: no deeper level counts.
+  void push_back(int level, bool last) {
     const dim3 grid(blocks(out_.warps(), kWarps), wave_.batches);
     backward<Row, Visitor><<<grid, 32 * kWarps, 0, run_.stream>>>(
         out_, BackwardLevel<Row, Visitor>{wave_, graph_.target_weight, graph_.through_weight, level_[level],
-                                          level_[level + 1], level});
+                                          level_[level + 1], level, last});
     check_launch("backward");
   }
 
@@ -168,6 +187,7 @@ class LaneWaves {
   const Tasks& out_;
   const Run& run_;
   Wave<Row> wave_ = {};
+  T* kept_ = nullptr;  // path counts, if there are several limits
   int* reached_ = nullptr;
   std::vector<Mask*> level_;  // [batches][n] each
   int flight_ = 1;

@@ -220,6 +220,7 @@ struct BackwardLevel {
   const Mask* lanes;  // of this level
   const Mask* below;  // of the next deeper level
   int level;
+  bool last;  // the deepest one that counts
 
   __device__ Vertex<Row> vertex(int batch, const Arcs& out, int32_t id) const {
     Vertex<Row> v = vertex_of<Row>(out, id);
@@ -293,7 +294,7 @@ __global__ void __launch_bounds__(32 * kWarps, kBackwardBlocks<Row, Visitor>)
   const Wave<Row>& wave = at.wave;
   const int batch = blockIdx.y, lane = lane_id();
   if (wave.reached[at.level * wave.batches + batch] == 0) return;
-  const bool deepest = wave.reached[(at.level + 1) * wave.batches + batch] == 0;
+  const bool deepest = at.last || wave.reached[(at.level + 1) * wave.batches + batch] == 0;
   if (deepest && at.level == 0) return;
   Hit<Row>* const hits = all_hits[threadIdx.x >> 5];
   Vertex<Row>* const vertices = all_vertices[threadIdx.x >> 5];

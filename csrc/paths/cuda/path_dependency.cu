@@ -6,7 +6,7 @@
 
 #include "paths/cuda/lanes.cuh"
 #include "paths/cuda/queue.cuh"
-#include "core/cuda/limits.cuh"
+#include "core/cuda/scratch.cuh"
 
 namespace torchcent::cuda {
 
@@ -59,17 +59,17 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
   TensorScratch scratch(rowptr);
   const Run run = run_on(device, scratch, control, {threads, flight, lanes, strategy, blocks});
   graph.measure = Measure{measure};
-  const auto search = [&](double* target, Rung first) {
-    return run_measure(Engine{engine}, graph, all, target, first, run);
-  };
+  if (limits) {
+    graph.limits = limits->const_data_ptr<int64_t>();
+    graph.num_limits = limits->numel();
+    graph.deepest = graph.num_limits > 0 ? graph.limits[graph.num_limits - 1] : 0;
+    if (graph.deepest <= 0) {  // no pairs are so near
+      finish(run, all.count);
+      return result;
+    }
+  }
   double* const target = scores.mutable_data_ptr<double>();
-  const Rung used = !limits ? search(target, Rung{rung})
-                            : within_limits<int64_t>(*limits, scores, all.count, Rung{rung}, run,
-                                                     [&](int64_t limit, double* own, Rung first) {
-                                                       graph.deepest = limit;
-                                                       return search(own, first);
-                                                     });
-  *highest = static_cast<int64_t>(used);
+  *highest = static_cast<int64_t>(run_measure(Engine{engine}, graph, all, target, Rung{rung}, run));
   return result;
 }
 

@@ -61,6 +61,8 @@ class QueueRun {
     problem_.through_weight = graph.through_weight;
     problem_.copies = graph.copies;
     problem_.deepest = static_cast<int>(std::min<int64_t>(graph.deepest, graph.n));
+    problem_.limits = limits();
+    problem_.num_limits = static_cast<int>(graph.num_limits);
     problem_.measure = graph.measure;
     problem_.vertex = sources.vertex;
     problem_.weight = sources.weight;
@@ -101,6 +103,16 @@ class QueueRun {
     return static_cast<int>(std::min<int64_t>((items + 255) / 256, run_.processors * 8));
   }
 
+  // On the device; without limits, all levels are within one.
+  const int* limits() {
+    const auto most = [&](int64_t level) { return static_cast<int>(std::min<int64_t>(level, graph_.n)); };
+    std::vector<int> levels(graph_.num_limits, most(graph_.n));
+    for (int64_t i = 0; graph_.limits != nullptr && i < graph_.num_limits; ++i) levels[i] = most(graph_.limits[i]);
+    int* const result = run_.scratch.template array<int>(graph_.num_limits);
+    check(cudaMemcpyAsync(result, levels.data(), levels.size() * sizeof(int), cudaMemcpyHostToDevice, run_.stream),
+          "limits");
+    return result;
+  }
   Span* spans(const Arcs& arcs) {
     Span* const result = run_.scratch.array<Span>(graph_.n);
     span_kernel<<<grid(graph_.n), 256, 0, run_.stream>>>(arcs.rowptr, graph_.n, result);
@@ -142,10 +154,14 @@ class QueueRun {
            strategy_ != Strategy::edge_parallel;
   }
 
+  // Of a block, for all limits.
+  int64_t scores() const { return problem_.num_limits * problem_.score_stride; }
+
   // Allocates as many blocks as the memory limit and the GPU allow, at most kPerProcessor per multiprocessor.
   void allocate() {
     const int64_t n = graph_.n;
-    const int64_t each = n * (4 + 8 + 4 + 1) + 8 + (n + 2) * 4 + problem_.score_stride * 8;
+    const int64_t kept = graph_.several() ? n * 8 : 0;
+    const int64_t each = n * (4 + 8 + 4 + 1) + kept + 8 + (n + 2) * 4 + scores() * 8;
     int64_t most = std::min<int64_t>(sources_.count, int64_t{run_.processors} * kPerProcessor);
     most = std::max<int64_t>(1, std::min(most, run_.control.bytes / std::max<int64_t>(each, 1)));
     // The fewest blocks that need the same number of rounds, which leaves each more of the cache.
@@ -154,8 +170,9 @@ class QueueRun {
     problem_.queue = run_.scratch.array<int32_t>(blocks_ * n);
     problem_.level = run_.scratch.array<int32_t>(blocks_ * (n + 2));
     problem_.sigma = run_.scratch.bytes(blocks_ * n * 8);
+    problem_.kept = graph_.several() ? run_.scratch.bytes(blocks_ * n * 8) : nullptr;
     problem_.below = run_.scratch.array<uint8_t>(blocks_ * n);
-    problem_.scores = run_.scratch.array<double>(blocks_ * problem_.score_stride);
+    problem_.scores = run_.scratch.array<double>(blocks_ * scores());
     problem_.place = nullptr;
   }
 
@@ -180,7 +197,7 @@ class QueueRun {
   bool attempt() {
     check(cudaMemsetAsync(&flags_->overflow, 0, sizeof(int), run_.stream), "cudaMemsetAsync");
     check(cudaMemsetAsync(outcome_, 0, sources_.count * sizeof(Outcome), run_.stream), "cudaMemsetAsync");
-    check(cudaMemsetAsync(problem_.scores, 0, blocks_ * problem_.score_stride * 8, run_.stream), "cudaMemsetAsync");
+    check(cudaMemsetAsync(problem_.scores, 0, blocks_ * scores() * 8, run_.stream), "cudaMemsetAsync");
     std::vector<int32_t> left(sources_.count);
     for (int64_t i = 0; i < sources_.count; ++i) left[i] = static_cast<int32_t>(i);
     int64_t rows = 0;
@@ -194,8 +211,8 @@ class QueueRun {
       problem_.capacity = 0;
       if (!launch<Count, PlaceArray>(left, rows)) return undo();
     }
-    add_rows_kernel<<<grid(problem_.score_stride), 256, 0, run_.stream>>>(problem_.scores, static_cast<int>(rows),
-                                                                          problem_.score_stride, scores_);
+    add_rows_kernel<<<grid(scores()), 256, 0, run_.stream>>>(problem_.scores, static_cast<int>(rows), scores(),
+                                                             scores_);
     check_launch("add_rows_kernel");
     return true;
   }

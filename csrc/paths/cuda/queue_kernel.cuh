@@ -31,7 +31,9 @@ struct QueueFlags {
 
 struct QueueProblem {
   int64_t n, m;
-  int deepest;  // level, at most n: no search goes beyond it
+  int deepest;        // level, at most n: no search goes beyond it
+  const int* limits;  // [num_limits] levels, ascending
+  int num_limits;
   Measure measure;
   const Span *out, *in;
   const int32_t *col, *row;
@@ -49,9 +51,9 @@ struct QueueProblem {
   QueueFlags* flags;
   // Workspace, one part per block.
   int32_t *queue, *level, *place;
-  void* sigma;
+  void *sigma, *kept;  // kept: sigma, if there are several limits
   uint8_t* below;
-  double* scores;
+  double* scores;  // [num_limits][score_stride]
   int64_t score_stride;
   int capacity;  // entries of a table
   int shift;     // log2 of the threads per vertex
@@ -67,7 +69,7 @@ class BlockSearch {
     level_ = problem.level + b * (problem.n + 2);
     sigma_ = static_cast<Count*>(problem.sigma) + b * problem.n;
     below_ = problem.below + b * problem.n;
-    scores_ = problem.scores + b * problem.score_stride;
+    scores_ = problem.scores + b * problem.num_limits * problem.score_stride;
     walk_ = {problem.n, problem.m, queue_, problem.place + b * problem.n, problem.slot_row, problem.col, problem.shift};
   }
 
@@ -125,15 +127,34 @@ class BlockSearch {
     return true;
   }
 
-  // Dependencies, deepest level first; rho replaces sigma.
-  __device__ void backward(double weight, double own) {
+  // The dependencies within each limit. Path counts are kept for those that follow.
+  __device__ void depend(double weight, double own) {
+    Count* const kept = static_cast<Count*>(p_.kept) + blockIdx.x * p_.n;
+    double* const scores = scores_;
+    for (int limit = p_.num_limits - 1; limit >= 0; --limit) {
+      scores_ = scores + limit * p_.score_stride;
+      if (p_.num_limits > 1) {
+        const bool keep = limit == p_.num_limits - 1;
+        for (int p = threadIdx.x; p < reached_; p += blockDim.x) (keep ? kept : sigma_)[p] = (keep ? sigma_ : kept)[p];
+        __syncthreads();
+      }
+      backward(weight, own, min(levels_ - 1, p_.limits[limit]) + 1);
+    }
+    scores_ = scores;
+    map_.forget(reached_);
+    __syncthreads();
+  }
+
+ private:
+  // Dependencies of so many levels, deepest first; rho replaces sigma.
+  __device__ void backward(double weight, double own, int levels) {
     const bool targets = p_.flags->targets, through = p_.flags->through;
     double largest = 0;
     if (threadIdx.x < 3) counters_.taken[threadIdx.x] = 0;
     map_.turn();
     __syncthreads();
-    int begin = level_[levels_ - 1], end = reached_, below_end = reached_;
-    for (int l = levels_ - 1; l >= 0; --l) {
+    int begin = level_[levels - 1], end = level_[levels], below_end = end;
+    for (int l = levels - 1; l >= 0; --l) {
       const int upper = l > 0 ? level_[l - 1] : 0;  // prefetched
       const int turn = l % 3, later = turn == 0 ? 2 : turn - 1;
       if (threadIdx.x == 0) counters_.taken[later] = 0;
@@ -176,11 +197,9 @@ class BlockSearch {
     if constexpr (__is_same(Count, double) && __is_same(Visitor, Stress)) {
       if (!(largest < kLargestCount)) p_.flags->overflow = 1;
     }
-    map_.forget(reached_);
     __syncthreads();
   }
 
- private:
   // Claims the heads of v's arcs if the search goes onward, records which slots lead to the next level, and sums the
   // path counts of the level above.
   __device__ Count look(bool valid, int32_t v, int lane, int width, bool onward, unsigned& below) {
@@ -304,7 +323,7 @@ __global__ void __launch_bounds__(kThreads, kPerProcessor) queue_kernel(const __
       __syncthreads();
       continue;
     }
-    search.backward(problem.weight[s], problem.own[s]);
+    search.depend(problem.weight[s], problem.own[s]);
     if (threadIdx.x == 0) problem.outcome[s] = Outcome::done;
   }
 }

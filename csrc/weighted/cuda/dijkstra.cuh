@@ -59,6 +59,13 @@ DijkstraProblem<T> dijkstra_problem(const WeightedGraph<T>& graph, const Run& ru
   if (m > UINT32_MAX) throw std::runtime_error("dijkstra: more than 2^32 - 1 slots");
   problem.ties = {1 + graph.tie_tolerance};
   problem.beyond = graph.beyond;
+  problem.num_limits = static_cast<int>(paths.num_limits);
+  if (graph.beyond_limit != nullptr) {
+    T* const beyond = run.scratch.array<T>(paths.num_limits);
+    check(cudaMemcpyAsync(beyond, graph.beyond_limit, paths.num_limits * sizeof(T), cudaMemcpyHostToDevice, run.stream),
+          "limits");
+    problem.beyond_limit = beyond;
+  }
   problem.how = traversal(run.launch.strategy, n, m, problem.ties.factor == 1);
   problem.out_span = spans(run, paths.out, n);
   problem.out = packed_arcs(run, paths.out.col, graph.out_weight, m);
@@ -81,6 +88,7 @@ void dijkstra_workspace(DijkstraProblem<T>& problem, const Run& run, int64_t blo
   problem.level = run.scratch.array<int32_t>(blocks * (n + 2));
   problem.pile = run.scratch.array<int32_t>(blocks * 3 * n);
   problem.sigma = count > 0 ? run.scratch.bytes(blocks * n * count) : nullptr;
+  problem.kept = count > 0 && problem.num_limits > 1 ? run.scratch.bytes(blocks * n * count) : nullptr;
 }
 
 // Bytes that a run needs besides those of its searches: in all, and per block.
@@ -148,13 +156,16 @@ class DijkstraRun {
   // cancellation.
   static constexpr int64_t kWork = int64_t{1} << 30, kMostRounds = 16;
 
+  // Of a block, for all limits.
+  int64_t all_scores() const { return problem_.num_limits * problem_.score_stride; }
+
   // Allocates as many blocks as the memory limit and the GPU allow. With few sources, each gets more threads.
   void allocate(const Besides& besides) {
-    const int64_t stride = problem_.score_stride, count = stride > 0 ? 8 : 0;
+    const int64_t stride = all_scores(), count = stride > 0 ? 8 : 0, kept = problem_.num_limits > 1 ? count : 0;
     const int64_t sides = problem_.in == problem_.out ? 1 : 2;
     const int64_t fixed = sides * (m_ * static_cast<int64_t>(sizeof(Arc<T>)) + 8 * n_) +
                           n_ * static_cast<int64_t>(sizeof(T)) + besides.fixed;
-    const int64_t each = n_ * (static_cast<int64_t>(sizeof(T)) + 4 * 5 + count) + 8 + stride * 8 + besides.each;
+    const int64_t each = n_ * (static_cast<int64_t>(sizeof(T)) + 4 * 5 + count + kept) + 8 + stride * 8 + besides.each;
     int64_t share = run_.launch.blocks;
     if (share == 0) share = std::min<int64_t>(4, (sources_.count + run_.processors - 1) / run_.processors);
     threads_ = share <= 2 ? kDijkstraThreads : kDijkstraThreads / 2;
@@ -200,7 +211,7 @@ class DijkstraRun {
   // Processes every source with this Count. Returns false if one overflows; the scores are then unchanged.
   template <class Count, class Start>
   bool attempt(double* scores, Start start) {
-    const int64_t stride = problem_.score_stride;
+    const int64_t stride = all_scores();
     check(cudaMemsetAsync(&problem_.flags->overflow, 0, sizeof(int), run_.stream), "memset");
     check(cudaMemsetAsync(problem_.scores, 0, blocks_ * stride * 8, run_.stream), "memset");
     begin();

@@ -29,7 +29,9 @@ struct DijkstraProblem {
   const Arc<T>*out, *in;  // the same pointer in a symmetric graph
   const T* lightest;      // [n]
   Measure measure;
-  T beyond;             // vertices at this distance and farther ones are not reached
+  T beyond;               // vertices at this distance and farther ones are not reached
+  const T* beyond_limit;  // [num_limits] the same for each limit, which has scores of its own; null: none
+  int num_limits;
   const double* total;  // of all weights
   int64_t m;
   const double *target_weight, *through_weight;
@@ -41,12 +43,12 @@ struct DijkstraProblem {
   const double *weight, *own;
   QueueFlags* flags;
   // Workspace, one part per block.
-  T* distance;       // [n] unreached between searches
-  int32_t* settled;  // [n] in the order of levels
-  int32_t* level;    // [n + 2] the start of each level
-  int32_t* pile;     // [3][n]
-  void* sigma;       // [n]
-  double* scores;
+  T* distance;         // [n] unreached between searches
+  int32_t* settled;    // [n] in the order of levels
+  int32_t* level;      // [n + 2] the start of each level
+  int32_t* pile;       // [3][n]
+  void *sigma, *kept;  // [n] kept: sigma, if there are several limits
+  double* scores;      // [num_limits][score_stride]
   int64_t score_stride;
   // Outputs instead of scores:
   void* rows;               // [count][n] of the type of the weights

@@ -42,7 +42,7 @@ class DijkstraBlock : public DijkstraFrontier<T> {
       : Base(problem, state, place), watch_(watch) {
     if constexpr (counts) {
       sigma_ = static_cast<Count*>(p_.sigma) + blockIdx.x * p_.n;
-      scores_ = p_.scores + blockIdx.x * p_.score_stride;
+      scores_ = p_.scores + blockIdx.x * p_.num_limits * p_.score_stride;
     }
   }
 
@@ -99,9 +99,30 @@ class DijkstraBlock : public DijkstraFrontier<T> {
     __syncthreads();
   }
 
-  // Dependencies, deepest level first; rho replaces sigma.
+  // The dependencies within each limit. Path counts are kept for those that follow.
   template <class Visitor>
-  __device__ void backward(double weight, double own) {
+  __device__ void depend(double weight, double own) {
+    if (p_.beyond_limit == nullptr) return backward<Visitor>(weight, own);
+    Count* const kept = static_cast<Count*>(p_.kept) + blockIdx.x * p_.n;
+    double* const scores = scores_;
+    for (int limit = p_.num_limits - 1; limit >= 0; --limit) {
+      scores_ = scores + limit * p_.score_stride;
+      if (p_.num_limits > 1) {
+        const bool keep = limit == p_.num_limits - 1;
+        for (int p = threadIdx.x; p < at_.reached; p += blockDim.x) {
+          const int32_t v = settled_[p];
+          (keep ? kept : sigma_)[v] = (keep ? sigma_ : kept)[v];
+        }
+        __syncthreads();
+      }
+      backward<Visitor>(weight, own, p_.beyond_limit[limit]);
+    }
+    scores_ = scores;
+  }
+
+  // Dependencies of the vertices that are nearer than `beyond`, deepest level first; rho replaces sigma.
+  template <class Visitor>
+  __device__ void backward(double weight, double own, T beyond = kUnreached) {
     const bool targets = p_.flags->targets, through = p_.flags->through;
     double largest = 0;
     if (threadIdx.x == 0) state_.taken[0] = state_.taken[1] = 0;
@@ -113,6 +134,10 @@ class DijkstraBlock : public DijkstraFrontier<T> {
       hand_out(end - begin, state_.taken + turn, [&](bool valid, int i, int lane) {
         const int32_t v = valid ? settled_[begin + i] : 0;
         const T d = valid ? distance_[v] : T(0);
+        if (valid && !(d < beyond)) {
+          if (lane == 0) sigma_[v] = Count(0.0);
+          valid = false;
+        }
         const Count sigma = valid ? sigma_[v] : Count(0.0);
         Count sum(0.0);
         if (valid) {
@@ -337,7 +362,7 @@ __global__ void __launch_bounds__(kDijkstraThreads, 2)
   DijkstraBlock<T, Count> search(problem, state);
   for (int64_t i = blockIdx.x; i < problem.count; i += gridDim.x) {
     if (!search.forward(static_cast<int32_t>(problem.vertex[i]))) return;  // retried with wider counts
-    search.template backward<Visitor>(problem.weight[i], problem.own[i]);
+    search.template depend<Visitor>(problem.weight[i], problem.own[i]);
     search.forget();
   }
 }

@@ -43,7 +43,7 @@ class RelaxWaves {
     wave_.farthest = wave_.least[1];
     for (unsigned*& done : wave_.done) done = scratch.array<unsigned>(flight_ * n);
     wave_.sigma = scratch.array<double>(flight_ * n * kRelaxLanes);
-    wave_.rho = edges ? scratch.array<double>(flight_ * n * kRelaxLanes) : wave_.sigma;
+    wave_.rho = edges || graph.paths.several() ? scratch.array<double>(flight_ * n * kRelaxLanes) : wave_.sigma;
     wave_.weight = scratch.array<double>(2 * flight_ * kRelaxLanes);
     wave_.own = wave_.weight + flight_ * kRelaxLanes;
     wave_.failed = scratch.array<int>(flight_);
@@ -58,8 +58,9 @@ class RelaxWaves {
     const int64_t n = graph.paths.n, m = graph.paths.m, lanes = kRelaxLanes;
     const int64_t distances = n * (lanes + 2) * static_cast<int64_t>(sizeof(T)) + 4 * (kMostLaunches + 1);
     if (scored == 0) return distances;
-    return distances + 16 * m + 8 * (n + chunks) + (edges ? 4 * m + 8 * lanes * n : 0) + n * (16 + 8 * lanes) +
-           chunks * (8 * lanes + 8) + 8 * scored + 16 * lanes + 4;
+    return distances + 16 * m + 8 * (n + chunks) + (edges ? 4 * m : 0) +
+           (edges || graph.paths.several() ? 8 * lanes * n : 0) + n * (16 + 8 * lanes) + chunks * (8 * lanes + 8) +
+           8 * scored + 16 * lanes + 4;
   }
 
   int64_t sources_per_wave() const { return int64_t{flight_} * kRelaxLanes; }
@@ -83,9 +84,8 @@ class RelaxWaves {
     return rounds_ > 0;
   }
 
-  // After search(): computes the scores of every batch, and which batches overflow float64. Returns false if cancelled.
-  template <class Visitor>
-  bool depend(std::vector<int>& failed) {
+  // After search(): counts the paths of every batch. Returns false if cancelled.
+  bool count() {
     const int64_t rows = batches_ * graph_.paths.n;
     const Ties ties = {1 + graph_.tie_tolerance};
     const bool both = graph_.symmetric();
@@ -94,15 +94,28 @@ class RelaxWaves {
     extract(in_, graph_.in_weight, ties, true, both);
     if (!both) extract(out_, graph_.out_weight, ties, false, true);
     zero(wave_.failed, batches_);
-    zero(wave_.scores, batches_ * wave_.scored);
     open_all();
     passes_ = repeat(passes_, [&](int pass, const int* before, int* after) {
       relax_count<T><<<grid(in_), 32 * kWarps, 0, run_.stream>>>(in_, wave_, pass, before, after);
       check_launch("relax_count");
     });
-    if (passes_ == 0) return false;
-    check(cudaMemcpyAsync(wave_.done[0], wave_.absent, rows * sizeof(unsigned), cudaMemcpyDeviceToDevice, run_.stream),
+    return passes_ > 0;
+  }
+
+  // After count(): computes the scores of every batch within a limit, and which batches overflow float64. Returns false
+  // if cancelled.
+  template <class Visitor>
+  bool depend(int64_t limit, std::vector<int>& failed) {
+    const int64_t rows = batches_ * graph_.paths.n;
+    zero(wave_.scores, batches_ * wave_.scored);
+    if (graph_.beyond_limit == nullptr) {
+      check(
+          cudaMemcpyAsync(wave_.done[0], wave_.absent, rows * sizeof(unsigned), cudaMemcpyDeviceToDevice, run_.stream),
           "copy");
+    } else {
+      relax_within<T><<<grid_for(run_, 32 * rows), 256, 0, run_.stream>>>(wave_, graph_.beyond_limit[limit], rows);
+      check_launch("relax_within");
+    }
     open_all();
     // As many as the counts took for the longest chain, and one for its source.
     const int back = repeat(passes_ + 1, [&](int pass, const int* before, int* after) {
@@ -217,19 +230,23 @@ Rung relax_run(const WeightedGraph<T>& graph, const Sources& sources, double* sc
   {
     RelaxWaves<T> waves(graph, tasks.in, tasks.out, run, sources.count, scored, Visitor::edges);
     each_relax_wave<T>(sources, run, waves, [&](int64_t, const Sources& part) {
+      if (!waves.search(part) || !waves.count()) return false;
       std::vector<int> failed;
-      if (!waves.search(part) || !waves.template depend<Visitor>(failed)) return false;
-      int64_t done = 0;
-      for (int b = 0; b < waves.batches(); ++b) {  // one by one: the bits do not depend on the size of a wave
-        const int64_t begin = int64_t{b} * kRelaxLanes, count = std::min<int64_t>(kRelaxLanes, part.count - begin);
-        if (failed[b] != 0) {
-          left.push_back({count, part.vertex + begin, part.weight + begin, part.own + begin});
-          continue;
+      // The largest limit first: a batch that fails within another one fails within it, and nothing of it is added.
+      for (int64_t limit = graph.paths.num_limits - 1; limit >= 0; --limit) {
+        if (!waves.template depend<Visitor>(limit, failed)) return false;
+        for (int b = 0; b < waves.batches(); ++b) {  // one by one: the bits do not depend on the size of a wave
+          if (failed[b] != 0) continue;
+          add_rows_kernel<<<grid_for(run, scored), 256, 0, run.stream>>>(waves.wave().scores + b * scored, 1, scored,
+                                                                         scores + limit * scored);
+          check_launch("add_rows_kernel");
         }
-        add_rows_kernel<<<grid_for(run, scored), 256, 0, run.stream>>>(waves.wave().scores + b * scored, 1, scored,
-                                                                       scores);
-        check_launch("add_rows_kernel");
-        done += count;
+      }
+      int64_t done = 0;
+      for (int b = 0; b < waves.batches(); ++b) {
+        const int64_t begin = int64_t{b} * kRelaxLanes, count = std::min<int64_t>(kRelaxLanes, part.count - begin);
+        if (failed[b] != 0) left.push_back({count, part.vertex + begin, part.weight + begin, part.own + begin});
+        else done += count;
       }
       finish(run, done);
       return true;

@@ -370,6 +370,20 @@ __global__ void __launch_bounds__(32 * kWarps, kBlocks)
             });
 }
 
+// Before the dependencies within a limit: vertices at the distance `beyond` and farther ones are done, and pass nothing
+// up. A warp per vertex.
+template <class T>
+__global__ void relax_within(RelaxWave<T> wave, T beyond, int64_t rows) {
+  const int lane = lane_id();
+  for (int64_t v = (blockIdx.x * int64_t{blockDim.x} + threadIdx.x) / 32; v < rows;
+       v += int64_t{gridDim.x} * blockDim.x / 32) {
+    const bool far = !(wave.distance[v * kRelaxLanes + lane] < beyond);
+    const unsigned done = __ballot_sync(kAll, far);
+    if (far) wave.rho[v * kRelaxLanes + lane] = 0;
+    if (lane == 0) wave.done[0][v] = done;
+  }
+}
+
 // A thread per tight arc, which usually has one or two lanes.
 template <class T>
 __global__ void __launch_bounds__(32 * kWarps, kBlocks) relax_edges(Tasks out, RelaxWave<T> wave) {

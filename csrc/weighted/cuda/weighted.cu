@@ -2,10 +2,12 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <vector>
 
-#include "core/cuda/limits.cuh"
 #include "weighted/weighted_search.h"
 #include "weighted/cuda/relax_distances.cuh"
 #include "weighted/cuda/weighted_tensors.cuh"
@@ -49,14 +51,20 @@ template <class T, class Limit>
 Rung dependency_within(WeightedGraph<T> graph, const Sources& sources, Tensor& scores, Measure measure,
                        WeightedEngine engine, Rung rung, const Run& run, const std::optional<Tensor>& limits) {
   graph.paths.measure = measure;
-  const auto search = [&](double* target, Rung first) {
-    return dependency(graph, sources, target, measure, engine, first, run);
-  };
-  if (!limits) return search(scores.mutable_data_ptr<double>(), rung);
-  return within_limits<Limit>(*limits, scores, sources.count, rung, run, [&](Limit limit, double* target, Rung first) {
-    graph.beyond = above(limit);
-    return search(target, first);
-  });
+  std::vector<T> beyond;
+  if (limits) {
+    const Limit* const limit = limits->const_data_ptr<Limit>();
+    const int64_t count = limits->numel();
+    if (count == 0 || !(limit[count - 1] > 0)) {  // no pairs are so near
+      finish(run, sources.count);
+      return rung;
+    }
+    std::transform(limit, limit + count, std::back_inserter(beyond), [](Limit length) { return above(length); });
+    graph.beyond = beyond.back();
+    graph.beyond_limit = beyond.data();
+    graph.paths.num_limits = count;
+  }
+  return dependency(graph, sources, scores.mutable_data_ptr<double>(), measure, engine, rung, run);
 }
 
 // Computes rows if it is not null, otherwise sums and farthest.

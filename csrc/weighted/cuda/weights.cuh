@@ -77,6 +77,8 @@ struct WeightedGraph {
   const T *out_weight, *in_weight;
   double tie_tolerance;
   T beyond = unreached<T>;  // vertices at this distance and farther ones are not reached
+  // The same for each limit of `paths`, on the host; null: there are none.
+  const T* beyond_limit = nullptr;
 
   bool symmetric() const { return paths.symmetric() && out_weight == in_weight; }
 };
