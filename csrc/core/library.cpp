@@ -9,9 +9,9 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("codes(Tensor like) -> Tensor");
   // Reading of files. read_rows: the ids [2, rows] and weights of lines of text, begin and end of each comment, and
   // where the first line begins that it leaves to others, if there is one; a separator of 0 is any run of blanks and
-  // tabs. read_vectors: columns and rows [2, entries] and values of mcl's vectors; irregular has an element if it leaves
-  // them to others. distinct_ids: those of three arrays, in increasing order. id_places: [2, size], where the ids stand among
-  // labels.
+  // tabs. read_vectors: columns and rows [2, entries] and values of mcl's vectors; irregular has an element if it
+  // leaves them to others. distinct_ids: those of three arrays, in increasing order. id_places: [2, size], where the
+  // ids stand among labels.
   m.def(
       "read_rows(Tensor text, int separator, int width, int source, int target, int weight, int threads=1) -> "
       "(Tensor ids, Tensor weight, Tensor comments, Tensor irregular)");

@@ -304,7 +304,10 @@ class Limits {
   // The last level that counts.
   int64_t last() const { return limits_ == nullptr ? kNoLevel : limits_[count_ - 1]; }
   bool none() const { return limits_ == nullptr; }
-  void begin() { passed_ = 0; }
+  // Within a limit of 0 the sums are 0.
+  void begin() {
+    for (passed_ = 0; !none() && passed_ < count_ && limits_[passed_] < 1;) ++passed_;
+  }
   // Calls add(column) for the limits up to a level, from the row `first` on.
   template <class Add>
   void pass(int64_t level, int64_t first, Add add) {
