@@ -109,6 +109,9 @@ def distances(graph: Graph) -> Questions:
     some = some_of(graph)
     yield "closeness", torchcent.closeness(graph)
     yield "closeness of some", torchcent.closeness(graph, vertices=some)
+    yield "closeness within cutoffs", torchcent.closeness(graph, cutoff=[0, 1, 3])
+    of_some = torchcent.closeness(graph, vertices=some, cutoff=[0, 1, 3])
+    yield "closeness of some within cutoffs", of_some
     yield "eccentricity", torchcent.eccentricity(graph)
     yield "distances", torchcent.shortest_path_lengths(graph, sources=some)
     yield "closure", torchcent.transitive_closure(graph).to_dense()
