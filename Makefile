@@ -48,7 +48,7 @@ $(VENV)/.torch: constraints.txt
 
 # pip would hide what setup.py prints, so the kernels are compiled before pip installs them.
 $(VENV)/.built: $(VENV)/.torch $(BUILT_FROM)
-	@echo "Compiling torchcent with all cores: two to three minutes of processor time (MAX_JOBS=1 for one core) ..."
+	@echo "Compiling torchcent with all cores: three to four minutes of processor time (MAX_JOBS=1 for one core) ..."
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python setup.py --quiet build_ext --inplace
 	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --editable .
 	@touch $@
