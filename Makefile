@@ -13,7 +13,7 @@
 # make wheel   an abi3 wheel in dist/, checked; with the CUDA kernels where nvcc is there
 # make clean   back to the sources
 
-# Without bytecode an import of PyTorch takes two seconds longer, in every process of the tests.
+# Without bytecode an import of PyTorch takes 1.7 s longer, in every process of the tests.
 unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3

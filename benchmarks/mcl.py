@@ -19,9 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -36,7 +34,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from graphs import MissingGraph, find
-from machine import conditions
+from machine import conditions, timed
 
 import torchcent
 from torchcent import generate
@@ -154,27 +152,15 @@ def call_mcl(
     path: str, inflation: float, threads: int, limit: int
 ) -> tuple[dict[str, float], list[dict[str, float]]]:
     command = ["mcl", path, "-I", str(inflation), "-te", str(threads), "-L", str(limit)]
-    times, output = call([*command, "-o", "/dev/null"])
+    times, output = timed([*command, "-o", "/dev/null"])
     printed = re.findall(r"^ +\d+ +(?:\.+ +)?(-?[\d.]+) +([\d.]+) \d", output, re.M)
     return times, [{"seconds": float(s), "chaos": float(c)} for c, s in printed]
 
 
 def run_command(path: str, inflation: float, threads: int) -> dict[str, float]:
-    """`torchcent mcl`, whose bytecode earlier runs have left, as those of an installation."""
     command = [str(Path(sys.executable).with_name("torchcent")), "mcl", path]
     command += ["-I", str(inflation), "-te", str(threads), "-o", f"{path}.clusters"]
-    return call(command)[0]
-
-
-def call(command: list[str]) -> tuple[dict[str, float], str]:
-    """Seconds of a command, and what it writes to standard error."""
-    bytecode = {k: x for k, x in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=bytecode)
-    seconds = time.perf_counter() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = sum(getattr(after, x) - getattr(before, x) for x in ("ru_utime", "ru_stime"))
-    return {"seconds": seconds, "cpu_seconds": used}, done.stderr
+    return timed(command)[0]
 
 
 def run_markov_clustering(matrix: sp.csc_matrix, inflation: float) -> dict[str, Any] | None:

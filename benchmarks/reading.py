@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -25,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from machine import conditions
+from machine import conditions, timed
 from report import markdown
 
 RESULT = Path(__file__).parent / "results" / "reading.json"
@@ -152,13 +151,7 @@ def one(name: str, path: str) -> None:
 
 
 def processor_seconds(command: list[str]) -> float:
-    """With the bytecode that earlier runs have left, as those of an installation."""
-    bytecode = {k: x for k, x in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = [sys.executable, *command]
-    subprocess.run(process, check=True, stdout=subprocess.DEVNULL, env=bytecode)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return timed([sys.executable, *command])[0]["cpu_seconds"]
 
 
 def measure(rows: int, rounds: int) -> dict[str, Any]:

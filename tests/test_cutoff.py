@@ -3,6 +3,7 @@
 import heapq
 import math
 import random
+from types import SimpleNamespace
 
 import networkx
 import pytest
@@ -13,8 +14,9 @@ from test_batch import together
 
 import torchcent
 from torchcent import Graph, cli
-from torchcent.distances import _distance_sums, _weighted_sums
+from torchcent.distances import _distance_sums, _run, _weighted_sums
 from torchcent.runtime import _ops
+from torchcent.scale import _run as scale_run
 
 F64 = torch.float64
 SHAPES = {
@@ -153,6 +155,26 @@ def test_several_units_and_threads(tuning, threads):
         torch.set_num_threads(3)
         found = torchcent.closeness(graph, cutoff=[2, 3, 6], **options)
         assert torch.equal(found, torch.stack(one_by_one, 1))
+
+
+def test_limits_stay_on_the_host(monkeypatch):
+    """Kernels of every device read them there: what is copied to another one has none of them."""
+    if not _ops.has_kernel("distance_sums", DEVICE):
+        pytest.skip(f"no kernels for {DEVICE}")
+    searches, given = [], []
+    monkeypatch.setattr(_run.units, "run", lambda search, *_: searches.append(search))
+    graph = Graph.from_edge_index(edge_index(random_graph(150, 300, seed=3)), directed=False)
+    for chosen in ({}, {"vertices": torch.arange(9)}):
+        torchcent.harmonic(graph, cutoff=[1, 3], engine="bits", **chosen)
+    taken = SimpleNamespace(
+        distance_sums=lambda *a: given.append(a[-1]), source_sums=lambda *a: given.append(a[-1])
+    )
+    monkeypatch.setattr(_ops, "ops", taken)
+    for search in searches:
+        there = scale_run._copied(search.inputs, torch.device("meta"), {})
+        search.compute(there, slice(0, 5), search.totals, 0, torch.zeros(4, dtype=torch.int64))
+    assert [limits.tolist() for limits in given] == [[1, 3], [1, 3]]
+    assert all(limits.device.type == "cpu" for limits in given)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -127,16 +127,16 @@ def vertex_sums(
         torch.zeros(n + 1 if levels else 0, dtype=torch.int64, device=device),
     )
     leaves = hanging.index_select(0, core.vertex).index_select(0, start).int()
-    inputs = direction(core, outgoing), start, leaves, _limits(graph, request)
+    inputs, limits = (direction(core, outgoing), start, leaves), _limits(graph, request)
 
     def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        csr, start, leaves, limits = given
+        csr, start, leaves = given
         _ops.ops.distance_sums(
             *csr, start[part], leaves[part], *out, control, plan.threads, limits
         )  # fmt: skip
 
     def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
-        csr, start, leaves, limits = given
+        csr, start, leaves = given
         total, farthest, pairs = out
         tensor_engine.distance_sums(
             csr[0], csr[1], start[part], leaves[part], total, farthest, pairs, limits
@@ -166,14 +166,14 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
         torch.zeros(start.numel(), dtype=torch.int32, device=device),
         torch.empty(0, dtype=torch.int64, device=device),
     )
-    inputs = direction(core, not outgoing), start, _limits(graph, request)
+    inputs, limits = (direction(core, not outgoing), start), _limits(graph, request)
 
     def bits(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        csr, start, limits = given
+        csr, start = given
         _ops.ops.source_sums(*csr, start[part], *out, control, plan.threads, limits)
 
     def tensor(given: Any, part: slice, out: tuple[Tensor, ...], _: Tensor) -> None:
-        csr, start, limits = given
+        csr, start = given
         total, farthest = out
         tensor_engine.source_sums(csr[0], csr[1], start[part], total, farthest, limits)
 
@@ -254,6 +254,7 @@ def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing
 
 
 def _limits(graph: Graph, request: Request) -> Tensor | None:
+    """On the CPU; not among the inputs that are copied to each device."""
     return None if request.cutoffs is None else _cutoffs.limits(graph, request.cutoffs)
 
 
