@@ -37,7 +37,10 @@ def test_co_is_found_beside_gr(tmp_path, names):
     edges = read(saved(tmp_path, names[0], GR))
     assert not edges.directed and edges.crs == "EPSG:4326"
     assert edges.positions.tolist() == PLACES
-    # A given file comes first, and a given system takes the numbers as they are.
+    for system in ("EPSG:4326", "epsg:4326"):  # millionths of its degrees
+        edges = read(tmp_path / names[0], crs=system)
+        assert edges.positions.tolist() == PLACES and edges.crs == system
+    # A given file comes first, and another system takes the numbers as they are.
     other = saved(tmp_path, "other.co", CO.replace("41085396", "0"))
     edges = read(tmp_path / names[0], coordinates=other, crs="EPSG:32618")
     assert edges.positions[0].tolist() == [-73530767, 0] and edges.crs == "EPSG:32618"

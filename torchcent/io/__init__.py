@@ -103,8 +103,9 @@ def read(
             and latitude. None takes ``name.co`` beside ``name.gr``, and the attributes of nodes of
             .graphml and .gml.
         crs: the coordinate system of the positions, such as ``"EPSG:4326"`` (longitude and latitude
-            in degrees). None: as the file says; that of columns called lon and lat, and of ``.co``
-            files in millionths of a degree, is EPSG:4326.
+            in degrees, or in millionths of one in ``.co`` files). None: as the file says; that of
+            columns called lon and lat, and of ``.co`` files in millionths of a degree, is
+            EPSG:4326.
         memory: maximum number of bytes to use; None means half of the free memory. What the file
             holds and all sizes that it claims are checked against it before memory is allocated.
 

@@ -92,7 +92,8 @@ def _read_co(path: str, data: bytes, crs: str | None) -> Table:
     """DIMACS: ``c`` comments, ``p aux sp co n``, and a line ``v id x y`` per vertex.
 
     The challenge defines x and y as longitude and latitude in millionths of a degree. Numbers
-    beyond the range of these are taken as they are, and so are all numbers with a given `crs`.
+    beyond the range of these are taken as they are, and so are all numbers with a given `crs` that
+    is not of longitude and latitude.
     """
     kept = re.sub(rb"(?m)^[cp](?:[ \t][^\n]*)?$", b"", data)
     plain = re.sub(rb"(?m)^v(?=[ \t])", b" ", kept)
@@ -112,9 +113,10 @@ def _read_co(path: str, data: bytes, crs: str | None) -> Table:
     ids = _whole(path, table[:, 0])
     positions = table[:, 1:].copy()
     largest = np.abs(positions).max(0, initial=0.0)
-    if crs is None and (largest <= (180e6, 90e6)).all() and largest.max(initial=0) > 180:
+    degrees = crs is None or check_positions.is_geographic(check_positions.crs(crs))
+    if degrees and (largest <= (180e6, 90e6)).all() and largest.max(initial=0) > 180:
         positions /= _MICRODEGREES
-        crs = WGS84
+        crs = crs or WGS84
     return _checked(path, Table(ids, positions, crs))
 
 
