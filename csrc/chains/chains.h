@@ -90,22 +90,6 @@ struct ChainProblem {
   const int64_t* cancel;
 };
 
-#define TORCHCENT_CHAIN_KERNELS(T) std::unique_ptr<Search> make_search(const ChainProblem<T>&, Rung);
-
-namespace portable {
-TORCHCENT_CHAIN_KERNELS(int32_t)
-TORCHCENT_CHAIN_KERNELS(double)
-}  // namespace portable
-#if defined(__x86_64__)
-namespace avx2 {
-TORCHCENT_CHAIN_KERNELS(int32_t)
-TORCHCENT_CHAIN_KERNELS(double)
-}  // namespace avx2
-namespace avx512 {
-TORCHCENT_CHAIN_KERNELS(int32_t)
-TORCHCENT_CHAIN_KERNELS(double)
-}  // namespace avx512
-#endif
-#undef TORCHCENT_CHAIN_KERNELS
+TORCHCENT_SCALAR_KERNEL(template <class T> std::unique_ptr<Search> make_chains(const ChainProblem<T>&, Rung))
 
 }  // namespace torchcent

@@ -20,6 +20,9 @@ enum class Measure : int64_t {
   proximal_target = 6,
 };
 
+// Whether the weight of a path depends on the depths at its ends.
+constexpr bool by_depth(Measure measure) { return measure >= Measure::linear; }
+
 enum class Engine : int64_t { lanes = 0, queue = 1 };
 enum class WeightedEngine : int64_t { relax = 0, dijkstra = 1 };
 

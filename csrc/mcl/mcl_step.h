@@ -97,17 +97,6 @@ class FlowStep {
   virtual bool run(const int32_t* columns, int64_t count, FlowSink& sink, ColumnSummary* summary) = 0;
 };
 
-// One per instruction set, all compiled from core/cpu/kernels.h.
-namespace portable {
-std::unique_ptr<FlowStep> make_flow_step(const FlowProblem&);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-std::unique_ptr<FlowStep> make_flow_step(const FlowProblem&);
-}
-namespace avx512 {
-std::unique_ptr<FlowStep> make_flow_step(const FlowProblem&);
-}
-#endif
+TORCHCENT_LANE_KERNEL(std::unique_ptr<FlowStep> make_flow_step(const FlowProblem&))
 
 }  // namespace torchcent

@@ -79,4 +79,12 @@ struct Stress {
   }
 };
 
+// Calls make(visitor) with the visitor of a measure.
+template <class Make>
+auto with_visitor(Measure measure, Make make) {
+  if (by_depth(measure)) return make(ScaledBetweenness());
+  if (measure == Measure::edge_betweenness) return make(EdgeBetweenness());
+  return measure == Measure::stress ? make(Stress()) : make(Betweenness());
+}
+
 }  // namespace torchcent::TORCHCENT_ISA

@@ -43,17 +43,7 @@ class Search {
   virtual Status run(const PathBatch& batch) = 0;
 };
 
-// One per instruction set, all compiled from core/cpu/kernels.h.
-namespace portable {
-std::unique_ptr<Search> make_search(const PathProblem&, Engine, Rung);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-std::unique_ptr<Search> make_search(const PathProblem&, Engine, Rung);
-}
-namespace avx512 {
-std::unique_ptr<Search> make_search(const PathProblem&, Engine, Rung);
-}
-#endif
+TORCHCENT_LANE_KERNEL(std::unique_ptr<Search> make_lanes(const PathProblem&, Rung))
+TORCHCENT_SCALAR_KERNEL(std::unique_ptr<Search> make_queue(const PathProblem&, Rung))
 
 }  // namespace torchcent

@@ -46,25 +46,11 @@ class WeightedDistances {
   virtual bool run(const WeightedDistanceBatch& batch) = 0;  // false if cancelled
 };
 
-// One per instruction set, all compiled from core/cpu/kernels.h.
-#define TORCHCENT_WEIGHTED_KERNELS(T)                                                   \
-  std::unique_ptr<Search> make_search(const WeightedProblem<T>&, WeightedEngine, Rung); \
-  std::unique_ptr<WeightedDistances> make_distances(const WeightedProblem<T>&, WeightedEngine);
-
-namespace portable {
-TORCHCENT_WEIGHTED_KERNELS(int32_t)
-TORCHCENT_WEIGHTED_KERNELS(double)
-}  // namespace portable
-#if defined(__x86_64__)
-namespace avx2 {
-TORCHCENT_WEIGHTED_KERNELS(int32_t)
-TORCHCENT_WEIGHTED_KERNELS(double)
-}  // namespace avx2
-namespace avx512 {
-TORCHCENT_WEIGHTED_KERNELS(int32_t)
-TORCHCENT_WEIGHTED_KERNELS(double)
-}  // namespace avx512
-#endif
-#undef TORCHCENT_WEIGHTED_KERNELS
+TORCHCENT_LANE_KERNEL(template <class T> std::unique_ptr<Search> make_relax(const WeightedProblem<T>&, Rung))
+TORCHCENT_LANE_KERNEL(
+    template <class T> std::unique_ptr<WeightedDistances> make_relax_distances(const WeightedProblem<T>&))
+TORCHCENT_SCALAR_KERNEL(template <class T> std::unique_ptr<Search> make_dijkstra(const WeightedProblem<T>&, Rung))
+TORCHCENT_SCALAR_KERNEL(
+    template <class T> std::unique_ptr<WeightedDistances> make_dijkstra_distances(const WeightedProblem<T>&))
 
 }  // namespace torchcent

@@ -242,7 +242,7 @@ Tensor dependency(const Contraction& contraction, const int64_t* slots, const Te
   const PathWeights weights = {weight, weight, target_weight, target_weight};
   const Tensor reached = run_batches(from, weights, row, control, together ? ball : batch_of_sources(count),
                                      std::max<int64_t>(rung, static_cast<int64_t>(Rung::float64)), threads,
-                                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(problem, r)); });
+                                     [&](Rung r) { return TORCHCENT_CALL_SCALAR(make_chains(problem, r)); });
   chained.finish(row.mutable_data_ptr<double>(), scores.mutable_data_ptr<double>(), slots);
   return reached;
 }

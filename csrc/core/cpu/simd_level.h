@@ -27,12 +27,40 @@ inline Simd simd_in_use() {
   return level;
 }
 
-// Calls a function of the kernels for the instruction set in use.
+// Kernels are compiled once per instruction set, in a namespace of its name. Lane kernels (core/cpu/lane_kernels.h)
+// compute many values side by side, in registers as wide as there are. Scalar kernels (core/cpu/scalar_kernels.h) take
+// one source at a time, and gain nothing from AVX-512.
+//
+// These macros declare functions of the kernels, and call one for the instruction set in use.
 #if defined(__x86_64__)
-#define TORCHCENT_DISPATCH(call) \
+#define TORCHCENT_LANE_KERNEL(...) \
+  namespace portable {             \
+  __VA_ARGS__;                     \
+  }                                \
+  namespace avx2 {                 \
+  __VA_ARGS__;                     \
+  }                                \
+  namespace avx512 {               \
+  __VA_ARGS__;                     \
+  }
+#define TORCHCENT_SCALAR_KERNEL(...) \
+  namespace portable {               \
+  __VA_ARGS__;                       \
+  }                                  \
+  namespace avx2 {                   \
+  __VA_ARGS__;                       \
+  }
+#define TORCHCENT_CALL_LANES(call) \
   (simd_in_use() == Simd::avx512 ? avx512::call : simd_in_use() == Simd::avx2 ? avx2::call : portable::call)
+#define TORCHCENT_CALL_SCALAR(call) (simd_in_use() == Simd::portable ? portable::call : avx2::call)
 #else
-#define TORCHCENT_DISPATCH(call) portable::call
+#define TORCHCENT_LANE_KERNEL(...) \
+  namespace portable {             \
+  __VA_ARGS__;                     \
+  }
+#define TORCHCENT_SCALAR_KERNEL(...) TORCHCENT_LANE_KERNEL(__VA_ARGS__)
+#define TORCHCENT_CALL_LANES(call) portable::call
+#define TORCHCENT_CALL_SCALAR(call) portable::call
 #endif
 
 inline bool cancelled(const int64_t* cancel) { return __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0; }

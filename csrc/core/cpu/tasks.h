@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/cpu/batches.h"
+#include "core/cpu/threads.h"
 
 namespace torchcent {
 

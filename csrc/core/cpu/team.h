@@ -5,7 +5,8 @@
 
 namespace torchcent {
 
-// Standard headers of threads stay out of this one: it is compiled for several instruction sets (core/cpu/kernels.h).
+// Standard headers of threads stay out of this one: it is compiled for several instruction sets
+// (core/cpu/scalar_kernels.h).
 class Team {
  public:
   // This thread and up to `size` - 1 others: as many as the system grants.

@@ -40,17 +40,8 @@ class DistanceSearch {
   virtual DistanceStatus run(const DistanceBatch& batch) = 0;
 };
 
-// One per instruction set, all compiled from core/cpu/kernels.h. Lanes: 64 or 512.
-namespace portable {
-std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem&, DistanceOutput, int64_t lanes);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem&, DistanceOutput, int64_t lanes);
-}
-namespace avx512 {
-std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem&, DistanceOutput, int64_t lanes);
-}
-#endif
+// Lanes: 64 or 512.
+TORCHCENT_LANE_KERNEL(std::unique_ptr<DistanceSearch> make_distance_search(const DistanceProblem&, DistanceOutput,
+                                                                           int64_t lanes))
 
 }  // namespace torchcent

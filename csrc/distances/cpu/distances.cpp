@@ -71,7 +71,7 @@ void distance_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr
   int64_t* const pairs = levels.numel() > 0 ? levels.mutable_data_ptr<int64_t>() : nullptr;
   std::mutex mutex;
   const auto work = [&] {
-    const auto search = TORCHCENT_DISPATCH(make_distance_search(run.problem, DistanceOutput::vertex_sums, run.lanes));
+    const auto search = TORCHCENT_CALL_LANES(make_distance_search(run.problem, DistanceOutput::vertex_sums, run.lanes));
     std::vector<double> buffer;
     std::vector<int32_t> own_farthest(run.num_nodes);
     std::vector<int64_t> own_pairs(pairs != nullptr ? run.num_nodes + 1 : 0);
@@ -102,7 +102,7 @@ void source_sums(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
   int32_t* const farthest = eccentricity.mutable_data_ptr<int32_t>();
   std::atomic<int64_t> next = 0;
   const auto work = [&] {
-    const auto search = TORCHCENT_DISPATCH(make_distance_search(run.problem, DistanceOutput::source_sums, run.lanes));
+    const auto search = TORCHCENT_CALL_LANES(make_distance_search(run.problem, DistanceOutput::source_sums, run.lanes));
     for (int64_t b; (b = next++) < run.batches;) {
       DistanceBatch batch = run.batch(b);
       batch.sums = all_sums + 4 * run.cutoffs * b * run.lanes;
@@ -130,7 +130,7 @@ Tensor distances(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, 
   char* const rows = static_cast<char*>(out.data_ptr());
   std::atomic<int64_t> next = 0, too_deep = 0;
   const auto work = [&] {
-    const auto search = TORCHCENT_DISPATCH(make_distance_search(run.problem, output, run.lanes));
+    const auto search = TORCHCENT_CALL_LANES(make_distance_search(run.problem, output, run.lanes));
     for (int64_t b; (b = next++) < run.batches;) {
       DistanceBatch batch = run.batch(b);
       batch.rows = place ? rows : rows + b * run.lanes * run.num_nodes * element;

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/cpu/batches.h"
+#include "core/cpu/threads.h"
 #include "core/control.h"
 #include "core/cpu/view.h"
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/cpu/batches.h"
+#include "core/cpu/threads.h"
 #include "core/cpu/tasks.h"
 #include "core/cpu/view.h"
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/cpu/batches.h"
+#include "core/cpu/threads.h"
 #include "core/cpu/pages.h"
 #include "mcl/cpu/placed_rows.h"
 

@@ -212,7 +212,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> mcl_iterate(const Tensor& beg
   const auto work = [&] {
     const FlushToZero guard;
     FlowChunks& own = chunks[workers_so_far++];
-    const auto step = TORCHCENT_DISPATCH(make_flow_step(problem));
+    const auto step = TORCHCENT_CALL_LANES(make_flow_step(problem));
     for (int64_t b; (b = next++) < batches;) {
       const int64_t at = mine[b] * kBatch, count = std::min(kBatch, n - at);
       if (!step->run(order.data() + at, count, own, columns.data())) {

@@ -30,8 +30,9 @@ class LaneLevels {
         open_(n_),
         deepest_(problem.limits == nullptr ? n_ : problem.limits[problem.num_limits - 1]) {}
 
-  // Counts the paths from the sources. Returns overflow if there are more entries than the capacity.
-  Status find(const int64_t* sources, int64_t count) {
+  // Counts the paths from the sources. Returns overflow if there are more entries than the capacity. Not inlined: it is
+  // the same for all visitors.
+  [[gnu::noinline]] Status find(const int64_t* sources, int64_t count) {
     full_ = count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
     for (int64_t v = 0; v < n_; ++v) seen_[v] = 0;
     entries = 0;

@@ -17,11 +17,12 @@ template <class T, class Visitor>
 class LaneSearch final : public Search {
   static constexpr int kLanes = Row<T>::lanes;
   static constexpr T kLimit = kCountLimit<T>;
+  using Mirrored = MirroredPass<T, Visitor>;
 
  public:
   explicit LaneSearch(const PathProblem& problem)
       : problem_(problem), size_(Visitor::edges ? problem.out.num_slots() : problem.out.num_nodes), found_(problem) {
-    if (MirroredPass<T, Visitor>::suits(problem)) {
+    if (Mirrored::suits(problem)) {
       mirrored_.emplace(problem, found_);
     } else if (problem.num_limits > 1) {
       Buffer<T>(problem.out.num_nodes * kLanes).swap(rho_);
@@ -44,17 +45,7 @@ class LaneSearch final : public Search {
  private:
   Status run_lanes(const PathBatch& batch, int64_t begin, int64_t count) {
     Status status = found_.find(batch.sources + begin, count);
-    if (status == Status::done && mirrored_) {
-      status = mirrored_->run(batch.scores);
-    } else if (status == Status::done) {
-      alignas(64) T source_weight[kLanes] = {};
-      alignas(64) T own_weight[kLanes] = {};
-      for (int64_t l = 0; l < count; ++l) {
-        source_weight[l] = static_cast<T>(batch.source_weight[begin + l]);
-        own_weight[l] = static_cast<T>(batch.own_weight[begin + l]);
-      }
-      status = within_limits(source_weight, own_weight, batch.scores);
-    }
+    if (status == Status::done) status = score(batch, begin, count);
     if (status != Status::done) found_.forget();
     if (status == Status::overflow && found_.crowded) {  // too many entries, not an overflow of path counts
       found_.crowded = false;
@@ -62,6 +53,18 @@ class LaneSearch final : public Search {
       if (status == Status::done) status = run_lanes(batch, begin + count / 2, count - count / 2);
     }
     return status;
+  }
+
+  [[gnu::noinline]] Status score(const PathBatch& batch, int64_t begin, int64_t count) {
+    if constexpr (Mirrored::exists)
+      if (mirrored_) return mirrored_->run(batch.scores);
+    alignas(64) T source_weight[kLanes] = {};
+    alignas(64) T own_weight[kLanes] = {};
+    for (int64_t l = 0; l < count; ++l) {
+      source_weight[l] = static_cast<T>(batch.source_weight[begin + l]);
+      own_weight[l] = static_cast<T>(batch.own_weight[begin + l]);
+    }
+    return within_limits(source_weight, own_weight, batch.scores);
   }
 
   // A backward pass for the targets between each limit and the one before; run() adds them up. Passes that would meet
@@ -186,7 +189,7 @@ class LaneSearch final : public Search {
   T* passed_;                               // sigma or rho
   Buffer<uint64_t> above_;  // by entry: lanes from which a target is reached, if there are several limits
   const uint64_t* active_;  // these, or the lanes of the entries
-  std::optional<MirroredPass<T, Visitor>> mirrored_;
+  std::optional<Mirrored> mirrored_;
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -22,10 +22,10 @@ class MirroredPass {
 
  public:
   static constexpr int64_t kDeepest = 2 * kSums + 1;
+  static constexpr bool exists = !Visitor::edges && !Visitor::by_depth;
 
   static bool suits(const PathProblem& problem) {
-    if (Visitor::edges || Visitor::by_depth || !problem.mirrored || problem.num_limits < 2) return false;
-    return problem.limits[problem.num_limits - 1] <= kDeepest;
+    return exists && problem.mirrored && problem.num_limits > 1 && problem.limits[problem.num_limits - 1] <= kDeepest;
   }
 
   MirroredPass(const PathProblem& problem, LaneLevels<T>& found) : problem_(problem), found_(found) {

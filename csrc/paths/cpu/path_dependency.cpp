@@ -2,6 +2,7 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <memory>
 #include <optional>
 
 #include "paths/cpu/path_batches.h"
@@ -14,6 +15,12 @@ namespace {
 
 int64_t batch_size(Engine engine, int64_t sources) {
   return engine == Engine::lanes ? kLaneBatch : sources <= kFewSearches ? 1 : kQueueBatch;
+}
+
+// The last rung of the ladder is the queue engine's.
+std::unique_ptr<Search> make_search(const PathProblem& problem, Engine engine, Rung rung) {
+  if (engine == Engine::queue || rung == Rung::wide) return TORCHCENT_CALL_SCALAR(make_queue(problem, rung));
+  return TORCHCENT_CALL_LANES(make_lanes(problem, rung));
 }
 
 }  // namespace
@@ -37,7 +44,7 @@ Tensor path_dependency(const Tensor& rowptr, const Tensor& col, const Tensor& co
     problem.team = std::max<int64_t>(1, threads / std::max<int64_t>(1, count));
   }
   return run_batches(sources, weights, scores, control, size, rung, threads,
-                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(problem, Engine{engine}, r)); });
+                     [&](Rung r) { return make_search(problem, Engine{engine}, r); });
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("path_dependency", TORCH_BOX(&path_dependency)); }

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/cpu/batches.h"
+#include "core/cpu/threads.h"
 #include "core/control.h"
 #include "core/cpu/view.h"
 

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "core/control.h"
-#include "core/cpu/batches.h"
+#include "core/cpu/threads.h"
 #include "tiny/cpu/tiny_search.h"
 
 namespace torchcent {
@@ -71,7 +71,8 @@ void tiny(const Tensor& rowptr, const Tensor& col, const Tensor& weight, const T
   const int64_t workers = std::max<int64_t>(1, std::min(threads, (count + kRun - 1) / kRun));
   std::atomic<int64_t> next = 0;
   const auto work = [&] {
-    const auto search = TORCHCENT_DISPATCH(make_tiny(problem));
+    const auto search = problem.weight == nullptr ? TORCHCENT_CALL_LANES(make_tiny_hops(problem))
+                                                  : TORCHCENT_CALL_SCALAR(make_tiny_weights(problem));
     for (int64_t begin; (begin = next.fetch_add(kRun)) < count;) {
       const int64_t end = std::min(begin + kRun, count);
       int64_t nodes = 0;

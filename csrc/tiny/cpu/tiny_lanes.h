@@ -167,12 +167,12 @@ class TinyLanes final : public TinySearch {
     TinyRow<lanes> largest = TinyRow<lanes>::zero();
     for (int32_t v = 0; v < n_; ++v) largest.raise(sigma + v * lanes);
     if (!largest.within(kLargestCount)) return false;
-    if (problem_.betweenness != nullptr || problem_.edges != nullptr) backward<lanes, false>(source);
-    return problem_.stress == nullptr || backward<lanes, true>(source);
+    if (problem_.betweenness != nullptr || problem_.edges != nullptr) backward<lanes>(source, false);
+    return problem_.stress == nullptr || backward<lanes>(source, true);
   }
 
-  template <int lanes, bool stress>
-  [[gnu::noinline]] bool backward(const int32_t* source) {
+  template <int lanes>
+  [[gnu::noinline]] bool backward(const int32_t* source, bool stress) {
     const double* const sigma = sigma_.data();
     double* const passed_up = passed_up_.data();
     double* const score = stress                            ? problem_.stress + first_
@@ -212,7 +212,7 @@ class TinyLanes final : public TinySearch {
             if (score != nullptr && (d > 0 || endpoints)) score[u] += sigma[u * lanes + l] * sum;
             passed_up[u * lanes + l] += sum;
           }
-          if constexpr (stress) largest.raise(passed_up + u * lanes);
+          if (stress) largest.raise(passed_up + u * lanes);
           continue;
         }
         TinyRow<lanes> sum = TinyRow<lanes>::zero();
@@ -232,7 +232,7 @@ class TinyLanes final : public TinySearch {
         }
         for (int k = 0; k < sum.registers; ++k) sum.part[k] += sum.load(passed_up + u * lanes, k);
         sum.store(passed_up + u * lanes, mask);
-        if constexpr (stress) largest.raise(passed_up + u * lanes);
+        if (stress) largest.raise(passed_up + u * lanes);
       }
       leave(d + 1);
     }

@@ -44,17 +44,7 @@ class TinySearch {
   virtual TinyStatus run(int64_t graph) = 0;
 };
 
-// One per instruction set, all compiled from core/cpu/kernels.h.
-namespace portable {
-std::unique_ptr<TinySearch> make_tiny(const TinyProblem&);
-}
-#if defined(__x86_64__)
-namespace avx2 {
-std::unique_ptr<TinySearch> make_tiny(const TinyProblem&);
-}
-namespace avx512 {
-std::unique_ptr<TinySearch> make_tiny(const TinyProblem&);
-}
-#endif
+TORCHCENT_LANE_KERNEL(std::unique_ptr<TinySearch> make_tiny_hops(const TinyProblem&))
+TORCHCENT_SCALAR_KERNEL(std::unique_ptr<TinySearch> make_tiny_weights(const TinyProblem&))
 
 }  // namespace torchcent

@@ -7,15 +7,67 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
-template <class T, class Visitor>
-class LanePaths {
+// The forward pass, which is the same for all visitors.
+template <class T>
+class LanePathCounts {
  public:
   static constexpr int kLanes = Row<T>::lanes;  // 64, or 32 for double: lanes are then processed in two halves
 
+  explicit LanePathCounts(const PathProblem& problem) : problem_(problem), sigma_(problem.out.num_nodes * kLanes) {}
+
+  // Counts the paths from the sources of these lanes. Returns false if cancelled.
+  [[gnu::noinline]] bool count(const LaneOrder& order, const TightArcs& by_head, const PathBatch& batch, int first) {
+    for (int l = 0; l < lanes_of(batch, first); ++l) sigma_[batch.sources[first + l] * kLanes + l] = 1;
+    const int64_t entries = order.entries();
+    for (int64_t i = 0; i < entries; ++i) {
+      if ((i & 0x3ff) == 0 && cancelled(problem_.cancel)) return false;
+      if (i + kAhead < entries) by_head.prefetch(order.vertex(i + kAhead));
+      const int64_t v = order.vertex(i);
+      const uint64_t lanes = order.lanes(i) >> first & kAll;
+      if (lanes == 0) continue;
+      RowSum<T> sum;
+      gather<false>(by_head, v, lanes, first, sigma_.data(), sum, [](auto...) {});
+      Row<T> paths = sum.finish();
+      if (problem_.copies != nullptr) paths *= static_cast<T>(problem_.copies[v]);
+      paths.masked_store(sigma_.data() + v * kLanes, lanes);
+    }
+    return true;
+  }
+
+ protected:
+  static constexpr uint64_t kAll = ~uint64_t{0} >> (64 - kLanes);
+  static constexpr int64_t kAhead = 4;
+
+  static int lanes_of(const PathBatch& batch, int first) {
+    return batch.count - first < kLanes ? static_cast<int>(batch.count) - first : kLanes;
+  }
+
+  template <bool WithSlots, class OnHit>
+  void gather(const TightArcs& arcs, int64_t v, uint64_t lanes, int first, const T* rows, RowSum<T>& sum,
+              OnHit on_hit) const {
+    const int64_t end = arcs.begin[v + 1];
+    const auto find = [&](int64_t begin, int32_t* hit, uint64_t* hit_mask, int64_t* hit_slot, int& count) {
+      return collect_listed<WithSlots>(arcs.vertex.data(), arcs.lanes.data(), arcs.arc.data(), first, begin, end, lanes,
+                                       hit, hit_mask, hit_slot, count);
+    };
+    gather_hits<WithSlots>(arcs.begin[v], end, rows, sum, find, on_hit);
+  }
+
+  PathProblem problem_;
+  Buffer<T> sigma_;  // [n][lanes] sigma, and unless it is needed again, what each vertex passes up: rho or lambda
+};
+
+template <class T, class Visitor>
+class LanePaths : public LanePathCounts<T> {
+  using LanePathCounts<T>::problem_, LanePathCounts<T>::sigma_, LanePathCounts<T>::lanes_of, LanePathCounts<T>::kAll,
+      LanePathCounts<T>::kAhead;
+
+ public:
+  using LanePathCounts<T>::kLanes, LanePathCounts<T>::count;
+
   // several: back() is called more than once for the same path counts.
   LanePaths(const PathProblem& problem, bool several)
-      : problem_(problem),
-        sigma_(problem.out.num_nodes * kLanes),
+      : LanePathCounts<T>(problem),
         rho_(several ? problem.out.num_nodes * kLanes : 0),
         passed_(several ? rho_.data() : sigma_.data()) {}
 
@@ -26,12 +78,6 @@ class LanePaths {
       if (status != Status::done) return status;
     }
     return Status::done;
-  }
-
-  // Counts the paths from the sources of these lanes. Returns false if cancelled.
-  bool count(const LaneOrder& order, const TightArcs& by_head, const PathBatch& batch, int first) {
-    for (int l = 0; l < lanes_of(batch, first); ++l) sigma_[batch.sources[first + l] * kLanes + l] = 1;
-    return forward(order, by_head, first);
   }
 
   // Adds the scores. Of each vertex only the lanes in `near` are targets (null: all), to which the tight arcs lead.
@@ -54,41 +100,6 @@ class LanePaths {
   }
 
  private:
-  static constexpr uint64_t kAll = ~uint64_t{0} >> (64 - kLanes);
-  static constexpr int64_t kAhead = 4;
-
-  static int lanes_of(const PathBatch& batch, int first) {
-    return batch.count - first < kLanes ? static_cast<int>(batch.count) - first : kLanes;
-  }
-
-  template <bool WithSlots, class OnHit>
-  void gather(const TightArcs& arcs, int64_t v, uint64_t lanes, int first, const T* rows, RowSum<T>& sum,
-              OnHit on_hit) const {
-    const int64_t end = arcs.begin[v + 1];
-    const auto find = [&](int64_t begin, int32_t* hit, uint64_t* hit_mask, int64_t* hit_slot, int& count) {
-      return collect_listed<WithSlots>(arcs.vertex.data(), arcs.lanes.data(), arcs.arc.data(), first, begin, end, lanes,
-                                       hit, hit_mask, hit_slot, count);
-    };
-    gather_hits<WithSlots>(arcs.begin[v], end, rows, sum, find, on_hit);
-  }
-
-  [[gnu::noinline]] bool forward(const LaneOrder& order, const TightArcs& by_head, int first) {
-    const int64_t entries = order.entries();
-    for (int64_t i = 0; i < entries; ++i) {
-      if ((i & 0x3ff) == 0 && cancelled(problem_.cancel)) return false;
-      if (i + kAhead < entries) by_head.prefetch(order.vertex(i + kAhead));
-      const int64_t v = order.vertex(i);
-      const uint64_t lanes = order.lanes(i) >> first & kAll;
-      if (lanes == 0) continue;
-      RowSum<T> sum;
-      gather<false>(by_head, v, lanes, first, sigma_.data(), sum, [](auto...) {});
-      Row<T> paths = sum.finish();
-      if (problem_.copies != nullptr) paths *= static_cast<T>(problem_.copies[v]);
-      paths.masked_store(sigma_.data() + v * kLanes, lanes);
-    }
-    return true;
-  }
-
   [[gnu::noinline]] Status backward(const LaneOrder& order, const TightArcs& by_tail, int first, const uint64_t* near,
                                     const T* source_weight, const T* own_weight, double* scores) {
     for (int64_t i = order.entries() - 1; i >= 0; --i) {
@@ -109,18 +120,17 @@ class LanePaths {
     T* const passed = passed_ + v * kLanes;
     return settle<T, Visitor>(problem_, v, lanes, is_source, row, passed, source_weight, own_weight, T(1), T(1), scores,
                               [&](RowSum<T>& sum, const Row<T>& weighted) {
-                                gather<Visitor::edges>(by_tail, v, lanes, first, passed_, sum,
-                                                       [&](int64_t slot, const T* passed_up, uint64_t mask) {
-                                                         if constexpr (Visitor::edges)
-                                                           scores[slot] += weighted.masked_dot(passed_up, mask);
-                                                       });
+                                this->template gather<Visitor::edges>(
+                                    by_tail, v, lanes, first, passed_, sum,
+                                    [&](int64_t slot, const T* passed_up, uint64_t mask) {
+                                      if constexpr (Visitor::edges)
+                                        scores[slot] += weighted.masked_dot(passed_up, mask);
+                                    });
                               });
   }
 
-  PathProblem problem_;
-  Buffer<T> sigma_;  // [n][lanes] sigma, and unless it is needed again, what each vertex passes up: rho or lambda
-  Buffer<T> rho_;    // [n][lanes] else that
-  T* passed_;        // one of the two
+  Buffer<T> rho_;  // [n][lanes] else that
+  T* passed_;      // one of the two
 };
 
 }  // namespace torchcent::TORCHCENT_ISA

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/cpu/batches.h"
+#include "core/cpu/threads.h"
 #include "weighted/weighted_search.h"
 
 namespace torchcent {

@@ -6,23 +6,71 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
+// The tight arcs of up to 64 sources, by both ends, and an order for their path counts: the same for all visitors.
+template <class T>
+class RelaxPaths {
+ public:
+  RelaxPaths(const WeightedProblem<T>& problem, bool edges)
+      : by_tail(problem.num_nodes(), problem.num_arcs(), edges),
+        by_head(problem.num_nodes(), problem.num_arcs(), edges),
+        order(problem.num_nodes(), problem.paths.cancel),
+        limits_(problem.limits),
+        num_limits_(problem.num_limits),
+        slot_(problem.in.slot),
+        tables_(problem),
+        near_(problem.limits == nullptr ? 0 : problem.num_nodes()) {}
+
+  [[gnu::noinline]] LaneOrder::Result find(const int64_t* sources, int64_t count) {
+    if (!tables_.run(sources, count) ||
+        !tables_.with([&](const auto& table) { return table.write_tight_arcs(by_head, order); }))
+      return LaneOrder::Result::cancelled;
+    if (limits_ != nullptr) {
+      find_near(num_limits_ - 1);
+      order.keep(near_.data());
+      by_head.filter([&](int64_t v, int64_t) { return near_[v]; });
+    }
+    const LaneOrder::Result result = order.find(by_head, sources, count);
+    if (result == LaneOrder::Result::done) by_tail.turn(by_head, slot_);
+    return result;
+  }
+
+  // Leaves the arcs by tail that are within a limit, which must not be larger than before.
+  [[gnu::noinline]] void narrow(int64_t limit) {
+    find_near(limit);
+    by_tail.filter([&](int64_t, int64_t place) { return near_[by_tail.vertex[place]]; });
+  }
+
+  const uint64_t* near() const { return near_.data(); }  // lanes of each vertex that are within the last limit
+
+  TightArcs by_tail, by_head;
+  LaneOrder order;
+
+ private:
+  void find_near(int64_t limit) {
+    tables_.with([&](const auto& table) {
+      for (int64_t v = 0; v < order.num_nodes(); ++v) near_[v] = table.within(v, limits_[limit]);
+    });
+  }
+
+  const T* limits_;
+  int64_t num_limits_;
+  const int64_t* slot_;
+  RelaxTables<T> tables_;
+  Buffer<uint64_t> near_;  // [n]
+};
+
 template <class T, class Count, class Visitor>
 class RelaxSearch final : public Search {
  public:
   explicit RelaxSearch(const WeightedProblem<T>& problem)
-      : slot_(problem.in.slot),
-        limits_(problem.limits),
+      : limited_(problem.limits != nullptr),
         num_limits_(problem.num_limits),
         size_(Visitor::edges ? problem.paths.out.num_slots() : problem.num_nodes()),
-        tables_(problem),
-        by_head_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
-        by_tail_(problem.num_nodes(), problem.num_arcs(), Visitor::edges),
-        order_(problem.num_nodes(), problem.paths.cancel),
-        paths_(problem.paths, problem.num_limits > 1),
-        near_(problem.limits == nullptr ? 0 : problem.num_nodes()) {}
+        found_(problem, Visitor::edges),
+        paths_(problem.paths, problem.num_limits > 1) {}
 
   Status run(const PathBatch& batch) override {
-    const int64_t most = limits_ == nullptr ? 64 : LanePaths<Count, Visitor>::kLanes;
+    const int64_t most = limited_ ? LanePaths<Count, Visitor>::kLanes : 64;
     for (int64_t begin = 0; begin < batch.count; begin += most) {
       const Status status = run_lanes(part(batch, begin, batch.count - begin < most ? batch.count - begin : most));
       if (status != Status::done) return status;
@@ -36,15 +84,7 @@ class RelaxSearch final : public Search {
   }
 
   Status run_lanes(const PathBatch& batch) {
-    if (!tables_.run(batch.sources, batch.count)) return Status::cancelled;
-    if (!tables_.with([&](const auto& table) { return table.write_tight_arcs(by_head_, order_); }))
-      return Status::cancelled;
-    if (limits_ != nullptr) {
-      find_near(num_limits_ - 1);
-      order_.keep(near_.data());
-      by_head_.filter([&](int64_t v, int64_t) { return near_[v]; });
-    }
-    switch (order_.find(by_head_, batch.sources, batch.count)) {
+    switch (found_.find(batch.sources, batch.count)) {
       case LaneOrder::Result::cancelled: return Status::cancelled;
       case LaneOrder::Result::endless: return Status::overflow;  // the last rung uses Dijkstra's order
       case LaneOrder::Result::crowded: {
@@ -54,39 +94,25 @@ class RelaxSearch final : public Search {
       }
       case LaneOrder::Result::done: break;
     }
-    by_tail_.turn(by_head_, slot_);
-    return limits_ == nullptr ? paths_.run(order_, by_head_, by_tail_, batch) : run_limits(batch);
+    return limited_ ? run_limits(batch) : paths_.run(found_.order, found_.by_head, found_.by_tail, batch);
   }
 
   // The largest limit first: the arcs within a smaller one are some of those.
   Status run_limits(const PathBatch& batch) {
-    if (!paths_.count(order_, by_head_, batch, 0)) return Status::cancelled;
+    if (!paths_.count(found_.order, found_.by_head, batch, 0)) return Status::cancelled;
     for (int64_t i = num_limits_ - 1; i >= 0; --i) {
-      if (i < num_limits_ - 1) {
-        find_near(i);
-        by_tail_.filter([&](int64_t, int64_t place) { return near_[by_tail_.vertex[place]]; });
-      }
-      const Status status = paths_.back(order_, by_tail_, batch, 0, near_.data(), batch.scores + i * size_);
+      if (i < num_limits_ - 1) found_.narrow(i);
+      const Status status =
+          paths_.back(found_.order, found_.by_tail, batch, 0, found_.near(), batch.scores + i * size_);
       if (status != Status::done) return status;
     }
     return Status::done;
   }
 
-  // The lanes of each vertex that are within a limit.
-  void find_near(int64_t limit) {
-    tables_.with([&](const auto& table) {
-      for (int64_t v = 0; v < order_.num_nodes(); ++v) near_[v] = table.within(v, limits_[limit]);
-    });
-  }
-
-  const int64_t* slot_;
-  const T* limits_;
+  bool limited_;
   int64_t num_limits_, size_;
-  RelaxTables<T> tables_;
-  TightArcs by_head_, by_tail_;
-  LaneOrder order_;
+  RelaxPaths<T> found_;
   LanePaths<Count, Visitor> paths_;
-  Buffer<uint64_t> near_;  // [n] lanes within a limit
 };
 
 template <class T>

@@ -62,6 +62,14 @@ struct Prepared {
   }
 };
 
+// The relax engine has neither the last rung of the ladder nor the depth of a vertex in each lane.
+template <class T>
+std::unique_ptr<Search> make_search(const WeightedProblem<T>& problem, WeightedEngine engine, Rung rung) {
+  if (engine == WeightedEngine::dijkstra || rung == Rung::wide || by_depth(problem.paths.measure))
+    return TORCHCENT_CALL_SCALAR(make_dijkstra(problem, rung));
+  return TORCHCENT_CALL_LANES(make_relax(problem, rung));
+}
+
 bool whole(const Tensor& weight) { return weight.element_size() == 4; }
 
 template <class T>
@@ -77,7 +85,7 @@ Tensor dependency(const WeightedGraph& graph, const PathProblem& paths, const Te
   }
   const int64_t first = engine == WeightedEngine::dijkstra ? std::max<int64_t>(rung, 1) : rung;  // no float32
   return run_batches(sources, weights, scores, control, size, first, threads,
-                     [&](Rung r) { return TORCHCENT_DISPATCH(make_search(prepared.problem, engine, r)); });
+                     [&](Rung r) { return make_search(prepared.problem, engine, r); });
 }
 
 // Runs batches of sources in any order: their outputs are disjoint.
@@ -97,7 +105,9 @@ void distances(const WeightedGraph& graph, const Tensor& sources, Tensor& contro
   const int workers = static_cast<int>(std::max<int64_t>(1, std::min(threads, batches)));
   std::atomic<int64_t> next = 0;
   const auto work = [&] {
-    const auto search = TORCHCENT_DISPATCH(make_distances(prepared.problem, engine));
+    const auto search = engine == WeightedEngine::dijkstra
+                            ? TORCHCENT_CALL_SCALAR(make_dijkstra_distances(prepared.problem))
+                            : TORCHCENT_CALL_LANES(make_relax_distances(prepared.problem));
     for (int64_t b; (b = next++) < batches;) {
       WeightedDistanceBatch batch = batch_of(b * size);
       batch.count = std::min(size, count - b * size);

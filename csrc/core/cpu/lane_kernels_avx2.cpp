@@ -1,4 +1,4 @@
-// The kernels for AVX-512 processors.
+// The lane kernels for AVX2 processors.
 #if defined(__x86_64__)
 #include <sys/mman.h>
 
@@ -9,8 +9,6 @@
 #include <new>
 #include <optional>
 
-#include "chains/chains.h"
-#include "core/cpu/team.h"
 #include "distances/cpu/distance_search.h"
 #include "mcl/mcl_step.h"
 #include "paths/search.h"
@@ -19,9 +17,9 @@
 
 #include <immintrin.h>
 
-#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,bmi,bmi2,popcnt,prfchw")
+#pragma GCC target("avx2,fma,bmi,bmi2,popcnt")
 
-#define TORCHCENT_ISA avx512
-#define TORCHCENT_AVX512  // with some compilers, the pragma does not define __AVX512F__
-#include "core/cpu/kernels.h"
+#define TORCHCENT_ISA avx2
+#define TORCHCENT_AVX2  // with some compilers, the pragma does not define __AVX2__
+#include "core/cpu/lane_kernels.h"
 #endif

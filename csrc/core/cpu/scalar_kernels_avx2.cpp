@@ -1,4 +1,4 @@
-// The kernels for AVX2 processors.
+// The scalar kernels for AVX2 processors, and newer ones.
 #if defined(__x86_64__)
 #include <sys/mman.h>
 
@@ -7,15 +7,10 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <optional>
 
 #include "chains/chains.h"
 #include "core/cpu/team.h"
-#include "distances/cpu/distance_search.h"
-#include "mcl/mcl_step.h"
-#include "paths/search.h"
 #include "tiny/cpu/tiny_search.h"
-#include "weighted/weighted_search.h"
 
 #include <immintrin.h>
 
@@ -23,5 +18,5 @@
 
 #define TORCHCENT_ISA avx2
 #define TORCHCENT_AVX2  // with some compilers, the pragma does not define __AVX2__
-#include "core/cpu/kernels.h"
+#include "core/cpu/scalar_kernels.h"
 #endif
