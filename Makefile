@@ -19,7 +19,8 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Bytecode is written when a module is first imported: of most modules, never.
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 # Tests run in JOBS processes, each with two threads of PyTorch's and up to 1 GB.
 JOBS ?= $(shell nproc 2> /dev/null || echo 2)
 # How much of each large sweep is run, chosen by a seed that is printed (tests/parts.py).
@@ -43,12 +44,12 @@ $(VENV)/.torch: constraints.txt
 	@command -v $${CXX:-g++} > /dev/null || { echo "No C++ compiler. Install g++: apt install g++ (Debian, Ubuntu), dnf install gcc-c++ (Fedora), conda install -c conda-forge cxx-compiler (conda)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing PyTorch into $(VENV) ..."
-	$(PIP) --no-compile torch numpy setuptools ninja
+	$(PIP) torch numpy setuptools ninja
 	@touch $@
 
 # pip would hide what setup.py prints, so the kernels are compiled before pip installs them.
 $(VENV)/.built: $(VENV)/.torch $(BUILT_FROM)
-	@echo "Compiling torchcent with all cores: three to four minutes of processor time (MAX_JOBS=1 for one core) ..."
+	@echo "Compiling torchcent with all cores: about two minutes of processor time (MAX_JOBS=1 for one core) ..."
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python setup.py --quiet build_ext --inplace
 	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --editable .
 	@touch $@
@@ -62,7 +63,7 @@ $(VENV)/.lint: $(VENV)/.torch
 	$(PIP) ruff clang-format mypy numpy scipy tqdm
 	@touch $@
 
-demo: $(VENV)/.extra-plot $(VENV)/.extra-networkx
+demo: $(VENV)/.extra-plot,networkx
 	@mkdir -p demo
 	@echo; echo "== Les Miserables: who connects the others? (77 characters, ships with networkx)"
 	$(BIN)/torchcent betweenness networkx:les_miserables -o demo/les_miserables.csv --top 10 --plot demo/les_miserables.png

@@ -13,6 +13,8 @@ from setuptools.command.build_py import build_py
 
 HEADERS = Path("csrc/include/torchcent")
 compiled = os.environ.get("TORCHCENT_NO_EXTENSION", "") in ("", "0")
+# pip asks for the metadata in processes of their own, which would import PyTorch for nothing.
+only_metadata = not {"egg_info", "dist_info"}.isdisjoint(sys.argv)
 
 
 class BuildPackage(build_py):
@@ -34,7 +36,7 @@ class BuildPackage(build_py):
 
 commands = {"build_py": BuildPackage}
 extensions = []
-if compiled:
+if compiled and not only_metadata:
     sys.path.insert(0, str(Path(__file__).parent / "tools"))
     import kernels
 
