@@ -318,7 +318,8 @@ def main() -> int:
             widths(name)
         return 0
     device = torch.cuda.get_device_name()
-    output = given.output or ROOT / "benchmarks/results" / f"{device.split()[-1].lower()}.json"
+    model = next(filter(re.compile(r"\d").search, device.split()), device.split()[-1])
+    output = given.output or ROOT / "benchmarks/results" / f"{model.lower()}.json"
     about = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "device": device,
