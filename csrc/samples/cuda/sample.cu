@@ -17,18 +17,31 @@ namespace {
 
 constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples per launch
 constexpr double kLaunch = 0.1;                      // seconds per launch, about: limits the delay of a cancellation
+constexpr int64_t kWidestBlock = 512;                // threads, unless there are few samples
 constexpr int64_t kWarpPerVertex = 8;                // mean degree from which on a vertex is processed by a warp
 
-// A device that can run `threads` threads at a time, in blocks of which each draws a sample.
-struct Room {
-  int64_t threads;
+// A device that can run `threads` threads at a time, in blocks of which each draws a sample. A block has about as many
+// threads as a level of a search has vertices: smaller ones take several steps for a level, and the searches of more
+// blocks drive each other out of the cache.
+class Room {
+ public:
+  // By default a block has as few threads as possible.
+  explicit Room(int64_t threads, int64_t block = kFewestThreads) : threads_(threads), block_(block) {}
 
-  int64_t blocks() const { return threads / kFewestThreads; }
+  int64_t most_blocks() const { return threads_ / kFewestThreads; }
+  int64_t blocks() const { return threads_ / block_; }
   unsigned block_of(int64_t searches) const {
-    int64_t block = kFewestThreads;
-    while (block < kMostThreads && 2 * block * searches <= threads) block *= 2;
+    int64_t block = block_;
+    while (block < kMostThreads && 2 * block * searches <= threads_) block *= 2;
     return static_cast<unsigned>(block);
   }
+  void fit(double width) {
+    block_ = kFewestThreads;
+    while (block_ < kWidestBlock && 2 * static_cast<double>(block_) <= width) block_ *= 2;
+  }
+
+ private:
+  int64_t threads_, block_;
 };
 
 template <class T>
@@ -41,7 +54,7 @@ T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
 // Runs samples first, ..., first + count - 1 by launch(samples, blocks, threads of a block). Returns the numbers of the
 // samples that are left to the CPU.
 template <class Launch>
-Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_t blocks, const Room& room,
+Tensor run_samples(int64_t n, double degree, int64_t seed, int64_t first, int64_t count, int64_t most, Room room,
                    Tensor& counts, Tensor& control, Scratch& scratch, cudaStream_t stream, Launch launch) {
   Control& shared = control_of(control);
   Samples samples = {};
@@ -49,16 +62,18 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
   samples.seed = static_cast<uint64_t>(seed);
   samples.counts = reinterpret_cast<unsigned long long*>(counts.mutable_data_ptr<int64_t>());
   samples.left = scratch.array<int64_t>(count);
-  unsigned long long* const numbers = zeros<unsigned long long>(scratch, 3, stream);
+  unsigned long long* const numbers = zeros<unsigned long long>(scratch, 4, stream);
   samples.next = numbers;
   samples.arcs = numbers + 1;
   samples.num_left = numbers + 2;
-  unsigned long long host[3] = {};
-  int64_t together = blocks;  // of the next launch, sized to last about kLaunch seconds
+  samples.levels = numbers + 3;
+  unsigned long long host[4] = {};
+  int64_t together = std::min(most, room.blocks());  // of the next launch, sized to last about kLaunch seconds
   for (int64_t begin = 0; begin < count && !cancelled(&shared.cancel); begin += samples.count) {
     const auto before = std::chrono::steady_clock::now();
+    const int64_t blocks = std::min(most, room.blocks());
     samples.first = first + begin;
-    samples.count = std::min(together, count - begin);
+    samples.count = std::min(std::max(together, blocks), count - begin);
     check(cudaMemsetAsync(numbers, 0, sizeof host[0], stream), "cudaMemsetAsync");
     const int64_t searches = std::min(blocks, samples.count);
     launch(samples, static_cast<unsigned>(searches), room.block_of(searches));
@@ -66,13 +81,38 @@ Tensor run_samples(int64_t n, int64_t seed, int64_t first, int64_t count, int64_
     to_host(host, numbers, sizeof host, stream, "sample_kernel");
     finish(shared, samples.count);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
-    if (taken.count() < kLaunch / 2) together = std::min(2 * together, std::max(blocks, kMostTogether));
-    else if (taken.count() > 2 * kLaunch) together = std::max(together / 2, blocks);
+    if (taken.count() < kLaunch / 2) together = std::min(2 * samples.count, std::max(blocks, kMostTogether));
+    else if (taken.count() > 2 * kLaunch) together = samples.count / 2;
+    if (degree > 0 && host[3] != 0) room.fit(static_cast<double>(host[1]) / degree / static_cast<double>(host[3]));
   }
   __atomic_fetch_add(&shared.work, static_cast<int64_t>(host[1]), __ATOMIC_RELAXED);
   Tensor left = torch::stable::new_empty(control, {static_cast<int64_t>(host[2])});
   to_host(left.mutable_data_ptr<int64_t>(), samples.left, host[2] * sizeof(int64_t), stream, "sample_kernel");
   return left;
+}
+
+Stars stars(const Tensor& rowptr, const Tensor& col, Scratch& scratch, cudaStream_t stream) {
+  const int64_t n = rowptr.numel() - 1;
+  const Arcs arcs = {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
+  int4* const star = scratch.array<int4>(n);
+  constexpr int kThreads = 256;
+  star_kernel<<<static_cast<unsigned>((n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(arcs, n, star);
+  check_launch("star_kernel");
+  return {star, arcs.col};
+}
+
+HopSampling hop_sampling(const Stars& out, const Stars& in, int64_t n, int64_t blocks, bool narrow, Scratch& scratch,
+                         cudaStream_t stream) {
+  HopSampling sampling = {};
+  sampling.out = out;
+  sampling.in = in;
+  sampling.state = zeros<int32_t>(scratch, (narrow ? NarrowStates::words(n) : WideStates::words(n)) * blocks, stream);
+  sampling.sigma = narrow ? scratch.array<double>(n * blocks) : zeros<double>(scratch, n * blocks, stream);
+  const int64_t list = TwoLists::size(n) * blocks;
+  sampling.queue = scratch.array<int32_t>(list);
+  sampling.through = narrow ? scratch.array<int32_t>(list) : nullptr;
+  sampling.bound = narrow ? scratch.array<int32_t>(list) : nullptr;
+  return sampling;
 }
 
 template <class T>
@@ -110,27 +150,29 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   const cudaStream_t stream = current_stream(device);
   const int64_t n = rowptr.numel() - 1;
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
-  const bool by_thread = col.numel() < kWarpPerVertex * n;
-  const Room room = {multiprocessors(device) * int64_t{kHopThreads}};
-  const int64_t blocks = std::min({threads, room.blocks(), count});
-  TensorScratch scratch(rowptr);
-  HopSampling sampling = {};
-  sampling.out = {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>()};
-  sampling.in = {colptr.const_data_ptr<int64_t>(), row.const_data_ptr<int32_t>()};
-  const bool narrow = by_thread && sampling.out.col == sampling.in.col;
-  sampling.state = zeros<int32_t>(scratch, (narrow ? NarrowStates::words(n) : WideStates::words(n)) * blocks, stream);
-  sampling.sigma = narrow ? scratch.array<double>(n * blocks) : zeros<double>(scratch, n * blocks, stream);
-  const int64_t list = TwoLists::size(n) * blocks;
-  sampling.queue = scratch.array<int32_t>(list);
-  sampling.through = narrow ? scratch.array<int32_t>(list) : nullptr;
-  sampling.bound = narrow ? scratch.array<int32_t>(list) : nullptr;
+  const bool by_thread = col.numel() < kWarpPerVertex * n, symmetric = col.const_data_ptr() == row.const_data_ptr();
+  const bool narrow = by_thread && symmetric;
   auto* const kernel = narrow      ? hop_sample_kernel<NarrowStates, true>
                        : by_thread ? hop_sample_kernel<WideStates, true>
                                    : hop_sample_kernel<WideStates, false>;
-  return run_samples(n, seed, first, count, blocks, room, counts, control, scratch, stream,
-                     [&](const Samples& samples, unsigned grid, unsigned block) {
-                       kernel<<<grid, block, 0, stream>>>(sampling, samples);
-                     });
+  const Room room(multiprocessors(device) * int64_t{kHopThreads}, by_thread ? kWidestBlock : kFewestThreads);
+  TensorScratch scratch(rowptr);
+  const Stars out = stars(rowptr, col, scratch, stream);
+  const Stars in = symmetric ? out : stars(colptr, row, scratch, stream);
+  const double degree = static_cast<double>(std::max<int64_t>(col.numel(), 1)) / static_cast<double>(n);
+  HopSampling sampling = {};
+  int64_t mark = 0, blocks = 0;  // for which there is room in `sampling`
+  const auto launch = [&](const Samples& samples, unsigned grid, unsigned block) {
+    if (grid > blocks) {
+      if (blocks > 0) scratch.release(mark);
+      mark = scratch.mark();
+      blocks = grid;
+      sampling = hop_sampling(out, in, n, blocks, narrow, scratch, stream);
+    }
+    kernel<<<grid, block, 0, stream>>>(sampling, samples);
+  };
+  return run_samples(n, by_thread ? degree : 0, seed, first, count, std::min({threads, room.most_blocks(), count}),
+                     room, counts, control, scratch, stream, launch);
 }
 
 // threads: maximum number of blocks, of 64 bytes per vertex for int32 weights, 72 for float64.
@@ -144,11 +186,11 @@ Tensor weighted_sample_paths(const Tensor& rowptr, const Tensor& col, const Tens
   if (n < 2 || count == 0) return torch::stable::new_empty(control, {0});
   TensorScratch scratch(rowptr);
   const Run run = run_on(tensors.device(), scratch, control);
-  const Room room = {kWeightThreads * int64_t{run.processors}};
-  const int64_t blocks = std::min({threads, room.blocks(), count});
+  const Room room(kWeightThreads * int64_t{run.processors});
+  const int64_t blocks = std::min({threads, room.most_blocks(), count});
   const auto draw = [&]<class T>(const WeightedGraph<T>& graph) {
     const WeightSampling<T> sampling = weight_sampling(graph, exact, blocks, run);
-    return run_samples(n, seed, first, count, blocks, room, counts, control, scratch, run.stream,
+    return run_samples(n, 0, seed, first, count, blocks, room, counts, control, scratch, run.stream,
                        [&](const Samples& samples, unsigned grid, unsigned block) {
                          weight_sample_kernel<T><<<grid, block, 0, run.stream>>>(sampling, samples);
                        });

@@ -16,6 +16,7 @@ struct Samples {
   unsigned long long* counts;    // [n]
   unsigned long long* next;      // next sample
   unsigned long long* arcs;      // scanned arcs
+  unsigned long long* levels;    // searched levels, by hops
   int64_t* left;                 // [count] samples for the CPU
   unsigned long long* num_left;  // number of these
 
@@ -67,11 +68,11 @@ __device__ int32_t vertex_of(const Arc& arc) {
   return arc.vertex;
 }
 
-// The first of `count` arcs at which the cumulative sigma of their vertices exceeds `left`, among those for which
-// wanted(arc, known(vertex)) holds; -1 if there are none. Called by one warp. Paths lead through hubs, of whose many
-// arcs few are wanted, so the loads of several rounds overlap.
-template <class Arc, class Known, class Wanted>
-__device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, Known known, const double* sigma, double left,
+// The first of `count` arcs, arc_at(0) and so on, at which the cumulative sigma of their vertices exceeds `left`, among
+// those for which wanted(arc, known(vertex)) holds; -1 if there are none. Called by one warp. Paths lead through hubs,
+// of whose many arcs few are wanted, so the loads of several rounds overlap.
+template <class Arc, class ArcAt, class Known, class Wanted>
+__device__ int32_t drawn_vertex(int64_t count, ArcAt arc_at, Known known, const double* sigma, double left,
                                 Wanted wanted) {
   constexpr int kTogether = 32 / sizeof(Arc) > 4 ? 4 : 32 / sizeof(Arc);
   const int lane = threadIdx.x & 31;
@@ -82,7 +83,7 @@ __device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, Known known, con
     unsigned mine = 0;  // one bit per arc of this lane
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
-      if (base + 32 * k + lane < count) arc[k] = arcs[base + 32 * k + lane];
+      if (base + 32 * k + lane < count) arc[k] = arc_at(base + 32 * k + lane);
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
       if (base + 32 * k + lane < count) other[k] = known(vertex_of(arc[k]));
@@ -90,6 +91,10 @@ __device__ int32_t drawn_vertex(const Arc* arcs, int64_t count, Known known, con
     for (int k = 0; k < kTogether; ++k)
       if (base + 32 * k + lane < count && wanted(arc[k], other[k])) mine |= 1u << k;
     const unsigned rounds = __reduce_or_sync(~0u, mine);
+    if (rounds == 1 && count <= 32) {  // as often in road networks
+      const unsigned all = __ballot_sync(~0u, mine != 0);
+      if ((all & (all - 1)) == 0) return __shfl_sync(~0u, vertex_of(arc[0]), __ffs(all) - 1);
+    }
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
       if ((rounds >> k & 1) == 0) continue;

@@ -7,6 +7,7 @@
 // many arcs, which are not read again: paths are counted on the way, by atomic additions.
 #pragma once
 
+#include "samples/cuda/sample_arcs.cuh"
 #include "samples/cuda/sample_draws.cuh"
 #include "samples/cuda/sample_states.cuh"
 
@@ -16,7 +17,7 @@ constexpr int kHopThreads = 1024;  // per multiprocessor, as many as its registe
 
 // With a workspace for each block.
 struct HopSampling {
-  Arcs out, in;
+  Stars out, in;
   int32_t* state;    // [blocks, words] 0 between samples
   double* sigma;     // [blocks, n] 0 between samples, unless paths are counted later
   int32_t* queue;    // [blocks, n + 2]
@@ -42,63 +43,6 @@ struct SampleShared {
 };
 
 __device__ inline int next_turn(int turn) { return turn == 2 ? 0 : turn + 1; }
-
-constexpr int kTogether = 4;
-
-// Calls visit(v) for the neighbours of u, by `width` threads, 1 or a warp: v are kTogether of them, so that loads can
-// overlap, or -1.
-template <class Visit>
-__device__ void each_few(const Arcs& arcs, int32_t u, int width, Visit visit) {
-  const int64_t begin = arcs.rowptr[u];
-  const int degree = static_cast<int>(arcs.rowptr[u + 1] - begin);
-  const int32_t* const head = arcs.col + begin;
-  for (int first = static_cast<int>(threadIdx.x) & (width - 1); first < degree; first += width * kTogether) {
-    int32_t v[kTogether];
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) v[k] = first + width * k < degree ? __ldg(head + first + width * k) : -1;
-    visit(v);
-  }
-}
-
-// Calls visit(v, state of v) for them. Other threads may modify a state concurrently.
-template <class States, class Visit>
-__device__ void each_neighbour(const Arcs& arcs, int32_t u, int width, const States& states, Visit visit) {
-  each_few(arcs, u, width, [&](const int32_t (&v)[kTogether]) {
-    typename States::State known[kTogether];
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) known[k] = v[k] >= 0 ? states(v[k]) : 0;
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k)
-      if (v[k] >= 0) visit(v[k], known[k]);
-  });
-}
-
-// Calls visit(u, width) for entries begin to end - 1, by a team. Each entry is processed by a warp, and idle warps
-// fetch the next entry (`taken` is shared, and initially 0). If degrees are mostly small, each is processed by a
-// thread, and those with more than kAlone arcs by a warp.
-template <bool kByThread, class Entry, class Visit>
-__device__ void each_entry(const Team& team, const Arcs& arcs, int begin, int end, int& taken, Entry entry,
-                           Visit visit) {
-  constexpr int64_t kAlone = 32;
-  const int lane = threadIdx.x & 31;
-  if constexpr (kByThread) {
-    for (int first = begin + team.thread - lane; first < end; first += team.threads) {
-      const int32_t u = first + lane < end ? entry(first + lane) : -1;
-      const bool large = u >= 0 && arcs.rowptr[u + 1] - arcs.rowptr[u] > kAlone;
-      if (u >= 0 && !large) visit(u, 1);
-      for (unsigned rest = __ballot_sync(~0u, large); rest != 0; rest &= rest - 1)
-        visit(__shfl_sync(~0u, u, __ffs(rest) - 1), 32);
-    }
-  } else {
-    for (;;) {
-      int p = 0;
-      if (lane == 0) p = begin + atomicAdd(&taken, 1);
-      p = __shfl_sync(~0u, p, 0);
-      if (p >= end) break;
-      visit(entry(p), 32);
-    }
-  }
-}
 
 // The samples of a block, one after the other.
 template <class States, bool kByThread>
@@ -127,8 +71,8 @@ class HopBlock {
     __syncthreads();
     if (samples_.over(shared_.sample)) return false;
     const torchcent::Pair pair = random_pair(samples_.seed, number(), samples_.n);
-    from_source_ = {0, 1, 0, degree(problem_.out, pair.source)};
-    from_target_ = {0, 1, 0, degree(problem_.in, pair.target)};
+    from_source_ = {0, 1, 0, degree(problem_.out[pair.source])};
+    from_target_ = {0, 1, 0, degree(problem_.in[pair.target])};
     beyond_ = 0;
     if (threadIdx.x < 2) {
       const int s = static_cast<int>(threadIdx.x);
@@ -150,6 +94,7 @@ class HopBlock {
       if (threadIdx.x == 0) {
         clear(next_turn(turn));
         atomicAdd(samples_.arcs, side.degrees);
+        atomicAdd(samples_.levels, 1ull);
       }
       expand(s, side, turn);
       __syncthreads();
@@ -168,11 +113,11 @@ class HopBlock {
 
   // Draws a path over one of the arcs from the frontier of side s.
   __device__ void draw(int s) {
-    const Arcs& arcs = onward(s);
+    const Stars& arcs = onward(s);
     Crossing mine = Crossing::none();
-    const auto race = [&](int32_t u, int width) {  // by the tails of the crossing arcs
+    const auto race = [&](int32_t u, const Star& star, int width) {  // by the tails of the crossing arcs
       double reach = 0;
-      each_neighbour(arcs, u, width, states_, [&](int32_t v, State known) {
+      each_neighbour(arcs, star, width, states_, [&](int32_t v, State known) {
         if (States::is_of_other(known, s)) reach += sigma_[v];
       });
       for (int step = width / 2; step > 0; step /= 2) reach += __shfl_xor_sync(~0u, reach, step);
@@ -212,12 +157,11 @@ class HopBlock {
 
  private:
   __device__ uint64_t number() const { return static_cast<uint64_t>(samples_.first) + shared_.sample; }
-  __device__ const Arcs& onward(int side) const { return side == 0 ? problem_.out : problem_.in; }
+  __device__ const Stars& onward(int side) const { return side == 0 ? problem_.out : problem_.in; }
   __device__ SampleSide side(int s) const { return s == 0 ? from_source_ : from_target_; }
-  __device__ static unsigned long long degree(const Arcs& arcs, int32_t v) {
-    return static_cast<unsigned long long>(arcs.rowptr[v + 1] - arcs.rowptr[v]);
+  __device__ static unsigned long long degree(const Star& star) {
+    return static_cast<unsigned long long>(star.degree());
   }
-  __device__ static uint32_t low_word(const int64_t* value) { return *reinterpret_cast<const uint32_t*>(value); }
   __device__ void clear(int turn) {
     shared_.found[turn] = shared_.taken[turn] = shared_.stop[turn] = 0;
     shared_.degrees[turn] = 0;
@@ -227,43 +171,50 @@ class HopBlock {
     if ((*const_cast<volatile int*>(&reasons) & why) == 0) atomicOr(&reasons, why);
   }
   template <class Visit>
-  __device__ void each_of(const Team& team, const TwoLists& list, int s, const Arcs& arcs, int begin, int end,
+  __device__ void each_of(const Team& team, const TwoLists& list, int s, const Stars& arcs, int begin, int end,
                           Visit visit) {
     each_entry<kByThread>(team, arcs, begin, end, shared_.tails, [&](int i) { return list.at(s, i); }, visit);
   }
 
   // Finds the next level of a side, or that the sides meet.
   __device__ void expand(int s, const SampleSide& side, int turn) {
-    const Arcs& arcs = onward(s);
+    const Stars& arcs = onward(s);
     const int level = side.level + 1;
     unsigned long long degrees = 0;  // of the vertices that this thread finds
     const auto entry = [&](int i) { return queue_.at(s, i); };
-    const auto visit = [&](int32_t u, int width) {
+    const auto visit = [&](int32_t u, const Star& star, int width) {
       const double paths = States::counts_later ? 0 : sigma_[u];
       if (paths > kLargestCount) stop(turn, SampleShared::kOverflow);
-      each_few(arcs, u, width, [&](const int32_t (&v)[kTogether]) {
+      each_few(arcs, star, width, [&](const int32_t (&v)[kTogether]) {
         State known[kTogether];
-        typename States::Word before[kTogether];
-        uint32_t row[kTogether], next[kTogether];
+        unsigned fresh = 0;
 #pragma unroll
         for (int k = 0; k < kTogether; ++k) known[k] = v[k] >= 0 ? states_(v[k]) : State(0);
 #pragma unroll
-        for (int k = 0; k < kTogether; ++k) {
-          if (v[k] < 0 || known[k] != 0) continue;  // 0 may be stale: only the first thread finds it again
-          before[k] = states_.claim(v[k], s, level);
-          row[k] = low_word(arcs.rowptr + v[k]);
-          next[k] = low_word(arcs.rowptr + v[k] + 1);
+        for (int k = 0; k < kTogether; ++k) fresh |= static_cast<unsigned>(v[k] >= 0 && known[k] == 0) << k;
+        if (fresh != 0) {  // may be stale: only the first thread finds it again
+          typename States::Word before[kTogether];
+          Star next[kTogether] = {Star::none(), Star::none(), Star::none(), Star::none()};
+#pragma unroll
+          for (int k = 0; k < kTogether; ++k) {
+            if ((fresh >> k & 1) == 0) continue;
+            before[k] = states_.claim(v[k], s, level);
+            next[k] = arcs[v[k]];  // of its degree now, and soon of its arcs
+          }
+#pragma unroll
+          for (int k = 0; k < kTogether; ++k) {
+            if ((fresh >> k & 1) == 0) continue;
+            known[k] = states_.of(before[k], v[k]);
+            if (known[k] != 0) continue;
+            queue_.at(s, side.end + atomicAdd(&shared_.found[turn], 1)) = v[k];
+            if constexpr (kByThread) degrees += degree(next[k]);
+            else atomicAdd(&shared_.degrees[turn], degree(next[k]));
+            known[k] = States::state(s, level);
+          }
         }
 #pragma unroll
         for (int k = 0; k < kTogether; ++k) {
           if (v[k] < 0) continue;
-          if (known[k] == 0) known[k] = states_.of(before[k], v[k]);
-          if (known[k] == 0) {
-            queue_.at(s, side.end + atomicAdd(&shared_.found[turn], 1)) = v[k];
-            if constexpr (kByThread) degrees += next[k] - row[k];
-            else atomicAdd(&shared_.degrees[turn], static_cast<unsigned long long>(next[k] - row[k]));
-            known[k] = States::state(s, level);
-          }
           if (States::is_of_other(known[k], s)) stop(turn, SampleShared::kMet);
           else if (!States::counts_later && States::is_at(known[k], s, level)) atomicAdd(sigma_ + v[k], paths);
         }
@@ -278,13 +229,13 @@ class HopBlock {
 
   // The ends of the crossing arcs, the deepest vertices on paths of both sides.
   __device__ void find_crossings(int s) {
-    const Arcs& arcs = onward(s);
+    const Stars& arcs = onward(s);
     const auto enter = [&](int to, int32_t v) {
       if (states_.put_on_path(v)) through_.at(to, atomicAdd(shared_.through + to, 1)) = v;
     };
-    each_of(Team::block(), queue_, s, arcs, side(s).begin, side(s).end, [&](int32_t u, int width) {
+    each_of(Team::block(), queue_, s, arcs, side(s).begin, side(s).end, [&](int32_t u, const Star& star, int width) {
       bool crosses = false;
-      each_neighbour(arcs, u, width, states_, [&](int32_t v, State known) {
+      each_neighbour(arcs, star, width, states_, [&](int32_t v, State known) {
         if (!States::is_of_other(known, s)) return;
         crosses = true;
         if (!States::is_on_path(known)) enter(1 - s, v);
@@ -299,7 +250,7 @@ class HopBlock {
   __device__ void count_paths() {
     const Team team = Team::half_block();
     const int s = team.half, levels = side(s).level, steps = max(side(0).level, side(1).level);
-    const Arcs& back = onward(1 - s);
+    const Stars& back = onward(1 - s);
     int* const found = shared_.ancestors[s];
     int begin = 0, end = shared_.through[s];
     for (int step = 0, turn = 0; step < steps; ++step, turn = next_turn(turn)) {
@@ -307,8 +258,8 @@ class HopBlock {
       if (level >= 0 && team.thread == 0) bound_.at(s, step) = begin;
       if (team.thread == 0) found[next_turn(turn)] = 0;
       if (level > 0)
-        each_of(team, through_, s, back, begin, end, [&](int32_t u, int width) {
-          each_neighbour(back, u, width, states_, [&](int32_t v, State known) {
+        each_of(team, through_, s, back, begin, end, [&](int32_t u, const Star& star, int width) {
+          each_neighbour(back, star, width, states_, [&](int32_t v, State known) {
             if (States::is_at(known, s, level - 1) && !States::is_on_path(known) && states_.put_on_path(v))
               through_.at(s, end + atomicAdd(found + turn, 1)) = v;
           });
@@ -325,9 +276,9 @@ class HopBlock {
     for (int level = 1; level <= steps; ++level) {
       if (level <= levels) {
         const int before = level < levels ? bound_.at(s, levels - level - 1) : 0;  // read ahead
-        each_of(team, through_, s, back, begin, end, [&](int32_t u, int width) {
+        each_of(team, through_, s, back, begin, end, [&](int32_t u, const Star& star, int width) {
           double paths = 0;
-          each_neighbour(back, u, width, states_, [&](int32_t v, State known) {
+          each_neighbour(back, star, width, states_, [&](int32_t v, State known) {
             if (States::is_at(known, s, level - 1)) paths += sigma_[v];
           });
           for (int lanes = width / 2; lanes > 0; lanes /= 2) paths += __shfl_xor_sync(~0u, paths, lanes);
@@ -353,10 +304,11 @@ class HopBlock {
     }
   }
   template <class Wanted>
-  __device__ int32_t drawn(const Arcs& arcs, int32_t u, double left, Wanted wanted) const {
-    const int64_t begin = arcs.rowptr[u];
-    return drawn_vertex(arcs.col + begin, arcs.rowptr[u + 1] - begin, states_, sigma_, left,
-                        [&](int32_t, State known) { return wanted(known); });
+  __device__ int32_t drawn(const Stars& arcs, int32_t u, double left, Wanted wanted) const {
+    const Star star = arcs[u];
+    return drawn_vertex<int32_t>(
+        star.degree(), [&](int64_t k) { return arcs.head(star, static_cast<int32_t>(k)); }, states_, sigma_, left,
+        [&](int32_t, State known) { return wanted(known); });
   }
 
   const HopSampling& problem_;

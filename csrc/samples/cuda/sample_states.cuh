@@ -73,15 +73,4 @@ class TwoLists {
   int64_t last_;
 };
 
-// Threads that work together: a block, or one of its halves.
-struct Team {
-  int thread, threads, half;
-
-  __device__ static Team block() { return {static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), 0}; }
-  __device__ static Team half_block() {
-    const int threads = static_cast<int>(blockDim.x) / 2, thread = static_cast<int>(threadIdx.x);
-    return thread < threads ? Team{thread, threads, 0} : Team{thread - threads, threads, 1};
-  }
-};
-
 }  // namespace torchcent::cuda

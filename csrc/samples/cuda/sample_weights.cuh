@@ -166,7 +166,8 @@ class WeightSampler {
   __device__ static int32_t drawn(const Span& span, const Arc<T>* arcs, const T* known, const double* ways, double left,
                                   Wanted wanted) {
     const auto of = [&](int32_t v) { return known[v]; };
-    return drawn_vertex(arcs + span.begin, span.degree, of, ways, left, wanted);
+    const auto arc_at = [&](int64_t k) { return arcs[span.begin + k]; };
+    return drawn_vertex<Arc<T>>(span.degree, arc_at, of, ways, left, wanted);
   }
 
   // Follows a shortest path from u back to the root of side s. Called by one warp.
