@@ -71,13 +71,20 @@ __device__ void each_few(const Stars& arcs, const Star& star, int width, Visit v
   }
 }
 
-// Calls visit(v, state of v) for them. Other threads may modify a state concurrently.
+// The states of these heads; of -1, 0. Other threads may modify a state concurrently.
+template <class States>
+__device__ void look_up(const States& states, const int32_t (&v)[kTogether],
+                        typename States::State (&known)[kTogether]) {
+#pragma unroll
+  for (int k = 0; k < kTogether; ++k) known[k] = v[k] >= 0 ? states(v[k]) : typename States::State(0);
+}
+
+// Calls visit(v, state of v) for the heads of a star.
 template <class States, class Visit>
 __device__ void each_neighbour(const Stars& arcs, const Star& star, int width, const States& states, Visit visit) {
   each_few(arcs, star, width, [&](const int32_t (&v)[kTogether]) {
     typename States::State known[kTogether];
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) known[k] = v[k] >= 0 ? states(v[k]) : 0;
+    look_up(states, v, known);
 #pragma unroll
     for (int k = 0; k < kTogether; ++k)
       if (v[k] >= 0) visit(v[k], known[k]);
@@ -92,6 +99,12 @@ struct Team {
   __device__ static Team half_block() {
     const int threads = static_cast<int>(blockDim.x) / 2, thread = static_cast<int>(threadIdx.x);
     return thread < threads ? Team{thread, threads, 0} : Team{thread - threads, threads, 1};
+  }
+  // Barrier 0 is that of the block. Of a variable one, the compiler would reserve all sixteen, and a multiprocessor
+  // could hold few blocks.
+  __device__ void sync_half() const {
+    if (half == 0) __barrier_sync_count(1, threads);
+    else __barrier_sync_count(2, threads);
   }
 };
 

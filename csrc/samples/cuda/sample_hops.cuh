@@ -146,12 +146,20 @@ class HopBlock {
 
   __device__ void forget() {
     if (threadIdx.x == 0 && shared_.overflow != 0) samples_.leave(number());
-    for (int s = 0; s < 2; ++s)
-      for (int32_t i = threadIdx.x; i < side(s).end + (s == last_ ? beyond_ : 0); i += blockDim.x) {
-        const int32_t v = queue_.at(s, i);
-        states_.forget(v);
-        if constexpr (!States::counts_later) sigma_[v] = 0;
+    for (int s = 0; s < 2; ++s) {
+      const int end = side(s).end + (s == last_ ? beyond_ : 0), stride = static_cast<int>(blockDim.x);
+      for (int first = threadIdx.x; first < end; first += kTogether * stride) {
+        int32_t v[kTogether];
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) v[k] = first + k * stride < end ? queue_.at(s, first + k * stride) : -1;
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) {
+          if (v[k] < 0) continue;
+          states_.forget(v[k]);
+          if constexpr (!States::counts_later) sigma_[v[k]] = 0;
+        }
       }
+    }
     __syncthreads();
   }
 
@@ -188,8 +196,7 @@ class HopBlock {
       each_few(arcs, star, width, [&](const int32_t (&v)[kTogether]) {
         State known[kTogether];
         unsigned fresh = 0;
-#pragma unroll
-        for (int k = 0; k < kTogether; ++k) known[k] = v[k] >= 0 ? states_(v[k]) : State(0);
+        look_up(states_, v, known);
 #pragma unroll
         for (int k = 0; k < kTogether; ++k) fresh |= static_cast<unsigned>(v[k] >= 0 && known[k] == 0) << k;
         if (fresh != 0) {  // may be stale: only the first thread finds it again
@@ -227,20 +234,41 @@ class HopBlock {
     }
   }
 
+  // Marks and enters the neighbours for which wanted(state) holds. Returns whether there are any.
+  template <class Wanted, class Enter>
+  __device__ bool mark(const Stars& arcs, const Star& star, int width, Wanted wanted, Enter enter) {
+    bool any = false;
+    each_few(arcs, star, width, [&](const int32_t (&v)[kTogether]) {
+      State known[kTogether];
+      typename States::Word before[kTogether];
+      unsigned fresh = 0;
+      look_up(states_, v, known);
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        if (v[k] < 0 || !wanted(known[k])) continue;
+        any = true;
+        fresh |= static_cast<unsigned>(!States::is_on_path(known[k])) << k;
+      }
+      if (fresh == 0) return;
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k)
+        if ((fresh >> k & 1) != 0) before[k] = states_.put_on_path(v[k]);
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k)
+        if ((fresh >> k & 1) != 0 && !States::is_on_path(States::of(before[k], v[k]))) enter(v[k]);
+    });
+    return any;
+  }
+
   // The ends of the crossing arcs, the deepest vertices on paths of both sides.
   __device__ void find_crossings(int s) {
     const Stars& arcs = onward(s);
-    const auto enter = [&](int to, int32_t v) {
-      if (states_.put_on_path(v)) through_.at(to, atomicAdd(shared_.through + to, 1)) = v;
-    };
+    const auto enter = [&](int to, int32_t v) { through_.at(to, atomicAdd(shared_.through + to, 1)) = v; };
     each_of(Team::block(), queue_, s, arcs, side(s).begin, side(s).end, [&](int32_t u, const Star& star, int width) {
-      bool crosses = false;
-      each_neighbour(arcs, star, width, states_, [&](int32_t v, State known) {
-        if (!States::is_of_other(known, s)) return;
-        crosses = true;
-        if (!States::is_on_path(known)) enter(1 - s, v);
-      });
-      if (crosses) enter(s, u);
+      const bool crosses = mark(
+          arcs, star, width, [&](State known) { return States::is_of_other(known, s); },
+          [&](int32_t v) { enter(1 - s, v); });
+      if (crosses && !States::is_on_path(States::of(states_.put_on_path(u), u))) enter(s, u);
     });
     __syncthreads();
   }
@@ -249,23 +277,23 @@ class HopBlock {
   // block.
   __device__ void count_paths() {
     const Team team = Team::half_block();
-    const int s = team.half, levels = side(s).level, steps = max(side(0).level, side(1).level);
+    const int s = team.half, levels = side(s).level;
     const Stars& back = onward(1 - s);
     int* const found = shared_.ancestors[s];
     int begin = 0, end = shared_.through[s];
-    for (int step = 0, turn = 0; step < steps; ++step, turn = next_turn(turn)) {
+    for (int step = 0, turn = 0; step < levels; ++step, turn = next_turn(turn)) {
       const int level = levels - step;
-      if (level >= 0 && team.thread == 0) bound_.at(s, step) = begin;
-      if (team.thread == 0) found[next_turn(turn)] = 0;
-      if (level > 0)
-        each_of(team, through_, s, back, begin, end, [&](int32_t u, const Star& star, int width) {
-          each_neighbour(back, star, width, states_, [&](int32_t v, State known) {
-            if (States::is_at(known, s, level - 1) && !States::is_on_path(known) && states_.put_on_path(v))
-              through_.at(s, end + atomicAdd(found + turn, 1)) = v;
-          });
-        });
-      __syncthreads();
-      if (level > 0) begin = end, end += found[turn];
+      if (team.thread == 0) {
+        bound_.at(s, step) = begin;
+        found[next_turn(turn)] = 0;
+      }
+      each_of(team, through_, s, back, begin, end, [&](int32_t, const Star& star, int width) {
+        mark(
+            back, star, width, [&](State known) { return States::is_at(known, s, level - 1); },
+            [&](int32_t v) { through_.at(s, end + atomicAdd(found + turn, 1)) = v; });
+      });
+      team.sync_half();
+      begin = end, end += found[turn];
     }
     if (team.thread == 0) {
       bound_.at(s, levels) = begin;
@@ -273,22 +301,20 @@ class HopBlock {
     }
     end = begin;
     begin = levels > 0 ? bound_.at(s, levels - 1) : 0;
-    for (int level = 1; level <= steps; ++level) {
-      if (level <= levels) {
-        const int before = level < levels ? bound_.at(s, levels - level - 1) : 0;  // read ahead
-        each_of(team, through_, s, back, begin, end, [&](int32_t u, const Star& star, int width) {
-          double paths = 0;
-          each_neighbour(back, star, width, states_, [&](int32_t v, State known) {
-            if (States::is_at(known, s, level - 1)) paths += sigma_[v];
-          });
-          for (int lanes = width / 2; lanes > 0; lanes /= 2) paths += __shfl_xor_sync(~0u, paths, lanes);
-          if ((threadIdx.x & (width - 1)) != 0) return;
-          sigma_[u] = paths;
-          if (paths > kLargestCount) shared_.overflow = 1;
+    for (int level = 1; level <= levels; ++level) {
+      const int before = level < levels ? bound_.at(s, levels - level - 1) : 0;  // read ahead
+      each_of(team, through_, s, back, begin, end, [&](int32_t u, const Star& star, int width) {
+        double paths = 0;
+        each_neighbour(back, star, width, states_, [&](int32_t v, State known) {
+          if (States::is_at(known, s, level - 1)) paths += sigma_[v];
         });
-        end = begin, begin = before;
-      }
-      __syncthreads();
+        for (int lanes = width / 2; lanes > 0; lanes /= 2) paths += __shfl_xor_sync(~0u, paths, lanes);
+        if ((threadIdx.x & (width - 1)) != 0) return;
+        sigma_[u] = paths;
+        if (paths > kLargestCount) shared_.overflow = 1;
+      });
+      end = begin, begin = before;
+      team.sync_half();
     }
   }
 

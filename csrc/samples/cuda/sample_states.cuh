@@ -51,8 +51,8 @@ class NarrowStates {
     return known != 0 && ((known & kTarget) != 0) != (side != 0);
   }
   __device__ static bool is_on_path(State known) { return (known & kOnPath) != 0; }
-  // Returns whether it was not yet.
-  __device__ bool put_on_path(int32_t v) const { return !is_on_path(of(add(v, kOnPath), v)); }
+  // Returns the word before.
+  __device__ Word put_on_path(int32_t v) const { return add(v, kOnPath); }
   __device__ void forget(int32_t v) const { word_[v / 8] = 0; }  // and its neighbours in the word
 
  private:
