@@ -285,7 +285,7 @@ def _approximation(
     """Converts shares of all pairs to normalised scores by multiplying with the factor."""
     scores, lower, upper = (
         torch.from_numpy(part * factor).clamp_(max=1)
-        for part in (found.scores, found.lower, found.upper)
+        for part in (found.score, found.low, found.high)
     )
     scores, lower, upper = (
         found.of_all(part, sampler.size, graph.device)

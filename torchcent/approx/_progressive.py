@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -55,32 +56,35 @@ _TABLE = 4
 class Estimate:
     """The result of a check, as shares of all ordered pairs.
 
-    Most vertices of a large graph are in no sample and are not listed. Of edges, `vertex` holds
-    their numbers. The last score, 0, and its
-    interval apply to all of them.
+    Most vertices of a large graph are in no sample and are not listed. Many of the others have a
+    score and an interval in common. Of edges, `vertex` holds their numbers.
     """
 
     vertex: Counts  # ascending
-    scores: Floats  # [vertices + 1]
-    lower: Floats
-    upper: Floats
+    place: Counts  # [vertices + 1] where the values of each are; the last is for all others
+    score: Floats
+    low: Floats
+    high: Floats
     samples: int = 0
     reached: bool = False  # whether the goal was reached
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """The largest distance between a score and an end of its interval."""
-        return float(np.maximum(self.upper - self.scores, self.scores - self.lower).max())
+        return float(np.maximum(self.high - self.score, self.score - self.low).max())
 
     def of_all(self, values: Tensor, size: int, device: torch.device) -> Tensor:
-        """[size]: expands the values of the listed vertices to all vertices."""
-        dense = torch.full((size,), float(values[-1]), dtype=values.dtype, device=device)
-        dense[torch.from_numpy(self.vertex).to(device)] = values[:-1].to(device)
+        """[size]: expands such values to all vertices."""
+        place = torch.from_numpy(self.place)
+        dense = torch.full((size,), float(values[place[-1]]), dtype=values.dtype, device=device)
+        each = values.to(device)[place[:-1].to(device)]
+        dense[torch.from_numpy(self.vertex).to(device)] = each
         return dense
 
 
 def nothing_known() -> Estimate:
-    return Estimate(np.zeros(0, np.int64), np.zeros(1), np.zeros(1), np.ones(1))
+    none = np.zeros(0, np.int64)
+    return Estimate(none, np.zeros(1, np.int64), np.zeros(1), np.zeros(1), np.ones(1))
 
 
 class Outlook(NamedTuple):
@@ -167,7 +171,8 @@ class Run:
             radius = vc_epsilon(samples, delta, vertex_diameter)
             low, high = np.maximum(score - radius, 0), np.minimum(score + radius, 1)
             vertex = seen.cpu().numpy()
-            self.found = Estimate(vertex, score, low, high, samples, samples >= goal)
+            place = np.arange(score.size)
+            self.found = Estimate(vertex, place, score, low, high, samples, samples >= goal)
 
     def _checks_in_time(
         self, choice: Choice, expected: int, seconds: float | None = None
@@ -326,9 +331,7 @@ class Run:
         low, high = binomial_interval(
             of_count, samples, split.below[of_kind] * delta, split.above[of_kind] * delta
         )
-        score = of_count / samples
-        vertex = seen.cpu().numpy()
-        found = Estimate(vertex, score[place], low[place], high[place], samples)
+        found = Estimate(seen.cpu().numpy(), place, of_count / samples, low, high, samples)
         found.reached = found.radius <= epsilon or (
             top is not None and _separated(found, epsilon, min(top, self.size))
         )
@@ -389,14 +392,15 @@ def _separated(found: Estimate, epsilon: float, top: int) -> bool:
     """Whether each vertex is close enough or irrelevant to the undecided ranks of the top."""
     if top > found.vertex.size:
         return False
-    close = np.maximum(found.upper - found.scores, found.scores - found.lower) <= epsilon
-    _, certain = certain_ranks(found.scores, found.lower, found.upper, top)
-    order = np.argsort(-found.scores, kind="stable")
+    scores, lower, upper = (part[found.place] for part in (found.score, found.low, found.high))
+    close = np.maximum(upper - scores, scores - lower) <= epsilon
+    _, certain = certain_ranks(scores, lower, upper, top)
+    order = np.argsort(-scores, kind="stable")
     for rank in np.flatnonzero(~certain):
         above, below = order[: rank + 1], order[rank + 1 :]
-        low, high = found.lower[above].min(), found.upper[below].max(initial=0.0)
-        if not close[above[found.lower[above] <= high]].all():
+        low, high = lower[above].min(), upper[below].max(initial=0.0)
+        if not close[above[lower[above] <= high]].all():
             return False
-        if not close[below[found.upper[below] >= low]].all():
+        if not close[below[upper[below] >= low]].all():
             return False
     return True

@@ -30,8 +30,8 @@ _SEARCH = {
 }  # fmt: skip
 # Bytes per vertex, for every engine: the counts of two phases and the arrays of a check. Bytes per
 # vertex and per slot, by weights on CUDA: arcs stored with their weights, in both directions
-# (dijkstra.cuh).
-_RUN, _PACKED = 80, (40, 32)
+# (dijkstra.cuh); by hops, stars in both directions (sample_arcs.cuh).
+_RUN, _PACKED, _STARS = 80, (40, 32), 32
 # Paths that are kept at a time, to count their edges, and about their bytes; bytes per slot of the
 # numbers of edges.
 _TOGETHER, _PATHS, _EDGES = 2**12, 2**22, 40
@@ -96,8 +96,8 @@ class Sampler:
         else:
             per_vertex, per_slot = _SEARCH[where.type, graph.is_weighted]
             each = per_vertex * n + per_slot * m
-            if where.type == "cuda" and graph.is_weighted:
-                fixed += _PACKED[0] * n + _PACKED[1] * m
+            if where.type == "cuda":
+                fixed += _PACKED[0] * n + _PACKED[1] * m if graph.is_weighted else _STARS * n
         if fixed + each > limit:
             raise _memory.refuse(what, fixed + each, limit, memory)
         return (limit - fixed) // max(each, 1)

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples per launch
 constexpr double kLaunch = 0.1;                      // seconds per launch, about: limits the delay of a cancellation
+constexpr double kGrowth = 8;                        // at most, of the samples of one launch over the one before
 constexpr int64_t kWidestBlock = 512;                // threads, unless there are few samples
 constexpr int64_t kWarpPerVertex = 8;                // mean degree from which on a vertex is processed by a warp
 
@@ -29,9 +30,13 @@ class Room {
   explicit Room(int64_t threads, int64_t block = kFewestThreads) : threads_(threads), block_(block) {}
 
   int64_t most_blocks() const { return threads_ / kFewestThreads; }
-  int64_t blocks() const { return threads_ / block_; }
+  // For so many samples. Twice as many of the widest blocks, at half their width, are better than a second round.
+  int64_t blocks(int64_t samples) const {
+    const int64_t fitting = threads_ / block_, most = block_ == kWidestBlock ? 2 * fitting : fitting;
+    return samples <= most ? samples : fitting;
+  }
   unsigned block_of(int64_t searches) const {
-    int64_t block = block_;
+    int64_t block = kFewestThreads;
     while (block < kMostThreads && 2 * block * searches <= threads_) block *= 2;
     return static_cast<unsigned>(block);
   }
@@ -68,10 +73,10 @@ Tensor run_samples(int64_t n, double degree, int64_t seed, int64_t first, int64_
   samples.num_left = numbers + 2;
   samples.levels = numbers + 3;
   unsigned long long host[4] = {};
-  int64_t together = std::min(most, room.blocks());  // of the next launch, sized to last about kLaunch seconds
+  int64_t together = 0;  // of the next launch, sized to last about kLaunch seconds
   for (int64_t begin = 0; begin < count && !cancelled(&shared.cancel); begin += samples.count) {
     const auto before = std::chrono::steady_clock::now();
-    const int64_t blocks = std::min(most, room.blocks());
+    const int64_t blocks = std::min(most, room.blocks(count - begin));
     samples.first = first + begin;
     samples.count = std::min(std::max(together, blocks), count - begin);
     check(cudaMemsetAsync(numbers, 0, sizeof host[0], stream), "cudaMemsetAsync");
@@ -81,7 +86,10 @@ Tensor run_samples(int64_t n, double degree, int64_t seed, int64_t first, int64_
     to_host(host, numbers, sizeof host, stream, "sample_kernel");
     finish(shared, samples.count);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
-    if (taken.count() < kLaunch / 2) together = std::min(2 * samples.count, std::max(blocks, kMostTogether));
+    if (taken.count() < kLaunch / 2)
+      together = std::min(
+          static_cast<int64_t>(static_cast<double>(samples.count) * std::min(kLaunch / taken.count(), kGrowth)),
+          std::max(blocks, kMostTogether));
     else if (taken.count() > 2 * kLaunch) together = samples.count / 2;
     if (degree > 0 && host[3] != 0) room.fit(static_cast<double>(host[1]) / degree / static_cast<double>(host[3]));
   }
