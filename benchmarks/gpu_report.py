@@ -63,7 +63,7 @@ def distances(result: dict[str, Any]) -> str:
 
 def approximation(result: dict[str, Any]) -> str:
     head = ["graph", "vertices", "slots", "method", "epsilon", "samples", "seconds", "asked"]
-    lines = [[*head, "apart", "allowed"]]
+    lines = [[*head, "samples a second", "apart", "allowed"]]
     for row in result["approximation"]:
         method = "pivots, linear" if "scaling" in row else row["method"]
         cells = [row["name"].split(", ")[0], f"{row['nodes']:,}", f"{row['slots']:,}", method]
@@ -71,6 +71,7 @@ def approximation(result: dict[str, Any]) -> str:
             cells[0] += ", weights"
         cells += [f"{row['epsilon']:.1g}", f"{row['samples']:,}", f"{row['seconds']:.3f}"]
         cells.append(f"{row['target']:g}" if row["target"] else "")
+        cells.append(f"{row['samples_per_second']:,.0f}" if row["samples_per_second"] else "")
         lines.append([*cells, f"{row['apart']:.1e}", f"{row['allowed']:.1e}"])
     return markdown(lines)
 

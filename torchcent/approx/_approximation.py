@@ -10,7 +10,8 @@ import torch
 from torchcent.approx import _by_pivots, _cost, _pivots
 from torchcent.approx._diameter import vertex_diameter
 from torchcent.approx._edge_numbers import EdgeNumbers, of_columns
-from torchcent.approx._progressive import Estimate, Outlook, Run
+from torchcent.approx._estimate import Estimate
+from torchcent.approx._progressive import Outlook, Run
 from torchcent.approx._result import Approximation, outward
 from torchcent.approx._sampler import Sampler
 from torchcent.check import (

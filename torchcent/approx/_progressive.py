@@ -11,21 +11,16 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.approx._bounds import (
     EARLY_PART,
     MOST_SAMPLES,
-    Counts,
-    Floats,
     Shares,
     binomial_interval,
     even_shares,
@@ -36,6 +31,7 @@ from torchcent.approx._bounds import (
     vc_samples,
 )
 from torchcent.approx._checks import FEWEST, Checks, Choice
+from torchcent.approx._estimate import Estimate, gaps, grouped, nothing_known, seen_in, separated
 from torchcent.approx._sampler import Sampler
 from torchcent.runtime._codes import CANCEL
 
@@ -48,43 +44,6 @@ FIRST_PHASE, FIRST_PART, LEAST_FIRST = 5, 8, 32
 _FIRST_TIME, _DOUBLINGS = 0.1, 48
 # Number of the first sample of a second phase with a deadline.
 _SECOND_PHASE = 2**40
-# Maximum number of table entries per number that is looked up.
-_TABLE = 4
-
-
-@dataclass(eq=False)
-class Estimate:
-    """The result of a check, as shares of all ordered pairs.
-
-    Most vertices of a large graph are in no sample and are not listed. Many of the others have a
-    score and an interval in common. Of edges, `vertex` holds their numbers.
-    """
-
-    vertex: Counts  # ascending
-    place: Counts  # [vertices + 1] where the values of each are; the last is for all others
-    score: Floats
-    low: Floats
-    high: Floats
-    samples: int = 0
-    reached: bool = False  # whether the goal was reached
-
-    @cached_property
-    def radius(self) -> float:
-        """The largest distance between a score and an end of its interval."""
-        return float(np.maximum(self.high - self.score, self.score - self.low).max())
-
-    def of_all(self, values: Tensor, size: int, device: torch.device) -> Tensor:
-        """[size]: expands such values to all vertices."""
-        place = torch.from_numpy(self.place)
-        dense = torch.full((size,), float(values[place[-1]]), dtype=values.dtype, device=device)
-        each = values.to(device)[place[:-1].to(device)]
-        dense[torch.from_numpy(self.vertex).to(device)] = each
-        return dense
-
-
-def nothing_known() -> Estimate:
-    none = np.zeros(0, np.int64)
-    return Estimate(none, np.zeros(1, np.int64), np.zeros(1), np.zeros(1), np.ones(1))
 
 
 class Outlook(NamedTuple):
@@ -166,7 +125,7 @@ class Run:
         for total, (samples, delta) in self._checks_in_time(
             Choice.up_to(limit, self.delta) if limited else Choice({limit: self.delta}), limit
         ):
-            seen, count = _seen(total)
+            seen, count = seen_in(total)
             score = np.append(count, 0) / samples
             radius = vc_epsilon(samples, delta, vertex_diameter)
             low, high = np.maximum(score - radius, 0), np.minimum(score + radius, 1)
@@ -295,16 +254,16 @@ class Run:
         self, total: Tensor, samples: int, epsilon: float, top: int | None, delta: float
     ) -> tuple[Shares, Tensor]:
         """Computes the shares from the counts of the first phase, and the kind of each vertex."""
-        seen, count = _seen(total)
+        seen, count = seen_in(total)
         unseen = self.size - count.size
-        values, which, times = _grouped(np.append(count, 0) if unseen else count)
+        values, which, times = grouped(np.append(count, 0) if unseen else count)
         if unseen:
             times[0] = unseen
         kind = torch.zeros_like(total)
         kind[seen] = torch.from_numpy(which[: count.size]).to(total.device)
         close = np.full(values.size, epsilon)
         if top is not None:
-            close = np.maximum(close, _gaps(values, times, top) / samples / 2)
+            close = np.maximum(close, gaps(values, times, top) / samples / 2)
         return shares(values, times, samples, close, delta), kind
 
     def _phase(self, checks: Checks, split: Shares, epsilon: float, top: int | None) -> None:
@@ -325,82 +284,16 @@ class Run:
         seen = torch.nonzero(total + self._kind).flatten()
         count, kind = total[seen].cpu().numpy(), self._kind[seen].cpu().numpy()
         # Vertices of equal kind and count share an interval; 0 represents the unseen vertices.
-        counts, which, _ = _grouped(np.append(count, 0))
-        key, place, _ = _grouped(np.append(kind, 0) * counts.size + which)
+        counts, which, _ = grouped(np.append(count, 0))
+        key, place, _ = grouped(np.append(kind, 0) * counts.size + which)
         of_kind, of_count = key // counts.size, counts[key % counts.size]
         low, high = binomial_interval(
             of_count, samples, split.below[of_kind] * delta, split.above[of_kind] * delta
         )
         found = Estimate(seen.cpu().numpy(), place, of_count / samples, low, high, samples)
         found.reached = found.radius <= epsilon or (
-            top is not None and _separated(found, epsilon, min(top, self.size))
+            top is not None and separated(found, epsilon, min(top, self.size))
         )
         if found.reached or found.radius <= self.found.radius:
             self.found = found
         return found.reached
-
-
-def _seen(total: Tensor) -> tuple[Tensor, Counts]:
-    """The vertices that occur in a sample, and their counts, copied to the host."""
-    seen = torch.nonzero(total).flatten()
-    return seen, total[seen].cpu().numpy()
-
-
-def _grouped(numbers: Counts) -> tuple[Counts, Counts, Counts]:
-    """Returns the distinct numbers, ascending, the index of each number among them, and their
-    counts.
-
-    Sorts only if a table up to the largest number would be much larger than the input.
-    """
-    if numbers.max(initial=0) > _TABLE * numbers.size:
-        return np.unique(numbers, return_inverse=True, return_counts=True)
-    times = np.bincount(numbers)
-    values = np.flatnonzero(times)
-    place = np.zeros(times.size, np.int64)
-    place[values] = np.arange(values.size)
-    return values, place[numbers], times[values]
-
-
-def _gaps(values: Counts, times: Counts, top: int) -> Floats:
-    """For each count, its distance to the nearest boundary between ranks of the top and the
-    rest."""
-    ranked = np.repeat(values[::-1], np.minimum(times[::-1], top + 1))[: top + 1]
-    middle = (ranked[:-1] + ranked[1:]) / 2  # between the first i and the rest
-    found: Floats = 2 * np.abs(values[:, None] - middle[None, :]).min(1, initial=np.inf)
-    return found
-
-
-def certain_ranks(
-    scores: Floats, lower: Floats, upper: Floats, top: int
-) -> tuple[Counts, NDArray[np.bool_]]:
-    """Returns the vertices with the `top` highest scores, and which ranks are certain.
-
-    Rank i is certain if all vertices up to it are above all others, provided that the intervals
-    hold.
-    """
-    order = np.argsort(-scores, kind="stable")
-    best = order[:top]
-    rest = np.max(upper[order[top:]], initial=0.0)
-    behind = np.maximum.accumulate(np.append(upper[best], rest)[::-1])[::-1][1:]
-    certain = np.minimum.accumulate(lower[best]) > behind
-    if top >= scores.size and top > 0:
-        certain[-1] = True  # there are no vertices after the last
-    return best, certain
-
-
-def _separated(found: Estimate, epsilon: float, top: int) -> bool:
-    """Whether each vertex is close enough or irrelevant to the undecided ranks of the top."""
-    if top > found.vertex.size:
-        return False
-    scores, lower, upper = (part[found.place] for part in (found.score, found.low, found.high))
-    close = np.maximum(upper - scores, scores - lower) <= epsilon
-    _, certain = certain_ranks(scores, lower, upper, top)
-    order = np.argsort(-scores, kind="stable")
-    for rank in np.flatnonzero(~certain):
-        above, below = order[: rank + 1], order[rank + 1 :]
-        low, high = lower[above].min(), upper[below].max(initial=0.0)
-        if not close[above[lower[above] <= high]].all():
-            return False
-        if not close[below[upper[below] >= low]].all():
-            return False
-    return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.approx._progressive import certain_ranks
+from torchcent.approx._estimate import certain_ranks
 from torchcent.check import _common as check
 
 if TYPE_CHECKING:

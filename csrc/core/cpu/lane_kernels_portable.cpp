@@ -14,7 +14,7 @@
 #include "tiny/cpu/tiny_search.h"
 #include "weighted/weighted_search.h"
 
-// Few x86-64 processors run these, and tests: -O1 compiles them in half of the time.
+// On x86-64 only processors without AVX2, and the tests, run these: -O1 compiles them in half of the time.
 #if defined(TORCHCENT_RELEASE) && defined(__x86_64__) && !defined(__clang__)
 #pragma GCC optimize("O1")
 #endif

@@ -74,29 +74,29 @@ __device__ int32_t vertex_of(const Arc& arc) {
 template <class Arc, class ArcAt, class Known, class Wanted>
 __device__ int32_t drawn_vertex(int64_t count, ArcAt arc_at, Known known, const double* sigma, double left,
                                 Wanted wanted) {
-  constexpr int kTogether = 32 / sizeof(Arc) > 4 ? 4 : 32 / sizeof(Arc);
+  constexpr int kAtOnce = 32 / sizeof(Arc) > 4 ? 4 : 32 / sizeof(Arc);
   const int lane = threadIdx.x & 31;
   int32_t last = -1;
-  for (int64_t base = 0; base < count; base += 32 * kTogether) {
-    Arc arc[kTogether];
-    decltype(known(0)) other[kTogether];
+  for (int64_t base = 0; base < count; base += 32 * kAtOnce) {
+    Arc arc[kAtOnce];
+    decltype(known(0)) other[kAtOnce];
     unsigned mine = 0;  // one bit per arc of this lane
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k)
+    for (int k = 0; k < kAtOnce; ++k)
       if (base + 32 * k + lane < count) arc[k] = arc_at(base + 32 * k + lane);
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k)
+    for (int k = 0; k < kAtOnce; ++k)
       if (base + 32 * k + lane < count) other[k] = known(vertex_of(arc[k]));
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k)
+    for (int k = 0; k < kAtOnce; ++k)
       if (base + 32 * k + lane < count && wanted(arc[k], other[k])) mine |= 1u << k;
     const unsigned rounds = __reduce_or_sync(~0u, mine);
-    if (rounds == 1 && count <= 32) {  // as often in road networks
+    if (rounds == 1 && count <= 32) {  // of a single one, as often in road networks, sigma is not needed
       const unsigned all = __ballot_sync(~0u, mine != 0);
       if ((all & (all - 1)) == 0) return __shfl_sync(~0u, vertex_of(arc[0]), __ffs(all) - 1);
     }
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
+    for (int k = 0; k < kAtOnce; ++k) {
       if ((rounds >> k & 1) == 0) continue;
       const bool own = (mine >> k & 1) != 0;
       const int32_t v = own ? vertex_of(arc[k]) : -1;

@@ -2,7 +2,7 @@
 // choices of samples/cpu/sample_hops.h, so that a sample is the same path on both. A sample whose counts overflow
 // double is left to the CPU.
 //
-// A thousand searches at a time read memory at random. In sparse undirected graphs their states are narrow, and paths
+// Hundreds of searches at a time read memory at random. In sparse undirected graphs their states are narrow, and paths
 // are counted after the search, only where they can lead, as on the CPU. In other graphs a search has few levels with
 // many arcs, which are not read again: paths are counted on the way, by atomic additions.
 #pragma once
