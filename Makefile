@@ -203,7 +203,7 @@ cuda-check: $(VENV)/.torch
 
 # Are the results in benchmarks/results from a GPU those of these sources?
 gpu-status:
-	@$(PYTHON) benchmarks/gpu_status.py benchmarks/results/h200.json
+	@$(PYTHON) benchmarks/gpu_status.py $(wildcard benchmarks/results/h?00.json)
 
 clean:
 	rm -rf $(VENV) $(VENV)-3.7 build dist demo docs/_build docs/notebooks *.egg-info torchcent/*.so torchcent/installed_without_extension

@@ -71,7 +71,8 @@ def approximation(result: dict[str, Any]) -> str:
             cells[0] += ", weights"
         cells += [f"{row['epsilon']:.1g}", f"{row['samples']:,}", f"{row['seconds']:.3f}"]
         cells.append(f"{row['target']:g}" if row["target"] else "")
-        cells.append(f"{row['samples_per_second']:,.0f}" if row["samples_per_second"] else "")
+        pace = row.get("samples_per_second")  # of whole runs with a time limit
+        cells.append(f"{pace:,.0f}" if pace else "")
         lines.append([*cells, f"{row['apart']:.1e}", f"{row['allowed']:.1e}"])
     return markdown(lines)
 

@@ -100,12 +100,6 @@ struct Team {
     const int threads = static_cast<int>(blockDim.x) / 2, thread = static_cast<int>(threadIdx.x);
     return thread < threads ? Team{thread, threads, 0} : Team{thread - threads, threads, 1};
   }
-  // Barrier 0 is that of the block. Of a variable one, the compiler would reserve all sixteen, and a multiprocessor
-  // could hold few blocks.
-  __device__ void sync_half() const {
-    if (half == 0) __barrier_sync_count(1, threads);
-    else __barrier_sync_count(2, threads);
-  }
 };
 
 // Calls visit(u, its star, width) for entries begin to end - 1, by a team. Each entry is processed by a warp, and idle

@@ -277,23 +277,24 @@ class HopBlock {
   // block.
   __device__ void count_paths() {
     const Team team = Team::half_block();
-    const int s = team.half, levels = side(s).level;
+    const int s = team.half, levels = side(s).level, steps = max(side(0).level, side(1).level);
     const Stars& back = onward(1 - s);
     int* const found = shared_.ancestors[s];
     int begin = 0, end = shared_.through[s];
-    for (int step = 0, turn = 0; step < levels; ++step, turn = next_turn(turn)) {
+    for (int step = 0, turn = 0; step < steps; ++step, turn = next_turn(turn)) {
       const int level = levels - step;
       if (team.thread == 0) {
-        bound_.at(s, step) = begin;
+        if (level > 0) bound_.at(s, step) = begin;
         found[next_turn(turn)] = 0;
       }
-      each_of(team, through_, s, back, begin, end, [&](int32_t, const Star& star, int width) {
-        mark(
-            back, star, width, [&](State known) { return States::is_at(known, s, level - 1); },
-            [&](int32_t v) { through_.at(s, end + atomicAdd(found + turn, 1)) = v; });
-      });
-      team.sync_half();
-      begin = end, end += found[turn];
+      if (level > 0)
+        each_of(team, through_, s, back, begin, end, [&](int32_t, const Star& star, int width) {
+          mark(
+              back, star, width, [&](State known) { return States::is_at(known, s, level - 1); },
+              [&](int32_t v) { through_.at(s, end + atomicAdd(found + turn, 1)) = v; });
+        });
+      __syncthreads();
+      if (level > 0) begin = end, end += found[turn];
     }
     if (team.thread == 0) {
       bound_.at(s, levels) = begin;
@@ -301,20 +302,22 @@ class HopBlock {
     }
     end = begin;
     begin = levels > 0 ? bound_.at(s, levels - 1) : 0;
-    for (int level = 1; level <= levels; ++level) {
-      const int before = level < levels ? bound_.at(s, levels - level - 1) : 0;  // read ahead
-      each_of(team, through_, s, back, begin, end, [&](int32_t u, const Star& star, int width) {
-        double paths = 0;
-        each_neighbour(back, star, width, states_, [&](int32_t v, State known) {
-          if (States::is_at(known, s, level - 1)) paths += sigma_[v];
+    for (int level = 1; level <= steps; ++level) {
+      if (level <= levels) {
+        const int before = level < levels ? bound_.at(s, levels - level - 1) : 0;  // read ahead
+        each_of(team, through_, s, back, begin, end, [&](int32_t u, const Star& star, int width) {
+          double paths = 0;
+          each_neighbour(back, star, width, states_, [&](int32_t v, State known) {
+            if (States::is_at(known, s, level - 1)) paths += sigma_[v];
+          });
+          for (int lanes = width / 2; lanes > 0; lanes /= 2) paths += __shfl_xor_sync(~0u, paths, lanes);
+          if ((threadIdx.x & (width - 1)) != 0) return;
+          sigma_[u] = paths;
+          if (paths > kLargestCount) shared_.overflow = 1;
         });
-        for (int lanes = width / 2; lanes > 0; lanes /= 2) paths += __shfl_xor_sync(~0u, paths, lanes);
-        if ((threadIdx.x & (width - 1)) != 0) return;
-        sigma_[u] = paths;
-        if (paths > kLargestCount) shared_.overflow = 1;
-      });
-      end = begin, begin = before;
-      team.sync_half();
+        end = begin, begin = before;
+      }
+      __syncthreads();
     }
   }
 
