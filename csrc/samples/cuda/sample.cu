@@ -56,8 +56,9 @@ T* zeros(Scratch& scratch, int64_t count, cudaStream_t stream) {
   return result;
 }
 
-// Runs samples first, ..., first + count - 1 by launch(samples, blocks, threads of a block). Returns the numbers of the
-// samples that are left to the CPU.
+// Runs samples first, ..., first + count - 1 by launch(samples, blocks, threads of a block), with at most `most`
+// blocks. degree: arcs per vertex, by which each launch adapts the blocks of the next one to the width of levels; 0:
+// they stay. Returns the numbers of the samples that are left to the CPU.
 template <class Launch>
 Tensor run_samples(int64_t n, double degree, int64_t seed, int64_t first, int64_t count, int64_t most, Room room,
                    Tensor& counts, Tensor& control, Scratch& scratch, cudaStream_t stream, Launch launch) {
