@@ -1,4 +1,4 @@
-"""Do results of a GPU belong to these sources? Exits 1 if those of none do. Needs no PyTorch.
+"""Did all tests of these sources pass on a GPU? Exits 1 if not, on any. Needs no PyTorch.
 
 python benchmarks/gpu_status.py benchmarks/results/h200.json benchmarks/results/h100.json
 """
@@ -20,19 +20,21 @@ def digest() -> str:
     return total.hexdigest()
 
 
-def verified(file: Path, here: str) -> bool:
-    """Prints what a file has of these sources. Returns whether all tests passed on that GPU."""
+def passed(file: Path, here: str) -> bool | None:
+    """Prints what a file has of these sources. Returns whether all tests of them passed on that
+    GPU, or None if they did not run there."""
     known = json.loads(file.read_text()) if file.exists() else {}
     older = [name for name, there in known.get("digests", {}).items() if there != here]
     tested = "tests" in known and "tests" not in older
     print(f"{file.name}: tests {'current' if tested else 'not of these sources'}", end="; ")
     print(known.get("tests"), f"tables of older sources: {', '.join(older) or 'none'}", sep="; ")
-    return tested and not known["tests"]["failed"]
+    return not known["tests"]["failed"] if tested else None
 
 
 def main() -> int:
     here = digest()
-    return 0 if any([verified(Path(name), here) for name in sys.argv[1:]]) else 1
+    found = [passed(Path(name), here) for name in sys.argv[1:]]
+    return 0 if True in found and False not in found else 1
 
 
 if __name__ == "__main__":
