@@ -38,6 +38,9 @@ CUDA := $(wildcard csrc/*/cuda/*.cu)
 
 # One stamp per step: a second run does nothing again.
 
+# The demonstration alone needs kernels for this machine only, and takes all where they are built.
+BUILT := $(VENV)/.$(if $(filter-out demo,$(MAKECMDGOALS))$(wildcard $(VENV)/.built),built,native)
+
 $(VENV)/.torch: constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "torchcent needs Python 3.11 or newer"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' || { echo "No venv in this Python. On Debian: apt install python3-venv"; exit 1; }
@@ -48,14 +51,15 @@ $(VENV)/.torch: constraints.txt
 	@touch $@
 
 # pip would hide what setup.py prints, so the kernels are compiled before pip installs them.
-$(VENV)/.built: $(VENV)/.torch $(BUILT_FROM)
-	@echo "Compiling torchcent with all cores: about two minutes of processor time (MAX_JOBS=1 for one core) ..."
+$(VENV)/.native: export TORCHCENT_KERNELS := native
+$(VENV)/.built $(VENV)/.native: $(VENV)/.torch $(BUILT_FROM)
+	@echo "Compiling torchcent with all cores: one to two minutes of processor time (MAX_JOBS=1 for one core) ..."
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python setup.py --quiet build_ext --inplace
 	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --editable .
 	@touch $@
 
 # Names an installed torchcent, so pip adds what the extra lists and builds nothing.
-$(VENV)/.extra-%: $(VENV)/.built
+$(VENV)/.extra-%: $(BUILT)
 	$(PIP) "torchcent[$*]"
 	@touch $@
 

@@ -77,6 +77,56 @@ def test_build_without_the_extension(tmp_path: Path) -> None:
     assert inside.read(path).decode().split() == [str(tmp_path)]
 
 
+KERNELS = """
+import sys, torch
+sys.path.insert(0, "tools")
+torch.backends.cpu.get_cpu_capability = lambda: {!r}
+import kernels
+print(*(path.stem for path in sorted(kernels.cpu_sources())))
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="other machines have one kind of kernel")
+@pytest.mark.parametrize(
+    "processor, native",
+    [
+        ("AVX512", {"lane_kernels_avx512", "scalar_kernels_avx2"}),
+        ("AVX2", {"lane_kernels_avx2", "scalar_kernels_avx2"}),
+        ("DEFAULT", {"lane_kernels_portable", "scalar_kernels_portable"}),
+    ],
+)
+def test_native_kernels_are_those_of_the_machine(processor: str, native: set[str]) -> None:
+    pytest.importorskip("torch.utils.cpp_extension")
+    code = KERNELS.format(processor)
+    every = set(python(code, PATH=os.environ["PATH"]).stdout.split())
+    some = set(python(code, PATH=os.environ["PATH"], TORCHCENT_KERNELS="native").stdout.split())
+    left_out = every - some
+    assert native <= some < every
+    assert len(left_out) == 3 and all("_kernels_" in name for name in left_out)
+    refused = python(code, PATH=os.environ["PATH"], TORCHCENT_KERNELS="fast")
+    assert refused.returncode == 1
+    assert refused.stderr.strip() == "TORCHCENT_KERNELS must be all or native, got fast"
+
+
+# A library whose only kernels are those of another processor reports the level -1.
+FOREIGN = """
+import torch
+torch.ops.load_library = lambda path: None
+class Operators:
+    simd = staticmethod(lambda: -1)
+torch.ops.torchcent = Operators
+import torchcent
+"""
+
+
+def test_kernels_for_another_processor_are_refused() -> None:
+    run = python(FOREIGN, PATH=os.environ["PATH"], TORCHCENT_SIMD="avx2")
+    assert run.returncode == 1
+    last = run.stderr.splitlines()[-1]
+    assert last.startswith("ImportError") and "TORCHCENT_SIMD=avx2" in last
+    assert "TORCHCENT_KERNELS=native" in last and "pip install ." in last
+
+
 def test_progress_is_a_line_per_file() -> None:
     pytest.importorskip("torch.utils.cpp_extension")
     run = python(NINJA, PATH=os.environ["PATH"])

@@ -22,6 +22,7 @@ GRAPHS = {
     "R-MAT": lambda: generate.rmat(13, 8, seed=1),
     "BA": lambda: generate.ba(3000, 20, seed=1),
     "road": lambda: generate.road(60, 60, seed=1),
+    "random": lambda: generate.er(3000, m=8000, seed=1),  # most vertices have more than four arcs
     "star": lambda: edge_index(star(500)).cpu(),
     "parts": lambda: torch.tensor([[0, 1, 5, 6], [1, 2, 6, 7]]),
     "edgeless": lambda: torch.zeros(2, 0, dtype=torch.int64),

@@ -47,7 +47,7 @@ def extensions() -> list[Extension]:
     instruments = [flag for flag in SANITIZE if flag.startswith(INSTRUMENTS)]
     cpu = CppExtension(
         "torchcent._C",
-        sorted(map(str, [CSRC / "core/library.cpp", *CSRC.glob("*/cpu/*.cpp")])),
+        sorted(map(str, [CSRC / "core/library.cpp", *cpu_sources()])),
         include_dirs=INCLUDE,
         define_macros=MACROS,
         extra_compile_args=FLAGS,
@@ -56,6 +56,25 @@ def extensions() -> list[Extension]:
     )
     cuda = cuda_extension()
     return [cpu] if cuda is None else [cpu, cuda]
+
+
+def cpu_sources() -> list[Path]:
+    """The sources of torchcent._C: with TORCHCENT_KERNELS=native without those of the kernels that
+    this machine would not choose, which are a third of the work.
+
+    Which it chooses is found out again at run time (csrc/core/cpu/simd_level.cpp)."""
+    wanted = os.environ.get("TORCHCENT_KERNELS", "all")
+    if wanted not in ("all", "native"):
+        raise SystemExit(f"TORCHCENT_KERNELS must be all or native, got {wanted}")
+    sources = list(CSRC.glob("*/cpu/*.cpp"))
+    if wanted == "all" or platform.machine() != "x86_64":
+        return sources
+    level = {"AVX512": "avx512", "AVX2": "avx2"}.get(torch.backends.cpu.get_cpu_capability())
+    native = {
+        f"lane_kernels_{level or 'portable'}",
+        f"scalar_kernels_{'avx2' if level else 'portable'}",
+    }
+    return [path for path in sources if "_kernels_" not in path.stem or path.stem in native]
 
 
 def cuda_home() -> str | None:

@@ -6,7 +6,7 @@
 
 namespace torchcent {
 
-enum class Simd : int64_t { portable = 0, avx2 = 1, avx512 = 2 };
+enum class Simd : int64_t { none = -1, portable = 0, avx2 = 1, avx512 = 2 };
 
 // The score computed from path counts; each value has a visitor (paths/betweenness.h).
 // The last three are for the CPU only.

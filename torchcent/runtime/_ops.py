@@ -53,7 +53,7 @@ elif not _library.exists() and (PACKAGE / "installed_without_extension").exists(
 else:
     try:
         _load(_library)
-        simd = ("portable", "avx2", "avx512")[ops.simd()]
+        _level = ops.simd()
     except OSError as error:
         raise ImportError(
             f"torchcent's compiled library {_library.name} could not be loaded: {error}. "
@@ -62,6 +62,15 @@ else:
             "With TORCHCENT_NO_EXTENSION=1 in the environment, of the installation or of the "
             'program, torchcent runs without it, on engine="tensor" alone.'
         ) from error
+    if _level < 0:
+        _limit = os.environ.get("TORCHCENT_SIMD")
+        raise ImportError(
+            f"torchcent's compiled library {_library.name} has kernels for one kind of processor "
+            f"only, which is not this one{f' with TORCHCENT_SIMD={_limit}' if _limit else ''}: it "
+            "was built with TORCHCENT_KERNELS=native, as by `make demo`. `pip install .` in a "
+            "checkout builds it for all."
+        )
+    simd = ("portable", "avx2", "avx512")[_level]
 
 available = simd is not None
 cuda = False

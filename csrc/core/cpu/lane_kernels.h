@@ -11,6 +11,8 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
+void lane_kernels() {}
+
 std::unique_ptr<Search> make_lanes(const PathProblem& problem, Rung rung) {
   return with_visitor(problem.measure, [&](auto visitor) -> std::unique_ptr<Search> {
     using Visitor = decltype(visitor);

@@ -10,6 +10,8 @@
 
 namespace torchcent::TORCHCENT_ISA {
 
+void scalar_kernels() {}
+
 std::unique_ptr<Search> make_queue(const PathProblem& problem, Rung rung) {
   return with_visitor(problem.measure, [&](auto visitor) -> std::unique_ptr<Search> {
     using Visitor = decltype(visitor);

@@ -2,53 +2,33 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <string_view>
 
 #include "core/codes.h"
 
 namespace torchcent {
 
-// The best supported by the processor, limited by TORCHCENT_SIMD.
-inline Simd simd_in_use() {
-  static const Simd level = [] {
-    const char* wish = std::getenv("TORCHCENT_SIMD");
-    const std::string_view limit = wish == nullptr ? "" : wish;
-#if defined(__x86_64__)
-    if (limit == "portable") return Simd::portable;
-    if (limit != "avx2" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-      return Simd::avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
-      return Simd::avx2;
-#endif
-    return Simd::portable;
-  }();
-  return level;
-}
+// The best that the processor supports and that is in this library, limited by TORCHCENT_SIMD; none if there is none.
+Simd simd_in_use();
 
 // Kernels are compiled once per instruction set, in a namespace of its name. Lane kernels (core/cpu/lane_kernels.h)
 // compute many values side by side, in registers as wide as there are. Scalar kernels (core/cpu/scalar_kernels.h) take
 // one source at a time, and gain nothing from AVX-512.
 //
-// These macros declare functions of the kernels, and call one for the instruction set in use.
+// These macros declare functions of the kernels, and call one for the instruction set in use. The functions are weak: a
+// library for one machine has only the kernels of that (TORCHCENT_KERNELS in tools/kernels.py), and the others are
+// null.
 #if defined(__x86_64__)
-#define TORCHCENT_LANE_KERNEL(...) \
-  namespace portable {             \
-  __VA_ARGS__;                     \
-  }                                \
-  namespace avx2 {                 \
-  __VA_ARGS__;                     \
-  }                                \
-  namespace avx512 {               \
-  __VA_ARGS__;                     \
+#define TORCHCENT_LANE_KERNEL(...)     \
+  TORCHCENT_SCALAR_KERNEL(__VA_ARGS__) \
+  namespace avx512 {                   \
+  __VA_ARGS__ __attribute__((weak));   \
   }
 #define TORCHCENT_SCALAR_KERNEL(...) \
   namespace portable {               \
-  __VA_ARGS__;                       \
+  __VA_ARGS__ __attribute__((weak)); \
   }                                  \
   namespace avx2 {                   \
-  __VA_ARGS__;                       \
+  __VA_ARGS__ __attribute__((weak)); \
   }
 #define TORCHCENT_CALL_LANES(call) \
   (simd_in_use() == Simd::avx512 ? avx512::call : simd_in_use() == Simd::avx2 ? avx2::call : portable::call)
@@ -62,6 +42,10 @@ inline Simd simd_in_use() {
 #define TORCHCENT_CALL_LANES(call) portable::call
 #define TORCHCENT_CALL_SCALAR(call) portable::call
 #endif
+
+// Does nothing: its address is that of a kernel if these kernels are in the library.
+TORCHCENT_LANE_KERNEL(void lane_kernels())
+TORCHCENT_SCALAR_KERNEL(void scalar_kernels())
 
 inline bool cancelled(const int64_t* cancel) { return __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0; }
 

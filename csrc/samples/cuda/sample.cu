@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMostTogether = int64_t{1} << 16;  // samples per launch
 constexpr double kLaunch = 0.1;                      // seconds per launch, about: limits the delay of a cancellation
 constexpr double kGrowth = 8;                        // at most, of the samples of one launch over the one before
-constexpr int64_t kWidestBlock = 512;                // threads, unless there are few samples
+constexpr int64_t kWidestBlock = 512;                // threads, unless few samples or little memory leave more room
 constexpr int64_t kWarpPerVertex = 8;                // mean degree from which on a vertex is processed by a warp
 
 // A device that can run `threads` threads at a time, in blocks of which each draws a sample. A block has about as many
@@ -150,7 +150,7 @@ WeightSampling<T> weight_sampling(const WeightedGraph<T>& graph, bool exact, int
 
 }  // namespace
 
-// threads: maximum number of blocks, of 21 bytes per vertex.
+// threads: maximum number of blocks, of 21 bytes per vertex; to these come 16 bytes per vertex and direction for stars.
 Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colptr, const Tensor& row, int64_t seed,
                     int64_t first, int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
   same_device("sample_paths", rowptr.get_device_index(), {&rowptr, &col, &colptr, &row, &counts});
@@ -170,7 +170,8 @@ Tensor sample_paths(const Tensor& rowptr, const Tensor& col, const Tensor& colpt
   const Stars in = symmetric ? out : stars(colptr, row, scratch, stream);
   const double degree = static_cast<double>(std::max<int64_t>(col.numel(), 1)) / static_cast<double>(n);
   HopSampling sampling = {};
-  int64_t mark = 0, blocks = 0;  // for which there is room in `sampling`
+  int64_t mark = 0;    // where the workspaces begin, after the stars
+  int64_t blocks = 0;  // for which there are workspaces: those of a launch with more replace them
   const auto launch = [&](const Samples& samples, unsigned grid, unsigned block) {
     if (grid > blocks) {
       if (blocks > 0) scratch.release(mark);

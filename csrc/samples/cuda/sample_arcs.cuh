@@ -6,6 +6,7 @@
 namespace torchcent::cuda {
 
 constexpr int kTogether = 4;
+static_assert(kTogether * sizeof(int32_t) == sizeof(int4), "a star is read by one load");
 
 // The arcs of a vertex, 16 bytes that are read by one load: the heads of kTogether arcs at most, as in road networks,
 // or where they are. A search waits for loads, each of which needs what the one before has found.

@@ -94,7 +94,7 @@ class HopBlock {
       if (threadIdx.x == 0) {
         clear(next_turn(turn));
         atomicAdd(samples_.arcs, side.degrees);
-        atomicAdd(samples_.levels, 1ull);
+        if constexpr (kByThread) atomicAdd(samples_.levels, 1ull);  // sizes the blocks of the next launch
       }
       expand(s, side, turn);
       __syncthreads();
@@ -199,14 +199,14 @@ class HopBlock {
         look_up(states_, v, known);
 #pragma unroll
         for (int k = 0; k < kTogether; ++k) fresh |= static_cast<unsigned>(v[k] >= 0 && known[k] == 0) << k;
-        if (fresh != 0) {  // may be stale: only the first thread finds it again
+        if (fresh != 0) {  // a state of 0 may be stale: only the first thread to claim a vertex gets 0 back
           typename States::Word before[kTogether];
           Star next[kTogether] = {Star::none(), Star::none(), Star::none(), Star::none()};
 #pragma unroll
           for (int k = 0; k < kTogether; ++k) {
             if ((fresh >> k & 1) == 0) continue;
             before[k] = states_.claim(v[k], s, level);
-            next[k] = arcs[v[k]];  // of its degree now, and soon of its arcs
+            next[k] = arcs[v[k]];  // for its degree; in the cache when its arcs are searched
           }
 #pragma unroll
           for (int k = 0; k < kTogether; ++k) {
