@@ -1,4 +1,4 @@
-"""The tables of results/h200.json and h100.json, in Markdown."""
+"""The tables of results/h200.json, in Markdown."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Did all tests of these sources pass on a GPU? Exits 1 if not, on any. Needs no PyTorch.
 
-python benchmarks/gpu_status.py benchmarks/results/h200.json benchmarks/results/h100.json
+python benchmarks/gpu_status.py benchmarks/results/h200.json
 """
 
 import hashlib

@@ -10,8 +10,8 @@ one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of m
 approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- reading: all -->`
 and `<!-- reading: start -->` those of reading.json, `<!-- oneshot: all -->` that of one_shot.json
 (written by cpu.py), `<!-- papers: PAPER -->` one of papers.json, `<!-- h200: NAME -->` one of
-h200.json, `<!-- h100: NAME -->` one of h100.json (gpu_report.py), and `<!-- end -->` ends it.
-Tables of a result that is not there stay as they are.
+h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a result that is not there stay as
+they are.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ FILES = {
     "mcl": "mcl.json",
     "approximation": "approximation.json",
     "h200": "h200.json",
-    "h100": "h100.json",
     "papers": "papers.json",
 }
 MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -76,7 +75,7 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return reading.starts(result) if wanted == "start" else reading.table(result)
     if kind == "reductions":
         return reductions.table(result, wanted)
-    if kind in ("h200", "h100"):
+    if kind == "h200":
         return gpu_report.table(result, wanted)
     if kind == "flow":
         return current_flow.table(result)
