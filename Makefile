@@ -53,7 +53,7 @@ $(VENV)/.torch: constraints.txt
 # pip would hide what setup.py prints, so the kernels are compiled before pip installs them.
 $(VENV)/.native: export TORCHCENT_KERNELS := native
 $(VENV)/.built $(VENV)/.native: $(VENV)/.torch $(BUILT_FROM)
-	@echo "Compiling torchcent with all cores: one to two minutes of processor time (MAX_JOBS=1 for one core) ..."
+	@echo "Compiling torchcent with all cores: about a minute and a half of processor time (MAX_JOBS=1 for one core) ..."
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python setup.py --quiet build_ext --inplace
 	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --editable .
 	@touch $@

@@ -21,6 +21,7 @@ from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 CSRC = Path("csrc")
 PRECOMPILED = Path("core/precompiled.h")
+UNITS = Path("build/units")
 MACROS = [("TORCH_TARGET_VERSION", "0x020a000000000000")]
 INCLUDE = [str(path.resolve()) for path in (CSRC, CSRC / "include")]
 # Kernels that check themselves (tools/sanitize.py) or count their lines (make coverage), for a
@@ -75,6 +76,27 @@ def cpu_sources() -> list[Path]:
         f"scalar_kernels_{'avx2' if level else 'portable'}",
     }
     return [path for path in sources if "_kernels_" not in path.stem or path.stem in native]
+
+
+def units(sources: list[str]) -> list[str]:
+    """Instead of the sources, a file per folder that includes those in it, kernels apart.
+
+    What the files of a folder share, most of it PyTorch's, is then compiled once. Names that are
+    local to a file must be unique in its folder."""
+    alone, together = [], dict[str, list[str]]()
+    for source in sources:
+        path = Path(source).relative_to(CSRC)
+        if "_kernels_" in path.stem or path.parent.name != "cpu":
+            alone.append(source)
+        else:
+            together.setdefault(path.parts[0], []).append(f'#include "{path.as_posix()}"\n')
+    UNITS.mkdir(parents=True, exist_ok=True)
+    for folder, lines in together.items():
+        unit, text = UNITS / f"{folder}.cpp", "".join(lines)
+        if not unit.exists() or unit.read_text() != text:
+            unit.write_text(text)
+        alone.append(str(unit))
+    return alone
 
 
 def cuda_home() -> str | None:
@@ -153,7 +175,9 @@ def progress() -> Iterator[None]:
                 if found := DONE.match(line):
                     done, files, seconds, source = found.groups()
                     said = f"[{done:>{len(files)}}/{files}]"
-                    say(f"{float(seconds):5.0f} s  {said} {os.path.relpath(source)}")
+                    path = Path(os.path.relpath(source))
+                    name = CSRC / path.stem / "cpu" if path.parent == UNITS else path
+                    say(f"{float(seconds):5.0f} s  {said} {name}")
                 elif not line.startswith("ninja: "):
                     say(line.rstrip())
 
@@ -183,6 +207,7 @@ class BuildKernels(BuildExtension):
     def build_extension(self, extension: Extension) -> None:
         if extension.name == "torchcent._C":
             self.precompile(extension)
+            extension.sources = units(extension.sources)
         super().build_extension(extension)
 
     def precompile(self, extension: Extension) -> None:

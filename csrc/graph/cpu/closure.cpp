@@ -23,8 +23,8 @@ using torch::stable::Tensor;
 
 namespace {
 
-constexpr int64_t kBits = 512;  // columns of a block
-constexpr int kWords = kBits / 64;
+constexpr int64_t kColumns = 512;  // columns of a block
+constexpr int kWords = kColumns / 64;
 constexpr int64_t kCancelRows = 1024;  // rows between two checks of the cancel flag
 
 // Vertices are numbered in reverse topological order: every arc leads to a smaller number, and rows of the graph are
@@ -43,7 +43,7 @@ struct Closure {
 
 // Writes the rows of a block and adds the reached sizes to `reached`; returns false if cancelled.
 bool fill(const Closure& c, int64_t block, int64_t* reached) {
-  const int64_t low = block * kBits, high = std::min(low + kBits, c.columns);
+  const int64_t low = block * kColumns, high = std::min(low + kColumns, c.columns);
   const int64_t first = std::max(low, c.sinks);
   uint64_t several[kWords] = {};  // columns with a size above 1
   for (int64_t t = low; t < high; ++t)
@@ -91,7 +91,7 @@ void closure(const Tensor& rowptr, const Tensor& col, const Tensor& size, const 
     std::vector<int64_t> own(n);
     for (int64_t block; (block = next++) < blocks;) {
       if (!fill(problem, block, own.data())) return;
-      finish(shared, std::min(kBits, columns - block * kBits));
+      finish(shared, std::min(kColumns, columns - block * kColumns));
     }
     std::lock_guard lock(mutex);  // integers: the order of summation does not matter
     for (int64_t p = 0; p < n; ++p) total[p] += own[p];

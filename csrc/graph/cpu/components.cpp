@@ -20,11 +20,11 @@ using torch::stable::Tensor;
 
 namespace {
 
-// Union-find on all threads (Afforest: Sutton, Ben-Nun and Barak 2018). Larger roots are linked to smaller ones, so
+// On all threads (Afforest: Sutton, Ben-Nun and Barak 2018). Larger roots are linked to smaller ones, so
 // that the root of a component is its smallest vertex.
-class Forest {
+class UnionFind {
  public:
-  explicit Forest(int64_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
+  explicit UnionFind(int64_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
 
   int32_t parent(int64_t v) const { return __atomic_load_n(&parent_[v], __ATOMIC_RELAXED); }
   void link(int64_t u, int64_t v) {
@@ -103,7 +103,7 @@ Tensor components(const Tensor& rowptr, const Tensor& col, bool symmetric, int64
   constexpr int64_t kFirst = 2;
   const Csr graph = view(rowptr, col);
   const int64_t n = graph.num_nodes, workers = threads_for(col.numel() + n, threads);
-  Forest forest(n);
+  UnionFind forest(n);
   for (int64_t k = 0; k < kFirst; ++k) {
     each_range(workers, n, [&](int64_t begin, int64_t end) {
       for (int64_t v = begin; v < end; ++v)

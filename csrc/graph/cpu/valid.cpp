@@ -39,7 +39,7 @@ class Found {
 };
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-uint64_t mixed(uint64_t x) {
+uint64_t finalised(uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
@@ -54,8 +54,8 @@ struct Stored {
   uint64_t key;
 
   uint64_t hash(int64_t tail, int64_t to, double length) const {
-    const uint64_t arc = mixed((static_cast<uint64_t>(tail) << 32 | static_cast<uint64_t>(to)) ^ key);
-    return mixed(arc + std::bit_cast<uint64_t>(length));
+    const uint64_t arc = finalised((static_cast<uint64_t>(tail) << 32 | static_cast<uint64_t>(to)) ^ key);
+    return finalised(arc + std::bit_cast<uint64_t>(length));
   }
 
   // Checks the slots begin to end. Returns the sum of the arcs' hashes less those of their reverses, which is 0 over
