@@ -9,7 +9,7 @@ from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.graph import Graph, _inputs
 from torchcent.graph._arcs import Arcs
-from torchcent.graph._imports import built
+from torchcent.graph._graph import built
 from torchcent.graph._inputs import GraphLike as GraphLike
 from torchcent.graph._inputs import WeightLike as WeightLike
 
