@@ -9,6 +9,7 @@ import json
 import lzma
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -536,3 +537,42 @@ def test_a_pipe_by_name(folder):
         torchcent.io.write_clusters(f"/proc/self/fd/{sink}", [[0, 2], [1]])
         os.close(sink)
         assert reader.read() == b"0\t2\n1\n"
+
+
+@pytest.mark.parametrize(
+    "command, files",
+    [
+        ("betweenness friends.csv -o out.csv --plot out.png", ("out.csv", "out.png")),
+        ("betweenness friends.csv -o out.csv --plot out.png --json", ("out.csv", "out.png")),
+        ("group-degree friends.csv --group Ada,Bob -o out.csv", ("out.csv",)),
+        ("prominent-group friends.csv -k 2 -o out.csv", ("out.csv",)),
+        ("communities friends.csv -o out.csv", ("out.csv",)),
+        ("closure friends.csv -o out.npz", ("out.npz",)),
+    ],
+)
+@pytest.mark.parametrize("errors", [False, True], ids=["stdout", "stderr too"])
+def test_a_reader_that_leaves_early_does_not_cost_the_files(folder, command, files, errors):
+    """As `| head` and `2>&1 | head` with unbuffered output, or with more than a buffer holds."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    unbuffered = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "torchcent", *command.split()], check=False, env=unbuffered,
+            stdout=writer, stderr=writer if errors else subprocess.PIPE,
+        )  # fmt: skip
+    finally:
+        os.close(writer)
+    assert done.returncode == 141
+    assert all(Path(name).stat().st_size > 0 for name in files)
+    if not errors:
+        assert b"Traceback" not in done.stderr
+
+
+@full
+def test_a_full_disk_for_the_table_does_not_cost_the_files(folder):
+    command = [sys.executable, "-m", "torchcent", "betweenness", "friends.csv", "-o", "out.csv"]
+    with open("/dev/full", "wb") as disk:
+        done = subprocess.run(command, stdout=disk, stderr=subprocess.PIPE, check=False)
+    assert done.returncode != 0
+    assert Path("out.csv").read_text().count("\n") == 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
@@ -155,7 +156,8 @@ def numbers_of(labels: np.ndarray) -> dict[str, int]:
 
 def remark(args: argparse.Namespace, text: str) -> None:
     if not args.quiet:
-        print(text, file=sys.stderr)
+        with contextlib.suppress(BrokenPipeError):  # such as `2>&1 | head`: files are still written
+            print(text, file=sys.stderr)
 
 
 def remark_run(args: argparse.Namespace, graph: Graph, started: float) -> None:

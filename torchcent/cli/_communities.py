@@ -35,9 +35,16 @@ def _communities(args: argparse.Namespace) -> None:
         level = args.level % levels
     members = _members(found.at(level).cpu())
     _common.remark_run(args, graph, started)
+    run = _common.about_run(args, graph, started)
     names = edges.vertex_labels()
+    if out is not None:
+        lines = partial(
+            write, labels=names, members=members, column="community",
+            escape_formulas=args.escape_formulas,
+        )  # fmt: skip
+        _output.deliver(args, "communities", out, lines)
     if args.json:
-        about = _common.about_run(args, graph, started) | _about(found, level)
+        about = run | _about(found, level)
         about |= {"out": args.out, "levels": _rows(found)}
         if args.out is None:
             about["members"] = [names[part] for part in members]
@@ -49,12 +56,6 @@ def _communities(args: argparse.Namespace) -> None:
         sys.stdout.writelines(cluster_lines(members, names))
     elif args.out != _output.STANDARD:
         print(aligned_rows(_summary(found, level, members)))
-    if out is not None:
-        lines = partial(
-            write, labels=names, members=members, column="community",
-            escape_formulas=args.escape_formulas,
-        )  # fmt: skip
-        _output.deliver(args, "communities", out, lines)
 
 
 def _method(args: argparse.Namespace) -> dict[str, Any]:

@@ -63,13 +63,13 @@ def _score(args: argparse.Namespace) -> None:
     columns = {"group": [",".join(names) for _, names in listed], "size": size, name: scores}
     about: dict[str, Any] = {"measure": f"group {name}"}
     about |= {way: True for way in _VARIANTS if getattr(args, way, False)}
+    run = _common.about_run(args, graph, started)
+    _deliver(args, out, columns, about, "scores")
     if args.json:
         members = {"members": [names for _, names in listed], "size": size, name: scores}
-        run = _common.about_run(args, graph, started) | about | {"out": args.out}
-        _output.show_json(run | {"top": score_rows(members, args.top)})
+        _output.show_json(run | about | {"out": args.out} | {"top": score_rows(members, args.top)})
     elif args.top and args.out != _output.STANDARD:
         print(score_table(columns, args.top))
-    _deliver(args, out, columns, about, "scores")
 
 
 def _listed(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
@@ -120,13 +120,15 @@ def _prominent(args: argparse.Namespace) -> None:
         "epsilon": args.epsilon, "delta": args.delta, "seed": args.seed,
     } | ({"endpoints": True} if args.endpoints else {})  # fmt: skip
     _common.remark(args, _in_words(found, args))
+    run = _common.about_run(args, graph, started)
+    _deliver(args, out, columns, about, "vertices")
     rows = {"lowest": True}  # in the order in which they were chosen
     if args.json:
-        run = _common.about_run(args, graph, started) | about | {"out": args.out}
-        _output.show_json(run | {"top": score_rows(columns, args.size, **rows)})
+        _output.show_json(
+            run | about | {"out": args.out} | {"top": score_rows(columns, args.size, **rows)}
+        )
     elif args.out != _output.STANDARD:
         print(score_table(columns, args.size, **rows))
-    _deliver(args, out, columns, about, "vertices")
 
 
 def _in_words(found: torchcent.ProminentGroup, args: argparse.Namespace) -> str:

@@ -1,4 +1,8 @@
-"""Where results go: files, standard output, JSON. Results whose file fails are not lost."""
+"""Where results go: files, standard output, JSON. Results whose file fails are not lost.
+
+Files are written before anything is printed: standard output may be a full disk, or a pipe whose
+reader leaves early, such as `| head`.
+"""
 
 from __future__ import annotations
 

@@ -194,6 +194,11 @@ def _closure(args: argparse.Namespace) -> None:
     if graph.directed and reflexive is False:
         rows["on cycles"] = f"{loops:,} of {n:,} vertices"
     _common.remark_run(args, graph, started)
+    run = _common.about_run(args, graph, started)
+    if target is not None:
+        _output.deliver(
+            args, "closure", target, lambda path: write_closure(path, closure, edges.labels)
+        )
     if args.json:
         found = {
             "reachable_pairs": pairs, "components": sizes.numel(),
@@ -202,13 +207,9 @@ def _closure(args: argparse.Namespace) -> None:
         }  # fmt: skip
         if not graph.directed or reflexive is not False:
             del found["vertices_on_cycles"]
-        _output.show_json(_common.about_run(args, graph, started) | found)
+        _output.show_json(run | found)
     elif args.out != _output.STANDARD:
         print(aligned_rows(rows))
-    if target is not None:
-        _output.deliver(
-            args, "closure", target, lambda path: write_closure(path, closure, edges.labels)
-        )
 
 
 COMMANDS = {"diameter": _diameter, "apsp": _apsp, "closure": _closure}

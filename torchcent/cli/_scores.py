@@ -251,8 +251,6 @@ def score(args: argparse.Namespace) -> None:
             "samples": found.samples, "seed": args.seed,
         }  # fmt: skip
     shown = {"share": measure.share, "lowest": measure.lowest}
-    if args.top and args.out != _output.STANDARD and not args.json:
-        print(score_table(columns, args.top, **shown))
     if getattr(args, "states", None) is not None:
         about |= {"states": args.states}
     if getattr(args, "variant", None) is not None:
@@ -268,9 +266,6 @@ def score(args: argparse.Namespace) -> None:
             about |= {"ties": args.ties}
         if getattr(args, "tie_tolerance", 0):
             about |= {"tie_tolerance": args.tie_tolerance}
-    if args.json:
-        top = score_rows(columns, args.top, **shown)
-        _output.show_json(run | about | {"out": args.out, "plot": args.plot, "top": top})
     if out is not None:
         table = {k.replace(" ", "_"): v for k, v in columns.items()}
         place = geometry(edges, graph, by_edge)
@@ -303,6 +298,11 @@ def score(args: argparse.Namespace) -> None:
                 interval=interval, **shown,
             )  # fmt: skip
         _common.remark(args, f"figure in {args.plot}")
+    if args.json:
+        top = score_rows(columns, args.top, **shown)
+        _output.show_json(run | about | {"out": args.out, "plot": args.plot, "top": top})
+    elif args.top and args.out != _output.STANDARD:
+        print(score_table(columns, args.top, **shown))
 
 
 def _check_positions(
