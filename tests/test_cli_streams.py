@@ -549,6 +549,9 @@ def test_a_pipe_by_name(folder):
         (False, "prominent-group friends.csv -k 2 -o out.csv", ("out.csv",)),
         (False, "communities friends.csv -o out.csv", ("out.csv",)),
         (False, "closure friends.csv -o out.npz", ("out.npz",)),
+        (False, "betweenness friends.csv -o - --plot out.png", ("out.png",)),
+        (False, "mcl friends.csv -o out.txt --plot out.png --json", ("out.txt", "out.png")),
+        (False, "mcl friends.csv -o out.txt --plot out.png", ("out.txt", "out.png")),
     ],
 )
 def test_a_reader_that_leaves_early_does_not_cost_the_files(folder, errors, command, files):

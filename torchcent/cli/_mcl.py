@@ -58,21 +58,25 @@ def _mcl(args: argparse.Namespace) -> None:
     _common.remark(
         args, f"{edges.num_nodes:,} vertices, {edges.num_edges:,} edges, {kind}; {seconds:.2f} s"
     )
-    if args.json:
-        about = _about(args, edges, found, seconds)
-        _output.show_json(about | ({"quality": swept.table} if args.sweep else {}))
-    _write(args, out, edges, found)
-    if args.json or args.out == _output.STANDARD:
-        pass
-    elif args.sweep is not None:
-        print(swept)
-    elif args.out is not None:
-        print(aligned_rows(_summary(found[0])))
+    printed = out is None or args.out == _output.STANDARD
+    if not printed:
+        _write(args, out, edges, found)
     if args.plot is not None:
         plot_clusterings(
             found, *graph, directed=edges.directed, path=args.plot, where=_common.title(args)
         )
         _common.remark(args, f"figure in {args.plot}")
+    if printed:
+        _write(args, out, edges, found)
+    if args.json:
+        about = _about(args, edges, found, seconds)
+        _output.show_json(about | ({"quality": swept.table} if args.sweep else {}))
+    elif args.out == _output.STANDARD:
+        pass
+    elif args.sweep is not None:
+        print(swept)
+    elif args.out is not None:
+        print(aligned_rows(_summary(found[0])))
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:

@@ -276,7 +276,8 @@ def score(args: argparse.Namespace) -> None:
                 crs=edges.crs,
             )  # fmt: skip
 
-        _output.deliver(args, "scores", out, write)
+        if args.out != _output.STANDARD:
+            _output.deliver(args, "scores", out, write)
     if args.plot is not None:
         pivots = f", estimated from {args.sources:,} pivots" if about.get("sources") else ""
         title = f"{name.capitalize()} in {_common.title(args)}{pivots}"
@@ -298,6 +299,8 @@ def score(args: argparse.Namespace) -> None:
                 interval=interval, **shown,
             )  # fmt: skip
         _common.remark(args, f"figure in {args.plot}")
+    if out is not None and args.out == _output.STANDARD:
+        _output.deliver(args, "scores", out, write)
     if args.json:
         top = score_rows(columns, args.top, **shown)
         _output.show_json(run | about | {"out": args.out, "plot": args.plot, "top": top})
