@@ -1,0 +1,302 @@
+"""Fakes of the compiled operators: the shapes and dtypes of results, for tracing and opcheck."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def _sized(like: Tensor, size: Any, dtype: torch.dtype = torch.int64) -> Tensor:
+    found: Tensor = like.new_empty(size, dtype=dtype)
+    return found
+
+
+def _unknown_size() -> Any:
+    return torch.library.get_ctx().new_dynamic_size()
+
+
+def _read_rows(
+    text: Tensor, separator: int, width: int, source: int, target: int, weight: int, *_: object
+) -> tuple[Tensor, ...]:
+    rows = _unknown_size()
+    return (
+        _sized(text, (2, rows)),
+        _sized(text, rows if weight >= 0 else 0, torch.float64),
+        _sized(text, (_unknown_size(), 2)),
+        _sized(text, _unknown_size()),
+    )
+
+
+def _read_vectors(text: Tensor, *_: object) -> tuple[Tensor, ...]:
+    entries = _unknown_size()
+    return (
+        _sized(text, (2, entries)),
+        _sized(text, entries, torch.float64),
+        _sized(text, _unknown_size()),
+    )
+
+
+def _distinct_ids(source: Tensor, *_: object) -> Tensor:
+    return _sized(source, _unknown_size())
+
+
+def _id_places(labels: Tensor, source: Tensor, *_: object) -> Tensor:
+    return _sized(source, (2, source.numel()))
+
+
+def _vertex_ids(edge_index: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
+    return _sized(edge_index, edge_index.shape, torch.int32), _sized(edge_index, 2)
+
+
+def _csr(ids: Tensor, num_nodes: int, symmetric: bool, threads: int = 1) -> tuple[Tensor, ...]:
+    return _sized(ids, num_nodes + 1), _sized(ids, _unknown_size(), torch.int32)
+
+
+def _slots(ids: Tensor, *_: object) -> Tensor:
+    return _sized(ids, ids.shape[1])
+
+
+def _slot_weights(ids: Tensor, weight: Tensor, rowptr: Tensor, col: Tensor, *_: object) -> Tensor:
+    return _sized(rowptr, col.numel(), torch.float64)
+
+
+def _weight_digits(weight: Tensor, most: int = 0) -> Tensor:
+    return _sized(weight, 3, torch.float64)
+
+
+def _stored_fault(rowptr: Tensor, *_: object) -> Tensor:
+    return _sized(rowptr, 2)
+
+
+def _transpose(rowptr: Tensor, col: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
+    return torch.empty_like(rowptr), torch.empty_like(col), _sized(rowptr, col.numel())
+
+
+def _reverse_slots(rowptr: Tensor, col: Tensor, threads: int = 1) -> Tensor:
+    return _sized(rowptr, col.numel())
+
+
+def _induced(
+    rowptr: Tensor, col: Tensor, kept: Tensor, slots: bool = True, threads: int = 1
+) -> tuple[Tensor, ...]:
+    size = _unknown_size()
+    return (
+        _sized(rowptr, kept.numel() + 1),
+        _sized(rowptr, size, torch.int32),
+        _sized(rowptr, size if slots else 0),
+    )
+
+
+def _per_vertex(rowptr: Tensor, *_: object) -> Tensor:
+    return _sized(rowptr, rowptr.numel() - 1)
+
+
+def _fold(rowptr: Tensor, col: Tensor, recursive: bool) -> tuple[Tensor, ...]:
+    return _sized(rowptr, _unknown_size()), _sized(rowptr, rowptr.numel() - 1)
+
+
+def _twins(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
+    n = rowptr.numel() - 1
+    lists = (_sized(rowptr, (2, _unknown_size())) for _ in range(2))
+    return _sized(rowptr, n), _sized(rowptr, n, torch.float64), _sized(rowptr, n), *lists
+
+
+def _chains(
+    rowptr: Tensor, col: Tensor, weight: Tensor | None, ball: int, loops: bool = False
+) -> tuple[Tensor, ...]:
+    kept, chains, inner, arcs = (_unknown_size() for _ in range(4))
+    whole = weight is None or weight.dtype == torch.int32
+    return (
+        _sized(rowptr, kept),
+        _sized(rowptr, chains + 1),
+        _sized(rowptr, inner),
+        _sized(rowptr, 2 * chains, torch.int32),
+        _sized(rowptr, inner + chains, torch.int32 if whole else torch.float64),
+        _sized(rowptr, kept + 1),
+        _sized(rowptr, arcs, torch.int32),
+        _sized(rowptr, arcs),
+        _sized(rowptr, 2 * (inner + chains)),
+    )
+
+
+def _blocks(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
+    n = rowptr.numel() - 1
+    return _sized(rowptr, _unknown_size()), _sized(rowptr, n), _sized(rowptr, _unknown_size())
+
+
+def _block_union(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
+    size, slots = _unknown_size(), _unknown_size()
+    return (
+        _sized(rowptr, _unknown_size()),
+        _sized(rowptr, size),
+        _sized(rowptr, size + 1),
+        _sized(rowptr, slots, torch.int32),
+        _sized(rowptr, slots),
+    )
+
+
+def _block_reach(ptr: Tensor, vertex: Tensor, *_: object) -> tuple[Tensor, ...]:
+    return tuple(_sized(vertex, vertex.numel(), torch.float64) for _ in range(4))
+
+
+def _of_parents(order: Tensor, parent: Tensor, *_: object) -> Tensor:
+    return _sized(parent, parent.numel(), torch.float64)
+
+
+def _folded_sums(order: Tensor, parent: Tensor, *_: object) -> tuple[Tensor, Tensor]:
+    return _of_parents(order, parent), _of_parents(order, parent)
+
+
+def _of_labels(label: Tensor, *_: object) -> Tensor:
+    return _sized(label, label.numel(), torch.float64)
+
+
+def _id_faults(ids: Tensor, num_nodes: int) -> Tensor:
+    return torch.empty(3, dtype=torch.int64, device="cpu")  # on the host, whatever the device
+
+
+def _search_weights(rowptr: Tensor, vertex: Tensor, *_: object) -> tuple[Tensor, ...]:
+    of_sources = (_unknown_size(),)
+    return (
+        _sized(rowptr, of_sources),
+        _sized(rowptr, of_sources, torch.float64),
+        _sized(rowptr, of_sources, torch.float64),
+        _sized(rowptr, vertex.numel(), torch.float64),
+        _sized(rowptr, vertex.numel(), torch.float64),
+    )
+
+
+def _eliminated(
+    ends: Tensor, conductance: Tensor, num_nodes: int, *_: object
+) -> tuple[Tensor, ...]:
+    left, gone, entries = _unknown_size(), _unknown_size(), _unknown_size()
+    return (
+        _sized(ends, num_nodes),
+        _sized(ends, (left, left), torch.float64),
+        _sized(ends, _unknown_size()),
+        _sized(ends, entries, torch.int32),
+        _sized(ends, entries, torch.float64),
+        _sized(ends, gone, torch.float64),
+    )
+
+
+def _expanded(
+    inverse: Tensor, ptr: Tensor, neighbour: Tensor, share: Tensor, own: Tensor, *_: object
+) -> Tensor:
+    size = inverse.shape[0] + own.numel()
+    return _sized(inverse, (size, size), torch.float64)
+
+
+def _selected(
+    inverse: Tensor, ptr: Tensor, neighbour: Tensor, share: Tensor, own: Tensor
+) -> Tensor:
+    return _sized(inverse, (2, inverse.shape[0] + own.numel()), torch.float64)
+
+
+def _row_spreads(rows: Tensor, u: Tensor, *_: object) -> Tensor:
+    return _sized(u, u.numel(), torch.float64)
+
+
+def _depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
+    return _sized(rowptr, rowptr.numel() - 1, torch.int32)
+
+
+def _in_place(*_: object) -> None:
+    """For operators that only write to their arguments."""
+
+
+def _flag(*_: object) -> Tensor:
+    return torch.empty(1, dtype=torch.int64, device="cpu")  # on the host, whatever the device
+
+
+def _numbers(*_: object) -> Tensor:
+    found: Tensor = torch.empty(_unknown_size(), dtype=torch.int64, device="cpu")
+    return found
+
+
+def _search_summary(rowptr: Tensor, col: Tensor, sources: Tensor, *_: object) -> Tensor:
+    return _sized(sources, (sources.numel(), 3))
+
+
+def _mcl_iterate(begin: Tensor, length: Tensor, *_: object) -> tuple[Tensor, ...]:
+    entries = _unknown_size()
+    return (
+        torch.empty_like(begin),
+        torch.empty_like(length),
+        _sized(begin, entries, torch.int32),
+        _sized(begin, entries, torch.float32),
+        torch.empty(8, dtype=torch.float64, device="cpu"),  # on the host, whatever the device
+    )
+
+
+def _codes(like: Tensor) -> Tensor:
+    found: Tensor = like.new_empty(_unknown_size(), dtype=torch.float64)
+    return found
+
+
+FAKES: dict[str, Callable[..., Any]] = {
+    "codes": _codes,
+    "read_rows": _read_rows,
+    "read_vectors": _read_vectors,
+    "distinct_ids": _distinct_ids,
+    "id_places": _id_places,
+    "vertex_ids": _vertex_ids,
+    "csr": _csr,
+    "slots": _slots,
+    "slot_weights": _slot_weights,
+    "weight_digits": _weight_digits,
+    "stored_fault": _stored_fault,
+    "transpose": _transpose,
+    "reverse_slots": _reverse_slots,
+    "components": _per_vertex,
+    "by_degree": torch.empty_like,
+    "breadth_first": _per_vertex,
+    "bandwidth_order": _per_vertex,
+    "induced": _induced,
+    "fold": _fold,
+    "tree_sum": _of_parents,
+    "tree_paths": _of_parents,
+    "component_totals": _of_labels,
+    "folded_sums": _folded_sums,
+    "folded_pairs": _of_parents,
+    "id_faults": _id_faults,
+    "search_weights": _search_weights,
+    "blocks": _blocks,
+    "twins": _twins,
+    "chains": _chains,
+    "block_union": _block_union,
+    "block_reach": _block_reach,
+    "depths": _depths,
+    "clusters": _per_vertex,
+    "distance_sums": _in_place,
+    "source_sums": _in_place,
+    "distances": _flag,
+    "search_summary": _search_summary,
+    "search_order": _in_place,
+    "length_order": _in_place,
+    "core_numbers": _in_place,
+    "triangles": _in_place,
+    "eliminated": _eliminated,
+    "expanded": _expanded,
+    "selected": _selected,
+    "row_spreads": _row_spreads,
+    "row_crossings": _row_spreads,
+    "divide": _numbers,
+    "path_dependency": _flag,
+    "chain_dependency": _flag,
+    "weighted_dependency": _flag,
+    "weighted_source_sums": _in_place,
+    "weighted_distances": _in_place,
+    "tiny": _in_place,
+    "pair_matrices": _flag,
+    "pair_counts": _flag,
+    "pair_list": _flag,
+    "sample_paths": _numbers,
+    "weighted_sample_paths": _numbers,
+    "draw_paths": _numbers,
+    "weighted_draw_paths": _numbers,
+    "closure": _in_place,
+    "mcl_iterate": _mcl_iterate,
+}
+"""The fake of each operator, by name."""
