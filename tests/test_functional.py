@@ -1,5 +1,6 @@
 """torchcent.functional: values, torch.compile without graph breaks, and no gradient."""
 
+import inspect
 import shutil
 import threading
 import warnings
@@ -13,7 +14,6 @@ from torch import Tensor, nn
 
 import torchcent
 from torchcent import functional
-from torchcent.engines._measures import MEASURES
 
 COLUMNS = ["betweenness", "closeness", "harmonic", "eccentricity"]
 PATH = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]
@@ -112,6 +112,7 @@ def test_opcheck() -> None:
         torch.library.opcheck(ops.edge_scores.default, (*arguments, *rest))
 
 
+UNDIRECTED = {"directed": False}
 STATES = torch.linspace(0, 1, 5, device=DEVICE)
 #: measure -> its options, of tensors too
 OPTIONS: dict[str, dict[str, object]] = {
@@ -124,6 +125,19 @@ OPTIONS: dict[str, dict[str, object]] = {
     "distance_profile": {"sources": torch.tensor([0, 1], device=DEVICE)},
     "edge_betweenness": {"normalized": False},
     "node_features": {"measures": "harmonic"},
+    "betweenness_variant": {"variant": "linear", "targets": torch.tensor([1, 2], device=DEVICE)},
+    "degree": {"direction": "in", "normalized": True, "dtype": torch.float64},
+    "core_number": UNDIRECTED,
+    "triangles": UNDIRECTED,
+    "clustering_coefficient": {"dtype": torch.float64},
+    "pagerank": {"alpha": 0.5, "personalization": torch.eye(5, device=DEVICE)[:, :3]},
+    "katz": {"beta": STATES, "normalized": False},
+    "eigenvector": UNDIRECTED,
+    "hits": {"tol": 1e-6, "max_iter": 500},
+    "subgraph_centrality": UNDIRECTED,
+    "current_flow_betweenness": {**UNDIRECTED, "sources": torch.tensor([0, 1], device=DEVICE)},
+    "current_flow_closeness": UNDIRECTED,
+    "information_centrality": UNDIRECTED,
 }
 
 
@@ -143,14 +157,89 @@ def test_every_measure_is_one_operator(name: str) -> None:
         index = edge_index(arcs)
         wanted = getattr(torchcent, name)(index, num_nodes=5, **options)
         wanted = torch.stack(wanted, 1) if isinstance(wanted, tuple) else wanted
-        torch.testing.assert_close(run(ones(5)[:, 0], index), 5 + wanted, equal_nan=True)
+        x = ones(5)[:, 0]
+        torch.testing.assert_close(run(x, index), x.sum() + wanted, equal_nan=True)
     assert counter.frame_count == 1
 
 
+@pytest.mark.parametrize("name", ["pagerank", "katz", "hits", "core_number", "degree"])
+def test_opcheck_of_arcs(name: str) -> None:
+    index, weight = edge_index(PATH), torch.rand(6, device=DEVICE)
+    weighted = {"edge_weight": None if name == "core_number" else weight}
+    dtype = None if name == "core_number" else torch.float64
+    numbers = {"alpha": 0.2} if name in ("pagerank", "katz") else {}
+    batch = torch.tensor([0, 0, 0, 0, 2], device=DEVICE)
+    names = [each.name for each in torch.ops.torchcent.arc_scores.default._schema.arguments]
+    for own in ({"num_nodes": 4}, {"num_nodes": 5, "batch": batch}):
+        given = {"measure": name, "edge_index": index, "dtype": dtype, **weighted, **numbers, **own}
+        torch.library.opcheck(
+            torch.ops.torchcent.arc_scores.default, tuple(given.get(each) for each in names)
+        )
+
+
+def test_weights_and_batches_of_arcs() -> None:
+    index = edge_index(PATH + [(4 + u, 4 + v) for u, v in STAR])
+    weight = torch.linspace(1, 2, index.shape[1], device=DEVICE)
+    batch = torch.tensor([0] * 4 + [1] * 5, device=DEVICE)
+    found = functional.pagerank(index, weight, num_nodes=9, batch=batch)
+    alone = [
+        torchcent.pagerank(index[:, :6], weight[:6], num_nodes=4),
+        torchcent.pagerank(index[:, 6:] - 4, weight[6:], num_nodes=5),
+    ]
+    torch.testing.assert_close(found, torch.cat(alone))
+
+
+#: functions of a batch that give no number for each vertex, or several for which there are classes
+OTHERS = {
+    "average_shortest_path_length", "center", "centralization", "diameter",
+    "distance_distribution", "edge_current_flow_betweenness", "effective_diameter",
+    "effective_resistance", "explain", "mcl", "mcl_sweep", "periphery", "radius",
+    "random_walk_encoding", "reachable", "shortest_path_encoding", "shortest_path_lengths",
+    "shortest_path_pairs",
+}  # fmt: skip
+
+
 def test_every_measure_is_there() -> None:
-    of_graphs = {"average_shortest_path_length", "distance_distribution", "effective_diameter"}
-    measures = {row.name for row in MEASURES.values() if row.public} - of_graphs
-    assert measures == set(functional.__all__) - {"node_features"}
+    """Public functions that take a batch are here with the same arguments, or among the others."""
+    found = set()
+    for name in torchcent.__all__:
+        function = getattr(torchcent, name)
+        if inspect.isfunction(function) and "batch" in inspect.signature(function).parameters:
+            found.add(name)
+    assert found - OTHERS == set(functional.__all__)
+    for name in functional.__all__:
+        own = inspect.signature(getattr(functional, name)).parameters
+        public = inspect.signature(getattr(torchcent, name)).parameters
+        assert set(own) <= set(public), name
+        for each, parameter in own.items():
+            if each != "num_nodes":
+                assert parameter.default == public[each].default, (name, each)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error", "message"),
+    [
+        ("pagerank", {"alpha": 1.5}, ValueError, "alpha must be in"),
+        ("pagerank", {"alpha": "much"}, TypeError, "alpha"),
+        ("pagerank", {"personalization": [1, 2]}, TypeError, "personalization"),
+        ("pagerank", {"tol": None, "dangling": torch.ones(3)}, ValueError, "dangling"),
+        ("katz", {"beta": "one"}, TypeError, "beta"),
+        ("katz", {"max_iter": 0}, ValueError, "max_iter"),
+        ("hits", {"max_iter": 2.5}, TypeError, "max_iter"),
+        ("degree", {"direction": "up"}, ValueError, "direction"),
+        ("degree", {"normalized": 1}, TypeError, "normalized"),
+        ("degree", {"dtype": torch.int64}, TypeError, "dtype"),
+        ("triangles", {"num_nodes": 3}, ValueError, "num_nodes=3 is too small"),
+        ("betweenness_variant", {"variant": "long"}, ValueError, "variant"),
+        ("current_flow_closeness", {"edge_weight": -torch.ones(6)}, ValueError, "edge_weight"),
+    ],
+)
+def test_bad_input_of_measures(
+    name: str, arguments: dict[str, object], error: type[Exception], message: str
+) -> None:
+    moved = {k: v.to(DEVICE) if isinstance(v, Tensor) else v for k, v in arguments.items()}
+    with pytest.raises(error, match=message):
+        getattr(functional, name)(edge_index(PATH), **{"num_nodes": 4, **moved})
 
 
 def test_other_functions_break_the_graph_once_and_quietly() -> None:
@@ -235,7 +324,9 @@ def test_scores_require_no_gradient() -> None:
         scores.sum().backward()
 
 
-@pytest.mark.parametrize("function", [functional.node_features, functional.edge_betweenness])
+@pytest.mark.parametrize(
+    "function", [functional.node_features, functional.edge_betweenness, functional.pagerank]
+)
 def test_a_gradient_for_the_weights_is_refused(function) -> None:
     weight = torch.ones(6, device=DEVICE, requires_grad=True)
     with pytest.raises(ValueError, match=r"edge_weight requires grad.*no gradient.*detach\(\)"):

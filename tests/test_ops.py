@@ -363,7 +363,7 @@ def test_no_operator_is_left_out():
         if name.startswith("torchcent::")
     }
     # Written in Python: test_functional.py.
-    of_models = {"node_features", "edge_scores", "vertex_scores"}
+    of_models = {"arc_scores", "edge_scores", "node_features", "vertex_scores"}
     assert names - of_models == set(samples())
 
 

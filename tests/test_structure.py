@@ -19,7 +19,7 @@ LAYERS = (
     ("paths", "distances", "pairs", "clustering", "flow", "walks"),
     ("plots",),
     ("approx", "gnn"),
-    ("groups", "communities"),
+    ("groups", "communities", "functional"),
     ("root",),
     ("nx", "cli"),
 )

@@ -13,7 +13,7 @@ from torchcent.runtime import _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
-_VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
+VARIANTS = ("distance", "linear", "proximal_source", "proximal_target")
 #: engines by hops and by weights
 _ENGINES = ("auto", "lanes", "queue", "tensor"), ("auto", "dijkstra", "tensor")
 
@@ -79,7 +79,7 @@ def betweenness_variant(
         Brandes 2008, "On variants of shortest-path betweenness centrality and their generic
         computation"; Borgatti and Everett 2006; Geisberger, Sanders and Schultes 2008.
     """
-    check.choice(variant, "variant", _VARIANTS)
+    check.choice(variant, "variant", VARIANTS)
     graph = as_graph(
         edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
     )

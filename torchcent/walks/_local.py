@@ -13,7 +13,7 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _ops
 from torchcent.walks import _matrix
 
-_DIRECTIONS = ("out", "in", "both")
+DIRECTIONS = ("out", "in", "both")
 _PAIRS = 2**22  # pairs of neighbours that are looked up together
 
 
@@ -76,7 +76,7 @@ def degree(
         Freeman 1978; with weights (strength): Barrat et al. 2004.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    check.choice(direction, "direction", _DIRECTIONS)
+    check.choice(direction, "direction", DIRECTIONS)
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)
     found = _degree(graph, direction)
