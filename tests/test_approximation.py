@@ -17,6 +17,8 @@ from torchcent import Approximation, Graph, betweenness_adaptive, betweenness_ap
 from torchcent.approx import _cost, _pivots
 from torchcent.approx._progressive import Outlook, Run
 from torchcent.approx._sampler import Sampler
+from torchcent.engines import _plan
+from torchcent.engines._request import Request
 from torchcent.runtime import _ops
 
 pytestmark = pytest.mark.sweep
@@ -159,6 +161,28 @@ def test_searches_are_timed_on_every_graph(name):
     cost = _cost.measured(graph, None, 0.0)
     assert 0 < cost.exact < math.inf and 0 < cost.pivot < math.inf
     assert _cost.measured(graph, 1000, 0.0) == _cost.Measured(math.inf, math.inf)  # does not fit
+
+
+@pytest.mark.parametrize("start", [0.0, 0.15])
+@pytest.mark.parametrize("cold", [0.0, 2.0])
+@pytest.mark.parametrize("each", [1e-4, 1e-2, 1.0])
+def test_starting_is_not_taken_for_searching(start, cold, each, monkeypatch):
+    """A clock of its own: each run takes `start` seconds, the first one `cold` more."""
+    graph = Graph.from_edge_index(generate.ba(30_000, 3, seed=1).to(DEVICE), directed=False)
+    now, searched = [0.0], []
+
+    def run(problem, *_, **__):
+        now[0] += start + (0 if searched else cold) + each * problem.sources.numel()
+        searched.append(problem.sources.numel())
+
+    plan, _ = _plan.plan(graph, Request("betweenness"))
+    monkeypatch.setattr(_cost._driver, "run", run)
+    monkeypatch.setattr(_cost.time, "perf_counter", lambda: now[0])
+    cost = _cost.measured(graph, None, 0.0)
+    monkeypatch.undo()
+    assert cost.exact == pytest.approx(start + each * plan.sources, rel=0.02)
+    assert cost.pivot == pytest.approx(each, rel=0.02)
+    assert len(searched) > 1 and sorted(searched) == searched
 
 
 def test_timing_has_to_pay():

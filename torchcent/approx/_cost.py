@@ -46,9 +46,9 @@ _LEAST_DEPTH = 3
 _HOPELESS = 20
 TRUSTED = 0.1
 """Predictions are trusted up to this part of the limit."""
-# Searches are timed until one attempt takes so many seconds, and only if so many of them, at the
-# rate of the slowest kernels, take at most this part of the time that is at stake. Where less than
-# a second is at stake, the method does not depend on the clock.
+# Searches are timed until a run of them takes so many seconds more than the fastest run, and only
+# if so many searches, at the rate of the slowest kernels, take at most this part of the time that
+# is at stake. Where less than a second is at stake, the method does not depend on the clock.
 _PROBE, _PROBES, _AT_STAKE, _LEAST_AT_STAKE = 0.1, 100, 0.1, 1.0
 # Another method replaces sampling if it takes at most this part of the time, or of the error; and
 # pivots replace exact scores, which have no error, if they take at most this part of the time.
@@ -99,7 +99,7 @@ class Measured:
 
     Attributes:
         exact: of exact scores; inf if they do not fit.
-        pivot: of a single pivot.
+        pivot: of one more pivot.
     """
 
     exact: float
@@ -109,7 +109,12 @@ class Measured:
 def measured(
     graph: Graph, memory: int | None, tie_tolerance: float, measure: str = "betweenness"
 ) -> Measured:
-    """Times searches of the engine that exact scores would take, from vertices far apart."""
+    """Times searches of the engine that exact scores would take, from vertices far apart.
+
+    Starting a run takes up to a tenth of a second on graphs with long chains, and the first one
+    also starts threads. Therefore the cost of a search is that of the further searches of a longer
+    run, over the fastest run of all.
+    """
     request = Request(measure, tie_tolerance=tie_tolerance, memory=memory)
     try:
         plan, core = _plan.plan(graph, request)
@@ -117,26 +122,42 @@ def measured(
             _resolution.check(graph)
         alone = dataclasses.replace(plan, together=False)
         batch = max(plan.lanes, 1) * max(plan.threads, plan.flight, 1)
-        count, spent = 0, 0.0
-        while count == 0 or (spent < _PROBE and count < core.num_nodes):
-            count = min(max(4 * count, batch), graph.num_nodes)
+        count = 0
+        runs: list[tuple[int, int, float]] = []
+        while not runs or count < graph.num_nodes:
+            count = min(batch * (2 * 4 ** (len(runs) - 1) if runs else 1), graph.num_nodes)
             apart = torch.arange(count, device=graph.device) * graph.num_nodes // count
             problem = _reduce.problem(graph, core, measure, apart, None, False, tie_tolerance)
             begin = time.perf_counter()
             _driver.run(problem, alone, progress=False)
             if graph.device.type == "cuda":
                 torch.cuda.synchronize(graph.device)
-            spent = time.perf_counter() - begin
-            if count == graph.num_nodes:
+            runs.append((problem.sources.numel(), count, time.perf_counter() - begin))
+            if runs[-1][2] - min(spent for *_, spent in runs) >= _PROBE:
                 break
-        each = spent / max(problem.sources.numel(), 1)
-        exact = each * plan.sources
+        start, each, pivot = _costs(runs, count == graph.num_nodes)
+        exact = start + each * plan.sources
         blocks = _blocks.chosen(graph, request)
         if blocks is not None:
             exact = min(exact, each / max(core.num_slots, 1) * blocks.work(None))
     except MemoryError:
         return Measured(math.inf, math.inf)
-    return Measured(exact, spent / count)
+    return Measured(exact, pivot)
+
+
+def _costs(runs: list[tuple[int, int, float]], complete: bool) -> tuple[float, float, float]:
+    """Seconds to start a run, of each further search of the core, and of each further pivot.
+
+    runs: searches of the core, pivots and seconds; each has more than the one before.
+    complete: the last run has all sources, so that nothing is extrapolated.
+    """
+    searches, pivots, spent = runs[-1]
+    if complete:
+        return 0.0, spent / max(searches, 1), spent / max(pivots, 1)
+    fewer_searches, fewer_pivots, least = min(runs, key=lambda run: run[2])
+    each = (spent - least) / max(searches - fewer_searches, 1)
+    start = max(least - each * fewer_searches, 0.0)
+    return start, each, (spent - least) / (pivots - fewer_pivots)
 
 
 def cheaper(
