@@ -7,6 +7,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 import torch
 from graphs import DEVICE
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import torchcent
 from torchcent import Graph, cli
-from torchcent.walks import _local, _pagerank, _subgraph
+from torchcent.walks import _local, _matrix, _pagerank, _subgraph
 
 F64 = torch.float64
 SEEDS = range(3)
@@ -346,6 +347,33 @@ def test_graphs_without_arcs(name):
             "katz": 1 / math.sqrt(max(n, 1)), "eigenvector": 1 / math.sqrt(max(n, 1)),
         }.get(name, 0)  # fmt: skip
         close(found, [value] * n, 1e-6)
+
+
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="threads of the host")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("with_hub", [False, True])
+def test_products_do_not_depend_on_threads(weighted, with_hub):
+    """Rows of few entries and of many, wherever the part of a thread begins."""
+    index = torchcent.generate.er(40_000, m=100_000, seed=1)
+    hub = torch.stack([torch.zeros(40_001, dtype=torch.int64), torch.arange(40_001)])
+    index = torch.cat([hub, index], 1) if with_hub else index
+    graph = Graph.from_edge_index(index, directed=False)
+    chance = torch.Generator().manual_seed(1)
+    weight = torch.rand(graph.num_slots, dtype=F64, generator=chance) if weighted else None
+    product = _matrix.product(graph.rowptr, graph.col, weight)
+    x = torch.rand(graph.num_nodes, dtype=F64, generator=chance)
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3, 7):
+            torch.set_num_threads(threads)
+            found.append(product(x))
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(found[0], other) for other in found)
+    ends = graph.rowptr.numpy(), graph.col.numpy()
+    matrix = scipy.sparse.csr_array((np.ones(graph.num_slots) if weight is None else weight.numpy(),
+                                     ends[1], ends[0]))  # fmt: skip
+    torch.testing.assert_close(found[0], torch.from_numpy(matrix @ x.numpy()))
 
 
 @pytest.mark.parametrize("name", OF_VERTICES)

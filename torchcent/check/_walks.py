@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from torchcent.check._common import per_vertex
+from torchcent.check._common import per_vertex, positive
 from torchcent.check._values import dense, number, shortened
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
+
+MOST_ITERATIONS = 10**6
 
 
 def damping(value: object) -> float:
@@ -33,6 +35,15 @@ def tolerance(value: object) -> float:
     if not 0 < tol < 1:
         raise ValueError(f"tol must be in (0, 1), got {shortened(value)}")
     return tol
+
+
+def iterations(value: object) -> int:
+    found = positive(value, "max_iter")
+    if found is None:
+        raise TypeError("max_iter must be an int, got None")
+    if found > MOST_ITERATIONS:
+        raise ValueError(f"max_iter must be at most {MOST_ITERATIONS:,}, got {shortened(found)}")
+    return found
 
 
 def masses(value: object, name: str, graph: Graph) -> Tensor:

@@ -10,6 +10,7 @@ from torch._subclasses import FakeTensor
 
 from torchcent.check import _common as check
 from torchcent.check import _cutoff as check_cutoff
+from torchcent.check import _walks as check_walks
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import choice, dense, number
 from torchcent.functional import _operators  # noqa: F401  (registers what torch.ops has)
@@ -60,11 +61,10 @@ def arc_scores(
     """
     numbers, start = (None, beta) if isinstance(beta, Tensor) else (beta, None)
     if not torch.compiler.is_compiling():
-        for value, name in ((alpha, "alpha"), (numbers, "beta"), (tol, "tol")):
-            if value is not None:
-                number(value, name)
+        alpha, tol = _float(alpha, "alpha"), _float(tol, "tol")
+        numbers = _float(numbers, "beta")
         if max_iter is not None:
-            check.positive(max_iter, "max_iter")
+            max_iter = check_walks.iterations(max_iter)
         if direction is not None:
             choice(direction, "direction", DIRECTIONS)
     vertices = {
@@ -79,6 +79,10 @@ def arc_scores(
         None if whole else check.float_dtype(dtype),
     )  # fmt: skip
     return found
+
+
+def _float(value: object, name: str) -> float | None:
+    return None if value is None else number(value, name)
 
 
 def check_call(

@@ -37,7 +37,11 @@ def product(rowptr: Tensor, col: Tensor, weight: Tensor | None) -> Product:
         matrix = torch.sparse_csr_tensor(
             ends, col.to(ends.dtype), weight, (size, size), check_invariants=False
         )
-    return lambda x: matrix @ x
+    if col.is_cuda:
+        return lambda x: matrix @ x
+    # On some processors MKL's product with a vector adds up a row in an order that depends on where
+    # the part of a thread begins. That with a matrix takes a row from its first entry to its last.
+    return lambda x: matrix @ x if x.dim() == 2 else (matrix @ x[:, None])[:, 0]
 
 
 def total(graph: Graph, values: Tensor) -> Tensor:

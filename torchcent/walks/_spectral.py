@@ -15,8 +15,6 @@ from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
 from torchcent.walks import _lanczos, _matrix
 
-MOST_ITERATIONS = 10**6
-
 
 class Hits(NamedTuple):
     """The results of :func:`hits`, as tensors [n]."""
@@ -81,7 +79,7 @@ def katz(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     factor = check_walks.attenuation(alpha)
     check.flag(normalized, "normalized")
-    bound, most = check_walks.tolerance(tol), _most(max_iter)
+    bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
     if isinstance(beta, Tensor):
         start = check.per_vertex(beta, "beta", graph)
@@ -180,7 +178,7 @@ def eigenvector(
         Bonacich 1972; Lanczos 1950.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    bound, most = check_walks.tolerance(tol), _most(max_iter)
+    bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
     found = _one_by_one(graph, lambda part: _eigenvector(part, bound, most))
     return found.to(result)
@@ -271,7 +269,7 @@ def hits(
         Kleinberg 1999.
     """
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
-    bound, most = check_walks.tolerance(tol), _most(max_iter)
+    bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
     hubs = _one_by_one(graph, lambda part: _hubs(part, bound, most))
     authorities = _shares(graph, _matrix.pull(graph)(hubs))
@@ -283,15 +281,6 @@ def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
     push, pull = _matrix.push(graph), _matrix.pull(graph)
     found = _lanczos.leading(lambda x: push(pull(x)), start, tol, max_iter)[1]
     return found.clamp_(min=0)
-
-
-def _most(value: object) -> int:
-    found = check.positive(value, "max_iter")
-    if found is None:
-        raise TypeError("max_iter must be an int, got None")
-    if found > MOST_ITERATIONS:
-        raise ValueError(f"max_iter must be at most {MOST_ITERATIONS:,}, got {found}")
-    return found
 
 
 def _one_by_one(graph: Graph, measure: object) -> Tensor:
