@@ -222,7 +222,7 @@ def test_every_measure_is_there() -> None:
         ("pagerank", {"alpha": 1.5}, ValueError, "alpha must be in"),
         ("pagerank", {"alpha": "much"}, TypeError, "alpha"),
         ("pagerank", {"personalization": [1, 2]}, TypeError, "personalization"),
-        ("pagerank", {"tol": None, "dangling": torch.ones(3)}, ValueError, "dangling"),
+        ("pagerank", {"dangling": torch.ones(3)}, ValueError, "dangling"),
         ("katz", {"beta": "one"}, TypeError, "beta"),
         ("katz", {"max_iter": 0}, ValueError, "max_iter"),
         ("hits", {"max_iter": 2.5}, TypeError, "max_iter"),

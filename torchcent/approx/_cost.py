@@ -11,6 +11,7 @@ import dataclasses
 import math
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -93,6 +94,14 @@ def is_worth_timing(graph: Graph, outlook: Outlook, left: float) -> bool:
     return at_stake >= _LEAST_AT_STAKE and probe <= _AT_STAKE * at_stake
 
 
+class _Timed(NamedTuple):
+    """A run of searches from some pivots; folding leaves fewer searches than pivots."""
+
+    searches: int
+    pivots: int
+    seconds: float
+
+
 @dataclass(frozen=True)
 class Measured:
     """Seconds found by timing a few searches.
@@ -122,9 +131,8 @@ def measured(
             _resolution.check(graph)
         alone = dataclasses.replace(plan, together=False)
         batch = max(plan.lanes, 1) * max(plan.threads, plan.flight, 1)
-        count = 0
-        runs: list[tuple[int, int, float]] = []
-        while not runs or count < graph.num_nodes:
+        runs: list[_Timed] = []
+        while True:
             count = min(batch * (2 * 4 ** (len(runs) - 1) if runs else 1), graph.num_nodes)
             apart = torch.arange(count, device=graph.device) * graph.num_nodes // count
             problem = _reduce.problem(graph, core, measure, apart, None, False, tie_tolerance)
@@ -132,10 +140,12 @@ def measured(
             _driver.run(problem, alone, progress=False)
             if graph.device.type == "cuda":
                 torch.cuda.synchronize(graph.device)
-            runs.append((problem.sources.numel(), count, time.perf_counter() - begin))
-            if runs[-1][2] - min(spent for *_, spent in runs) >= _PROBE:
+            spent = time.perf_counter() - begin
+            runs.append(_Timed(problem.sources.numel(), count, spent))
+            complete = count >= min(core.num_nodes, graph.num_nodes)
+            if complete or spent - min(run.seconds for run in runs) >= _PROBE:
                 break
-        start, each, pivot = _costs(runs, count == graph.num_nodes)
+        start, each, pivot = _costs(runs, complete)
         exact = start + each * plan.sources
         blocks = _blocks.chosen(graph, request)
         if blocks is not None:
@@ -145,19 +155,19 @@ def measured(
     return Measured(exact, pivot)
 
 
-def _costs(runs: list[tuple[int, int, float]], complete: bool) -> tuple[float, float, float]:
+def _costs(runs: list[_Timed], complete: bool) -> tuple[float, float, float]:
     """Seconds to start a run, of each further search of the core, and of each further pivot.
 
-    runs: searches of the core, pivots and seconds; each has more than the one before.
-    complete: the last run has all sources, so that nothing is extrapolated.
+    complete: the last run has as many sources as the core has vertices: nothing is extrapolated.
     """
-    searches, pivots, spent = runs[-1]
+    last = runs[-1]
     if complete:
-        return 0.0, spent / max(searches, 1), spent / max(pivots, 1)
-    fewer_searches, fewer_pivots, least = min(runs, key=lambda run: run[2])
-    each = (spent - least) / max(searches - fewer_searches, 1)
-    start = max(least - each * fewer_searches, 0.0)
-    return start, each, (spent - least) / (pivots - fewer_pivots)
+        return 0.0, last.seconds / max(last.searches, 1), last.seconds / max(last.pivots, 1)
+    base = min(runs, key=lambda run: run.seconds)
+    further = last.seconds - base.seconds
+    each = further / max(last.searches - base.searches, 1)
+    start = max(base.seconds - each * base.searches, 0.0)
+    return start, each, further / (last.pivots - base.pivots)
 
 
 def cheaper(

@@ -20,7 +20,7 @@ from torchcent.walks import _local, _spectral
 from torchcent.walks._pagerank import pagerank
 from torchcent.walks._subgraph import subgraph_centrality
 
-_OF_PATHS: dict[str, Callable[..., Any]] = {
+_OF_SEARCHES: dict[str, Callable[..., Any]] = {
     "betweenness": _betweenness.betweenness, "stress": _betweenness.stress,
     "percolation": percolation, "closeness": _closeness.closeness,
     "harmonic": _closeness.harmonic, "eccentricity": _closeness.eccentricity,
@@ -102,7 +102,7 @@ def vertex_scores(
         "endpoints": endpoints, "wf_improved": wf_improved, "cutoff": cutoff,
         "disconnected": disconnected, "variant": variant,
     }  # fmt: skip
-    found = _OF_PATHS[measure](
+    found = _OF_SEARCHES[measure](
         edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes, batch=batch,
         directed=directed, dtype=dtype, engine=engine, progress=False,
         **{name: value for name, value in options.items() if value is not None},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from ._fakes import FAKES
+from torchcent.runtime._fakes import FAKES
 
 PACKAGE = Path(__file__).parents[1]
 ops = torch.ops.torchcent
