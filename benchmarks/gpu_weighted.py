@@ -153,7 +153,8 @@ def strategies(rmat: Callable[[int, int], torch.Tensor], seconds: Seconds) -> li
     for name, (stand_in, make, count, paper) in table.items():
         try:
             graph = make()
-        except MissingGraph:
+        except MissingGraph as missing:
+            print(f"{name:18} left out: {missing}", flush=True)
             continue
         sources = some_sources(graph, count)
         row = {

@@ -120,9 +120,9 @@ def measured(
 ) -> Measured:
     """Times searches of the engine that exact scores would take, from vertices far apart.
 
-    Starting a run takes up to a tenth of a second on graphs with long chains, and the first one
-    also starts threads. Therefore the cost of a search is that of the further searches of a longer
-    run, over the fastest run of all.
+    Starting a run takes up to a tenth of a second on graphs with long chains. Therefore the cost of
+    a search is that of the further searches of a longer run, over the fastest run of all. A search
+    from one vertex comes first and does not count: it starts threads, or loads kernels.
     """
     request = Request(measure, tie_tolerance=tie_tolerance, memory=memory)
     try:
@@ -131,19 +131,23 @@ def measured(
             _resolution.check(graph)
         alone = dataclasses.replace(plan, together=False)
         batch = max(plan.lanes, 1) * max(plan.threads, plan.flight, 1)
-        runs: list[_Timed] = []
-        while True:
-            count = min(batch * (2 * 4 ** (len(runs) - 1) if runs else 1), graph.num_nodes)
+
+        def timed(count: int) -> _Timed:
             apart = torch.arange(count, device=graph.device) * graph.num_nodes // count
             problem = _reduce.problem(graph, core, measure, apart, None, False, tie_tolerance)
             begin = time.perf_counter()
             _driver.run(problem, alone, progress=False)
             if graph.device.type == "cuda":
                 torch.cuda.synchronize(graph.device)
-            spent = time.perf_counter() - begin
-            runs.append(_Timed(problem.sources.numel(), count, spent))
+            return _Timed(problem.sources.numel(), count, time.perf_counter() - begin)
+
+        timed(1)
+        runs: list[_Timed] = []
+        while True:
+            count = min(batch * (2 * 4 ** (len(runs) - 1) if runs else 1), graph.num_nodes)
+            runs.append(timed(count))
             complete = count >= min(core.num_nodes, graph.num_nodes)
-            if complete or spent - min(run.seconds for run in runs) >= _PROBE:
+            if complete or runs[-1].seconds - min(run.seconds for run in runs) >= _PROBE:
                 break
         start, each, pivot = _costs(runs, complete)
         exact = start + each * plan.sources

@@ -9,6 +9,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from torchcent.check import _common as check
 from torchcent.graph import _components, _csr, _weights
 from torchcent.runtime import _ops
 
@@ -207,6 +208,57 @@ class Arrays:
             if known in self.__dict__:
                 made.__dict__[known] = self.__dict__[known]
         return made
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same graph on another device (itself if it is already there)."""
+        device = check.device(device)
+        rowptr = self.rowptr.to(device)
+        if rowptr is self.rowptr:
+            return self
+        slot, ids = (None if x is None else x.to(device) for x in self._columns)
+        weight, ptr = (None if x is None else x.to(device) for x in (self.weight, self.ptr))
+        col = self.col.to(device)
+        parts = (rowptr, col, slot, self.directed, weight, ptr)
+        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties)
+
+    def unweighted(self) -> Self:
+        """The same graph without weights, for counting hops (itself if it has none).
+
+        Example:
+            >>> import torch, torchcent
+            >>> arcs, length = torch.tensor([[0, 1, 0], [1, 2, 2]]), torch.tensor([1, 1, 5])
+            >>> graph = torchcent.Graph.from_edge_index(arcs, edge_weight=length)
+            >>> torchcent.shortest_path_lengths(graph)[0].tolist()
+            [0, 1, 2]
+            >>> torchcent.shortest_path_lengths(graph.unweighted())[0].tolist()
+            [0, 1, 1]
+        """
+        return self._hops
+
+    def reversed(self) -> Self:
+        """The graph with all arcs reversed, for the same columns; useful for outgoing closeness.
+
+        Example:
+            >>> import torch, torchcent
+            >>> graph = torchcent.Graph.from_edge_index(torch.tensor([[0, 0], [1, 2]]))
+            >>> graph.reversed().to_edge_index()
+            tensor([[1, 2],
+                    [0, 0]])
+        """
+        colptr, row = self.transpose
+        slot, ids = self._columns
+        if slot is None and ids is None:
+            slot = self.slot
+        if slot is not None:
+            origin, real = self._transposed[2], slot >= 0
+            place = torch.empty_like(origin)
+            place[origin] = torch.arange(self.num_slots, device=self.device)
+            slot = slot.clone()
+            slot[real] = place[slot[real]]
+        elif ids is not None:
+            ids = ids.flip(0)
+        parts = (colptr, row, slot, self.directed, self.back_weight, self.ptr)
+        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties)
 
     def _as(
         self, *, directed: bool | None = None, weighted: bool = True, float_ties: bool | None = None
