@@ -236,6 +236,7 @@ def test_ids_without_edges_are_numbered_too():
 # ---- columns
 
 TABLE = "name,Since,b,km,a\nx,1999,1,0.5,0\ny,2001,2,1.5,1\n"
+PROTEINS = "A\t01\tNP_1.2\tA\t01\tin vivo;2-hybrid\nA\t01\tNP_1.2\tB\t07\tin vivo\n"  # as HPRD
 
 
 @pytest.mark.parametrize(
@@ -252,19 +253,26 @@ TABLE = "name,Since,b,km,a\nx,1999,1,0.5,0\ny,2001,2,1.5,1\n"
             {"source_column": 5, "target_column": 3, "weight_column": "since"},
             [(0, 1, 1999.0), (1, 2, 2001.0)],
         ),
-        (TABLE, {"source_column": "name", "target_column": 1 + 4}, ValueError),
+        (TABLE, {"source_column": "name", "target_column": 1 + 4}, "2: mixed labels: 'x'"),
         ("0 1 7 3\n1 2 8 4\n", {"weight_column": 4}, [(0, 1, 3.0), (1, 2, 4.0)]),
         ("0 1 7 3\n1 2 8 4\n", {"target_column": 3}, [(0, 7), (1, 8)]),
         ("0 1 7 3\n1 2 8 4\n", {"source_column": 2, "target_column": 1}, [(1, 0, 7), (2, 1, 8)]),
         ("who i j\nx 0 1\ny 1 2\n", {"source_column": 2, "target_column": 3}, [(0, 1), (1, 2)]),
         ("u v\na b\n", {"source_column": "v", "target_column": "u"}, [("b", "a")]),
         ("0 1 5\n", {"weight_column": np.int64(3)}, [(0, 1, 5.0)]),
+        ("a b x\nb c y\n", {"source_column": 1}, [("a", "b"), ("b", "c")]),
+        ("0 1 x\n1 2 y\n", {"target_column": 2}, [(0, 1), (1, 2)]),
+        (PROTEINS, {"source_column": 1, "target_column": 4}, [("A", "A"), ("A", "B")]),
+        (PROTEINS, {"source_column": 2, "target_column": 5}, [(1, 1), (1, 7)]),
+        ("0 1 x\n1 2 3\n", {"source_column": 1}, "1: weight 'x' is not a number"),
+        ("0 1 3\n1 2 x\n", {"source_column": 1}, "2: weight 'x' is not a number"),
+        ("a pp b\n", {}, r"1: weight 'b' is not a number; if .*\(--source-column, --target-c"),
     ],
 )
 def test_chosen_columns(tmp_path, text, chosen, expected):
     path = save(tmp_path, "g.csv", text)
-    if expected is ValueError:
-        with pytest.raises(ValueError, match="g.csv:2: mixed labels: 'x'"):
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match="g.csv:" + expected):
             read(path, **chosen)
     else:
         assert rows(read(path, **chosen)) == expected

@@ -76,8 +76,9 @@ def read(
     separated by blanks, tabs, commas or semicolons. Lines that begin with ``#`` or ``%`` are
     comments. A header line is recognised, and its column names (source/target, from/to,
     node_1/node_2, weight, ...) determine the columns. Without a header the third column is the
-    weight. ``source_column``, ``target_column`` and ``weight_column`` choose others. Ids are either
-    all integers of at most 64 bits or all names.
+    weight. ``source_column``, ``target_column`` and ``weight_column`` choose others; with one of
+    the first two, a third column of words is no weight. Ids are either all integers of at most 64
+    bits or all names.
 
     Vertex numbering: ids that are exactly 0..n-1 are the vertex numbers, and ``labels`` is None.
     The same holds for ids below the n given by the file (``# Nodes: n``) or by ``num_nodes``. All

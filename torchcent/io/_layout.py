@@ -168,7 +168,14 @@ def find_layout(path: str, body: bytes, number: int, choice: Choice) -> Layout:
     elif header:
         weight = _find(names, _WEIGHT, (source, target))
     elif len(fields) > 2 and 2 not in (source, target):
-        weight = 2
+        if any(map(is_number, [*fields[2:3], *below[2:3]])):
+            weight = 2
+        elif choice.source is None and choice.target is None:
+            raise ValueError(
+                f"{where}: weight {fields[2]!r} is not a number; if the third column has no "
+                "weights, say which ones have the ends of the edges: source_column=, "
+                "target_column= (--source-column, --target-column)"
+            )
     if len({source, target, weight}) < 3:
         raise ValueError(
             f"{where}: source_column, target_column and weight_column must differ, but they are "
