@@ -164,10 +164,10 @@ def test_searches_are_timed_on_every_graph(name):
 
 
 @pytest.mark.parametrize("start", [0.0, 0.15])
-@pytest.mark.parametrize("cold", [0.0, 0.5, 0.97])
+@pytest.mark.parametrize("cold", [0.0, 0.5, 0.97, 20.0])
 @pytest.mark.parametrize("each", [1e-4, 1e-2, 1.0])
 def test_starting_is_not_taken_for_searching(start, cold, each, monkeypatch):
-    """A clock of its own: each run takes `start` seconds, the first one part of a batch more."""
+    """A clock of its own: each run takes `start` seconds, the first `cold` batches more."""
     graph = Graph.from_edge_index(generate.ba(30_000, 3, seed=1).to(DEVICE), directed=False)
     plan, _ = _plan.plan(graph, Request("betweenness"))
     batch = max(plan.lanes, 1) * max(plan.threads, plan.flight, 1)
