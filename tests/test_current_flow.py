@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 from fractions import Fraction
 
 import networkx as nx
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from test_io_memory import RESET, SLACK, peak_of
 
 import torchcent
+from torchcent import Graph
 from torchcent.cli import main
 from torchcent.flow import _solver
 from torchcent.flow._solver import Potentials, components
@@ -292,3 +294,32 @@ def test_command_line(tmp_path, capsys):
     assert {frozenset((x["source"], x["target"])): float(x[column]) for x in found} == (
         pytest.approx({frozenset(key): value for key, value in expected.items()})
     )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_leaves_have_no_current(seed):
+    """Exactly 0, and whole numbers on trees, where all current takes the only way there is."""
+    n, draw = 60, random.Random(seed)
+    tree = [(draw.randrange(v), v) for v in range(1, n)]
+    arcs = tree + [(draw.randrange(n), draw.randrange(n)) for _ in range(3 * seed)]
+    weight = torch.rand(len(arcs), dtype=F64, generator=torch.Generator().manual_seed(seed)) + 0.01
+    graph = Graph.from_edge_index(edge_index(arcs), n, False, weight.to(DEVICE))
+    sources = torch.arange(0, n, 3, device=DEVICE)
+    scores = torchcent.current_flow_betweenness(graph, normalized=False, dtype=F64)
+    drawn = torchcent.current_flow_betweenness_approx(
+        graph, 0.1, method="pairs", dtype=F64, generator=torch.Generator().manual_seed(1)
+    ).scores
+    leaf = graph.degree == 1
+    assert leaf.any()
+    assert not scores[leaf].any() and not drawn[leaf].any()
+    assert not (scores < 0).any()
+    if not seed:
+        hops = torchcent.betweenness(graph.unweighted(), normalized=False, dtype=F64)
+        assert torch.equal(scores, hops)
+        edges = torchcent.edge_current_flow_betweenness(
+            graph, normalized=False, sources=sources, dtype=F64
+        )
+        crossing = torchcent.edge_betweenness(
+            graph.unweighted(), normalized=False, sources=sources, dtype=F64
+        )
+        assert torch.equal(edges, crossing / 2 * len(sources) / n)  # one of n / len(sources) sources

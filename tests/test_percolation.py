@@ -261,3 +261,32 @@ def test_a_converted_graph_without_states_is_refused():
     held = torchcent_nx.convert_from_nx(graph, preserve_node_attrs=True)
     expected = nx.percolation_centrality(graph, backend="networkx")
     assert torchcent_nx.percolation_centrality(held) == pytest.approx(expected)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32), extra=st.integers(0, 12), rounded=st.booleans())
+@pytest.mark.sweep
+def test_scores_that_are_zero_are_zero(seed, extra, rounded):
+    """Of leaves and of isolated vertices; no score is negative, and a second run has its bits."""
+    draw = random.Random(seed)
+    n = draw.randint(3, 60)
+    tree = [(draw.randrange(v), v) for v in range(1, n) if draw.random() < 0.9]
+    arcs = tree + [(draw.randrange(n), draw.randrange(n)) for _ in range(extra)]
+    states = [draw.random() for _ in range(n)]
+    if rounded:
+        states = [round(x, 1) for x in states]
+    index, states = edge_index(arcs), torch.tensor(states, dtype=F64)
+    for reduce in ("auto", "none", "fold"):
+        scores, again = (
+            torchcent.percolation(
+                index, states=states, num_nodes=n, directed=False, dtype=F64, reduce=reduce
+            )
+            for _ in range(2)
+        )
+        assert torch.equal(scores, again)
+        assert not (scores < 0).any()
+        neighbours = networkx_graph(n, arcs, False)
+        neighbours.remove_edges_from(list(nx.selfloop_edges(neighbours)))
+        for v in range(n):
+            if neighbours.degree(v) < 2:
+                assert scores[v] == 0

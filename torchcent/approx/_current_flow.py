@@ -155,6 +155,8 @@ def of_pairs(graph: Graph, pairs: Tensor, memory: int | None) -> Tensor:
             # All of the current of an end leaves it, so that its edges carry 1 in sum.
             through = part.at_ends(total_currents(Potentials(part, memory), *ends))
             own = torch.bincount(ends.flatten(), minlength=part.size)
-            score[part.vertices] = ((through - own) / 2).clamp(min=0)
+            between = ((through - own) / 2).clamp(min=0)
+            is_leaf = graph.degree[part.vertices] == 1  # nothing but rounding flows through it
+            score[part.vertices] = between.masked_fill(is_leaf, 0)
         local[part.vertices] = -1
     return score / max(pairs.shape[1], 1)

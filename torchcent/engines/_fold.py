@@ -136,16 +136,16 @@ class Fold:
         known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
         if totals is None:  # nothing is folded
             return known
-        leaf, up, down = self._tree_slots(graph)
+        leaf, up, down = self.tree_slots(graph)
         inside_a, inside_b = (each.index_select(0, leaf) for each in hanging)
         total_a, total_b = (each.index_select(0, leaf) for each in totals)
         known.index_copy_(0, up, inside_a * (total_b - inside_b))
         return known.index_copy_(0, down, (total_a - inside_a) * inside_b)
 
-    def _tree_slots(self, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
+    def tree_slots(self, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
         """The folded vertices, their slots to their parents and those back; kept."""
         kept = vars(self)
-        if "tree_slots" not in kept:
+        if "_slots_of_trees" not in kept:
             if _ops.has_kernel("slots", graph.device):
                 leaf = self.order
                 ends = torch.stack([leaf, self.parent[leaf]]).int()
@@ -156,8 +156,8 @@ class Fold:
                 row = _csr.rows(graph.rowptr)
                 up = torch.nonzero(self.parent.index_select(0, row) == graph.col).flatten()
                 leaf, down = row[up], graph.reverse_slot[up]
-            kept["tree_slots"] = leaf, up, down
-        return cast(tuple[Tensor, Tensor, Tensor], kept["tree_slots"])
+            kept["_slots_of_trees"] = leaf, up, down
+        return cast(tuple[Tensor, Tensor, Tensor], kept["_slots_of_trees"])
 
 
 def in_component(graph: Graph, weight: Tensor) -> Tensor:

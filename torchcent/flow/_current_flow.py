@@ -11,6 +11,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _pairs as check_pairs
 from torchcent.check._values import dense, flag
+from torchcent.flow import _trees
 from torchcent.flow._solver import (
     Component,
     Potentials,
@@ -143,6 +144,17 @@ def _currents(graph: Graph, memory: int | None, ends: Ends) -> Iterator[tuple[Co
 
     With ends it is half of the sum over ordered pairs, and components without pairs are left out.
     """
+    through_trees = _trees.currents(graph, ends)
+    for part, current in _solved_currents(graph, memory, ends):
+        if through_trees is not None:
+            known = through_trees[part.slots]
+            current = torch.where(known >= 0, known, current)
+        yield part, current
+
+
+def _solved_currents(
+    graph: Graph, memory: int | None, ends: Ends
+) -> Iterator[tuple[Component, Tensor]]:
     if ends is None:
         for part in components(graph):
             yield part, throughput(part, memory)

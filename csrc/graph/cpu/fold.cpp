@@ -106,10 +106,15 @@ Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, 
                              column(total_b), counts,    endpoints};
   Tensor result = empty(parent, n, ScalarType::Double);
   double* const known = result.mutable_data_ptr<double>();
-  std::fill(known, known + n, 0);
-  for (int64_t i = 0; i < count; ++i) known[onto[leaf[i]]] += pairs.hanging_a[leaf[i]] * pairs.hanging_b[leaf[i]];
+  std::vector<Branches> branches(count > 0 ? n : 0);
+  for (int64_t i = 0; i < count; ++i) {
+    const double hanging_a = pairs.hanging_a[leaf[i]], hanging_b = pairs.hanging_b[leaf[i]];
+    Branches& at = branches[onto[leaf[i]]];
+    at.a += hanging_a, at.b += hanging_b;
+    at.product += rounded_product(hanging_a, hanging_b);
+  }
   each_range(threads_for(n, threads), n, [&](int64_t begin, int64_t end) {
-    for (int64_t v = begin; v < end; ++v) known[v] = pairs(v, known[v]);
+    for (int64_t v = begin; v < end; ++v) known[v] = pairs(v, count > 0 ? branches[v] : Branches());
   });
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <tuple>
 
+#include "core/cuda/exact_sums.cuh"
 #include "graph/cuda/arcs.cuh"
 #include "graph/folded_pairs.h"
 
@@ -96,71 +97,97 @@ __global__ void widen(const int32_t* vertex, int64_t count, int64_t* result) {
   if (thread() < count) result[thread()] = vertex[thread()];
 }
 
-__global__ void copy_values(Column value, int64_t n, double* total) {
-  if (thread() < n) total[thread()] = value[thread()];
+// Adds the value of a vertex to it and to all vertices that it hangs from.
+template <bool kMeasure>
+__global__ void climb(const int64_t* parent, int64_t n, Column value, ExactSums sums) {
+  if (thread() >= n) return;
+  const double own = value[thread()];
+  if (own == 0) return;
+  for (int64_t v = thread(); v >= 0; v = parent[v]) sums.pass<kMeasure>(v, own);
 }
 
-// Adds the value of a folded vertex to all vertices that it hangs from.
-__global__ void climb(const int64_t* order, int64_t count, const int64_t* parent, Column value, double* total) {
-  if (thread() >= count) return;
-  const int64_t v = order[thread()];
-  if (value[v] == 0) return;
-  for (int64_t onto = parent[v]; onto >= 0; onto = parent[onto]) atomicAdd(total + onto, value[v]);
-}
-
-// Sums per label. Most vertices have the same one, so that each block adds up those of the label that its first thread
-// begins with. Copies the values, too, if `copy` is given.
-__global__ void add_by_label(const int64_t* label, int64_t n, Column value, double* sum, double* copy) {
-  __shared__ double of_warp[kBlock / 32];
+// Sums per label. Most vertices have the same one, so that each block first reduces those of the label that its first
+// thread begins with.
+__global__ void measure_by_label(const int64_t* label, int64_t n, Column value, ExactSums sums) {
+  __shared__ int largest;
+  if (threadIdx.x == 0) largest = 0;
+  __syncthreads();
   const int64_t step = int64_t{gridDim.x} * blockDim.x, first = int64_t{blockIdx.x} * blockDim.x;
   const int64_t common = first < n ? label[first] : -1;
-  double mine = 0;
+  int mine = 0;
   for (int64_t v = thread(); v < n; v += step) {
-    const double own = value[v];
-    if (copy != nullptr) copy[v] = own;
-    if (label[v] == common) mine += own;
-    else if (own != 0) atomicAdd(sum + label[v], own);
+    const int own = ExactSums::measured(value[v]);
+    if (label[v] == common) mine = max(mine, own);
+    else if (own != 0) sums.measure(label[v], own);
   }
-  for (int distance = 16; distance > 0; distance /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, distance);
-  if ((threadIdx.x & 31) == 0) of_warp[threadIdx.x / 32] = mine;
+  mine = __reduce_max_sync(0xffffffffu, mine);
+  if ((threadIdx.x & 31) == 0 && mine != 0) atomicMax(&largest, mine);
   __syncthreads();
-  if (threadIdx.x != 0 || common < 0) return;
-  for (int warp = 1; warp < kBlock / 32; ++warp) mine += of_warp[warp];
-  atomicAdd(sum + common, mine);
+  if (threadIdx.x == 0 && largest != 0) sums.measure(common, largest);
 }
 
-__global__ void total_of_label(const int64_t* label, int64_t n, const double* sum, double* total) {
-  if (thread() < n) total[thread()] = sum[label[thread()]];
+__global__ void add_by_label(const int64_t* label, int64_t n, Column value, ExactSums sums) {
+  const int64_t step = int64_t{gridDim.x} * blockDim.x, first = int64_t{blockIdx.x} * blockDim.x;
+  const int64_t common = first < n ? label[first] : -1;
+  const int exponent = common < 0 ? 0 : sums.exponent_at(common);
+  int64_t mine[kParts] = {};
+  for (int64_t v = thread(); v < n; v += step) {
+    if (value[v] == 0) continue;
+    if (label[v] == common) split_into_parts(value[v], exponent, [&](int k, int64_t whole) { mine[k] += whole; });
+    else sums.pass<false>(label[v], value[v]);
+  }
+  for (int k = 0; k < kParts; ++k) {
+    for (int distance = 16; distance > 0; distance /= 2) mine[k] += __shfl_xor_sync(0xffffffffu, mine[k], distance);
+    if ((threadIdx.x & 31) == 0 && mine[k] != 0) sums.add_part(common, k, mine[k]);
+  }
 }
 
+// The sum at each vertex, or at its label.
+__global__ void totals_of(ExactSums sums, const int64_t* label, int64_t n, double* total) {
+  if (thread() < n) total[thread()] = sums.total(label == nullptr ? thread() : label[thread()]);
+}
+
+struct BranchSums {
+  ExactSums a, b, product;
+};
+
+template <bool kMeasure>
 __global__ void add_branches(const int64_t* order, int64_t count, const int64_t* parent, FoldedPairs pairs,
-                             double* product) {
+                             BranchSums sums) {
   if (thread() >= count) return;
-  const int64_t v = order[thread()];
-  atomicAdd(product + parent[v], pairs.hanging_a[v] * pairs.hanging_b[v]);
+  const int64_t v = order[thread()], onto = parent[v];
+  const double hanging_a = pairs.hanging_a[v], hanging_b = pairs.hanging_b[v];
+  sums.a.pass<kMeasure>(onto, hanging_a);
+  sums.b.pass<kMeasure>(onto, hanging_b);
+  sums.product.pass<kMeasure>(onto, rounded_product(hanging_a, hanging_b));
 }
 
-__global__ void count_pairs(FoldedPairs pairs, int64_t n, double* known) {
-  if (thread() < n) known[thread()] = pairs(thread(), known[thread()]);
+__global__ void count_pairs(FoldedPairs pairs, int64_t n, bool folded, BranchSums sums, double* known) {
+  const int64_t v = thread();
+  if (v >= n) return;
+  known[v] = pairs(v, folded ? Branches{sums.a.total(v), sums.b.total(v), sums.product.total(v)} : Branches{});
 }
 
 Tensor numbers(const Tensor& like, int64_t size) { return torch::stable::new_empty(like, {size}, ScalarType::Double); }
 
-void enqueue_climb(const Tensor& order, const Tensor& parent, Column value, double* total, cudaStream_t stream) {
-  const int64_t count = order.numel();
-  if (count > 0)
-    climb<<<blocks(count), kBlock, 0, stream>>>(order.const_data_ptr<int64_t>(), count,
-                                                parent.const_data_ptr<int64_t>(), value, total);
+// Sums over the trees folded onto each vertex.
+void enqueue_climb(const Tensor& parent, Column value, Scratch& scratch, double* total, cudaStream_t stream) {
+  const int64_t n = parent.numel();
+  const int64_t* const onto = parent.const_data_ptr<int64_t>();
+  const ExactSums sums = ExactSums::of(scratch, n, stream);
+  climb<true><<<blocks(n), kBlock, 0, stream>>>(onto, n, value, sums);
+  climb<false><<<blocks(n), kBlock, 0, stream>>>(onto, n, value, sums);
+  totals_of<<<blocks(n), kBlock, 0, stream>>>(sums, nullptr, n, total);
 }
 
-// `sum` is for n numbers; see add_by_label for `copy`.
-void enqueue_totals(const Tensor& label, Column value, double* sum, double* copy, double* total, cudaStream_t stream) {
+void enqueue_totals(const Tensor& label, Column value, Scratch& scratch, double* total, cudaStream_t stream) {
   const int64_t n = label.numel();
   const int64_t* const of = label.const_data_ptr<int64_t>();
-  check(cudaMemsetAsync(sum, 0, n * sizeof(double), stream), "memset");
+  const ExactSums sums = ExactSums::of(scratch, n, stream);
   const unsigned grid = std::min(blocks(n), 8u * multiprocessors(label.get_device_index()));
-  add_by_label<<<grid, kBlock, 0, stream>>>(of, n, value, sum, copy);
-  total_of_label<<<blocks(n), kBlock, 0, stream>>>(of, n, sum, total);
+  measure_by_label<<<grid, kBlock, 0, stream>>>(of, n, value, sums);
+  add_by_label<<<grid, kBlock, 0, stream>>>(of, n, value, sums);
+  totals_of<<<blocks(n), kBlock, 0, stream>>>(sums, of, n, total);
 }
 
 }  // namespace
@@ -213,10 +240,8 @@ Tensor tree_sum(const Tensor& order, const Tensor& parent, const Tensor& values)
   const int64_t n = values.numel();
   Tensor result = numbers(parent, n);
   if (n == 0) return result;
-  const Column value = column(values);
-  double* const total = result.mutable_data_ptr<double>();
-  copy_values<<<blocks(n), kBlock, 0, stream>>>(value, n, total);
-  enqueue_climb(order, parent, value, total, stream);
+  TensorScratch scratch(parent);
+  enqueue_climb(parent, column(values), scratch, result.mutable_data_ptr<double>(), stream);
   check_launch("tree_sum");
   return result;
 }
@@ -231,12 +256,12 @@ Tensor component_totals(const Tensor& label, const Tensor& values, int64_t) {
   Tensor result = numbers(label, n);
   if (n == 0) return result;
   TensorScratch scratch(label);
-  enqueue_totals(label, column(values), scratch.array<double>(n), nullptr, result.mutable_data_ptr<double>(), stream);
+  enqueue_totals(label, column(values), scratch, result.mutable_data_ptr<double>(), stream);
   check_launch("component_totals");
   return result;
 }
 
-// Both of the sums above, with one pass over the values.
+// Both of the sums above.
 std::tuple<Tensor, Tensor> folded_sums(const Tensor& order, const Tensor& parent, const Tensor& label,
                                        const Tensor& values, int64_t) {
   const int32_t device = label.get_device_index();
@@ -246,11 +271,10 @@ std::tuple<Tensor, Tensor> folded_sums(const Tensor& order, const Tensor& parent
   const int64_t n = label.numel();
   Tensor hanging = numbers(label, n), total = numbers(label, n);
   if (n == 0) return {hanging, total};
-  const Column value = column(values);
   TensorScratch scratch(label);
-  double* const sum = hanging.mutable_data_ptr<double>();
-  enqueue_totals(label, value, scratch.array<double>(n), sum, total.mutable_data_ptr<double>(), stream);
-  enqueue_climb(order, parent, value, sum, stream);
+  enqueue_totals(label, column(values), scratch, total.mutable_data_ptr<double>(), stream);
+  scratch.release(0);
+  enqueue_climb(parent, column(values), scratch, hanging.mutable_data_ptr<double>(), stream);
   check_launch("folded_sums");
   return {hanging, total};
 }
@@ -268,12 +292,16 @@ Tensor folded_pairs(const Tensor& order, const Tensor& parent, const Tensor& a, 
   if (n == 0) return result;
   const FoldedPairs pairs = {column(a),       column(b), column(hanging_a), column(hanging_b), column(total_a),
                              column(total_b), counts,    endpoints};
-  double* const known = result.mutable_data_ptr<double>();
-  check(cudaMemsetAsync(known, 0, n * sizeof(double), stream), "memset");
-  if (count > 0)
-    add_branches<<<blocks(count), kBlock, 0, stream>>>(order.const_data_ptr<int64_t>(), count,
-                                                       parent.const_data_ptr<int64_t>(), pairs, known);
-  count_pairs<<<blocks(n), kBlock, 0, stream>>>(pairs, n, known);
+  TensorScratch scratch(parent);
+  BranchSums sums = {};
+  if (count > 0) {
+    const int64_t* const leaf = order.const_data_ptr<int64_t>();
+    const int64_t* const onto = parent.const_data_ptr<int64_t>();
+    for (ExactSums* each : {&sums.a, &sums.b, &sums.product}) *each = ExactSums::of(scratch, n, stream);
+    add_branches<true><<<blocks(count), kBlock, 0, stream>>>(leaf, count, onto, pairs, sums);
+    add_branches<false><<<blocks(count), kBlock, 0, stream>>>(leaf, count, onto, pairs, sums);
+  }
+  count_pairs<<<blocks(n), kBlock, 0, stream>>>(pairs, n, count > 0, sums, result.mutable_data_ptr<double>());
   check_launch("folded_pairs");
   return result;
 }
