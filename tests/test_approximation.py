@@ -272,7 +272,7 @@ def test_a_longer_limit_buys_more_samples(method, monkeypatch):
     now = [0.0]
     draw = Sampler.draw
 
-    def timed(sampler, count, bar=None):
+    def timed(sampler, count, bar=None, alone=False):
         if now[0] + 0.01 * count > limit:
             now[0] = limit
             return None  # cut short: the batch is lost
@@ -307,7 +307,7 @@ def test_coverage_of_limited_runs(name, monkeypatch):
     for seed in range(runs):
         now, pace = [0.0], 0.002 + 0.0005 * (seed % 7)
 
-        def timed(sampler, count, bar=None, now=now, pace=pace):
+        def timed(sampler, count, bar=None, alone=False, now=now, pace=pace):
             now[0] += pace * count
             return draw(sampler, count, bar) if now[0] < 1 else None
 
@@ -333,7 +333,7 @@ def test_samples_of_a_limited_run_depend_on_their_number_only(monkeypatch):
         now = [0.0]
         draw = Sampler.draw
 
-        def timed(sampler, count, bar=None, draw=draw, speed=speed, now=now):
+        def timed(sampler, count, bar=None, alone=False, draw=draw, speed=speed, now=now):
             now[0] += speed * count
             return draw(sampler, count, bar) if now[0] < 20 else None
 

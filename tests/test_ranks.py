@@ -1,6 +1,7 @@
 """Several ranks and several devices: the bits are those of one, whoever fails is heard of."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from runs import CASES, PAIRS, SMALL, network
 from tuning import tuned
 
 import torchcent
+from torchcent.approx import _approximation, _cost
+from torchcent.approx._sampler import Sampler
 from torchcent.check import _devices
 from torchcent.runtime import _ops
 from torchcent.scale import _digest, _group, _hand, _records, _tally
@@ -211,6 +214,34 @@ def test_results_wait_while_the_device_of_the_sums_is_busy(
     if kept:
         again = ALL[name](devices=["cpu"], **more)
         assert [_digest.of_tensors(each) for each in again] == alone[name]
+
+
+def test_devices_do_not_choose_the_method(three_devices, monkeypatch):
+    """Samples are timed on one device, after the first: here waking the others takes ten seconds,
+    for which exact scores would look cheaper."""
+    now, real = [0.0], Sampler.draw
+
+    def draw(sampler, count, bar=None, alone=False):
+        spread = sampler._scale is not None and sampler._scale.is_spread and not alone
+        now[0] += 10 if spread else 1e-3 * count + 0.5 * (sampler.drawn == 0)
+        return real(sampler, count, bar, alone)
+
+    monkeypatch.setattr(Sampler, "draw", draw)
+    monkeypatch.setattr(_cost, "EXACT_SECONDS", 0)
+    monkeypatch.setattr(_cost, "is_worth_timing", lambda *_: True)
+    monkeypatch.setattr(_approximation.time, "perf_counter", lambda: now[0])
+    graph, methods, scores = network(), [], []
+    for exact in (1.0, 50.0):  # seconds
+        monkeypatch.setattr(_cost, "measured", lambda *_, s=exact: _cost.Measured(s, math.inf))
+        for devices in (None, ["cpu"]):
+            found = torchcent.betweenness_approx(
+                graph, 0.02, devices=devices, generator=torch.Generator().manual_seed(4)
+            )
+            methods.append(found.method)
+            scores.append(found.scores)
+    assert methods == ["exact", "exact", "kadabra", "kadabra"]
+    assert torch.equal(scores[0], scores[1]) and torch.equal(scores[2], scores[3])
+    assert len(three_devices) > 1
 
 
 def test_a_worker_that_fails_ends_the_others(tuning, three_devices, monkeypatch):

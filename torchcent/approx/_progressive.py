@@ -102,13 +102,16 @@ class Run:
                 timer.join()
         return self.found
 
-    def counted(self, goal: int, total: Tensor | None) -> Tensor | None:
-        """Adds the samples of a phase up to number `goal` to `total`; None if cut short."""
+    def counted(self, goal: int, total: Tensor | None, alone: bool = False) -> Tensor | None:
+        """Adds the samples of a phase up to number `goal` to `total`; None if cut short.
+
+        alone: see :meth:`Sampler.draw`.
+        """
         drawn = 0 if total is None else self._phase_drawn
         if total is not None and goal <= drawn:
             return total
         self.bar.total = max(self.sampler.drawn + goal - drawn, self.bar.total or 0)
-        more = self.sampler.draw(goal - drawn, self.bar)
+        more = self.sampler.draw(goal - drawn, self.bar, alone)
         self._phase_drawn = goal
         return more if more is None or total is None else total.add_(more)
 
@@ -173,11 +176,16 @@ class Run:
             checks = Checks(self.max_samples or 1, self.delta, self.max_samples)
             self._phase(checks, even_shares(self.size), epsilon, top)
             return
+        # Without the first samples, which start threads and load kernels, and on one device, like
+        # the searches that the time is compared with (approx/_cost.py): the choice of a method does
+        # not depend on the number of devices.
+        warm = max(size // FIRST_PART, 1)
+        total = self.counted(warm, None, alone=True)
         begin = time.perf_counter()
-        total = self.counted(size, None)
+        total = None if total is None else self.counted(size, total, alone=True)
         if total is None:
             return
-        each = (time.perf_counter() - begin) / size
+        each = (time.perf_counter() - begin) / (size - warm)
         split, kind = self._shares(total, size, epsilon, top, self.delta / 2)
         self.instead = rival(self._outlook(total, size, split, kind, each, self.delta / 2))
         if self.instead:

@@ -102,8 +102,11 @@ class Sampler:
             raise _memory.refuse(what, fixed + each, limit, memory)
         return (limit - fixed) // max(each, 1)
 
-    def draw(self, count: int, bar: tqdm | None = None) -> Tensor | None:
-        """int64 [size]: counts of the next `count` samples; None if cancelled."""
+    def draw(self, count: int, bar: tqdm | None = None, alone: bool = False) -> Tensor | None:
+        """int64 [size]: counts of the next `count` samples; None if cancelled.
+
+        alone: one device draws them, so that the time it takes does not depend on the others.
+        """
         graph = self.graph if self._where == self.graph.device else self.host
         counts = torch.zeros(self.size, dtype=torch.int64, device=graph.device)
         first = self.drawn + self._ahead
@@ -125,10 +128,12 @@ class Sampler:
 
         kind = "samples" if self.edges is None else "edge samples"
         key = {"search": kind, "seed": self.seed, "first": first, "samples": count}
-        parts = sizes_of_samples(graph.device.type, first, count) if self._scale else [count]
+        alone = alone and self._scale is not None and self._scale.is_spread
+        cut = self._scale is not None and not alone
+        parts = sizes_of_samples(graph.device.type, first, count) if cut else [count]
         search = Search(key, parts, self._arrays(graph), (counts,), ("sum",), compute)
         bar = progress_bar(count, "", False, True) if bar is None else bar
-        setting = Setting(graph.device, 0, bar, False, self.control, self.drawn)
+        setting = Setting(graph.device, 0, bar, False, self.control, self.drawn, alone)
         _run.run(search, setting, self._scale)
         if self.control[CANCEL]:
             return None

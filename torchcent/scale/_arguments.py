@@ -48,6 +48,11 @@ class Scale:
         return self.checkpoint is not None
 
     @property
+    def is_spread(self) -> bool:
+        """Whether several devices or ranks compute."""
+        return len(self.devices) > 1 or self.group is not None
+
+    @property
     def leads(self) -> bool:
         """Whether this process has the sums."""
         return self.group is None or self.group.rank == 0

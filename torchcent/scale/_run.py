@@ -35,6 +35,8 @@ class Setting:
         inline: whether this thread runs it, because it is short, or stops at any line.
         control: the record to use, if there is only one unit and no scale.
         before: sources that the bar has counted before the search.
+        alone: whether the device of the search computes it, also where there are others: a search
+            that is timed. Every rank computes it, and no ledger keeps it.
     """
 
     device: torch.device
@@ -43,10 +45,14 @@ class Setting:
     inline: bool
     control: Tensor | None = None
     before: int = 0
+    alone: bool = False
 
 
 def run(search: Search, setting: Setting, scale: Scale | None) -> None:
     """Computes all units of a search that the ledger does not hold; the totals are the result."""
+    if setting.alone and scale is not None:
+        scale.searches += 1
+        scale = None
     if scale is None and len(search.sizes) == 1:
         control = setting.control
         if control is None:
