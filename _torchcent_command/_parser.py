@@ -83,12 +83,9 @@ class _Version(argparse.Action):
     """Prints the version, which is looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from importlib.metadata import PackageNotFoundError, version
+        from _torchcent_command._version import version
 
-        try:
-            print(version("torchcent"))
-        except PackageNotFoundError:  # a checkout that was built in place
-            print("0+unknown")
+        print(version())
         parser.exit()
 
 

@@ -133,3 +133,40 @@ def test_networkx_backend() -> None:
             found = call(graph, backend="torchcent", **options)
         assert torch.cuda.max_memory_allocated() > before, f"{name} did not run on the device"
         assert found == pytest.approx(expected)
+
+
+def test_without_kernels_the_host_searches(monkeypatch) -> None:
+    """The bits of the host, on the device; tensors and Graphs, for all that searches."""
+    from torchcent.runtime import _host, _ops
+
+    index, batch = batch_of(20, 300, 7)
+    weight = torch.rand(
+        index.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(1)
+    )
+    calls = {
+        name: lambda *graph, name=name, **more: getattr(torchcent, name)(*graph, **more)
+        for name in (
+            "betweenness", "edge_betweenness", "stress", "closeness", "harmonic", "eccentricity",
+            "distance_profile", "core_number", "triangles", "clustering_coefficient",
+            "shortest_path_lengths", "node_features",
+        )
+    }  # fmt: skip
+    monkeypatch.setattr(_ops, "cuda", False)
+    _host._warn_once.cache_clear()
+    graph = torchcent.Graph.from_edge_index(index.cuda(), 327, edge_weight=weight.cuda())
+    with pytest.warns(RuntimeWarning, match="CUDA kernels are not installed"):
+        torchcent.betweenness(index.cuda())
+    for name, call in calls.items():
+        expected = call(index, num_nodes=327)
+        result = call(index.cuda(), num_nodes=327)
+        by_weight, known = call(graph), call(graph.to("cpu"))
+        for ours, theirs in ((result, expected), (by_weight, known)):
+            several = isinstance(ours, tuple)
+            for one, other in zip(ours, theirs, strict=True) if several else [(ours, theirs)]:
+                assert one.is_cuda, name
+                assert torch.equal(one.cpu(), other), name
+    drawn = torchcent.betweenness_approx(graph, 0.05, generator=torch.Generator().manual_seed(2))
+    assert drawn.scores.is_cuda and drawn.top(3).vertices.is_cuda
+    assert torchcent.mcl(index.cuda(), num_nodes=327).labels.is_cuda
+    assert torchcent.explain(graph).device.type == "cpu"
+    _host._warn_once.cache_clear()

@@ -22,12 +22,13 @@ from torchcent.check import (
     _weights as check_weights,
 )
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of, shown
 from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
+@_host.searched
 def betweenness_adaptive(
     edge_index: GraphLike,
     vertices: Tensor,

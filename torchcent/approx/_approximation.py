@@ -30,13 +30,14 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.runtime._watch import progress_bar
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
 from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
+@_host.searched
 def betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,

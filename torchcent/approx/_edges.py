@@ -10,12 +10,13 @@ from torchcent.approx._approximation import approximated
 from torchcent.approx._result import Approximation
 from torchcent.check import _batch as check_batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder
 from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
+@_host.searched
 def edge_betweenness_approx(
     edge_index: GraphLike,
     epsilon: float = 0.01,

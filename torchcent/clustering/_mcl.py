@@ -17,7 +17,7 @@ from torchcent.clustering._prepare import Prepared, prepare
 from torchcent.clustering._rules import Prune
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_arcs
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._group import GroupLike, agreed, group_of
 
 __all__ = [
@@ -29,6 +29,7 @@ _DEFAULT = Prune()
 
 
 @_memory.reported
+@_host.searched
 def mcl(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -197,6 +198,7 @@ class MclSweep:
 
 
 @_memory.reported
+@_host.searched
 def mcl_sweep(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -315,6 +317,7 @@ def clustering_quality(
 
 
 @_memory.reported
+@_host.searched
 def explain_mcl(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

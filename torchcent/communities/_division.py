@@ -17,7 +17,7 @@ from torchcent.engines._driver import counts_in_float64
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths._betweenness import edge_betweenness
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.runtime._watch import progress_bar
 
 METHODS = ("exact", "samples")
@@ -83,6 +83,7 @@ class Communities:
 
 
 @_memory.reported
+@_host.searched
 def communities_by_betweenness(
     edge_index: GraphLike,
     num_communities: int | None = None,

@@ -26,7 +26,7 @@ from torchcent.engines import _scale
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
@@ -58,6 +58,7 @@ def closeness(
 
 
 @_memory.reported
+@_host.searched
 def closeness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -182,6 +183,7 @@ def closeness(
 
 
 @_memory.reported
+@_host.searched
 def harmonic(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -244,6 +246,7 @@ def harmonic(
 
 
 @_memory.reported
+@_host.searched
 def eccentricity(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -17,12 +17,13 @@ from torchcent.engines import _room, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
+@_host.searched
 def distance_distribution(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -79,6 +80,7 @@ def distance_distribution(
 
 
 @_memory.reported
+@_host.searched
 def effective_diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -139,6 +141,7 @@ def effective_diameter(
 
 
 @_memory.reported
+@_host.searched
 def average_shortest_path_length(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

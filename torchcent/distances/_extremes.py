@@ -18,7 +18,7 @@ from torchcent.engines import _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of
 from torchcent.scale._group import GroupLike
 
@@ -28,6 +28,7 @@ _Find = Callable[[Graph, Request, str], tuple[float, Bounds | None]]
 
 
 @_memory.reported
+@_host.searched
 def diameter(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -102,6 +103,7 @@ def diameter(
 
 
 @_memory.reported
+@_host.searched
 def radius(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -150,6 +152,7 @@ def radius(
 
 
 @_memory.reported
+@_host.searched
 def center(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -186,6 +189,7 @@ def center(
 
 
 @_memory.reported
+@_host.searched
 def periphery(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

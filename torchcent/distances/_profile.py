@@ -11,7 +11,7 @@ from torchcent.check import _common as check
 from torchcent.distances._distance_sums import asked, over_all, pivots_of, vertex_sums
 from torchcent.engines import _scale
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
@@ -27,6 +27,7 @@ class DistanceProfile(NamedTuple):
 
 
 @_memory.reported
+@_host.searched
 def distance_profile(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -14,10 +14,11 @@ from torchcent.engines import _batch_plan, _measures
 from torchcent.engines._plan import Plan
 from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 
 
 @_memory.reported
+@_host.searched
 def explain(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -19,7 +19,7 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of, shown
 from torchcent.scale._group import GroupLike
 from torchcent.walks._columns import COLUMNS, column
@@ -35,6 +35,7 @@ _PATHS = tuple(
 
 
 @_memory.reported
+@_host.searched
 def node_features(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

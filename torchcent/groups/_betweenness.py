@@ -16,13 +16,14 @@ from torchcent.engines import _resolution
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.groups import _dependency, _rows, _shares
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.runtime._watch import progress_bar
 
 _ROOM = 2**24  # numbers that are kept for runs with weights
 
 
 @_memory.reported
+@_host.searched
 def group_betweenness(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],

@@ -14,12 +14,13 @@ from torchcent.check import _groups as check_groups
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._lengths import shortest_path_lengths
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 
 _DIRECTIONS = ("out", "in")
 
 
 @_memory.reported
+@_host.searched
 def group_closeness(
     edge_index: GraphLike,
     group: Tensor | Iterable[Any],

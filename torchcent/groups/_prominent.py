@@ -19,7 +19,7 @@ from torchcent.check import _weights as check_weights
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.groups import _cover, _shares
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.runtime._watch import progress_bar
 
 METHODS = ("auto", "exact", "samples")
@@ -64,6 +64,7 @@ class ProminentGroup:
 
 
 @_memory.reported
+@_host.searched
 def prominent_group(
     edge_index: GraphLike,
     k: int,

@@ -17,7 +17,7 @@ from torchcent.engines import _room, _tiny
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _trees
-from torchcent.runtime import _memory, _ops
+from torchcent.runtime import _host, _memory, _ops
 from torchcent.runtime._codes import control
 from torchcent.runtime._watch import progress_bar, watched
 
@@ -54,6 +54,7 @@ class ShortestPathPairs(NamedTuple):
 
 
 @_memory.reported
+@_host.searched
 def shortest_path_encoding(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -182,6 +183,7 @@ def shortest_path_encoding(
 
 
 @_memory.reported
+@_host.searched
 def shortest_path_pairs(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

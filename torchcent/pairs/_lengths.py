@@ -19,12 +19,13 @@ from torchcent.io._files import replacing
 from torchcent.pairs import _blocks, _npy, _shared
 from torchcent.pairs._blocks import MEASURE
 from torchcent.pairs._files import check_zarr
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
 from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
+@_host.searched
 def shortest_path_lengths(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -13,7 +13,7 @@ from torchcent.engines._request import Request, engine_and_strategy
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
 from torchcent.scale._group import GroupLike
 
@@ -21,6 +21,7 @@ Lengths = float | Sequence[float] | Tensor | None
 
 
 @_memory.reported
+@_host.searched
 def betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -158,6 +159,7 @@ def betweenness(
 
 
 @_memory.reported
+@_host.searched
 def stress(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
@@ -217,6 +219,7 @@ def stress(
 
 
 @_memory.reported
+@_host.searched
 def edge_betweenness(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -11,12 +11,13 @@ from torchcent.check import _common as check
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.paths._betweenness import request_of
-from torchcent.runtime import _memory
+from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
 
 
 @_memory.reported
+@_host.searched
 def percolation(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
-from torchcent.runtime import _ops
+from _torchcent_command._version import version
+from torchcent.runtime import _host, _ops
 
-try:
-    __version__ = version("torchcent")
-except PackageNotFoundError:  # imported from a checkout that was built in place
-    __version__ = "0+unknown"
+__version__ = version()
 
 _OPTIONAL = ("networkx", "pyarrow", "matplotlib", "torch_geometric", "torch_scatter")
 
@@ -34,8 +31,15 @@ def show_config() -> str:
         "torchcent": __version__,
         "torch": f"{torch.__version__} (CUDA {'yes' if torch.cuda.is_available() else 'no'})",
         "extension": "yes" if _ops.available else f"no, tensor engine only: {_ops.without}",
-        "kernels": (_ops.simd or "none") + (", CUDA" if _ops.cuda else ""),
+        "kernels": _kernels(),
         "threads": str(torch.get_num_threads()),
         "optional": ", ".join(found) or "none",
     }
     return "\n".join(f"{name:<10} {text}" for name, text in rows.items())
+
+
+def _kernels() -> str:
+    """The CPU kernels in use, and whether there are those for a GPU that is here."""
+    if _host.without_kernels():
+        return f"{_ops.simd}; none for CUDA, whose graphs are copied to the host: {_host.how_to_install()}"
+    return (_ops.simd or "none") + (", CUDA" if _ops.cuda else "")

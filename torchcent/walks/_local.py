@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory, _ops
+from torchcent.runtime import _host, _memory, _ops
 from torchcent.walks import _matrix
 
 DIRECTIONS = ("out", "in", "both")
@@ -94,6 +94,7 @@ def _degree(graph: Graph, direction: str) -> Tensor:
 
 
 @_memory.reported
+@_host.searched
 def core_number(
     edge_index: GraphLike,
     *,
@@ -177,6 +178,7 @@ def _neighbours(vertices: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
 
 
 @_memory.reported
+@_host.searched
 def triangles(
     edge_index: GraphLike,
     *,
@@ -229,6 +231,7 @@ def triangles_of(graph: Graph) -> Tensor:
 
 
 @_memory.reported
+@_host.searched
 def clustering_coefficient(
     edge_index: GraphLike,
     edge_weight: WeightLike = None,
