@@ -41,5 +41,6 @@ def show_config() -> str:
 def _kernels() -> str:
     """The CPU kernels in use, and whether there are those for a GPU that is here."""
     if _host.without_kernels():
-        return f"{_ops.simd}; none for CUDA, whose graphs are copied to the host: {_host.how_to_install()}"
+        how = _host.how_to_install()
+        return f"{_ops.simd}; none for CUDA, whose graphs are copied to the host: {how}"
     return (_ops.simd or "none") + (", CUDA" if _ops.cuda else "")
