@@ -60,7 +60,7 @@ def searched(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
         known: dict[int, Any] = {}
         copied = [_to_host(x, known) for x in arguments]
         named = {name: _to_host(x, known) for name, x in options.items()}
-        result: Any = function(*copied, **named)  # type: ignore[arg-type]
+        result: Any = function(*copied, **named)
         out = options.get("out")
         if isinstance(out, Tensor):
             return out.copy_(result)  # type: ignore[return-value]
