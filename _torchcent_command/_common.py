@@ -40,8 +40,17 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
     group.add_argument("--num-nodes", type=int, metavar="N", help="including isolated vertices")
     group.add_argument("--skip", type=int, default=0, metavar="L", help="skip L lines at the top")
     group.add_argument(
-        "--text-labels", action="store_true", help="ids are names, even if they look like numbers"
-    )
+        "--text-labels", action=argparse.BooleanOptionalAction, default=None,
+        help="ids are names, even if they look like numbers (default: where one begins with zeros)",
+    )  # fmt: skip
+    group.add_argument(
+        "--header", action=argparse.BooleanOptionalAction, default=None,
+        help="the first row has the names of the columns (default: if it looks like it)",
+    )  # fmt: skip
+    group.add_argument(
+        "--comments", type=_comments, default="#%", metavar="MARKS",
+        help="characters that begin comments: '#%%' (default), '#', '%%', or none",
+    )  # fmt: skip
     for column, what in (
         ("source", "the first end of an edge"),
         ("target", "the second end"),
@@ -150,6 +159,10 @@ def accuracy(text: str) -> tuple[float, float]:
         return float(epsilon), float(delta or 0.1)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not EPS or EPS,DELTA") from None
+
+
+def _comments(text: str) -> str | None:
+    return None if text == "none" else text
 
 
 def _column(text: str) -> int | str:

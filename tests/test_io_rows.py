@@ -51,7 +51,7 @@ WEIGHTS = "0.1 +.5 5. 1E5 -0.0 4.9e-324 1e22 123456789012345678901 1.79769313486
 TEXTS = [
     *(f"1 2 {weight}\n2 3 1\n" for weight in WEIGHTS.split()),
     f"1 2 0.{'1234567890' * 40}e3\n",
-    f"{2**63 - 1} {-(2**63)}\n-0 007\n",
+    f"{2**63 - 1} {-(2**63)}\n0 7\n",
     "  1   2 \n\t2 \t 3\n",
     "1 ,2, 3.5\n 2,\t3,1e3 \n",
     '1\t2\t3\tany thing,"\n2\t3\t4\t\n',
@@ -263,7 +263,7 @@ PROTEINS = "A\t01\tNP_1.2\tA\t01\tin vivo;2-hybrid\nA\t01\tNP_1.2\tB\t07\tin viv
         ("a b x\nb c y\n", {"source_column": 1}, [("a", "b"), ("b", "c")]),
         ("0 1 x\n1 2 y\n", {"target_column": 2}, [(0, 1), (1, 2)]),
         (PROTEINS, {"source_column": 1, "target_column": 4}, [("A", "A"), ("A", "B")]),
-        (PROTEINS, {"source_column": 2, "target_column": 5}, [(1, 1), (1, 7)]),
+        (PROTEINS, {"source_column": 2, "target_column": 5}, [("01", "01"), ("01", "07")]),
         ("0 1 x\n1 2 3\n", {"source_column": 1}, "1: weight 'x' is not a number"),
         ("0 1 3\n1 2 x\n", {"source_column": 1}, "2: weight 'x' is not a number"),
         ("a pp b\n", {}, r"1: weight 'b' is not a number; if .*\(--source-column, --target-c"),
@@ -302,7 +302,7 @@ def test_columns_that_are_not_there(tmp_path, chosen, error, message):
 
 def test_columns_are_those_of_edge_lists(tmp_path):
     path = save(tmp_path, "g.gr", "p sp 2 1\na 1 2 1\n")
-    with pytest.raises(ValueError, match="weight_column='w' is for edge lists in text, not for gr"):
+    with pytest.raises(ValueError, match="weight_column='w' is for tables of edges, text or parquet, not for gr"):
         read(path, weight_column="w")
 
 

@@ -45,6 +45,18 @@ def column(value: object, name: str) -> int | str | None:
     return int(value)
 
 
+def marks(value: object, name: str, known: str) -> str:
+    """The characters that begin comments, of those that are known; None is none."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str or None, got {shortened(value)}")
+    if not set(value) <= set(known):
+        accepted = ", ".join(map(repr, (known, *known)))
+        raise ValueError(f"{name}={shortened(value)}; accepted: {accepted}, or None for none")
+    return value
+
+
 def text(value: object, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"{name} must be a str or None, got {shortened(value)}")

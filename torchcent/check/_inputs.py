@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.check import _columns as check_columns
 from torchcent.check._values import dense, shortened
 
 ACCEPTED = (
@@ -231,21 +232,71 @@ def pointers(ptr: Tensor, stored: int, name: str) -> Tensor:
     return ptr
 
 
-def columns(value: object, known: Sequence[Any], name: str) -> tuple[Any, Any]:
-    """The columns of sources and targets: as given, or named so, or the first two."""
+def columns(value: object, known: Sequence[Any], name: str, weight: Any = None) -> tuple[Any, Any]:
+    """The columns of sources and targets: as given, or by their names, or the only two.
+
+    `weight` is the column of weights; those that are called like weights are no ends, either.
+    """
     if value is None:
-        if "source" in known and "target" in known:
-            return "source", "target"
+        ends = check_columns.ends(known)
+        if ends is not None:
+            return known[ends.source], known[ends.target]
         if len(known) < 2:
             raise ValueError(
                 f"{name} must have two columns, 'source' and 'target', got {shortened(known)}"
             )
-        return known[0], known[1]
+        free = [x for x in known if x != weight and not check_columns.is_no_end(x)]
+        numbered = len(known) <= 3 and list(known) == list(range(len(known)))
+        if len(free) < 2 or numbered:
+            return known[0], known[1]
+        if len(free) > 2:
+            pair = f"{free[0]!r}, {free[1]!r}"
+            raise ValueError(
+                f"{name} has the columns {shortened(list(known))}, of which no two are called like "
+                "the ends of edges, such as source and target, or from and to: pass the two that "
+                f"hold them, such as {name}[[{pair}]], or Graph.from_table(..., columns=({pair})); "
+                "of an adjacency matrix pass scipy.sparse.csr_array(...)"
+            )
+        return free[0], free[1]
     if isinstance(value, str) or not isinstance(value, (list, tuple)) or len(value) != 2:
         raise TypeError(
             f"columns must be a pair (source, target) of names, or None, got {shortened(value)}"
         )
     return _column(value[0], known, "columns"), _column(value[1], known, "columns")
+
+
+def surely_matrix(rows: Sequence[Any], columns: Sequence[Any], name: str) -> None:
+    """Refuses tables of two or three rows without labels, which may hold edges or a matrix."""
+    numbered = list(range(len(rows)))
+    if len(rows) <= 3 and list(rows) == numbered == list(columns):
+        raise ValueError(
+            f"{name} has {len(rows)} rows and columns without names, and may be a list of edges or "
+            f"an adjacency matrix: name its columns 'source' and 'target', or pass "
+            f"scipy.sparse.csr_array({name})"
+        )
+
+
+def no_counts(row: object, column: object, name: str) -> None:
+    """Refuses a cross-tabulation, whose columns are values of another column."""
+    if column is not None:
+        pair = f"{'...' if row is None else repr(row)}, {column!r}"
+        raise ValueError(
+            f"{name} is a cross-tabulation, whose columns are values of {column!r}: pass the table "
+            f"that it was made of, such as {name}[[{pair}]]"
+        )
+
+
+def entries(values: np.ndarray, name: str) -> np.ndarray:
+    """The entries of a matrix as real numbers, 0 where they are missing."""
+    try:
+        values = values.astype(np.float64) if values.dtype.kind not in "iuf" else values
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}, an adjacency matrix, must hold real numbers") from None
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), 0, values)
+    if values.dtype == np.uint64 or values.itemsize > 8:
+        values = values.astype(np.float64)
+    return values
 
 
 def weight_column(value: object, known: Sequence[Any]) -> Any:

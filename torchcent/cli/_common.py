@@ -31,8 +31,8 @@ _NETWORKS = {
 
 #: options of `torchcent.read` that have the same names
 _READING = (
-    "directed", "format", "num_nodes", "skip", "text_labels", "source_column", "target_column",
-    "weight_column", "coordinates", "crs", "memory",
+    "directed", "format", "num_nodes", "skip", "text_labels", "header", "comments",
+    "source_column", "target_column", "weight_column", "coordinates", "crs", "memory",
 )  # fmt: skip
 
 

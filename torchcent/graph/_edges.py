@@ -71,7 +71,13 @@ def _of_sparse_tensor(matrix: Any, weight: object, name: str) -> Arcs:
 def of_table(
     table: Any, weight: object = None, name: str = "table", columns: object = None
 ) -> Arcs:
-    """One arc per row of a pandas, polars or pyarrow table whose ids are numbers of vertices."""
+    """One arc per row of a pandas, polars or pyarrow table whose ids are numbers of vertices.
+
+    A pandas table whose rows and columns have the same labels is a matrix: an arc per entry.
+    """
+    labels = _matrix_labels(table, name) if columns is None else None
+    if labels is not None:
+        return _of_matrix(table, labels, weight, name)
     source, target, length = _columns(table, weight, name, columns)
     ends = [
         check_inputs.ids(end, f"column {shown!r} of {name}", _NUMBERED)
@@ -84,6 +90,9 @@ def of_labelled_table(
     table: Any, weight: object, name: str, columns: object
 ) -> tuple[Arcs, list[Any]]:
     """As :func:`of_table` with ids of any kind, numbered by first appearance, row by row."""
+    labels = _matrix_labels(table, name) if columns is None else None
+    if labels is not None:
+        return _of_matrix(table, labels, weight, name), labels
     (source, _), (target, _), length = _columns(table, weight, name, columns)
     both: list[Any] = (
         np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
@@ -102,6 +111,33 @@ def is_table(kind: type) -> bool:
     )
 
 
+def _matrix_labels(table: Any, name: str) -> list[Any] | None:
+    """The labels of the vertices, if it is a pandas table whose rows and columns have the same.
+
+    This is what networkx.to_pandas_adjacency makes. A table of counts is refused.
+    """
+    if not hasattr(type(table), "iloc"):
+        return None
+    rows, columns = list(table.index), list(table.columns)
+    same = len(rows) == len(columns) > 1 and set(rows) == set(columns)
+    if same and len(set(rows)) == len(rows):
+        check_inputs.surely_matrix(rows, columns, name)
+        return rows
+    check_inputs.no_counts(table.index.name, table.columns.name, name)
+    return None
+
+
+def _of_matrix(table: Any, labels: list[Any], weight: object, name: str) -> Arcs:
+    """One arc i -> j per entry that is neither 0 nor missing."""
+    wanted = check_inputs.values_wanted(weight, f"{name}, an adjacency matrix,")
+    values = check_inputs.entries(table.to_numpy(), name)
+    place = {label: at for at, label in enumerate(table.columns)}
+    values = values[:, [place[label] for label in labels]]
+    index = np.stack(np.nonzero(values))
+    taken = torch.from_numpy(values[index[0], index[1]]) if wanted else None
+    return Arcs(_tensor(index), len(labels), None, taken)
+
+
 def _columns(
     table: Any, weight: object, name: str, columns: object
 ) -> tuple[tuple[np.ndarray, Any], tuple[np.ndarray, Any], Tensor | None]:
@@ -109,8 +145,8 @@ def _columns(
     if not is_table(type(table)):
         raise check_inputs.other(table, name, "a pandas, polars or pyarrow table")
     known = list(table.column_names if hasattr(table, "column_names") else table.columns)
-    source, target = check_inputs.columns(columns, known, name)
     taken = check_inputs.weight_column(weight, known)
+    source, target = check_inputs.columns(columns, known, name, taken)
     length = None
     if taken is not None:
         length = check_inputs.numbers(_column(table, taken), f"column {taken!r} of {name}")

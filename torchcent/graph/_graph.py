@@ -297,8 +297,8 @@ class Graph(Exports):
             table: the edges.
             directed: whether a row is an arc; False adds the missing reverse arcs.
             weight: the column that holds lengths; None ignores weights.
-            columns: the columns of sources and targets; None uses those named "source" and
-                "target", or else the first two.
+            columns: the columns of sources and targets; None: by names such as "from" and "to"
+                (docs/inputs.md), or the only two. A pandas matrix has an arc for each entry.
             labels: False takes ids as the numbers of the vertices, which must be integers from 0.
                 True takes ids of any kind, numbers them by first appearance, row by row, and
                 returns them, too.
@@ -321,7 +321,8 @@ class Graph(Exports):
             made, names = _edges.of_labelled_table(table, weight, "table", columns)
             return built(made._replace(directed=directed), memory), names
         made = _edges.of_table(table, weight, "table", columns)
-        return built(made._replace(num_nodes=num_nodes, directed=directed), memory)
+        size = check_inputs.size(check.num_nodes(num_nodes), made.num_nodes, table)
+        return built(made._replace(num_nodes=size, directed=directed), memory)
 
     @staticmethod
     @_memory.reported

@@ -11,6 +11,7 @@ from torchcent.check import _positions as check_positions
 from torchcent.check import _values as check_values
 from torchcent.io._arrays import read_npy, read_npz
 from torchcent.io._budget import Budget
+from torchcent.io._comments import MARKS
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import FORMATS, format_of, load_bytes, replacing
 from torchcent.io._layout import Choice
@@ -23,7 +24,7 @@ from torchcent.io._positions import with_positions
 from torchcent.io._pt import read_pt
 from torchcent.io._scores import write_scores
 from torchcent.io._stream_input import format_of_data, load_stream
-from torchcent.io._text import read_edges
+from torchcent.io._text import Asked, read_edges
 from torchcent.io._write import write
 
 __all__ = [
@@ -46,7 +47,9 @@ def read(
     format: str | None = None,
     num_nodes: int | None = None,
     skip: int = 0,
-    text_labels: bool = False,
+    text_labels: bool | None = None,
+    header: bool | None = None,
+    comments: str | None = MARKS,
     source_column: int | str | None = None,
     target_column: int | str | None = None,
     weight_column: int | str | None = None,
@@ -141,8 +144,8 @@ def read(
     """
     name = check_files.path(path)
     return _read(
-        name, format_of(name, format), None, directed, num_nodes, skip, text_labels, source_column,
-        target_column, weight_column, coordinates, crs, memory,
+        name, format_of(name, format), None, directed, num_nodes, skip, text_labels, header,
+        comments, source_column, target_column, weight_column, coordinates, crs, memory,
     )  # fmt: skip
 
 
@@ -154,7 +157,9 @@ def read_stream(
     format: str | None = None,
     num_nodes: int | None = None,
     skip: int = 0,
-    text_labels: bool = False,
+    text_labels: bool | None = None,
+    header: bool | None = None,
+    comments: str | None = MARKS,
     source_column: int | str | None = None,
     target_column: int | str | None = None,
     weight_column: int | str | None = None,
@@ -171,7 +176,7 @@ def read_stream(
     data = load_stream(file, Budget.of(name, check.byte_budget(memory)))
     return _read(
         name, kind or format_of_data(data), data, directed, num_nodes, skip, text_labels,
-        source_column, target_column, weight_column, coordinates, crs, memory,
+        header, comments, source_column, target_column, weight_column, coordinates, crs, memory,
     )  # fmt: skip
 
 
@@ -182,7 +187,9 @@ def _read(
     directed: bool | None,
     num_nodes: int | None,
     skip: int,
-    text_labels: bool,
+    text_labels: bool | None,
+    header: bool | None,
+    comments: str | None,
     source_column: int | str | None,
     target_column: int | str | None,
     weight_column: int | str | None,
@@ -195,7 +202,9 @@ def _read(
     if num_nodes is not None:
         num_nodes = check_files.count(num_nodes, "num_nodes")
     skip = check_files.count(skip, "skip")
-    text_labels = check_values.flag(text_labels, "text_labels")
+    text_labels = check_values.flag_or_none(text_labels, "text_labels")
+    header = check_values.flag_or_none(header, "header")
+    marks = check_files.marks(comments, "comments", MARKS)
     choice = Choice(
         check_files.column(source_column, "source_column"),
         check_files.column(target_column, "target_column"),
@@ -206,14 +215,23 @@ def _read(
     attribute = None
     if kind in ("graphml", "gml") and isinstance(choice.weight, str):
         attribute, choice.weight = choice.weight, None
-    asked = {
+    of_text = {
         f"skip={skip}": skip,
         "text_labels=True": text_labels,
+        f"header={header}": header is not None,
+        f"comments={comments!r}": marks != MARKS,
+    }
+    of_tables = {
         f"source_column={check_values.shortened(source_column)}": choice.source,
         f"target_column={check_values.shortened(target_column)}": choice.target,
         f"weight_column={check_values.shortened(weight_column)}": choice.weight,
     }
-    given = next((key for key, value in asked.items() if value), None)
+    given = next((key for key, value in of_text.items() if value), None)
+    column = next((key for key, value in of_tables.items() if value), None)
+    if kind not in ("edges", "parquet") and column is not None:
+        raise ValueError(
+            f"{name}: {column} is for tables of edges, text or parquet, not for {kind}"
+        )
     if kind != "edges" and given is not None:
         raise ValueError(f"{name}: {given} is for edge lists in text, not for {kind}")
     limits = Budget.of(name, check.byte_budget(memory))
@@ -222,9 +240,12 @@ def _read(
     with limits.granted():
         if kind == "edges":
             edges = read_edges(
-                name, limits, directed=directed, num_nodes=num_nodes, skip=skip,
-                text_labels=text_labels, choice=choice, data=data,
+                name, limits, Asked(skip, text_labels, header, marks, choice),
+                directed=directed, num_nodes=num_nodes, data=data,
             )  # fmt: skip
+        elif kind == "parquet":
+            data = load_bytes(name, limits) if data is None else data
+            edges = read_parquet(name, data, directed, num_nodes, limits, choice)
         else:
             data = load_bytes(name, limits) if data is None else data
             edges = _read_graph(name, kind, data, directed, num_nodes, limits, attribute)
@@ -235,8 +256,8 @@ def _read_graph(
     name: str, kind: str, data: bytes, directed: bool | None, num_nodes: int | None,
     limits: Budget, weight: str | None,
 ) -> EdgeList:  # fmt: skip
-    if kind in ("npy", "pt", "parquet", "abc"):
-        reader = {"npy": read_npy, "pt": read_pt, "parquet": read_parquet, "abc": read_abc}[kind]
+    if kind in ("npy", "pt", "abc"):
+        reader = {"npy": read_npy, "pt": read_pt, "abc": read_abc}[kind]
         return reader(name, data, directed, num_nodes, limits)
     if kind in ("graphml", "gml"):
         edges = read_networkx(name, data, directed, kind, limits, weight)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from torchcent.check import _columns as check_columns
 from torchcent.check._values import shortened
+from torchcent.io._comments import Text
 from torchcent.io._files import text_lines
 
 BLANKS = " \t"  # the only separators: no other control characters and no Unicode spaces
 INTEGER = re.compile(r"-?[0-9]+")
+#: Integers that are written in the one way in which they are printed.
+PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+")
+#: A field in quotes, or a word, between blanks.
+_QUOTED = re.compile(r'[ \t]*(?:"((?:[^"\\]|\\.|"")*)"(?=[ \t]|$)|([^ \t]+))')
 _SEPARATORS = {"": "blanks", "\t": "tabs", ",": "commas", ";": "semicolons"}
-_SOURCE = r"(source|src|from|tail|start)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(1|a)"
-_TARGET = r"(target|dst|dest|to|head|end)(_?(node|vertex))?(_?id)?|(node|id|vertex)(_?id)?_?(2|b)"
-_WEIGHT = r"weights?|w|values?|cost|length|distance|strength|score|count"
-_BLANK = re.compile(rb"[ \t]*([#%][^\n]*)?")
 
 
 @dataclass
@@ -28,8 +33,15 @@ class Layout:
     target: int
     weight: int | None
     header: bool
-    has_names: bool = False  # the first row has ids that are not integers
-    left: str | None = None  # the third column, if it holds numbers and is not taken
+    has_names: bool = False  # the first row has ids that are not plain integers
+    doubtful: tuple[str, ...] = ()  # names of the columns taken that may be those of vertices
+    remarks: tuple[str, ...] = ()  # what the caller should know
+    said_directed: bool = False  # the first row says so, in a column "Type"
+    quoted: bool = False  # between blanks or tabs, too
+    named_above: bool = False  # the columns have their names in a comment
+
+    def split(self, line: str) -> list[str]:
+        return split_line(line, self.separator, self.quoted)
 
 
 @dataclass
@@ -45,86 +57,36 @@ class Choice:
         return any(isinstance(x, str) for x in (self.source, self.target, self.weight))
 
 
-@dataclass
-class Declared:
-    """What the comment lines of a file declare."""
-
-    num_nodes: int | None = None
-    directed: bool | None = None
-    one_based: bool = False
-    vertices: list[str] = field(default_factory=list)
-
-
-def without_comments(data: bytes) -> tuple[bytes, int]:
-    """The text from its first row on, with comment lines blanked, and that row's line number."""
-    start, number = 0, 1
-    while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        if not _BLANK.fullmatch(data, start, end):
-            break
-        start, number = end + 1, number + 1
-    body = data[start:]
-    if re.search(rb"\n[ \t]*[#%]", body):
-        body = re.sub(rb"\n[ \t]*[#%][^\n]*", rb"\n", body)
-    return body, number
-
-
-def comment_lines(data: bytes) -> list[bytes]:
-    if b"#" not in data and b"%" not in data:
-        return []
-    return [m.group(0) for m in re.finditer(rb"^[ \t]*[#%][^\n]*", data, re.M)]
-
-
-def declared(path: str, lines: list[bytes]) -> Declared:
-    """Parses the comments: ``# Nodes: n`` (SNAP, torchcent), KONECT's ``% asym`` and counts."""
-    said = Declared()
-    if not lines:
-        return said
-    comments = [line.strip()[1:].strip() for line in text_lines(path, b"\n".join(lines))]
-    konect = False
-    for comment in comments:
-        words = comment.split()
-        if found := re.search(r"\bnodes:\s*(\d+)", comment, re.I):
-            said.num_nodes = counted(path, found[1])
-        elif found := re.match(r"(un)?directed\b.*\bgraph\b", comment, re.I):
-            said.directed = found[1] is None
-        elif comment.startswith("vertex "):
-            said.vertices.append(comment[7:])
-        elif len(words) >= 2 and words[0] in ("sym", "asym", "bip"):
-            konect = True
-            if words[0] == "bip":
-                raise ValueError(
-                    f"{path}: a bipartite KONECT file, whose two columns number different "
-                    "vertices; give the right-hand vertices ids of their own first"
-                )
-            said.directed = words[0] == "asym"
-        elif konect and len(words) >= 2 and all(word.isdecimal() for word in words):
-            said.num_nodes, said.one_based, konect = counted(path, words[1]), True, False
-    return said
-
-
-def counted(path: str, digits: str) -> int:
-    """Returns a number of vertices or edges that a file claims."""
-    if len(digits) > 18:
-        raise ValueError(f"{path}: a count of {digits[:24]}..; accepted: at most 18 digits")
-    return int(digits)
-
-
 def split_blanks(line: str) -> list[str]:
     """Splits a line into the fields between blanks and tabs."""
     return [x for x in line.replace("\t", " ").split(" ") if x]
 
 
-def split_line(line: str, separator: str) -> list[str]:
+def split_line(line: str, separator: str, quoted: bool = False) -> list[str]:
+    """The fields of a line; between commas and semicolons they may be in quotes."""
+    if '"' in line and not separator and quoted:
+        return [
+            word or field.replace('\\"', '"').replace('""', '"')
+            for field, word in _QUOTED.findall(line)
+        ]
     if not separator:
         return split_blanks(line)
-    if '"' in line and separator in ",;":
+    if '"' in line and (quoted or separator in ",;"):
         try:
             return [x.strip(BLANKS) for x in next(csv.reader([line], delimiter=separator))]
         except csv.Error:  # an overlong field: every reader rejects an empty row
             return []
     return [x.strip(BLANKS) for x in line.split(separator)]
+
+
+def _is_quoted(line: str, separator: str) -> bool:
+    """Whether the fields between blanks or tabs are in quotes or numbers, as R writes them."""
+    if '"' not in line or separator in (",", ";"):
+        return False
+    if separator:
+        fields = [x.strip(BLANKS) for x in line.split(separator)]
+        return all(re.fullmatch(r'"[^"]*"', x) or is_number(x) for x in fields)
+    return all(not word or is_number(word) for _, word in _QUOTED.findall(line))
 
 
 def is_number(text: str) -> bool:
@@ -135,44 +97,56 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def find_layout(path: str, body: bytes, number: int, choice: Choice) -> Layout:
-    """Finds the separator, width, header and column roles from the first two rows."""
-    first, *rest = first_rows(path, body)
-    separator = next((x for x in "\t,;" if x in first), "")
-    if separator == "\t" and all(map(is_number, split_blanks(first))):
-        separator = ""
-    fields = split_line(first, separator)
-    if len(fields) < 2:
-        raise ValueError(
-            f"{path}:{number}: {first.strip()[:60]!r} has one field; an edge needs two, "
-            "between blanks, tabs, commas or semicolons"
-        )
-    names = [x.lower() for x in fields]
-    below = split_line(rest[0], separator) if rest else []
-    taken = [
-        x - 1 if isinstance(x, int) else k for k, x in enumerate((choice.source, choice.target))
-    ]
-    header = choice.named or _is_header(fields, names, below, taken)
-    source, target, weight = 0, 1, None
+class Roles(NamedTuple):
+    """The columns that are taken, and what the caller should know of it."""
+
+    source: int
+    target: int
+    weight: int | None
+    remarks: tuple[str, ...]
+
+
+def roles(
+    where: str, names: Sequence[str], choice: Choice, numeric: Sequence[bool], header: bool = True
+) -> Roles:
+    """The columns of a table: as chosen, or by their names, or the first two.
+
+    Args:
+        where: the file, for messages.
+        names: those of all columns; of a table without names its first row.
+        choice: the columns that the caller chose.
+        numeric: whether a column holds numbers, as far as its first rows tell.
+        header: whether the columns have names.
+    """
+    ends = check_columns.ends(names) if header else None
+    free = list(range(len(names)))
     if header:
-        roles = [_find(names, kind) for kind in (_SOURCE, _TARGET)]
-        if None not in roles and roles[0] != roles[1]:
-            source, target = roles  # type: ignore[assignment]
-    where = f"{path}:{number}"
+        free = [k for k in free if not check_columns.is_index(names[k])]
+        free = [k for k in free if not check_columns.is_weight(names[k])]
+    source, target = ends[:2] if ends else (free if len(free) > 1 else (0, 1))[:2]
     if choice.source is not None:
-        source = _chosen(where, "source_column", choice.source, fields)
+        source = _chosen(where, "source_column", choice.source, names)
     if choice.target is not None:
-        target = _chosen(where, "target_column", choice.target, fields)
+        target = _chosen(where, "target_column", choice.target, names)
+    chosen = choice.source is not None or choice.target is not None
+    weight, remarks = None, []
     if choice.weight is not None:
-        weight = _chosen(where, "weight_column", choice.weight, fields)
+        weight = _chosen(where, "weight_column", choice.weight, names)
     elif header:
-        weight = _find(names, _WEIGHT, (source, target))
-    elif len(fields) > 2 and 2 not in (source, target):
-        if any(map(is_number, [*fields[2:3], *below[2:3]])):
+        weight = check_columns.weight(names, (source, target))
+        words = weight is not None and weight < len(numeric) and not numeric[weight]
+        if weight is not None and words and not check_columns.is_weight(names[weight]):
+            remarks.append(
+                f"column {names[weight]!r} is not taken for weights, because it does not begin "
+                f"with a number; weight_column={names[weight]!r} (--weight-column) takes it"
+            )
+            weight = None
+    elif len(names) > 2 and 2 not in (source, target):
+        if numeric[2]:
             weight = 2
-        elif choice.source is None and choice.target is None:
+        elif not chosen:
             raise ValueError(
-                f"{where}: weight {fields[2]!r} is not a number; if the third column has no "
+                f"{where}: weight {names[2]!r} is not a number; if the third column has no "
                 "weights, say which ones have the ends of the edges: source_column=, "
                 "target_column= (--source-column, --target-column)"
             )
@@ -181,22 +155,123 @@ def find_layout(path: str, body: bytes, number: int, choice: Choice) -> Layout:
             f"{where}: source_column, target_column and weight_column must differ, but they are "
             f"{source + 1}, {target + 1} and {'none' if weight is None else weight + 1}"
         )
+    others = [k for k in free if k not in (source, target, weight)]
+    if weight is None and 2 in others and any(numeric[2:3]):
+        remarks.append(
+            f"column {names[2]!r} holds numbers, but is not taken; "
+            f"weight_column={names[2]!r} (--weight-column) takes it for weights"
+        )
+    elif header and ends is None and not chosen and others:
+        remarks.append(
+            f"columns {names[source]!r} and {names[target]!r} are taken for the ends of the edges; "
+            "source_column=, target_column= (--source-column, --target-column) choose others"
+        )
+    return Roles(source, target, weight, tuple(remarks))
+
+
+def find_layout(path: str, text: Text, choice: Choice, header: bool | None = None) -> Layout:
+    """Finds the separator, width, header and column roles from the first two rows.
+
+    Args:
+        path: the file, for messages.
+        text: the text and its comments, the last of which above the rows may name the columns.
+        choice: the columns that the caller chose.
+        header: whether the first row has the names of the columns; None decides.
+    """
+    where = f"{path}:{text.number}"
+    first, *rest = first_rows(path, text.body)
+    separator = separator_of(first)
+    quoted = _is_quoted(first, separator)
+    fields = split_line(first, separator, quoted)
+    if len(fields) < 2:
+        raise ValueError(
+            f"{where}: {first.strip()[:60]!r} has one field; an edge needs two, "
+            "between blanks, tabs, commas or semicolons"
+        )
+    below = split_line(rest[0], separator, quoted) if rest else []
+    if header is not False and len(below) == len(fields) + 1 and check_columns.ends(fields):
+        fields, header = ["", *fields], True  # R gives the column of row names no name
+    ends = check_columns.ends(fields)
+    _refuse_matrix(where, fields, below)
+    above = None if header else _names_above(text, fields, separator)
+    names = fields
+    doubtful: tuple[str, ...] = ()
+    if choice.named:
+        wanted = [x for x in (choice.source, choice.target, choice.weight) if isinstance(x, str)]
+        if above and all(x in above for x in wanted) and not all(x in fields for x in wanted):
+            header = False
+        elif header is False:
+            raise ValueError(
+                f"{where}: header=False (--no-header), but {shortened(wanted[0])} names a column"
+            )
+        header = header is None or header
+    elif header is None:
+        taken = [
+            x - 1 if isinstance(x, int) else k for k, x in enumerate((choice.source, choice.target))
+        ]
+        header = _is_header(fields, ends, below, taken)
+        if header and ends is not None and not ends.certain:
+            doubtful = (fields[ends.source], fields[ends.target])
+    if not header and above:
+        names = above
     row = below if header else fields
-    ends = row[source : source + 1] + row[target : target + 1]
-    has_names = not all(map(INTEGER.fullmatch, ends))
-    left = None
-    if weight is None and 2 not in (source, target) and any(map(is_number, row[2:3])):
-        left = fields[2]
-    return Layout(separator, len(fields), source, target, weight, header, has_names, left)
+    sample = [*zip(row, below, strict=False)] if len(below) == len(row) else [(x,) for x in row]
+    numeric = [any(_is_weight(x, separator) for x in both) for both in sample]
+    has_header = header or names is not fields
+    source, target, weight, remarks = roles(where, names, choice, numeric, has_header)
+    shown = [row[k] for k in (source, target) if k < len(row)]
+    has_names = not all(map(PLAIN_INTEGER.fullmatch, shown))
+    kind = next((k for k, x in enumerate(names) if x.lower() == "type"), len(row))
+    directed = has_header and [x.lower() for x in row[kind:][:1]] == ["directed"]
+    return Layout(
+        separator, len(fields), source, target, weight, header, has_names, doubtful, remarks,
+        directed, quoted, names is above,
+    )  # fmt: skip
 
 
-def _chosen(where: str, argument: str, column: int | str, fields: list[str]) -> int:
+def separator_of(first: str) -> str:
+    """What separates the fields of the first row."""
+    separator = next((x for x in "\t,;" if x in first), "")
+    blanks = split_blanks(first)
+    if separator == "\t" and all(map(is_number, blanks)):
+        return ""
+    if separator == ",":  # or decimal commas?
+        for other, fields in ((";", first.split(";")), ("", blanks)):
+            commas = [x for x in fields if "," in x]
+            if len(fields) > 2 and all(DECIMAL_COMMA.fullmatch(x.strip(BLANKS)) for x in commas):
+                return other if other or commas == fields[2:] else separator
+    return separator
+
+
+def _names_above(text: Text, fields: list[str], separator: str) -> list[str] | None:
+    """The names of the columns in the comment above the first row, as SNAP and BioGRID have it."""
+    if not text.above:
+        return None
+    last = text.above[-1][1:].decode(errors="replace").strip(BLANKS)
+    for known in dict.fromkeys((separator, "\t", ",", "")):
+        names = split_line(last, known)
+        if len(names) == len(fields) and check_columns.ends(names) is not None:
+            return names
+    return None
+
+
+def _refuse_matrix(where: str, fields: list[str], below: list[str]) -> None:
+    """Refuses a matrix whose rows and columns have names."""
+    same = len(fields) == len(below) > 2 and below[0] == fields[1]
+    if fields[0] == "" and same and all(map(is_number, below[1:])):
+        raise ValueError(
+            f"{where}: a matrix with names of its rows and columns, not a list of edges; read it "
+            "with pandas.read_csv(..., index_col=0), and pass the table as a graph"
+        )
+
+
+def _chosen(where: str, argument: str, column: int | str, fields: Sequence[str]) -> int:
     """The place of a column that the caller chose."""
     if isinstance(column, int):
         if column > len(fields):
             raise ValueError(f"{where}: {argument}={column}, but the row has {len(fields)} columns")
         return column - 1
-    for known in (fields, [x.lower() for x in fields]):
+    for known in (list(fields), [x.lower() for x in fields]):
         if known.count(column) == 1:
             return known.index(column)
     shown = ", ".join(map(repr, fields))
@@ -229,16 +304,21 @@ def first_rows(path: str, body: bytes) -> list[str]:
     return text_lines(path, b"\n".join(rows))
 
 
-def _find(names: list[str], kind: str, taken: tuple[int, ...] = ()) -> int | None:
-    return next((k for k, x in enumerate(names) if re.fullmatch(kind, x) and k not in taken), None)
+def _is_weight(text: str, separator: str) -> bool:
+    comma = separator != "," and DECIMAL_COMMA.fullmatch(text) is not None
+    return comma or is_number(text)
 
 
-def _is_header(fields: list[str], names: list[str], below: list[str], taken: list[int]) -> bool:
+def _is_header(
+    fields: list[str], ends: check_columns.Ends | None, below: list[str], taken: list[int]
+) -> bool:
     """Whether a row is a header: it has two known column names, or words above numbers."""
     if any(map(is_number, fields)):
         return False
-    if _find(names, _SOURCE) is not None and _find(names, _TARGET) is not None:
-        return True
+    if ends is not None:
+        beside = [below[k] for k in ends[:2] if k < len(below)] if ends.stem else []
+        alike = re.compile(rf"{ends.stem}[_ -]?([0-9]+|[a-z])", re.I)
+        return not any(map(alike.search, beside))  # gene1, gene2 above gene7, gene9
     if len(below) != len(fields):
         return False
     ids = [INTEGER.fullmatch(below[k]) is not None for k in taken if k < len(below)]

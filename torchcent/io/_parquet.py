@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,14 +13,18 @@ import torch
 from torchcent.io._arrays import as_ids, claimed_count, parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList, number_names, number_vertices
+from torchcent.io._layout import Choice, roles
 from torchcent.io._matrix import finite_weight
 from torchcent.runtime._optional import need
 
+_INDEX = "__index_level_0__"  # where pandas writes the labels of rows
+
 
 def read_parquet(
-    path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget
-) -> EdgeList:
-    """Reads ``source`` and ``target`` (else the first two columns) and an optional ``weight``."""
+    path: str, data: bytes, directed: bool | None, num_nodes: int | None, limits: Budget,
+    choice: Choice,
+) -> EdgeList:  # fmt: skip
+    """Reads the columns that are chosen or called like ends and weights, else the first two."""
     pa = need("pyarrow", "io", "reading .parquet")
     parquet = need("pyarrow.parquet", "io", "reading .parquet")
     with parsing(path, "a parquet file"):
@@ -28,8 +33,12 @@ def read_parquet(
     names = schema.names
     if len(names) < 2:
         raise ValueError(f"{path}: {len(names)} column; an edge needs two, source and target")
-    ends = ["source", "target"] if {"source", "target"} <= set(names) else names[:2]
-    wanted = list(dict.fromkeys(ends + ["weight"] * ("weight" in names)))
+    _refuse_matrix(path, file)
+    numeric = [_is_number(pa, schema.field(k).type) for k in range(len(names))]
+    *places, weighted, remarks = roles(path, names, choice, numeric)
+    ends = [names[k] for k in places]
+    length = None if weighted is None else names[weighted]
+    wanted = [*ends, *([] if length is None else [length])]
     for name in wanted:
         if names.count(name) > 1:
             raise ValueError(f"{path}: {names.count(name)} columns {name!r}; accepted: one")
@@ -54,10 +63,12 @@ def read_parquet(
     known = own.get("num_nodes")
     known = None if known is None else claimed_count(path, known)
     weight = None
-    if "weight" in names:
+    if length is not None:
         with parsing(path, "a parquet file"):
-            values = table["weight"].to_numpy()
-        weight = torch.from_numpy(np.array(finite_weight(path, values, "column 'weight': ")))
+            values = table[length].to_numpy()
+            if pa.types.is_decimal(table[length].type):
+                values = values.astype(np.float64)
+        weight = torch.from_numpy(np.array(finite_weight(path, values, f"column {length!r}: ")))
     labels: np.ndarray | None
     integers = [pa.types.is_integer(c.type) for c in columns]
     if all(integers):
@@ -85,7 +96,29 @@ def read_parquet(
         numbers, labels, n = number_names(path, codes, words, num_nodes)
     if directed is None:
         directed = bool(own.get("directed", False))
+    for remark in remarks:
+        warnings.warn(f"{path}: {remark}", stacklevel=4)
     return EdgeList(numbers, weight, labels, n, directed)
+
+
+def _refuse_matrix(path: str, file: Any) -> None:
+    """Refuses a data frame whose rows and columns have the same labels."""
+    names = file.schema_arrow.names
+    if _INDEX not in names or file.metadata.num_rows != len(names) - 1:
+        return
+    with parsing(path, "a parquet file"):
+        index = file.read(columns=[_INDEX]).column(0).to_pylist()
+    if list(map(str, index)) == [name for name in names if name != _INDEX]:
+        raise ValueError(
+            f"{path}: a matrix with names of its rows and columns, not a table of edges; "
+            "pandas.read_parquet makes a table of it that is taken as a graph"
+        )
+
+
+def _is_number(pa: Any, kind: Any) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
 
 
 def _own_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:

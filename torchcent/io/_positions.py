@@ -17,7 +17,7 @@ from torchcent.io._arrays import parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
-from torchcent.io._layout import is_number, split_blanks, split_line
+from torchcent.io._layout import PLAIN_INTEGER, is_number, split_blanks, split_line
 from torchcent.io._packed import COMPRESSIONS
 from torchcent.io._tokens import IrregularText, number_rows
 from torchcent.runtime._optional import need
@@ -184,10 +184,12 @@ def _columns(where: str, heads: list[str]) -> tuple[tuple[int, int, int], bool]:
 
 
 def _ids(words: list[Any]) -> np.ndarray:
-    """int64 if all are integers, else str objects."""
+    """int64 if all are integers that lose no zeros, else str objects."""
     try:
+        if not all(isinstance(word, int) or PLAIN_INTEGER.fullmatch(word) for word in words):
+            raise ValueError
         return np.array([int(word) for word in words], np.int64)
-    except (ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError):
         found = np.empty(len(words), object)
         found[:] = [str(word) for word in words]
         return found
@@ -237,7 +239,10 @@ def _joined(edges: EdgeList, path: str, table: Table) -> EdgeList:
     if labels.dtype == object and ids.dtype != object:
         ids = _texts(ids)
     elif labels.dtype != object and ids.dtype == object:
-        labels = _texts(labels)
+        try:  # 007 in the table, where the graph has the number 7
+            ids = np.array([int(x) for x in ids.tolist()], np.int64)
+        except (ValueError, OverflowError):
+            labels = _texts(labels)
     distinct, first = np.unique(ids, return_index=True)
     if len(distinct) < len(ids):
         repeated = np.delete(ids, first)[0]

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from torchcent.io._budget import Budget
+from torchcent.io._comments import MARKS
 from torchcent.io._layout import Layout
 from torchcent.io._stream import Piece
 from torchcent.io._tokens import IrregularText
@@ -22,6 +23,7 @@ class Columns:
     ends: tuple[np.ndarray, np.ndarray]
     names: list[str] | None
     weight: np.ndarray | None
+    remark: str | None = None  # what the caller should know about the ids
 
 
 class _Column:
@@ -48,12 +50,13 @@ class _Column:
 
 
 def read_rows(
-    pieces: Iterable[Piece], layout: Layout, limits: Budget
+    pieces: Iterable[Piece], layout: Layout, limits: Budget, marks: str = MARKS
 ) -> tuple[Columns, list[bytes]]:
-    """Returns the columns of a text, and its comments.
+    """Returns the columns of a text, and its comments, which begin with one of the marks.
 
     Raises:
-        IrregularText: a line is neither a row of integer ids and numeric weights nor a comment.
+        IrregularText: a line is neither a row of integer ids, without zeros before them, and
+            numeric weights nor a comment.
         MemoryError: the rows need more memory than allowed.
     """
     if not _ops.available:
@@ -75,6 +78,8 @@ def read_rows(
         if irregular.numel():
             raise IrregularText
         for begin, end in spans.tolist():
+            if chr(text[begin]) not in marks:
+                raise IrregularText
             comments.append(bytes(text[begin:end]))
             said += end - begin
         limits.rows(source.size + ids.shape[1], weighted, len(text), said)

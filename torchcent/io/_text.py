@@ -2,125 +2,170 @@
 
 One reader, :func:`read_lines`, defines the format and names the line of every error. Two fast
 readers handle regular input: compiled code rows of numbers (``_rows``), which it reads piece by
-piece while the file is decompressed, and pyarrow, if installed, anything. They leave everything
-else to :func:`read_lines`, so that they never decide whether a file is valid.
+piece while the file is decompressed, and pyarrow (``_arrow``), if installed, anything. They leave
+everything else to :func:`read_lines`, so that they never decide whether a file is valid. What is no
+edge list as it stands may be that of another program (``_dialects``).
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-import warnings
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from torchcent.io import _dialects, _doubts
+from torchcent.io._arrow import _read_arrow as _read_arrow
+from torchcent.io._arrow import columns_of_names
 from torchcent.io._budget import Budget
-from torchcent.io._edge_list import EdgeList, distinct_ids, number_names, number_vertices
-from torchcent.io._files import is_text, load_bytes, text_bytes, text_lines
+from torchcent.io._comments import MARKS, Declared, Text, declared, without_comments
+from torchcent.io._edge_list import EdgeList, number_names, number_vertices
+from torchcent.io._files import load_bytes, text_bytes, text_lines
+from torchcent.io._ids import BEYOND, Mixed, integer_of
 from torchcent.io._layout import (
     BLANKS,
+    DECIMAL_COMMA,
     INTEGER,
+    PLAIN_INTEGER,
     Choice,
-    Declared,
     Layout,
-    comment_lines,
-    declared,
     find_layout,
     first_rows,
     is_number,
     mixed_separators,
-    split_line,
-    without_comments,
 )
 from torchcent.io._rows import Columns, read_rows
 from torchcent.io._stream import pieces_of, pieces_of_file
 from torchcent.io._tokens import IrregularText
 
 
+@dataclass(frozen=True)
+class Asked:
+    """How the caller wants a text to be read; see :func:`torchcent.read`."""
+
+    skip: int = 0
+    text_labels: bool | None = None
+    header: bool | None = None
+    marks: str = MARKS  # of comments
+    choice: Choice = field(default_factory=Choice)
+
+
+class _Reading(NamedTuple):
+    """What a text holds. The layout is None if it has no rows."""
+
+    columns: Columns
+    said: Declared
+    text: Text  # its body is not kept
+    layout: Layout | None
+    remarks: tuple[str, ...] = ()
+
+
 def read_edges(
     path: str,
     limits: Budget,
+    asked: Asked,
     *,
     directed: bool | None = None,
     num_nodes: int | None = None,
-    skip: int = 0,
-    text_labels: bool = False,
-    choice: Choice | None = None,
     data: bytes | None = None,
 ) -> EdgeList:
     """Reads a text edge list, the file or the data; see :func:`torchcent.read`."""
-    choice = choice or Choice()
-    found = None
+    reading = None
     if data is None:
         with contextlib.suppress(IrregularText):
-            found = _streamed(path, limits, skip, text_labels, choice)
-    if found is None:
+            reading = _streamed(path, limits, asked)
+    if reading is None:
         data = load_bytes(path, limits) if data is None else data
-        found = _whole(path, data, limits, skip, text_labels, choice)
-    columns, said, layout = found
-    if layout and not (skip or layout.header or said.num_nodes is not None):
-        _warn_of_counts(path, columns)
-    if layout and layout.left is not None:
-        warnings.warn(
-            f"{path}: column {layout.left!r} holds numbers, but is not taken; "
-            f"weight_column={layout.left!r} (--weight-column) takes it for weights",
-            stacklevel=3,
-        )
-    return _edge_list(path, columns, said, directed, num_nodes, limits)
+        reading = _whole(path, data, limits, asked)
+    columns, said, text, layout, remarks = reading
+    if layout is None:
+        remarks += _doubts.of_no_rows(text)
+    else:
+        remarks += layout.remarks + _doubts.of_rows(columns, layout, asked.header)
+        remarks += _doubts.of_comments(columns, layout, text)
+        if not (asked.skip or layout.header or said.num_nodes is not None):
+            remarks += _doubts.of_counts(columns)
+        if layout.said_directed and directed is None and said.directed is None:
+            remarks += _doubts.OF_DIRECTION
+    _doubts.tell(path, remarks)
+    return _edge_list(path, columns, said, directed, num_nodes, asked.text_labels, limits)
 
 
-_Found = tuple[Columns, Declared, Layout | None]
-
-
-def _streamed(path: str, limits: Budget, skip: int, text_labels: bool, choice: Choice) -> _Found:
+def _streamed(path: str, limits: Budget, asked: Asked) -> _Reading:
     """Reads rows of numbers piece by piece, without the text of the file in memory as a whole.
 
     Raises:
         IrregularText: anything that is not regular, errors included. :func:`_whole` finds them.
     """
-    if text_labels:
+    if asked.text_labels:
         raise IrregularText
     with contextlib.closing(pieces_of_file(path, limits)) as pieces:
         head, share = next(pieces, (bytearray(), 1.0))
         second = next(pieces, None)
         try:
-            data = _skipped(path, text_bytes(path, bytes(head)), skip)
-            body, number = without_comments(data)
-            if second and len(first_rows(path, body)) < 2:
+            data = _skipped(path, text_bytes(path, bytes(head)), asked.skip)
+            text = without_comments(data, asked.marks, asked.skip + 1)
+            if second and len(first_rows(path, text.body)) < 2:
                 raise IrregularText
-            layout = find_layout(path, body, number + skip, choice)
+            layout = find_layout(path, text, asked.choice, asked.header)
         except ValueError:
             raise IrregularText from None
-        if layout.has_names:
+        if layout.has_names or layout.quoted:
             raise IrregularText
-        rows = _below_header(body, layout)
+        rows = _below_header(text.body, layout)
         rest = chain([(bytearray(rows), share)], [second] if second else [], pieces)
-        columns, comments = read_rows(rest, layout, limits)
+        columns, comments = read_rows(rest, layout, limits, asked.marks)
+    text = replace(text, body=b"", below=text.below + comments)
     try:
-        return columns, declared(path, comment_lines(data) + comments), layout
+        return _Reading(columns, declared(path, text.comments), text, layout)
     except ValueError:
         raise IrregularText from None
 
 
-def _whole(
-    path: str, data: bytes, limits: Budget, skip: int, text_labels: bool, choice: Choice
-) -> _Found:
+def _whole(path: str, data: bytes, limits: Budget, asked: Asked) -> _Reading:
     """Reads any text."""
     limits.text("edges", data)
-    data = _skipped(path, text_bytes(path, data), skip)
-    said = declared(path, comment_lines(data))
-    body, number = without_comments(data)
-    number += skip
-    if not body or body.isspace():
+    data = _skipped(path, text_bytes(path, data), asked.skip)
+    text = without_comments(data, asked.marks, asked.skip + 1)
+    said = declared(path, text.comments)
+    if not text.body or text.body.isspace():
         none = np.empty(0, np.int64)
-        return Columns((none, none), None, None), said, None
-    layout = find_layout(path, body, number, choice)
-    if text_labels or layout.has_names:
-        limits.text("names", data)
-    return _columns(path, body, layout, number, text_labels, limits), said, layout
+        return _Reading(Columns((none, none), None, None), said, text, None)
+    _dialects.refuse_others(path, text)
+    try:
+        columns, layout = _table(path, text, limits, asked)
+        return _Reading(columns, said, replace(text, body=b""), layout)
+    except ValueError:
+        others = _dialects.others(path, text, asked.choice, asked.header, asked.marks, limits)
+        for other in others:
+            way = replace(asked, choice=other.choice, header=other.header)
+            with contextlib.suppress(ValueError):
+                columns, layout = _table(path, other.text, limits, way)
+                kept = replace(other.text, body=b"")
+                return _Reading(columns, said, kept, layout, other.remarks)
+        raise
+
+
+def _table(path: str, text: Text, limits: Budget, asked: Asked) -> tuple[Columns, Layout]:
+    """The columns that are taken, and where they stand."""
+    layout = find_layout(path, text, asked.choice, asked.header)
+    if asked.text_labels or layout.has_names:
+        limits.text("names", text.body)
+    columns = _columns(path, text, layout, asked.text_labels, limits)
+    if layout.doubtful and not set(layout.doubtful).isdisjoint(columns.names or ()):
+        names = " and ".join(map(repr, layout.doubtful))
+        layout = find_layout(path, text, asked.choice, False)
+        remark = (
+            f"the first row, {names}, is read as an edge, because its labels occur in other rows; "
+            "header=True (--header) takes them for the names of the columns"
+        )
+        layout = replace(layout, remarks=(*layout.remarks, remark))
+        columns = _columns(path, text, layout, asked.text_labels, limits)
+    return columns, layout
 
 
 def _skipped(path: str, data: bytes, skip: int) -> bytes:
@@ -142,133 +187,29 @@ def _below_header(body: bytes, layout: Layout) -> bytes:
 
 
 def _columns(
-    path: str, body: bytes, layout: Layout, number: int, text_labels: bool, limits: Budget
+    path: str, text: Text, layout: Layout, text_labels: bool | None, limits: Budget
 ) -> Columns:
-    rows = _below_header(body, layout)
+    rows = _below_header(text.body, layout)
     try:
         return _read_numbers(rows, layout, text_labels, limits)
     except IrregularText:
         pass
     try:
-        return _read_arrow(rows, layout, text_labels)
+        return _read_arrow(rows, layout, text_labels, limits)
     except IrregularText:
         limits.lines(rows)
-        return read_lines(path, rows, layout, number + layout.header, text_labels)
+        return read_lines(path, rows, layout, text.number + layout.header, text_labels)
 
 
-def _read_numbers(rows: bytes, layout: Layout, text_labels: bool, limits: Budget) -> Columns:
+def _read_numbers(rows: bytes, layout: Layout, text_labels: bool | None, limits: Budget) -> Columns:
     """Reads integer ids and numeric weights with compiled code."""
-    if text_labels or layout.has_names:
+    if text_labels or layout.has_names or (layout.quoted and b'"' in rows):
         raise IrregularText
     return read_rows(pieces_of(rows), layout, limits)[0]
 
 
-def _arrow() -> Any:
-    """Returns the module pyarrow with its csv reader, or None if it is not installed."""
-    try:
-        import pyarrow.csv
-    except ImportError:
-        return None
-    return pyarrow
-
-
-def _read_arrow(rows: bytes, layout: Layout, text_labels: bool) -> Columns:
-    """Reads any labels with pyarrow."""
-    pa = _arrow()
-    if pa is None:
-        raise IrregularText
-    separator = layout.separator or ("\t" if b" " not in rows else " ")
-    if separator == " ":
-        rows = _single_blanks(rows)
-    end = rows.find(b"\n")
-    try:
-        first = split_line(rows[: end if end >= 0 else len(rows)].decode(), layout.separator)
-    except UnicodeDecodeError:
-        raise IrregularText from None
-    ends = (layout.source, layout.target)
-    if len(first) != layout.width or not is_text(rows):  # pyarrow does not check these
-        raise IrregularText
-    integers = not text_labels and all(INTEGER.fullmatch(first[k]) for k in ends)
-    types = dict.fromkeys((f"f{k}" for k in ends), pa.int64() if integers else pa.string())
-    if layout.weight is not None:
-        types[f"f{layout.weight}"] = pa.float64()
-    try:
-        table = pa.csv.read_csv(
-            pa.BufferReader(rows),
-            pa.csv.ReadOptions(column_names=[f"f{k}" for k in range(layout.width)]),
-            pa.csv.ParseOptions(
-                delimiter=separator, quote_char='"' if separator in ",;" else False
-            ),
-            pa.csv.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=[],
-                strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowException:
-        raise IrregularText from None
-    if b'"' in rows and table.num_rows != _filled_lines(rows):  # a quote that spans lines
-        raise IrregularText
-    weight = None if layout.weight is None else _numbers(table[f"f{layout.weight}"], np.float64)
-    both = [table[f"f{k}"] for k in ends]
-    if integers:
-        source, target = (_numbers(x, np.int64) for x in both)
-        return Columns((source, target), None, _finite(weight))
-    coded = pa.chunked_array([c for x in both for c in x.chunks], pa.string()).dictionary_encode()
-    coded = coded.combine_chunks()
-    if isinstance(coded, pa.ChunkedArray):  # more than 2 GB of names
-        if coded.num_chunks != 1:
-            raise IrregularText
-        coded = coded.chunk(0)
-    names = coded.dictionary.to_pylist()
-    numeric = sum(INTEGER.fullmatch(x) is not None for x in names)
-    if any(
-        not x or x != x.strip(BLANKS) or "\n" in x for x in names
-    ):  # an unclosed quote: not a single row
-        raise IrregularText
-    if numeric and not text_labels:
-        raise IrregularText
-    codes = _numbers(pa.chunked_array([coded.indices]), np.int32).astype(np.int64)
-    source, target = codes.reshape(2, -1)
-    return Columns((source, target), names, _finite(weight))
-
-
-def _numbers(column: Any, dtype: type[np.generic]) -> np.ndarray:
-    """The numbers of a column of pyarrow, whose own to_numpy imports pandas (0.3 s)."""
-    if column.null_count:
-        raise IrregularText
-    parts = [
-        np.frombuffer(x.buffers()[1], dtype, len(x), x.offset * np.dtype(dtype).itemsize)
-        for x in column.chunks
-        if len(x)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype)
-
-
-def _single_blanks(rows: bytes) -> bytes:
-    """Separates fields by one blank and strips blanks at both ends of each line."""
-    rows = rows.replace(b"\t", b" ")
-    while b"  " in rows:
-        rows = rows.replace(b"  ", b" ")
-    return rows.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-
-
-def _filled_lines(rows: bytes) -> int:
-    """The number of lines that are not empty."""
-    ends = np.flatnonzero(np.frombuffer(rows, np.uint8) == 10)
-    ends = np.concatenate([[-1], ends, [len(rows)]])
-    return int(np.count_nonzero(np.diff(ends) > 1))
-
-
-def _finite(weight: np.ndarray | None) -> np.ndarray | None:
-    if weight is not None and not np.isfinite(weight).all():
-        raise IrregularText
-    return weight
-
-
 def read_lines(
-    path: str, rows: bytes, layout: Layout, number: int = 1, text_labels: bool = False
+    path: str, rows: bytes, layout: Layout, number: int = 1, text_labels: bool | None = None
 ) -> Columns:
     """Reads line by line. This reader defines the format.
 
@@ -277,90 +218,73 @@ def read_lines(
         rows: the text below the header, without comments.
         layout: how a line is split.
         number: the line number of the first of these lines in the file.
-        text_labels: treat ids as names even if they look like numbers.
+        text_labels: True takes all ids for names, False takes ``007`` for 7, None for a name.
 
     Raises:
         ValueError: a line is invalid; the message names the file and the line.
     """
-    sources: list[str] = []
-    targets: list[str] = []
+    code: dict[str, int] = {}
+    lines: list[int] = []  # where each id was first seen
+    codes: tuple[list[int], list[int]] = ([], [])
     weights: list[float] = []
-    first_of: dict[bool, tuple[int, str]] = {}  # is it a number -> where first seen
+    points: set[str] = set()
     for at, line in enumerate(text_lines(path, rows), number):
         if not line.strip(BLANKS):
             continue
-        fields = split_line(line, layout.separator)
+        fields = layout.split(line)
         if len(fields) != layout.width:
             plural = "s" if len(fields) > 1 else ""
             raise ValueError(
                 f"{path}:{at}: {len(fields)} field{plural} where the lines before have "
                 f"{layout.width}: {line.strip()[:60]!r}{mixed_separators(fields, layout.separator)}"
             )
-        ends = (fields[layout.source], fields[layout.target])
-        for label in ends:
+        for end, label in zip(codes, (fields[layout.source], fields[layout.target]), strict=True):
             if not label:
                 raise ValueError(f"{path}:{at}: a vertex without a name: {line.strip()[:60]!r}")
-            if not text_labels:
-                integer = INTEGER.fullmatch(label) is not None
-                if integer and len(label) > 18 and _id(label) == 2**63:
-                    raise ValueError(
-                        f"{path}:{at}: id {label[:40]} is beyond 64 bits; accepted: -2^63 to "
-                        "2^63 - 1, or text_labels=True (--text-labels) to take ids for names"
-                    )
-                first_of.setdefault(integer, (at, label))
-                if len(first_of) == 2:
-                    (a, one), (b, name) = first_of[True], first_of[False]
-                    advice = mixed_separators([name], layout.separator) or (
-                        "; if some names look like numbers, say text_labels=True (--text-labels)"
-                    )
-                    raise ValueError(
-                        f"{path}:{at}: mixed labels: {name!r} (line {b}) is a name, {one} "
-                        f"(line {a}) a number{advice}"
-                    )
-        sources.append(ends[0])
-        targets.append(ends[1])
+            if label not in code:
+                code[label] = len(lines)
+                lines.append(at)
+            end.append(code[label])
         if layout.weight is not None:
-            weights.append(_weight(path, at, fields[layout.weight]))
+            weights.append(_weight(path, at, fields[layout.weight], layout.separator, points))
     weight = None if layout.weight is None else np.array(weights, np.float64)
-    if not text_labels and False not in first_of:
-        ids = (np.array(list(map(_id, end)), np.int64) for end in (sources, targets))
-        return Columns((next(ids), next(ids)), None, weight)
-    code: dict[str, int] = {}
-    codes = [code.setdefault(x, len(code)) for x in sources + targets]
-    source, target = np.array(codes, np.int64).reshape(2, -1)
-    return Columns((source, target), list(code), weight)
+    names = list(code)
+    try:
+        return columns_of_names(np.array(codes, np.int64), names, weight, text_labels)
+    except Mixed as mixed:
+        one, name = names[mixed.integer], names[mixed.name]
+        a, b = lines[mixed.integer], lines[mixed.name]
+        advice = mixed_separators([name], layout.separator) or (
+            "; if some names look like numbers, say text_labels=True (--text-labels)"
+        )
+        raise ValueError(
+            f"{path}:{max(a, b)}: mixed labels: {name!r} (line {b}) is a name, {one} (line {a}) a "
+            f"number{advice}"
+        ) from None
+    except IrregularText:
+        label = next(x for x in names if integer_of(x) == BEYOND)
+        raise ValueError(
+            f"{path}:{lines[code[label]]}: id {label[:40]} is beyond 64 bits; accepted: -2^63 to "
+            "2^63 - 1, or text_labels=True (--text-labels) to take ids for names"
+        ) from None
 
 
-def _id(digits: str) -> int:
-    """The number, or 2^63 if it is beyond 64 bits; int() takes a few thousand digits at most."""
-    plain = digits.lstrip("-").lstrip("0") or "0"
-    number = int(plain) if len(plain) <= 19 else 2**64
-    number = -number if digits.startswith("-") else number
-    return number if -(2**63) <= number < 2**63 else 2**63
-
-
-def _weight(path: str, at: int, text: str) -> float:
-    if not is_number(text):
+def _weight(path: str, at: int, text: str, separator: str, points: set[str]) -> float:
+    """The number, with a decimal point or, where no commas separate fields, a decimal comma."""
+    number = text
+    if separator != "," and DECIMAL_COMMA.fullmatch(text):
+        number = text.replace(",", ".")
+        points.add(",")
+    elif "." in text:
+        points.add(".")
+    if not is_number(number):
         raise ValueError(f"{path}:{at}: weight {text!r} is not a number")
-    value = float(text)
+    if len(points) > 1:
+        raise ValueError(f"{path}:{at}: weight {text!r}, but there are decimal points and commas")
+    value = float(number)
     if not math.isfinite(value):
         raise ValueError(f"{path}:{at}: weight {text!r} is not finite")
     return value
-
-
-def _warn_of_counts(path: str, columns: Columns) -> None:
-    """Warns if the first row looks like the numbers of vertices and edges, not like an edge."""
-    source, target = columns.ends
-    if columns.names is not None or len(source) < 3 or target[0] != len(target) - 1:
-        return
-    rest = (source[1:], target[1:])
-    largest = max(x.max() for x in rest)
-    if source[0] in (largest, largest + 1) or source[0] == len(distinct_ids(*rest)):
-        warnings.warn(
-            f"{path}: the first row, {source[0]} {target[0]}, was read as an edge, but looks like "
-            "the numbers of vertices and edges; if so, say skip=1 (--skip 1)",
-            stacklevel=4,
-        )
 
 
 def _edge_list(
@@ -369,11 +293,12 @@ def _edge_list(
     said: Declared,
     directed: bool | None,
     num_nodes: int | None,
+    text_labels: bool | None,
     limits: Budget,
 ) -> EdgeList:
     labels: np.ndarray | None
-    names_only = not len(columns.ends[0]) and not all(map(INTEGER.fullmatch, said.vertices))
-    if columns.names is None and not names_only:
+    columns = _with_names(columns, said.vertices, text_labels)
+    if columns.names is None:
         try:
             also = np.array(list(map(int, said.vertices)), np.int64)
         except (ValueError, OverflowError):
@@ -394,3 +319,17 @@ def _edge_list(
     weight = columns.weight
     weights = None if weight is None else torch.from_numpy(np.require(weight, requirements="W"))
     return EdgeList(numbers, weights, labels, n, directed)
+
+
+def _with_names(columns: Columns, isolated: list[str], text_labels: bool | None) -> Columns:
+    """The same ids as names, if that is what those of the vertices without edges are."""
+    if columns.names is not None or not isolated:
+        return columns
+    integers = INTEGER if text_labels is False else PLAIN_INTEGER
+    if all(map(integers.fullmatch, isolated)):
+        return columns
+    if len(columns.ends[0]) and not all(map(INTEGER.fullmatch, isolated)):
+        return columns  # an error
+    ids, codes = np.unique(np.concatenate(columns.ends), return_inverse=True)
+    source, target = codes.reshape(2, -1)
+    return replace(columns, ends=(source, target), names=list(map(str, ids.tolist())))

@@ -45,6 +45,14 @@ const char* pass_field(const char* at, const char* end, const Layout& layout) {
   return at == first && layout.separator == 0 ? nullptr : at;
 }
 
+// An id that is written as it would be printed: 007 and -0 would lose zeros.
+const char* read_plain_id(const char* at, const char* end, int64_t& id) {
+  const bool minus = at < end && *at == '-';
+  const char* const first = at + minus;
+  if (first < end && *first == '0' && (minus || (first + 1 < end && is_digit(first[1])))) return nullptr;
+  return read_id(at, end, id);
+}
+
 // What a part of the text holds.
 struct Part {
   const char *begin, *end;
@@ -85,8 +93,8 @@ struct Part {
   bool read_row(const char* at, const char* stop, const Layout& layout) {
     for (int64_t k = 0; k < layout.width; ++k) {
       at = layout.skip_blanks(at, stop);
-      if (k == layout.source) at = read_id(at, stop, source[rows]);
-      else if (k == layout.target) at = read_id(at, stop, target[rows]);
+      if (k == layout.source) at = read_plain_id(at, stop, source[rows]);
+      else if (k == layout.target) at = read_plain_id(at, stop, target[rows]);
       else if (k == layout.weight) at = read_weight(at, stop, weight[rows]);
       else at = pass_field(at, stop, layout);
       if (at == nullptr) return false;

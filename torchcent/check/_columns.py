@@ -1,0 +1,146 @@
+"""What columns of tables of edges are called, for text, Parquet and data frames alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+_SOURCE = r"(source|src|from|tail|start|origin|orig)(_?(node|vertex))?(_?id)?"
+_TARGET = r"(target|dst|dest|to|head|end|destination)(_?(node|vertex))?(_?id)?"
+#: Pairs of words, the source first, alone or with one word in common: sender_id, receiver_id.
+_PAIRS = (
+    ("source", "target"), ("src", "dst"), ("src", "dest"), ("from", "to"), ("start", "end"),
+    ("begin", "end"), ("origin", "destination"), ("orig", "dest"), ("source", "destination"),
+    ("departure", "arrival"), ("sender", "receiver"), ("sender", "recipient"),
+    ("citing", "cited"), ("caller", "callee"), ("caller", "called"), ("caller", "receiver"),
+    ("follower", "followee"), ("follower", "followed"), ("follower", "following"),
+    ("parent", "child"), ("user", "item"), ("user", "product"), ("user", "movie"),
+    ("user", "friend"), ("customer", "product"), ("author", "paper"), ("actor", "movie"),
+    ("person", "friend"), ("subject", "object"), ("ego", "alter"), ("query", "subject"),
+    ("qseqid", "sseqid"), ("exporter", "importer"), ("reporter", "partner"),
+    ("seller", "buyer"), ("lender", "borrower"), ("payer", "payee"), ("donor", "recipient"),
+    ("regulator", "target"), ("tf", "target"), ("ligand", "receptor"), ("drug", "target"),
+    ("drug", "disease"), ("gene", "disease"), ("predator", "prey"), ("rater", "ratee"),
+    ("truster", "trustee"), ("pulocation", "dolocation"),
+)  # fmt: skip
+_SHORT = (("u", "v"), ("i", "j"), ("o", "d"))  # alone, or with one of _IDENTIFIERS
+_IDENTIFIERS = frozenset(("id", "node", "vertex", "name"))
+#: What is numbered or lettered: gene1 and gene2, Protein A and Protein B, V1 and V2.
+_STEMS = frozenset((
+    "actor", "agent", "airport", "author", "bus", "character", "city", "club", "company", "country",
+    "drug", "element", "end", "entity", "firm", "gene", "id", "individual", "interactor", "item",
+    "key", "member", "molecule", "name", "node", "object", "page", "paper", "participant",
+    "partner", "person", "place", "player", "point", "protein", "region", "residue", "sample",
+    "scientist", "species", "state", "station", "stop", "subject", "symbol", "team", "term", "user",
+    "v", "var", "vertex", "word",
+))  # fmt: skip
+_NUMBERED = re.compile(r"(?:(\w*?)_?)([a-z]+)_?(1|a)(_(?:id|name|label|symbol))?")
+#: What makes two columns an interval or a place rather than the ends of an edge.
+_NO_ENDS = frozenset((
+    "age", "at", "coordinate", "coordinates", "date", "datetime", "day", "elevation", "hour",
+    "index", "lat", "latitude", "line", "lng", "lon", "long", "longitude", "min", "minute", "month",
+    "offset", "page", "pos", "position", "sec", "second", "step", "time", "timestamp", "ts", "week",
+    "x", "y", "year", "z",
+))  # fmt: skip
+_RELATIONS = frozenset(("relation", "rel", "predicate"))
+_WEIGHT = re.compile(r"(edge_?)?weights?|w")
+_WEIGHT_LIKE = re.compile(
+    r"values?|costs?|lengths?|distances?|dist|strengths?|(combined_)?scores?|counts?|n|freq|"
+    r"frequency|similarity|correlation|ratings?"
+)
+
+
+class Ends(NamedTuple):
+    """The columns of sources and targets, by their names.
+
+    Attributes:
+        certain: whether these names are hardly those of vertices, too.
+        stem: what is numbered, such as ``gene`` of gene1 and gene2, or "".
+    """
+
+    source: int
+    target: int
+    certain: bool = True
+    stem: str = ""
+
+
+def plain(name: Any) -> str:
+    """The name of a column in lower case, with an underscore between words."""
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(name).strip(" \t\"'#%~"))
+    return re.sub(r"[\W_]+", "_", text).strip("_").lower()
+
+
+def ends(names: Sequence[Any]) -> Ends | None:
+    """The columns that are called like the two ends of an edge, or None."""
+    words = [plain(name) for name in names]
+    source, target = (_first(words, kind) for kind in (_SOURCE, _TARGET))
+    if source is not None and target is not None:
+        if words[source] == "tail" and _RELATIONS & set(words):  # of a knowledge graph
+            source, target = target, source
+        return Ends(source, target)
+    place = {word: at for at, word in reversed(list(enumerate(words)))}
+    candidates = []
+    for at, word in enumerate(words):
+        for stem, other in _counterparts(word, words):
+            if other in place and place[other] != at:
+                candidates.append((min(at, place[other]), Ends(at, place[other], False, stem)))
+    return min(candidates)[1] if candidates else None
+
+
+def weight(names: Sequence[Any], taken: Sequence[int] = ()) -> int | None:
+    """The column that is called like a weight, or None."""
+    words = [plain(name) for name in names]
+    for kind in (_WEIGHT, _WEIGHT_LIKE):
+        for at, word in enumerate(words):
+            if at not in taken and kind.fullmatch(word):
+                return at
+    return None
+
+
+def is_weight(name: Any) -> bool:
+    """Whether the name says weight, rather than something that may be one."""
+    return _WEIGHT.fullmatch(plain(name)) is not None
+
+
+def is_no_end(name: Any) -> bool:
+    """Whether the name is that of a weight or of row numbers."""
+    return is_index(name) or weight([name]) is not None
+
+
+def is_index(name: Any) -> bool:
+    """Whether the name is that of a column of row numbers, as R and pandas write it."""
+    return re.fullmatch(r"((unnamed|index_level)_\d+)?", plain(name)) is not None
+
+
+def _first(words: list[str], kind: str) -> int | None:
+    return next((at for at, word in enumerate(words) if re.fullmatch(kind, word)), None)
+
+
+def _counterparts(word: str, words: list[str]) -> list[tuple[str, str]]:
+    """The names that the column of targets may have, beside a column of sources; with stems."""
+    others = []
+    for source, target in _PAIRS:
+        if word == source:
+            others.append(("", target))
+        elif word.startswith(source + "_") and not _parts(word[len(source) :]) & _NO_ENDS:
+            others.append(("", target + word[len(source) :]))
+        elif word.endswith("_" + source) and not _parts(word[: -len(source)]) & _NO_ENDS:
+            others.append(("", word[: -len(source)] + target))
+    for source, target in _SHORT:
+        head, _, tail = word.partition("_")
+        if word == source or (head == source and tail in _IDENTIFIERS):
+            others.append(("", target + word[1:]))
+        elif tail == source and head in _IDENTIFIERS:
+            others.append(("", f"{head}_{target}"))
+    numbered = _NUMBERED.fullmatch(word)
+    if numbered and numbered[2] in _STEMS:
+        at = numbered.start(3)
+        others.append((numbered[2], word[:at] + {"1": "2", "a": "b"}[word[at]] + word[at + 1 :]))
+    if re.fullmatch(r"x_?[1a]", word) and word.replace("x", "y") not in words:
+        others.append(("x", word[:-1] + {"1": "2", "a": "b"}[word[-1]]))
+    return others
+
+
+def _parts(words: str) -> set[str]:
+    return set(words.split("_"))

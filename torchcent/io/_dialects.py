@@ -1,0 +1,239 @@
+"""Edge lists of other programs, rewritten as rows of two or three fields.
+
+They are tried where a text is no edge list as it stands: comments behind edges and dictionaries of
+attributes, as NetworkX reads and writes them, and delimiters at the end of every line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from torchcent.check import _columns as check_columns
+from torchcent.check._values import shortened
+from torchcent.io._budget import Budget
+from torchcent.io._comments import Text
+from torchcent.io._files import text_lines
+from torchcent.io._layout import (
+    BLANKS,
+    Choice,
+    is_number,
+    separator_of,
+    split_line,
+)
+
+_TOKEN = re.compile(
+    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([{}\[\](),:])|([^\s'"{}\[\](),:]+))"""
+)
+_PAJEK = re.compile(rb"\*(vertices|network|arcs|edges|matrix)", re.I)
+_UCINET = re.compile(rb"dl[ \t,]+(n|nr|nc|nm|format)[ \t]*=", re.I)
+_ADJACENCY = re.compile(rb"#[ ]*GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}[ \t]*")
+
+
+class Rewritten(NamedTuple):
+    """A text that may be an edge list, and how to read it."""
+
+    text: Text
+    choice: Choice
+    header: bool | None
+    remarks: tuple[str, ...] = ()
+
+
+def refuse_others(path: str, text: Text) -> None:
+    """Raises an error for formats of graphs that are no edge lists."""
+    first = text.body[:200].lstrip()
+    if _PAJEK.match(first):
+        raise ValueError(
+            f"{path}:{text.number}: a network of Pajek, which is not read; networkx.read_pajek "
+            "makes a graph of it that can be passed"
+        )
+    if _UCINET.match(first):
+        raise ValueError(
+            f"{path}:{text.number}: a UCINET DL file, which is not read; export the network as an "
+            "edge list (CSV), GraphML or GML"
+        )
+    if any(_ADJACENCY.fullmatch(line) for line in text.above):
+        raise ValueError(
+            f"{path}: an adjacency list of networkx.write_adjlist, whose rows are a vertex and its "
+            "neighbors; networkx.read_adjlist makes a graph of it that can be passed, "
+            "networkx.write_edgelist an edge list"
+        )
+
+
+def others(
+    path: str, text: Text, choice: Choice, header: bool | None, marks: str, limits: Budget
+) -> Iterator[Rewritten]:
+    """Other ways to read the text, the likeliest first.
+
+    Raises:
+        ValueError: a dictionary behind an edge cannot be read, or lacks the weight that was chosen.
+    """
+    try:
+        limits.lines(text.body)
+        lines = text_lines(path, text.body)
+    except (ValueError, MemoryError):
+        return  # the caller has the error
+    kept = _without_remarks(lines, marks)
+    if kept != lines:
+        yield Rewritten(_text(text, kept), choice, header)
+    if any("{" in line for line in kept[:100]):
+        parts = _dictionaries(path, text, kept, choice)
+        if parts is not None:
+            yield parts
+    kept = _without_ends(kept)
+    if kept != lines:
+        yield Rewritten(_text(text, kept), choice, header)
+
+
+def _text(text: Text, lines: list[str]) -> Text:
+    return replace(text, body="\n".join(lines).encode())
+
+
+def _without_remarks(lines: list[str], marks: str) -> list[str]:
+    """The lines without comments behind edges, which begin with a mark after a blank."""
+    if not marks:
+        return lines
+    mark = re.compile(rf"[ \t][{re.escape(marks)}]")
+    separator = None
+    kept = []
+    for line in lines:
+        at = mark.search(line)
+        while at is not None:
+            before = line[: at.start()].rstrip(BLANKS)
+            if separator is None:
+                separator = separator_of(before)
+            fields = split_line(before, separator)
+            own = not separator or line[at.start()] == separator
+            if len(fields) > 1 and (own or all(map(is_number, fields))):
+                line = before
+                break
+            at = mark.search(line, at.end() - 1)
+        if separator is None and line.strip(BLANKS):
+            separator = separator_of(line)
+        kept.append(line)
+    return kept
+
+
+def _without_ends(lines: list[str]) -> list[str]:
+    """The lines without the delimiters at the end of every one of them."""
+    separator = separator_of(next((line for line in lines if line.strip(BLANKS)), ""))
+    if not separator:
+        return lines
+    strip = BLANKS.replace(separator, "")
+    ends = [line.rstrip(strip) for line in lines]
+    count = min((len(x) - len(x.rstrip(separator)) for x in ends if x.strip(BLANKS)), default=0)
+    return [x[: len(x) - count] if x.strip(BLANKS) else x for x in ends] if count else lines
+
+
+def _dictionaries(path: str, text: Text, lines: list[str], choice: Choice) -> Rewritten | None:
+    """Rows of two ends and a dictionary, such as networkx.write_edgelist writes."""
+    pairs: list[tuple[int, str, dict[str, str]]] = []
+    separator = None
+    for number, line in enumerate(lines, text.number):
+        row = line.strip(BLANKS)
+        if not row:
+            continue
+        at = row.find("{")
+        if at < 0 or not row.endswith("}"):
+            return None
+        if separator is None:
+            separator = separator_of(row[:at].rstrip(BLANKS))
+        ends = row[:at].rstrip(BLANKS).removesuffix(separator)
+        if len(split_line(ends, separator)) != 2:
+            return None
+        shown = row[at:]
+        attributes = (_short_attributes if len(shown) < 100 else _attributes)(shown)
+        if attributes is None:
+            raise ValueError(f"{path}:{number}: {shown[:60]!r} is not a dictionary of attributes")
+        pairs.append((number, ends, attributes))
+    if not pairs:
+        return None
+    keys = list(dict.fromkeys(key for _, _, known in pairs[:1000] for key in known))
+    place = check_columns.weight(keys)
+    key = None if place is None else keys[place]
+    remarks = []
+    if isinstance(choice.weight, str):
+        key = choice.weight
+        for number, _, known in pairs:
+            if not is_number(known.get(key, "")):
+                raise ValueError(
+                    f"{path}:{number}: the edge has no number {shortened(key)}; weight_column= "
+                    "names an attribute of every edge"
+                )
+    elif key is not None:
+        numeric = sum(is_number(known.get(key, "")) for _, _, known in pairs)
+        if numeric < len(pairs):
+            remarks.append(
+                f"{numeric} of {len(pairs)} edges have a number as their {key!r}; weights are left "
+                "out"
+            )
+            key = None
+    else:
+        other = next((x for x in keys if is_number(pairs[0][2].get(x, ""))), None)
+        if other is not None:
+            remarks.append(
+                f"attribute {other!r} holds numbers, but is not taken; weight_column={other!r} "
+                "(--weight-column) takes it for weights"
+            )
+    between = separator or " "
+    rows = {
+        number: ends if key is None else f"{ends}{between}{known[key]}"
+        for number, ends, known in pairs
+    }
+    body = [rows.get(number, "") for number, _ in enumerate(lines, text.number)]
+    chosen = Choice(choice.source, choice.target, None if key is None else 3)
+    return Rewritten(_text(text, body), chosen, False, tuple(remarks))
+
+
+@lru_cache(maxsize=1024)
+def _short_attributes(text: str) -> dict[str, str] | None:
+    return _attributes(text)
+
+
+def _attributes(text: str) -> dict[str, str] | None:
+    """The plain values of a dictionary that Python printed, as text; None if it is none.
+
+    Numbers of NumPy count. Other values are the empty text, as they are no numbers.
+    """
+    tokens = []
+    at, end = 0, len(text)
+    while at < end:
+        token = _TOKEN.match(text, at)
+        if token is None:
+            return None
+        tokens.append(token)
+        at = token.end()
+    if len(tokens) < 2 or tokens[0][3] != "{":
+        return None
+    known: dict[str, str] = {}
+    depth, start = 1, 1
+    for place, token in enumerate(tokens[1:], 1):
+        mark = token[3]
+        if mark in ("{", "[", "("):
+            depth += 1
+        elif mark in ("}", "]", ")"):
+            depth -= 1
+        last = depth == 0
+        if last and place != len(tokens) - 1:
+            return None
+        if last or (depth == 1 and mark == ","):
+            item = tokens[start:place]
+            if item and (len(item) < 3 or item[1][3] != ":"):
+                return None
+            if item:
+                key = next((x for x in (item[0][1], item[0][2], item[0][4]) if x is not None), None)
+                if key is None:
+                    return None
+                known[key] = _value([x[3] or x[4] for x in item[2:]])
+            start = place + 1
+    return known if depth == 0 else None
+
+
+def _value(words: list[str | None]) -> str:
+    """The number that the tokens of a value are, as text: 2.5 or np.float64(2.5)."""
+    if len(words) == 4 and words[1] == "(" and words[3] == ")":
+        words = words[2:3] if re.fullmatch(r"(np|numpy)\.\w+", words[0] or "") else []
+    return words[0] or "" if len(words) == 1 else ""

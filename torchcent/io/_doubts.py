@@ -1,0 +1,126 @@
+"""What is doubtful about an edge list that could be read: one warning for each."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+
+from torchcent.io._comments import Text
+from torchcent.io._edge_list import distinct_ids
+from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number
+from torchcent.io._rows import Columns
+
+#: Of a column "Type", as Gephi writes it.
+OF_DIRECTION = (
+    "the column 'Type' of the first row says directed, but edges are taken as undirected; "
+    "directed=True (--directed) takes arcs, directed=False (--undirected) says so",
+)
+_ROW = re.compile(rb"[#%][^\s#%][^\n]*[ \t,;][^\n]*")
+_WORDS = "comments=None (--comments none)"
+
+
+def tell(path: str, remarks: tuple[str, ...]) -> None:
+    for remark in remarks:
+        warnings.warn(f"{path}: {remark}", stacklevel=5)
+
+
+def of_counts(columns: Columns) -> tuple[str, ...]:
+    """Whether the first row looks like the numbers of vertices and edges, not like an edge."""
+    source, target = columns.ends
+    if columns.names is not None or len(source) < 3 or target[0] != len(target) - 1:
+        return ()
+    rest = (source[1:], target[1:])
+    largest = max(x.max() for x in rest)
+    if source[0] in (largest, largest + 1) or source[0] == len(distinct_ids(*rest)):
+        return (
+            f"the first row, {source[0]} {target[0]}, was read as an edge, but looks like the "
+            "numbers of vertices and edges; if so, say skip=1 (--skip 1)",
+        )
+    return ()
+
+
+def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str, ...]:
+    """Whether the first row may be a header, or the rows a matrix; and what its ids are."""
+    remarks: tuple[str, ...] = () if columns.remark is None else (columns.remark,)
+    count = len(columns.ends[0])
+    if layout.width == count > 3 and columns.names is None:
+        remarks += (
+            f"{count} rows of {count} columns were read as edges; if they are a matrix, pass "
+            "scipy.sparse.csr_array(numpy.loadtxt(...)) instead",
+        )
+    if header is None and layout.doubtful and not count:
+        names = " and ".join(map(repr, layout.doubtful))
+        remarks += (
+            f"the only row, {names}, is taken for the names of columns; header=False (--no-header) "
+            "reads an edge",
+        )
+    if header is None and not layout.header and not layout.named_above and _is_alone(columns):
+        assert columns.names is not None
+        first = [columns.names[end[0]] for end in columns.ends]
+        if layout.weight is None and not all(map(is_number, first)):
+            shown = " and ".join(repr(x[:40]) for x in first)
+            remarks += (
+                f"the labels of the first row, {shown}, occur in no other row; if they are the "
+                "names of the columns, header=True (--header) or skip=1 (--skip 1) leaves them "
+                "out; if not, header=False (--no-header) says so",
+            )
+    return remarks
+
+
+def _is_alone(columns: Columns) -> bool:
+    """Whether the two names of the first row occur in no other, and most others are not so."""
+    source, target = columns.ends
+    if columns.names is None or len(source) < 2:
+        return False
+    degree = np.bincount(np.concatenate((source, target)))
+    alone = (degree[source] == 1) & (degree[target] == 1)
+    return bool(alone[0]) and (len(source) < 4 or 2 * int(alone[1:].sum()) <= len(source) - 1)
+
+
+def of_comments(columns: Columns, layout: Layout, text: Text) -> tuple[str, ...]:
+    """How many lines that were left out as comments could be rows.
+
+    Above the first row, one line may be a header without weights.
+    """
+    if columns.names is None and layout.source == 0:
+        return ()  # no number begins with a mark
+    below = [line for line in text.below if _could_be_row(line, columns, layout)]
+    above = [line for line in text.above if _could_be_row(line, columns, layout)]
+    if len(above) < 2 and layout.weight is None:
+        above = []
+    return _left_out(above + below, "though they could be rows")
+
+
+def of_no_rows(text: Text) -> tuple[str, ...]:
+    """Whether all rows of a text may have been left out as comments."""
+    lines = [line for line in text.comments if _ROW.fullmatch(line)]
+    return _left_out(lines, "and there are no rows")
+
+
+def _left_out(lines: list[bytes], why: str) -> tuple[str, ...]:
+    if not lines:
+        return ()
+    shown = lines[0][:60].decode(errors="replace").strip()
+    count = "1 line that begins" if len(lines) == 1 else f"{len(lines)} lines that begin"
+    left = "is" if len(lines) == 1 else "are"
+    return (
+        f"{count} with {lines[0][:1].decode()!r}, such as {shown!r}, {left} left out as comments, "
+        f"{why if len(lines) > 1 else why.replace('they', 'it').replace('rows', 'a row')}; "
+        f"{_WORDS} reads them",
+    )
+
+
+def _could_be_row(comment: bytes, columns: Columns, layout: Layout) -> bool:
+    """Whether a comment, whose mark no blank follows, is a row like the others."""
+    line = comment.decode(errors="replace").strip(BLANKS)
+    if line[1:2] in ("", " ", "\t"):
+        return False
+    fields = layout.split(line)
+    if len(fields) != layout.width:
+        return False
+    ends = (fields[layout.source], fields[layout.target])
+    if not all(ends) or (columns.names is None and not all(map(INTEGER.fullmatch, ends))):
+        return False
+    return layout.weight is None or is_number(fields[layout.weight].replace(",", "."))
