@@ -302,7 +302,9 @@ def test_columns_that_are_not_there(tmp_path, chosen, error, message):
 
 def test_columns_are_those_of_edge_lists(tmp_path):
     path = save(tmp_path, "g.gr", "p sp 2 1\na 1 2 1\n")
-    with pytest.raises(ValueError, match="weight_column='w' is for tables of edges, text or parquet, not for gr"):
+    with pytest.raises(
+        ValueError, match="weight_column='w' is for tables of edges, text or parquet, not for gr"
+    ):
         read(path, weight_column="w")
 
 

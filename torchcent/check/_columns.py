@@ -22,7 +22,7 @@ _PAIRS = (
     ("seller", "buyer"), ("lender", "borrower"), ("payer", "payee"), ("donor", "recipient"),
     ("regulator", "target"), ("tf", "target"), ("ligand", "receptor"), ("drug", "target"),
     ("drug", "disease"), ("gene", "disease"), ("predator", "prey"), ("rater", "ratee"),
-    ("truster", "trustee"), ("pulocation", "dolocation"),
+    ("truster", "trustee"), ("von", "nach"), ("quelle", "ziel"), ("pulocation", "dolocation"),
 )  # fmt: skip
 _SHORT = (("u", "v"), ("i", "j"), ("o", "d"))  # alone, or with one of _IDENTIFIERS
 _IDENTIFIERS = frozenset(("id", "node", "vertex", "name"))
@@ -47,7 +47,7 @@ _RELATIONS = frozenset(("relation", "rel", "predicate"))
 _WEIGHT = re.compile(r"(edge_?)?weights?|w")
 _WEIGHT_LIKE = re.compile(
     r"values?|costs?|lengths?|distances?|dist|strengths?|(combined_)?scores?|counts?|n|freq|"
-    r"frequency|similarity|correlation|ratings?"
+    r"frequency|similarity|correlation|ratings?|gewicht|poids|peso"
 )
 
 

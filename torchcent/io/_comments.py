@@ -25,10 +25,15 @@ class Text:
 
 
 def without_comments(data: bytes, marks: str = MARKS, number: int = 1) -> Text:
-    """Takes lines that begin with one of the marks out of a text whose first line has a number."""
+    """Takes lines that begin with one of the marks out of a text whose first line has a number.
+
+    ``sep=;`` in the first line, by which spreadsheets separate fields, is left out, too.
+    """
     mark = b"[" + re.escape(marks).encode() + b"]" if marks else b"(?!)"
     blank = re.compile(b"[ \t]*(" + mark + b"[^\n]*)?")
-    start, above = 0, []
+    above = []
+    said = re.match(rb"sep=[,;\t]\n", data)
+    start, number = (0, number) if said is None else (said.end(), number + 1)
     while start < len(data):
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end

@@ -30,6 +30,8 @@ _TOKEN = re.compile(
 )
 _PAJEK = re.compile(rb"\*(vertices|network|arcs|edges|matrix)", re.I)
 _UCINET = re.compile(rb"dl[ \t,]+(n|nr|nc|nm|format)[ \t]*=", re.I)
+_XML = re.compile(rb"<(\?xml|!doctype|html|graphml|gexf)", re.I)
+_JSON = re.compile(rb'[{\[]\s*["{\[]')
 _ADJACENCY = re.compile(rb"#[ ]*GMT \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}[ \t]*")
 
 
@@ -42,7 +44,7 @@ class Rewritten(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def refuse_others(path: str, text: Text) -> None:
+def refuse_others(path: str, text: Text, choice: Choice) -> None:
     """Raises an error for formats of graphs that are no edge lists."""
     first = text.body[:200].lstrip()
     if _PAJEK.match(first):
@@ -54,6 +56,22 @@ def refuse_others(path: str, text: Text) -> None:
         raise ValueError(
             f"{path}:{text.number}: a UCINET DL file, which is not read; export the network as an "
             "edge list (CSV), GraphML or GML"
+        )
+    if _XML.match(first):
+        raise ValueError(
+            f"{path}:{text.number}: XML, not an edge list; format='graphml' (--format graphml) "
+            "reads GraphML, networkx.read_gexf GEXF"
+        )
+    if _JSON.match(first) and text.body.rstrip()[-1:] in (b"}", b"]"):
+        raise ValueError(
+            f"{path}:{text.number}: JSON, which is not read; networkx.node_link_graph makes a "
+            "graph of it that can be passed"
+        )
+    head = text.body.lstrip()[:2000].partition(b"\n")[0].lower()
+    if b"shared name" in head and b"source" not in head and choice.source is None:
+        raise ValueError(
+            f"{path}:{text.number}: a table of edges of Cytoscape that does not have their ends in "
+            "columns of their own; export the network itself, as GraphML or SIF"
         )
     if any(_ADJACENCY.fullmatch(line) for line in text.above):
         raise ValueError(

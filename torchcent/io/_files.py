@@ -37,6 +37,22 @@ FORMATS = {
     ".parquet": "parquet",
 }
 
+_PASSED = "makes a graph of it that can be passed to every function"
+#: What to do about suffixes of other programs.
+_OTHERS = {
+    ".net": f"Pajek is not read; networkx.read_pajek {_PASSED}",
+    ".paj": f"Pajek is not read; networkx.read_pajek {_PASSED}",
+    ".gexf": f"GEXF is not read; networkx.read_gexf {_PASSED}",
+    ".adjlist": f"adjacency lists are not read; networkx.read_adjlist {_PASSED}",
+    ".json": f"JSON is not read; networkx.node_link_graph {_PASSED}",
+    ".dl": "UCINET DL is not read; export the network as an edge list (CSV), GraphML or GML",
+    ".sif": "SIF is read as an edge list of three columns: format='edges', source_column=1, "
+    "target_column=3 (--format edges --source-column 1 --target-column 3)",
+    ".xlsx": "spreadsheets are not read; save the sheet as CSV, or pass the data frame that "
+    "pandas.read_excel makes of it",
+    ".feather": "Feather is not read; pass the data frame that pandas.read_feather makes of it",
+}  # fmt: skip
+
 
 def split_suffix(path: str | os.PathLike[str]) -> tuple[str, str]:
     """Returns the suffix of the format and that of the compression, in lower case."""
@@ -68,6 +84,8 @@ def format_of(path: str | os.PathLike[str], format: str | None = None) -> str:
         return FORMATS[suffix]
     if os.path.basename(os.fspath(path)).startswith("out."):  # KONECT names its edge lists out.*
         return "edges"
+    if suffix in _OTHERS:
+        raise ValueError(f"{path}: {_OTHERS[suffix]}")
     raise ValueError(
         f"{path}: unknown suffix {suffix!r}; known: {' '.join(FORMATS)}, "
         f"each also with {' '.join(COMPRESSIONS)}; or name the format (edges, mtx, metis, ...)"
@@ -117,6 +135,10 @@ def text_bytes(path: str | os.PathLike[str], data: bytes) -> bytes:
     Raises:
         ValueError: the data are not text.
     """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(
+            f"{path}: text in UTF-16; accepted: UTF-8, which iconv -f UTF-16 -t UTF-8 makes of it"
+        )
     if b"\0" in data:
         raise ValueError(f"{path}: binary data, not a text file in UTF-8")
     data = data.removeprefix(b"\xef\xbb\xbf")
@@ -134,7 +156,8 @@ def text_lines(path: str | os.PathLike[str], data: bytes) -> list[str]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8 text; is this binary data?"
+            f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8 text; is this binary "
+            "data, or another encoding (iconv -f LATIN1 -t UTF-8)?"
         ) from None
 
 

@@ -161,7 +161,7 @@ def roles(
             f"column {names[2]!r} holds numbers, but is not taken; "
             f"weight_column={names[2]!r} (--weight-column) takes it for weights"
         )
-    elif header and ends is None and not chosen and others:
+    if header and ends is None and not chosen and others:
         remarks.append(
             f"columns {names[source]!r} and {names[target]!r} are taken for the ends of the edges; "
             "source_column=, target_column= (--source-column, --target-column) choose others"
@@ -209,7 +209,7 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
         taken = [
             x - 1 if isinstance(x, int) else k for k, x in enumerate((choice.source, choice.target))
         ]
-        header = _is_header(fields, ends, below, taken)
+        header = _is_header(fields, ends, below, taken, separator)
         if header and ends is not None and not ends.certain:
             doubtful = (fields[ends.source], fields[ends.target])
     if not header and above:
@@ -310,11 +310,17 @@ def _is_weight(text: str, separator: str) -> bool:
 
 
 def _is_header(
-    fields: list[str], ends: check_columns.Ends | None, below: list[str], taken: list[int]
-) -> bool:
-    """Whether a row is a header: it has two known column names, or words above numbers."""
-    if any(map(is_number, fields)):
+    fields: list[str], ends: check_columns.Ends | None, below: list[str], taken: list[int],
+    separator: str,
+) -> bool:  # fmt: skip
+    """Whether a row is a header: it has two known column names, or words above numbers.
+
+    So is one whose first field is empty, as R and pandas write it above the numbers of rows.
+    """
+    if any(_is_weight(x, separator) for x in fields):
         return False
+    if fields[0] == "" and len(fields) > 2:
+        return True
     if ends is not None:
         beside = [below[k] for k in ends[:2] if k < len(below)] if ends.stem else []
         alike = re.compile(rf"{ends.stem}[_ -]?([0-9]+|[a-z])", re.I)
@@ -322,4 +328,4 @@ def _is_header(
     if len(below) != len(fields):
         return False
     ids = [INTEGER.fullmatch(below[k]) is not None for k in taken if k < len(below)]
-    return all(ids) or (not any(ids) and len(below) > 2 and is_number(below[2]))
+    return all(ids) or (not any(ids) and len(below) > 2 and _is_weight(below[2], separator))

@@ -135,7 +135,7 @@ def _whole(path: str, data: bytes, limits: Budget, asked: Asked) -> _Reading:
     if not text.body or text.body.isspace():
         none = np.empty(0, np.int64)
         return _Reading(Columns((none, none), None, None), said, text, None)
-    _dialects.refuse_others(path, text)
+    _dialects.refuse_others(path, text, asked.choice)
     try:
         columns, layout = _table(path, text, limits, asked)
         return _Reading(columns, said, replace(text, body=b""), layout)
