@@ -111,6 +111,7 @@ def _streamed(path: str, limits: Budget, asked: Asked) -> _Reading:
             text = without_comments(data, asked.marks, asked.skip + 1)
             if second and len(first_rows(path, text.body)) < 2:
                 raise IrregularText
+            _dialects.refuse_others(path, text, asked.choice)
             layout = find_layout(path, text, asked.choice, asked.header)
         except ValueError:
             raise IrregularText from None
