@@ -339,7 +339,7 @@ def test_how_many_rows_are_left_out(tmp_path, text, count):
 def test_what_comments_may_be(tmp_path):
     path = save(tmp_path, "g.txt", "% 5\n# y\n0 1\n")
     assert rows(read(path, comments="#%")) == rows(read(path)) == [(0, 1)]
-    with pytest.raises(ValueError, match=r"g.txt:3: mixed labels: '%'"):
+    with pytest.raises(ValueError, match=r"g.txt:1: mixed labels: '%'"):
         read(path, comments="#")
     with pytest.raises(ValueError, match="comments='//'; accepted: '#%', '#', '%', or None"):
         read(path, comments="//")

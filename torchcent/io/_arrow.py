@@ -9,7 +9,7 @@ import numpy as np
 
 from torchcent.io._budget import Budget
 from torchcent.io._files import is_text
-from torchcent.io._ids import BEYOND, may_be_padded, of_names
+from torchcent.io._ids import BEYOND, PADDED, may_be_padded, of_names
 from torchcent.io._layout import BLANKS, INTEGER, Layout
 from torchcent.io._rows import Columns
 from torchcent.io._tokens import IrregularText
@@ -45,7 +45,8 @@ def _read_arrow(
         raise IrregularText
     ends = (layout.source, layout.target)
     integers = not text_labels and all(INTEGER.fullmatch(first[k]) for k in ends)
-    if integers and (text_labels is False or not may_be_padded(rows)):
+    padded = integers and text_labels is None and may_be_padded(rows)
+    if integers and not padded:
         with contextlib.suppress(IrregularText):
             table = _parsed(pa, rows, layout, separator, pa.int64())
             source, target = (_numbers(table[f"f{k}"], np.int64) for k in ends)
@@ -55,6 +56,8 @@ def _read_arrow(
     table = _parsed(pa, rows, layout, separator, pa.string())
     weight = _weights(table, layout)
     both = [table[f"f{k}"] for k in ends]
+    if padded and (numbers := _plain_integers(pa, both)) is not None:
+        return Columns(numbers, None, weight)
     coded = pa.chunked_array([c for x in both for c in x.chunks], pa.string()).dictionary_encode()
     coded = coded.combine_chunks()
     if isinstance(coded, pa.ChunkedArray):  # more than 2 GB of names
@@ -68,6 +71,20 @@ def _read_arrow(
         raise IrregularText
     codes = _numbers(pa.chunked_array([coded.indices]), np.int32).astype(np.int64)
     return columns_of_names(codes.reshape(2, -1), names, weight, text_labels)
+
+
+def _plain_integers(pa: Any, ends: list[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The numbers of two columns of text, None if not all are, or one begins with zeros."""
+    import pyarrow.compute
+
+    for end in ends:
+        if pyarrow.compute.any(pyarrow.compute.match_substring_regex(end, PADDED)).as_py():
+            return None
+    try:
+        source, target = (_numbers(end.cast(pa.int64()), np.int64) for end in ends)
+    except pa.ArrowException:
+        return None
+    return source, target
 
 
 def columns_of_names(

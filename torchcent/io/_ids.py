@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import numpy as np
+
 from torchcent.io._tokens import IrregularText
 
 _KINDS = re.compile(
     r"(?P<integer>0|-?[1-9][0-9]*)|(?P<padded>-?0[0-9]*)|(?P<decimal>(?:0|-?[1-9][0-9]*)\.0+)"
 )
-_PADDED = re.compile(rb"(^|[^0-9.])0[0-9]|-0")
+#: Those that begin with zeros, for pyarrow.
+PADDED = "^-?0[0-9]|^-0"
+_CHUNK = 1 << 20
 BEYOND = 2**63  # stands for what is beyond 64 bits
 
 
@@ -69,7 +73,16 @@ def of_names(names: list[str], text_labels: bool | None) -> Ids:
 
 def may_be_padded(rows: bytes) -> bool:
     """Whether there may be ids that begin with zeros; weights and dates look alike."""
-    return _PADDED.search(rows) is not None
+    whole = np.frombuffer(rows, np.uint8)
+    for start in range(0, len(whole), _CHUNK):
+        part = whole[max(start - 2, 0) : start + _CHUNK]
+        digit = part - np.uint8(48) < 10
+        zero = part == 48
+        begins = zero[:-1] & digit[1:]  # a zero before a digit,
+        begins[1:] &= ~(digit[:-2] | (part[:-2] == 46))  # where a number begins
+        if begins[1 if start else 0 :].any() or (zero[1:] & (part[:-1] == 45)).any():
+            return True
+    return False
 
 
 def integer_of(digits: str) -> int:
