@@ -1,0 +1,134 @@
+"""Data frames as graphs: which columns are edges, and what is a matrix."""
+
+import math
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+import torchcent
+from torchcent import Graph
+
+pandas = pytest.importorskip("pandas")
+DIRECTED = nx.DiGraph([("b", "a"), ("a", "c"), ("c", "d"), ("d", "a")])
+
+
+@pytest.fixture(autouse=True)
+def strict():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def frame(kind, **columns):
+    library = pytest.importorskip(kind)
+    return library.table(columns) if kind == "pyarrow" else library.DataFrame(columns)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "names",
+    [("from", "to"), ("src", "dst"), ("gene1", "gene2"), ("u", "v"), ("sender_id", "receiver_id")],
+)
+def test_columns_by_their_names(kind, names):
+    """In any order, beside any others."""
+    source, target = names
+    table = frame(kind, id=[9, 8, 7], **{target: [1, 2, 0], "weight": [1, 2, 3], source: [0, 1, 3]})
+    wanted = Graph.from_edge_index(
+        torch.tensor([[0, 1, 3], [1, 2, 0]]), edge_weight=torch.tensor([1.0, 2.0, 3.0])
+    )
+    assert Graph.from_table(table, weight="weight") == wanted
+    chosen = Graph.from_table(table, columns=(target, source), weight="weight")
+    assert chosen == wanted.reversed()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_the_only_two_columns(kind):
+    wanted = Graph.from_edges([(0, 1), (1, 2)])
+    ends = {"a": [0, 1], "b": [1, 2]}
+    assert Graph.from_table(frame(kind, **ends)) == wanted
+    assert Graph.from_table(frame(kind, weight=[5, 6], **ends)) == wanted
+    assert Graph.from_table(frame(kind, score=[5, 6], **ends), weight="score").is_weighted
+    assert Graph.from_table(frame(kind, km=[5, 6], **ends), weight="km").is_weighted
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_columns_that_are_not_known_are_refused(kind):
+    table = frame(kind, age=[0, 1], height=[1, 2], shoe=[2, 3])
+    with pytest.raises(ValueError, match=r"\['age', 'height', 'shoe'\].*\[\['age', 'height'\]\]"):
+        torchcent.betweenness(table)
+    with pytest.raises(
+        ValueError, match=r"table\[\['age', 'height'\]\].*columns=\('age', 'height'"
+    ):
+        Graph.from_table(table, labels=True)
+    assert Graph.from_table(table, columns=("age", "height")).num_edges == 2
+    matrix = frame(kind, a=[0, 1, 0, 0], b=[1, 0, 1, 0], c=[0, 1, 0, 1], d=[0, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"of an adjacency matrix pass scipy.sparse.csr_array"):
+        torchcent.betweenness(matrix)
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool, "uint8", object])
+@pytest.mark.parametrize("nodes", ["abcd", range(4), [(1, 2), (2, 3), (3, 4), (4, 5)]])
+def test_adjacency_matrices(dtype, nodes):
+    graph = nx.path_graph(4)
+    table = nx.to_pandas_adjacency(nx.relabel_nodes(graph, dict(enumerate(nodes))), dtype=float)
+    if any(isinstance(x, tuple) for x in nodes):  # a MultiIndex is not what it makes
+        table.index = table.columns = pandas.Index(list(nodes), tupleize_cols=False)
+    table = table.astype(dtype)
+    assert torchcent.betweenness(table, normalized=False).tolist() == [0, 2, 2, 0]
+    assert not Graph.from_table(table, directed=False).directed
+    made, labels = Graph.from_table(table, labels=True)
+    assert labels == list(nodes) and made.num_nodes == 4 and made.num_edges == 6
+
+
+@pytest.mark.parametrize("missing", [0.0, math.nan])
+def test_values_of_matrices(missing):
+    graph = DIRECTED.copy()
+    nx.set_edge_attributes(graph, {e: k + 0.5 for k, e in enumerate(graph.edges)}, "weight")
+    graph.add_node("alone")
+    table = nx.to_pandas_adjacency(graph, nonedge=missing)
+    for given in (table, table[list(reversed(table.columns))]):
+        scores = torchcent.betweenness(given, True)
+        wanted = nx.betweenness_centrality(graph, weight="weight")
+        np.testing.assert_allclose(scores.numpy(), [wanted[v] for v in table.index])
+    made, labels = Graph.from_table(table, weight=True, labels=True)
+    assert labels == list(graph)
+    dense = made.to_scipy().toarray()
+    np.testing.assert_array_equal(dense, nx.to_numpy_array(graph))
+    with pytest.raises(TypeError, match="an adjacency matrix, has no named weights"):
+        torchcent.betweenness(table, "a")
+    with pytest.raises(ValueError, match="num_nodes=9 contradicts"):
+        Graph.from_table(table, num_nodes=9)
+    with pytest.raises(TypeError, match="must hold real numbers"):
+        torchcent.betweenness(table.astype(str).replace("0.5", "x"))
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_small_tables_without_names_may_be_either(n):
+    with pytest.raises(ValueError, match="may be a list of edges or an adjacency matrix"):
+        torchcent.betweenness(nx.to_pandas_adjacency(nx.path_graph(n), dtype=int))
+    named = pandas.DataFrame({"source": [0, 1], "target": [1, 2]})
+    assert Graph.from_table(named).num_edges == 2
+
+
+def test_tables_without_names():
+    """As pandas.read_csv(header=None) makes them."""
+    table = pandas.DataFrame([[0, 1], [1, 2], [2, 3], [3, 4]])
+    assert Graph.from_table(table).num_edges == 4
+    weighted = pandas.DataFrame([[0, 1, 5], [1, 2, 6], [2, 3, 7], [3, 4, 8]])
+    assert Graph.from_table(weighted, weight=2).is_weighted
+    with pytest.raises(ValueError, match=r"table\[\[0, 1\]\]"):
+        Graph.from_table(pandas.DataFrame(np.zeros((5, 4), int)))
+
+
+def test_cross_tabulations():
+    calls = pandas.DataFrame({"caller": [0, 0, 1, 2, 3], "hour": [7, 8, 8, 8, 7]})
+    with pytest.raises(ValueError, match=r"cross-tabulation.*'hour'.*\[\['caller', 'hour'\]\]"):
+        torchcent.betweenness(pandas.crosstab(calls.caller, calls.hour))
+    pairs = pandas.DataFrame({"a": list("xyzx"), "b": list("yzxy")})
+    counts = pandas.crosstab(pairs.a, pairs.b)
+    graph, labels = Graph.from_table(counts, weight=True, labels=True)
+    assert labels == ["x", "y", "z"] and graph.is_weighted
+    assert graph.to_scipy().toarray().tolist() == [[0, 2, 0], [0, 0, 1], [1, 0, 0]]
