@@ -72,16 +72,20 @@ def read(
     .graphml .gml                        through networkx        as the file says
     .npz                                 scipy sparse matrix     unless symmetric
     .npy .pt                             ``[2, E]``, ``[E, 2]``  no; .pt as the file says
-    .parquet                             source, target          no
+    .parquet                             table of edges          no
     ===================================  ======================  =============================
 
     Edge lists (SNAP, KONECT, CSV, ...) have one edge per line: ``source target [weight]``,
     separated by blanks, tabs, commas or semicolons. Lines that begin with ``#`` or ``%`` are
-    comments. A header line is recognised, and its column names (source/target, from/to,
-    node_1/node_2, weight, ...) determine the columns. Without a header the third column is the
+    comments. A header line is recognised, also in the last comment above the rows, and its column
+    names (source/target, from/to, gene1/gene2, sender/receiver, weight, ...: docs/files.md)
+    determine the columns; Parquet has the same rules. Without a header the third column is the
     weight. ``source_column``, ``target_column`` and ``weight_column`` choose others; with one of
-    the first two, a third column of words is no weight. Ids are either all integers of at most 64
-    bits or all names.
+    the first two, a third column of words is no weight. What ``networkx.write_edgelist`` writes is
+    read, too: dictionaries behind edges, whose weights have the same names, and comments.
+
+    Ids are either all integers of at most 64 bits or all names. If one begins with zeros that an
+    integer would lose, such as ``007``, all are names, with a warning.
 
     Vertex numbering: ids that are exactly 0..n-1 are the vertex numbers, and ``labels`` is None.
     The same holds for ids below the n given by the file (``# Nodes: n``) or by ``num_nodes``. All
@@ -96,12 +100,18 @@ def read(
             parquet.
         num_nodes: number of vertices, including isolated vertices that no line mentions.
         skip: number of lines to skip at the top of an edge list.
-        text_labels: treat the ids of an edge list as names even if they look like numbers.
+        text_labels: True treats the ids of an edge list as names even if they look like numbers,
+            False reads ``007`` as 7. None: names where an id begins with zeros.
+        header: whether the first row of an edge list has the names of the columns. None decides: it
+            does if two names are known, or if they stand above numbers. Names such as gene1 and
+            gene2 that occur in other rows are those of vertices.
+        comments: the characters that begin the comments of an edge list, ``"#%"``, ``"#"`` or
+            ``"%"``. None: no line is a comment.
         source_column: the column of an edge list with the first end of each edge: its name in the
             header, or its number, counted from 1. A name makes the first row a header.
         target_column: the same for the second end.
-        weight_column: the same for the weights; of .graphml and .gml the name of an attribute of
-            the edges, such as the ``length`` of osmnx.
+        weight_column: the same for the weights; of .graphml, .gml and dictionaries behind edges the
+            name of an attribute of the edges, such as the ``length`` of osmnx.
         coordinates: a file with the positions of the vertices, by their ids: DIMACS ``.co``, or a
             table (CSV, .parquet) with a column for the id, and x and y, lon and lat, or longitude
             and latitude. None takes ``name.co`` beside ``name.gr``, and the attributes of nodes of
@@ -128,9 +138,12 @@ def read(
 
     Warns:
         UserWarning: the third column of an edge list with a header holds numbers, but its name is
-            not that of a weight, so that the edges have no weights; the first row looks like the
-            numbers of vertices and edges; the file has fewer vertices than it says; some vertices
-            have no position.
+            not that of a weight, so that the edges have no weights; the ends are taken from columns
+            of unknown names beside others; the first row looks like the numbers of vertices and
+            edges, or like a header of names that occur in no other row; ids begin with zeros, or
+            are whole numbers with decimals (``1.0``); comments that could be rows are left out; the
+            rows look like a matrix; the file has fewer vertices than it says; some vertices have no
+            position.
 
     Example:
         >>> import pathlib, tempfile
