@@ -14,7 +14,7 @@ from torchcent.check import _inputs as check_inputs
 from torchcent.check import _sparse as check_sparse
 from torchcent.check import _weights as check_weights
 from torchcent.check._values import shortened
-from torchcent.graph import _edges, _networkx
+from torchcent.graph import _edges, _networkx, _views
 from torchcent.graph._arcs import Arcs
 
 if TYPE_CHECKING:
@@ -45,12 +45,30 @@ def of_networkx(graph: networkx.Graph, weight: object, name: str = "graph") -> A
         raise TypeError(f"weight must be the name of an attribute or None, got {shortened(weight)}")
     if not _networkx.is_graph(graph):
         raise check_inputs.other(graph, name, "a networkx graph")
-    made = _networkx.arrays(graph)
+    read = networkx_graph(graph, weight, name)
+    made = _networkx.arrays(read)
     length = None
     if weight is not None:
-        found = _networkx.lengths(graph, made, weight)
+        found = _networkx.lengths(read, made, weight)
         length = check_weights.networkx_weights(found, graph.edges(), weight)
     return Arcs(made.edge_index(), len(made.nodes), made.directed, length)
+
+
+def networkx_graph(graph: Any, weight: str | None, name: str = "graph") -> Any:
+    """The graph, or a snapshot of a view or of another class.
+
+    Raises:
+        ValueError: its two directions differ, or its class has a structure of its own.
+    """
+    reason = _views.structure(graph)
+    read = graph if reason else _views.readable(graph)
+    if reason := reason or _views.irregular(read, weight):
+        kind = f"networkx.{'Multi' * graph.is_multigraph()}{'Di' * graph.is_directed()}Graph"
+        raise ValueError(
+            f"{name} is a view, or not of a class of networkx, and {reason}; pass a copy of it, "
+            f"{kind}({name}), or of a view the graph that it shows"
+        )
+    return read
 
 
 def of_data(data: Any, directed: bool, weight: object, name: str = "data") -> Arcs:

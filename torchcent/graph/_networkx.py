@@ -57,7 +57,10 @@ class Arrays:
 
 
 def arrays(graph: networkx.Graph) -> Arrays:
-    """Extracts the arrays in O(n + m): about one second for some millions of edges."""
+    """Extracts the arrays in O(n + m): about one second for some millions of edges.
+
+    `graph` is plain or a snapshot (``_views.readable``), here and below.
+    """
     nodes = list(graph)
     n = len(nodes)
     number = dict(zip(nodes, range(n), strict=True))
@@ -92,10 +95,17 @@ def _rows(
 
 def lengths(graph: networkx.Graph, made: Arrays, weight: Hashable) -> list[Any]:
     """The attribute `weight` of every edge, 1 where it is missing, in the order of graph.edges."""
+    return [attributes.get(weight, 1) for attributes in _data(graph, made)]
+
+
+def attributes(graph: networkx.Graph, made: Arrays) -> list[dict[Hashable, Any]]:
+    """A copy of the attributes of every edge, in the order of graph.edges."""
+    return [dict(attributes) for attributes in _data(graph, made)]
+
+
+def _data(graph: networkx.Graph, made: Arrays) -> Any:
     data: Any = _per_neighbour(graph, made.first)
-    if graph.is_multigraph():
-        data = chain.from_iterable(map(_VALUES, data))
-    return [attributes.get(weight, 1) for attributes in data]
+    return chain.from_iterable(map(_VALUES, data)) if graph.is_multigraph() else data
 
 
 def keys(graph: networkx.Graph, made: Arrays) -> list[Hashable]:

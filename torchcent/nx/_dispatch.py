@@ -11,7 +11,7 @@ from typing import Any
 
 from torchcent.graph import _networkx
 from torchcent.nx import _cache, _flow, _groups
-from torchcent.nx._graph import BackendGraph, edge_lengths
+from torchcent.nx._graph import BackendGraph, as_networkx_reads, edge_lengths
 from torchcent.runtime import _ops
 
 _SINGLE = {
@@ -238,17 +238,18 @@ def _cutoff(given: dict[str, Any]) -> str | None:
 
 def _lengths(given: dict[str, Any]) -> str | None:
     graph, weight = given["G"], _weight(given)
-    if weight is None:
-        return None
     if callable(weight):
         return "lengths of edges must be an attribute, not a function"
     if _cache.holds(graph, weight):
         return None
     try:
         if isinstance(graph, BackendGraph):
-            graph.weight(weight)
-        else:
-            edge_lengths(graph, _networkx.arrays(graph), weight)
+            if weight is not None:
+                graph.weight(weight)
+            return None
+        read = as_networkx_reads(graph, *([] if weight is None else [weight]))
+        if weight is not None:
+            edge_lengths(read, _networkx.arrays(read), weight)
     except NotImplementedError as error:
         return str(error)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import repeat
@@ -13,7 +14,7 @@ import scipy.sparse.csgraph
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph, _networkx
+from torchcent.graph import Graph, _networkx, _views
 from torchcent.nx._config import device, refusals
 
 _KINDS = {
@@ -56,14 +57,18 @@ class BackendGraph:
         self, graph: nx.Graph, weights: Iterable[Hashable] = (), keep: bool = False
     ) -> None:
         """`weights` are edge attributes to store; `keep` stores a copy with all attributes."""
-        self.arrays = _networkx.arrays(graph)
+        read = as_networkx_reads(graph, *weights)
+        self.arrays = _networkx.arrays(read)
         self.graph = dict(graph.graph)
         self.__networkx_cache__: dict[str, Any] = {}
-        self._keys = _networkx.keys(graph, self.arrays) if graph.is_multigraph() else None
-        self._before = _networkx.predecessors(graph, self.arrays) if graph.is_directed() else None
+        self._keys = _networkx.keys(read, self.arrays) if graph.is_multigraph() else None
+        self._before = _networkx.predecessors(read, self.arrays) if graph.is_directed() else None
         self._type = type(graph).__name__
-        self._weights = {name: edge_lengths(graph, self.arrays, name) for name in weights}
-        self._source = graph.copy() if keep else None
+        self._weights = {name: edge_lengths(read, self.arrays, name) for name in weights}
+        self._states = {v: dict(data) for v, data in graph.nodes(data=True)} if keep else None
+        # of a view, whose directions may differ in attributes that nobody has asked for yet
+        self._unread = read if keep and isinstance(read, _views.Snapshot) else None
+        self._data = _networkx.attributes(read, self.arrays) if keep else None
         self._searched: dict[Any, Graph] = {}
         self._lengths: dict[Any, Tensor] = {}
 
@@ -119,17 +124,18 @@ class BackendGraph:
     def weight(self, name: Hashable) -> Tensor:
         """The attribute of every edge: int64 if all are whole numbers, otherwise float64."""
         if name not in self._weights:
-            if self._source is None:
+            if self._data is None:
                 raise NotImplementedError(f"the graph was converted without the attribute {name!r}")
-            self._weights[name] = edge_lengths(self._source, self.arrays, name)
+            if self._unread is not None and (reason := _views.irregular(self._unread, name)):
+                raise NotImplementedError(reason)
+            self._weights[name] = _lengths([data.get(name, 1) for data in self._data], name)
         return self._weights[name]
 
     def states(self, name: Hashable) -> dict[Hashable, Any]:
         """An attribute of every node, 1 where a node lacks it."""
-        if self._source is None:
+        if self._states is None:
             raise NotImplementedError("the graph was converted without the attributes of its nodes")
-        found: dict[Hashable, Any] = nx.get_node_attributes(self._source, name, default=1)
-        return found
+        return {node: data.get(name, 1) for node, data in self._states.items()}
 
     @cached_property
     def adjacency(self) -> tuple[Tensor, Tensor]:
@@ -177,11 +183,13 @@ class BackendGraph:
 
     def to_networkx(self) -> nx.Graph:
         """Returns a new NetworkX graph with the stored attributes."""
-        if self._source is not None:
-            return self._source.copy()
         made = _KINDS[self.is_multigraph(), self.is_directed()]()
         made.graph.update(self.graph)
-        made.add_nodes_from(self.nodes)
+        made.add_nodes_from(self.nodes if self._states is None else self._states.items())
+        if self._data is not None:
+            edges = zip(self.edges(), self._data, strict=True)
+            made.add_edges_from((*edge, attributes) for edge, attributes in edges)
+            return made
         if not self._weights:
             made.add_edges_from(self.edges())
             return made
@@ -199,6 +207,24 @@ def _rows(degree: np.ndarray, neighbour: np.ndarray) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(rowptr), torch.from_numpy(neighbour.astype(np.int32))
 
 
+def as_networkx_reads(graph: nx.Graph, *weights: Hashable) -> Any:
+    """The graph, or a snapshot of a view, in which NetworkX's algorithms find the same.
+
+    Raises:
+        NotImplementedError: they may find other things, depending on where they begin.
+    """
+    if (reason := _views.foreign(graph)) is not None:
+        raise NotImplementedError(f"{reason}; NetworkX runs it")
+    try:
+        read = _views.readable(graph)
+    except KeyError as error:
+        raise NotImplementedError(f"the node {error.args[0]!r} has no adjacency") from None
+    for name in (None, *weights):
+        if (reason := _views.irregular(graph if name is None else read, name)) is not None:
+            raise NotImplementedError(f"the graph is a view, and {reason}")
+    return read
+
+
 def edge_lengths(graph: nx.Graph, made: _networkx.Arrays, name: Hashable) -> Tensor:
     """An attribute of every edge as int64 or float64.
 
@@ -206,7 +232,10 @@ def edge_lengths(graph: nx.Graph, made: _networkx.Arrays, name: Hashable) -> Ten
         NotImplementedError: the values are not lengths that torchcent supports; the message says
             why.
     """
-    found = _networkx.lengths(graph, made, name)
+    return _lengths(_networkx.lengths(graph, made, name), name)
+
+
+def _lengths(found: list[Any], name: Hashable) -> Tensor:
     what = f"the edges' attribute {name!r}"
     try:
         values = np.array(found) if found else np.zeros(0)
@@ -242,6 +271,9 @@ def convert_from_nx(
     """
     if any(default != 1 for default in (edge_attrs or {}).values()):
         raise NotImplementedError("edges without the attribute must count as 1")
+    if not _views.is_cached(graph):
+        with contextlib.suppress(AttributeError):
+            graph.__networkx_cache__ = None  # as NetworkX documents: nothing is kept of this graph
     keep = preserve_all_attrs or preserve_edge_attrs or preserve_node_attrs or bool(node_attrs)
     return BackendGraph(graph, () if keep else edge_attrs or (), keep)
 
