@@ -1,16 +1,18 @@
 """The subcommand mcl."""
 
 import json
+import re
 import shutil
 import subprocess
 
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from commands import refused, run
 
 import torchcent
-from torchcent.io import read_clusters
+from torchcent.io import EdgeList, read_clusters, write
 
 TRIANGLES = "a b\nb c\nc a\nc d 0.5\nd e\ne f\nf d\n"
 
@@ -158,7 +160,16 @@ def test_refuses(capsys, graph, options, message):
     assert message in refused(capsys, "mcl", graph, *options)
 
 
-def test_negative_weight(capsys, tmp_path):
-    path = tmp_path / "x.abc"
-    path.write_text("a b -1\n")
-    assert "edge_weight[0] is -1" in refused(capsys, "mcl", path)
+@pytest.mark.parametrize("name", ["x.abc", "x.txt", "x.csv", "x.mci", "x.mtx", "x.pt"])
+@pytest.mark.parametrize("options", [[], ["-I", "4"], ["-pi", "2"], ["-tf", "mul(2)"]])
+def test_negative_weights_are_left_out(capsys, tmp_path, name, options):
+    index = torch.tensor([[0, 1, 2, 2, 3], [1, 2, 0, 3, 4]])
+    weight = torch.tensor([1.0, 1, 1, -3, 1], dtype=torch.float64)
+    write(tmp_path / name, EdgeList(index, weight))
+    options = [*options, "-o", tmp_path / "c.txt"]
+    options += ["--abc"] if name == "x.abc" else []
+    code, _, err = run(capsys, "mcl", tmp_path / name, *options)
+    assert code == 0
+    assert re.search("[12] edges? whose similarity is negative (is|are) left out", err)
+    assert [len(names) for names in read_clusters(tmp_path / "c.txt")] == [3, 2]
+    assert err.count("whose similarity") == 1

@@ -239,7 +239,7 @@ def test_warns_of_e_values(capsys, folder):
     assert "warning: 2 of 7 weights are below 1e-20, like E-values of BLAST" in err
     options = ["--stream-mirror", "--stream-neg-log10", "-stream-tf", "ceil(200)", "--quiet"]
     code, out, err = run(capsys, "mcl", "seq.abc", *options)
-    assert "E-values" not in err and "1 edges whose similarity is negative are left out" in err
+    assert "E-values" not in err and "1 edge whose similarity is negative is left out" in err
     assert out == "a\tb\tc\td\ne\tf\n"
 
 

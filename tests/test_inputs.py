@@ -452,7 +452,7 @@ def test_similarities_of_libraries() -> None:
         )
         assert found == pytest.approx(wanted)
     with pytest.raises(ValueError, match="similarities and must be finite and >= 0"):
-        torchcent.mcl(PAIRS, [-1.0] * len(PAIRS))
+        torchcent.mcl(PAIRS, [-float("inf")] * len(PAIRS))
 
 
 @pytest.mark.parametrize("name", ["betweenness", "mcl"])

@@ -1,5 +1,7 @@
 """Markov clustering refuses what it cannot take, and names it."""
 
+import math
+
 import pytest
 import torch
 
@@ -12,7 +14,10 @@ ARCS = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (-1.0, r"edge_weight\[2\] is -1; for mcl weights are similarities and must be finite"),
+        (
+            -math.inf,
+            r"edge_weight\[2\] is -inf; for mcl weights are similarities and must be finite",
+        ),
         (float("nan"), r"edge_weight\[2\] is nan"),
         (float("inf"), r"edge_weight\[2\] is inf"),
     ],
@@ -22,6 +27,25 @@ def test_weights(function, value: float, message: str) -> None:
     weight = torch.tensor([1.0, 1.0, value, 1.0])
     with pytest.raises(ValueError, match=message):
         function(ARCS, weight)
+
+
+@pytest.mark.parametrize("directed", [None, False])
+def test_negative_similarities_are_no_arcs(directed: bool | None) -> None:
+    index = torch.tensor([[0, 1, 1, 2, 2, 0, 2, 3, 3, 4], [1, 0, 2, 1, 0, 2, 3, 2, 4, 3]])
+    weight = torch.tensor([1.0, 1, 2, 2, 1, 1, -3, -3, 1, 1])
+    left = weight > 0
+    expected = torchcent.mcl(index[:, left], weight[left], num_nodes=5, directed=directed)
+    with pytest.warns(UserWarning, match="2 edges whose similarity is negative are left out"):
+        found = torchcent.mcl(index, weight, directed=directed)
+    assert found.labels.tolist() == expected.labels.tolist() == [0, 0, 0, 1, 1]
+    with pytest.warns(UserWarning, match="2 edges whose"):
+        quality = torchcent.clustering_quality(found, index, weight, directed=directed)
+    assert quality == torchcent.clustering_quality(
+        expected, index[:, left], weight[left], num_nodes=5, directed=directed
+    )
+    with pytest.warns(UserWarning, match="1 edge whose similarity is negative is left out"):
+        torchcent.mcl_sweep(index[:, :2], torch.tensor([1, -1]), num_nodes=3)
+    assert weight.min() == -3  # the caller's
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -45,18 +46,33 @@ def summable(largest: float, num_nodes: int) -> None:
 
 
 def similarities(value: object, index: Tensor) -> Tensor | None:
-    """float64 [E], or None: a similarity per column of the edge_index; 0 means no arc."""
+    """float64 [E], or None: a similarity per column of the edge_index; 0 means no arc.
+
+    Negative ones become 0, with a warning.
+    """
     if value is None:
         return None
     weight = _per_column(value, index).to(torch.float64, copy=True)
     low, high = _ends(weight)
-    if not (low >= 0 and high < math.inf):
-        column = int((~(torch.isfinite(weight) & (weight >= 0))).int().argmax())
+    if not (low > -math.inf and high < math.inf):
+        column = int((~torch.isfinite(weight)).int().argmax())
         raise ValueError(
             f"edge_weight[{column}] is {float(weight[column]):g}; for mcl weights are similarities "
             "and must be finite and >= 0 (0 is no arc)"
         )
+    if low < 0:
+        warn_of_negative(int((weight < 0).sum()), stacklevel=7)
+        weight.clamp_(min=0)
     return weight
+
+
+def warn_of_negative(count: int, stacklevel: int) -> None:
+    """Warns that similarities are no arcs."""
+    edges = f"{count:,} edge{'s' * (count != 1)}"
+    warnings.warn(
+        f"{edges} whose similarity is negative {'is' if count == 1 else 'are'} left out",
+        stacklevel=stacklevel,
+    )
 
 
 def _ends(weight: Tensor) -> tuple[float, float]:

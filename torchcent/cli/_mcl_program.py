@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 import torchcent
+from torchcent.check._weights import warn_of_negative
 from torchcent.cli import _common, _output
 from torchcent.io import EdgeList, read_clusters, write
 from torchcent.io._files import FORMATS, check_target, split_suffix
@@ -121,8 +122,8 @@ def load(args: argparse.Namespace) -> EdgeList:
         edges = _within(edges, args.icl)
     if args.steps:
         edges = transform_graph(edges, args.steps, "-tf")
-    if args.format == "mci" or args.stream_steps or args.steps or args.neg_log is not None:
-        edges = _without_negative(edges)
+    transformed = args.stream_steps or args.steps or args.neg_log is not None
+    edges = _without_negative(edges, zeros=args.format == "mci" or transformed)
     if args.pi is not None:
         edges = _inflated(edges, args.pi)
     if args.use_tab is not None:
@@ -157,16 +158,15 @@ def _warn_of_e_values(edges: EdgeList) -> None:
         )
 
 
-def _without_negative(edges: EdgeList) -> EdgeList:
+def _without_negative(edges: EdgeList, zeros: bool) -> EdgeList:
+    """The same edges without those of negative similarity; with `zeros` also without those of 0."""
     if edges.edge_weight is None:
         return edges
-    stays = edges.edge_weight > 0
-    lost = int((edges.edge_weight < 0).sum())
-    if lost:
-        warnings.warn(
-            f"{lost:,} edges whose similarity is negative are left out",
-            stacklevel=2,
-        )
+    stays = edges.edge_weight > 0 if zeros else edges.edge_weight >= 0
+    if lost := int((edges.edge_weight < 0).sum()):
+        warn_of_negative(lost, stacklevel=2)
+    if bool(stays.all()):
+        return edges
     return replace(
         edges, edge_index=edges.edge_index[:, stays], edge_weight=edges.edge_weight[stays]
     )
