@@ -70,6 +70,11 @@ def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argp
         "--crs", metavar="SYSTEM",
         help="their coordinate system, such as EPSG:4326 (degrees; the default for lon, lat)",
     )  # fmt: skip
+    group.add_argument(
+        "--labels", metavar="NAME",
+        help="of .graphml and .gml, the attribute of the nodes with their names, or id (default: "
+        "name or label, if every node has one of its own)",
+    )  # fmt: skip
     if weights:
         weight_options(parser)
     return group

@@ -11,7 +11,8 @@ import torch
 from commands import refused, run
 
 import torchcent
-from torchcent.io import read_clusters
+from torchcent.io import read, read_clusters
+from torchcent.io._mcl import read_tab
 from torchcent.io._transform import parse, transform_graph, transform_stream
 
 CATHAT = """\
@@ -284,6 +285,5 @@ def test_convert(capsys, folder):
     (folder / "bad").write_text("cat\tdog\n")
     command = ["convert", "bad", "y.mci", "--clusters", "--use-tab", "g.tab"]
     assert "has no label 'dog'" in refused(capsys, *command)
-    assert "--use-tab is for clusters" in refused(
-        capsys, "convert", "g.mci", "y.txt", "--use-tab", "g.tab"
-    )
+    assert run(capsys, "convert", "g.mci", "y.txt", "--use-tab", "g.tab")[0] == 0
+    assert set(read("y.txt").labels) <= set(read_tab("g.tab").values())

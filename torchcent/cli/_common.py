@@ -32,7 +32,7 @@ _NETWORKS = {
 #: options of `torchcent.read` that have the same names
 _READING = (
     "directed", "format", "num_nodes", "skip", "text_labels", "header", "comments",
-    "source_column", "target_column", "weight_column", "coordinates", "crs", "memory",
+    "source_column", "target_column", "weight_column", "coordinates", "crs", "labels", "memory",
 )  # fmt: skip
 
 

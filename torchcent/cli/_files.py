@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,12 @@ import torchcent
 from torchcent import generate
 from torchcent.cli import _clusters, _common, _ledgers, _output
 from torchcent.cli._report import describe, summary
-from torchcent.io import EdgeList, replacing, write
-from torchcent.io._files import check_target
+from torchcent.io import EdgeList, replacing
+from torchcent.io._files import check_target, format_of
+from torchcent.io._formats import holds
+from torchcent.io._mcl import read_tab
 from torchcent.io._native import write_tab
-from torchcent.io._write import check_graph_path
+from torchcent.io._write import check_graph_path, write_graph
 
 
 def _info(args: argparse.Namespace) -> None:
@@ -42,18 +46,22 @@ def _convert(args: argparse.Namespace) -> None:
     if _clusters.holds_clusters(args):
         _clusters.convert(args)
         return
-    if args.use_tab is not None:
-        raise ValueError(f"--use-tab is for clusters, {args.graph} is a graph")
     if args.write_tab is not None:
         check_target(args.write_tab)
-    _write(args, lambda: _with_tab(args, _common.load(args)))
+    _write(args, lambda: _with_names(args, _common.load(args)))
 
 
-def _with_tab(args: argparse.Namespace, edges: EdgeList) -> EdgeList:
-    """The same edges; their labels go to the file of --write-tab."""
+def _with_names(args: argparse.Namespace, edges: EdgeList) -> EdgeList:
+    """The edges with the labels of --use-tab, which also go to the file of --write-tab."""
+    if args.use_tab is not None:
+        known = read_tab(args.use_tab)
+        names = [known.get(v, str(v)) for v in edges.vertex_labels().tolist()]
+        edges = replace(edges, labels=names)
     if args.write_tab is not None:
+        path = _output.target(args, "txt")
+        assert path is not None  # required
         with replacing(args.write_tab) as file:
-            write_tab(file, edges)
+            write_tab(file, edges, holds(path, format_of(path)).first)
     return edges
 
 
@@ -67,10 +75,18 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     assert path is not None  # required
     check_graph_path(path)
     edges = make()
+    kept = ("labels", "kinds") if getattr(args, "write_tab", None) is not None else ()
+    told: list[str] = []
+
+    def write(place: str) -> None:
+        told[:] = write_graph(place, edges, kept=kept)
+
     if args.out == _output.STANDARD:
-        _output.deliver(args, "edges", path, lambda place: write(place, edges))
+        _output.deliver(args, "edges", path, write)
     else:
-        write(path, edges)
+        write(path)
+    for text in told:
+        warnings.warn(f"{_output.place(args)}: {text}", stacklevel=2)
     _common.remark(
         args, f"{_output.place(args)}: {edges.num_nodes:,} vertices, {edges.num_edges:,} edges"
     )

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import torchcent
-from torchcent.cli import _common, _output
+from torchcent.cli import _common, _names, _output
 from torchcent.cli._report import score_rows, score_table
 from torchcent.io import EdgeList, read_clusters, write_scores
 from torchcent.io._scores import check_scores_path
@@ -60,7 +60,7 @@ def _score(args: argparse.Namespace) -> None:
     scores = measure(graph, groups, args).cpu().numpy()
     _common.remark_run(args, graph, started)
     size = np.array([each.numel() for each in groups])
-    columns = {"group": [",".join(names) for _, names in listed], "size": size, name: scores}
+    columns = {"group": [_names.joined(names) for _, names in listed], "size": size, name: scores}
     about: dict[str, Any] = {"measure": f"group {name}"}
     about |= {way: True for way in _VARIANTS if getattr(args, way, False)}
     run = _common.about_run(args, graph, started)
@@ -74,7 +74,7 @@ def _score(args: argparse.Namespace) -> None:
 
 def _listed(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     """The names in each group, and where it was given, for messages."""
-    found = [(f"--group {text}", text.split(",")) for text in args.group]
+    found = [(f"--group {text}", _names.listed(text)) for text in args.group]
     if args.groups is not None:
         lines = read_clusters(args.groups)
         found += [(f"{args.groups}, group {at}", names) for at, names in enumerate(lines, 1)]

@@ -15,10 +15,11 @@ from torch import Tensor
 import torchcent
 from torchcent.check import _weights as check_weights
 from torchcent.cli import _common, _output
+from torchcent.cli._names import read_names
 from torchcent.cli._report import aligned_rows, component_sizes, named
 from torchcent.io import EdgeList
 from torchcent.io._closure import check_closure_path, write_closure
-from torchcent.io._files import check_target, load_bytes, text_bytes, text_lines
+from torchcent.io._files import check_target
 from torchcent.pairs._files import check_zarr
 from torchcent.pairs._npy import check_space
 from torchcent.scale._ledger import parts
@@ -157,11 +158,7 @@ def _sources(args: argparse.Namespace, edges: EdgeList) -> tuple[Tensor | None, 
         return torch.randperm(n, generator=chance, device="cpu")[: int(text)].sort().values, True
     vertex = _common.numbers_of(edges.vertex_labels())
     chosen: dict[int, None] = {}
-    lines = text_lines(text, text_bytes(text, load_bytes(text)))
-    for number, line in enumerate(lines, 1):
-        name = line.strip()
-        if not name:
-            continue
+    for number, name in read_names(text, vertex):
         if name not in vertex:
             raise ValueError(f"{text}:{number}: {name!r} is no vertex of {args.graph}")
         if vertex[name] in chosen:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ from torch import Tensor
 
 import torchcent
 from torchcent.cli import _common, _output
+from torchcent.cli._names import read_states
 from torchcent.cli._report import (
     edge_columns,
     edge_rows,
@@ -23,7 +23,7 @@ from torchcent.cli._report import (
     vertex_columns,
 )
 from torchcent.io import EdgeList, _geo, write_scores
-from torchcent.io._files import load_bytes, split_suffix, text_bytes, text_lines
+from torchcent.io._files import split_suffix
 from torchcent.io._scores import check_scores_path
 from torchcent.plots._network import plot_network
 from torchcent.plots._scores import check_plot_path, plot_scores
@@ -123,17 +123,7 @@ def _eccentricity(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str
 def _percolation(graph: torchcent.Graph, args: argparse.Namespace) -> tuple[str, Tensor]:
     vertex = _common.numbers_of(args.vertex_labels())
     states = torch.zeros(graph.num_nodes, dtype=torch.float64)
-    lines = text_lines(args.states, text_bytes(args.states, load_bytes(args.states)))
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        name, _, text = re.sub(r"\s*[,;\t]\s*|\s+(?=\S+$)", "\t", line.strip()).rpartition("\t")
-        try:
-            state = float(text)
-        except ValueError:
-            if number == 1:  # header
-                continue
-            raise ValueError(f"{args.states}:{number}: {text!r} is not a number") from None
+    for number, name, state in read_states(args.states, vertex):
         if name not in vertex:
             raise ValueError(f"{args.states}:{number}: {name!r} is no vertex of {args.graph}")
         states[vertex[name]] = state

@@ -55,6 +55,7 @@ def read(
     weight_column: int | str | None = None,
     coordinates: str | os.PathLike[str] | None = None,
     crs: str | None = None,
+    labels: str | None = None,
     memory: int | None = None,
 ) -> EdgeList:
     """Reads a graph file. The suffix selects the format; ``.gz .bz2 .xz .zst`` decompress.
@@ -92,6 +93,8 @@ def read(
     other ids (counting from 1, with gaps, huge, or names) are numbered in increasing order, and
     ``labels[v]`` is the id of vertex v in the file. Formats that count from 1 (.mtx, .graph, .gr,
     KONECT) have the labels 1..n. In an .abc file all ids are names, numbered by first occurrence.
+    In .graphml and .gml vertices are in the order of the file, and their labels are the names that
+    igraph, Cytoscape, Gephi, yEd and networkx write: the attribute ``name`` or ``label``, else ids.
 
     Args:
         path: the file.
@@ -120,6 +123,9 @@ def read(
             in degrees, or in millionths of one in ``.co`` files). None: as the file says; that of
             columns called lon and lat, and of ``.co`` files in millionths of a degree, is
             EPSG:4326.
+        labels: of .graphml and .gml, the attribute of the nodes that holds their names, or "id" for
+            the ids of the file. None takes ``name`` or ``label``, or what yEd draws on a node, if
+            every node has one of its own.
         memory: maximum number of bytes to use; None means half of the free memory. What the file
             holds and all sizes that it claims are checked against it before memory is allocated.
 
@@ -143,7 +149,8 @@ def read(
             edges, or like a header of names that occur in no other row; ids begin with zeros, or
             are whole numbers with decimals (``1.0``); comments that could be rows are left out; the
             rows look like a matrix; the file has fewer vertices than it says; some vertices have no
-            position.
+            position; names of .graphml or .gml are missing or not distinct, so that the labels are
+            ids.
 
     Example:
         >>> import pathlib, tempfile
@@ -158,7 +165,7 @@ def read(
     name = check_files.path(path)
     return _read(
         name, format_of(name, format), None, directed, num_nodes, skip, text_labels, header,
-        comments, source_column, target_column, weight_column, coordinates, crs, memory,
+        comments, source_column, target_column, weight_column, coordinates, crs, labels, memory,
     )  # fmt: skip
 
 
@@ -178,6 +185,7 @@ def read_stream(
     weight_column: int | str | None = None,
     coordinates: str | os.PathLike[str] | None = None,
     crs: str | None = None,
+    labels: str | None = None,
     memory: int | None = None,
 ) -> EdgeList:
     """Reads a graph from a stream such as standard input, whose `name` stands in messages.
@@ -189,7 +197,8 @@ def read_stream(
     data = load_stream(file, Budget.of(name, check.byte_budget(memory)))
     return _read(
         name, kind or format_of_data(data), data, directed, num_nodes, skip, text_labels,
-        header, comments, source_column, target_column, weight_column, coordinates, crs, memory,
+        header, comments, source_column, target_column, weight_column, coordinates, crs, labels,
+        memory,
     )  # fmt: skip
 
 
@@ -208,6 +217,7 @@ def _read(
     weight_column: int | str | None,
     coordinates: str | os.PathLike[str] | None,
     crs: str | None,
+    labels: str | None,
     memory: int | None,
 ) -> EdgeList:
     """Checks the arguments and reads the file, or the data if they are given."""
@@ -225,6 +235,12 @@ def _read(
     )
     place = None if coordinates is None else check_files.path(coordinates, "coordinates")
     check_positions.crs(crs)
+    check_files.text(labels, "labels")
+    if labels is not None and kind not in ("graphml", "gml"):
+        raise ValueError(
+            f"{name}: labels={check_values.shortened(labels)} is for GraphML and GML, not for "
+            f"{kind}"
+        )
     attribute = None
     if kind in ("graphml", "gml") and isinstance(choice.weight, str):
         attribute, choice.weight = choice.weight, None
@@ -261,19 +277,21 @@ def _read(
             edges = read_parquet(name, data, directed, num_nodes, limits, choice)
         else:
             data = load_bytes(name, limits) if data is None else data
-            edges = _read_graph(name, kind, data, directed, num_nodes, limits, attribute)
+            edges = _read_graph(
+                name, kind, data, directed, num_nodes, limits, attribute, labels
+            )  # fmt: skip
         return with_positions(edges, name, place, crs, limits)
 
 
 def _read_graph(
     name: str, kind: str, data: bytes, directed: bool | None, num_nodes: int | None,
-    limits: Budget, weight: str | None,
+    limits: Budget, weight: str | None, labels: str | None,
 ) -> EdgeList:  # fmt: skip
     if kind in ("npy", "pt", "abc"):
         reader = {"npy": read_npy, "pt": read_pt, "abc": read_abc}[kind]
         return reader(name, data, directed, num_nodes, limits)
     if kind in ("graphml", "gml"):
-        edges = read_networkx(name, data, directed, kind, limits, weight)
+        edges = read_networkx(name, data, directed, kind, limits, weight, labels)
     else:
         read_matrix = {
             "mtx": read_mtx, "metis": read_metis, "gr": read_gr, "npz": read_npz, "mci": read_mci,

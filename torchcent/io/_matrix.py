@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import torch
@@ -162,6 +163,8 @@ def finite_weight(path: str, value: np.ndarray, what: str = "") -> np.ndarray:
     if value.dtype.kind not in "biuf":
         raise ValueError(f"{path}: {what}weights of dtype {value.dtype}; accepted: real numbers")
     weight = np.asarray(value, np.float64)
+    if value.dtype.kind in "iu" and ((value > 2**53).any() or (weight < -(2.0**53)).any()):
+        warnings.warn(f"{path}: {what}weights beyond 2^53 are rounded", stacklevel=5)
     wrong = np.flatnonzero(~np.isfinite(weight))
     if len(wrong):
         raise ValueError(
@@ -320,7 +323,7 @@ def read_gr(path: str, data: bytes, directed: bool | None, limits: Budget) -> Ed
     row, col = _ends(path, table, counts, n, at, "arc")
     weight = finite_weight(path, table[:, 2])
     if directed is None:
-        directed = not m or not both_directions(row, col, weight)
+        directed = not both_directions(row, col, weight)
     return one_based_edges(np.stack([row, col]), weight, n, directed)
 
 

@@ -27,6 +27,7 @@ from torchcent.io._files import (
 )  # fmt: skip
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number, split_blanks, split_line
 from torchcent.io._native import cluster_matrix, clusters_of, is_native, read_matrix
+from torchcent.io._quoted import is_quoted, quoted_lines, read_quoted
 from torchcent.io._text import _read_arrow
 from torchcent.io._tokens import IrregularText
 
@@ -140,6 +141,10 @@ def write_clusters(
 ) -> None:
     """Writes clusters as ``mcl`` does: a line of labels per cluster, or a native matrix.
 
+    Names that a line would not hold, such as one with a tab, or with a blank where it is alone,
+    stand in double quotes, as in CSV. The first line of the file then is a comment that says so;
+    all other files are those of ``mcl``, byte for byte.
+
     Args:
         path: the file; the suffixes ``.gz``, ``.bz2`` and ``.xz`` compress.
         clusters: the vertices of each cluster, such as ``Clustering.clusters()``.
@@ -153,8 +158,8 @@ def write_clusters(
         comment: first line of a matrix, without its ``#``.
 
     Raises:
-        TypeError, ValueError: a member is not a vertex or has no label, a label contains a tab or a
-            line end, or is no integer where the format is "mci".
+        TypeError, ValueError: a member is not a vertex or has no label, a label is not valid text,
+            or is no integer where the format is "mci".
 
     Example:
         >>> import pathlib, tempfile
@@ -219,12 +224,13 @@ def cluster_lines(
     """Returns the lines that :func:`write_clusters` writes."""
     names = None if labels is None else [str(x) for x in check_files.sequence(labels, "labels")]
     for name in names or []:
-        if not name or any(x in name for x in "\t\n\r") or not encodes(name):
+        if not encodes(name):
             raise ValueError(f"labels holds {name!r}, which cannot stand in a file of clusters")
     parts = [_members(cluster, at) for at, cluster in enumerate(_clusters(clusters))]
     _check_members(parts, None if names is None else len(names))
-    for part in parts:
-        yield "\t".join(map(str, part) if names is None else (names[v] for v in part)) + "\n"
+    yield from quoted_lines(
+        [list(map(str, x)) if names is None else [names[v] for v in x] for x in parts]
+    )
 
 
 def _check_members(clusters: list[list[int]], n: int | None) -> None:
@@ -254,8 +260,9 @@ def _members(cluster: Any, at: int) -> list[int]:
 def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:
     """Reads the labels of each cluster from lines or from a native matrix of mcl.
 
-    Lines hold one cluster each, separated by tabs, else by blanks. The labels of a matrix are the
-    ids of its rows; ``mcxdump -tabr`` or ``torchcent convert --use-tab`` give them names.
+    Lines hold one cluster each, separated by tabs, else by blanks. Names in the quotes of
+    :func:`write_clusters` are read as they were. The labels of a matrix are the ids of its rows;
+    ``mcxdump -tabr`` or ``torchcent convert --use-tab`` give them names.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -264,6 +271,8 @@ def read_clusters(path: str | os.PathLike[str]) -> list[list[str]]:
     data = load_bytes(path)
     if is_native(data):
         return clusters_of(read_matrix(str(path), data, Budget.of(str(path))))
+    if is_quoted(data):
+        return read_quoted(path, data)
     lines = text_lines(path, text_bytes(path, data))
     return [
         [x for x in (line.split("\t") if "\t" in line else line.split()) if x]

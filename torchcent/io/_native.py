@@ -12,7 +12,7 @@ import torch
 from torchcent.io._budget import Budget
 from torchcent.io._directions import both_directions
 from torchcent.io._edge_list import EdgeList
-from torchcent.io._files import text_bytes, text_lines
+from torchcent.io._files import encodes, text_bytes, text_lines
 from torchcent.io._layout import INTEGER, is_number
 from torchcent.runtime import _ops
 
@@ -234,9 +234,22 @@ def write_mci(file: IO[bytes], edges: EdgeList, path: str) -> None:
     file.write(b")\n")
 
 
-def write_tab(file: IO[bytes], edges: EdgeList) -> None:
-    """Writes mcl's dictionary of labels: the number and the label of each vertex."""
+def write_tab(file: IO[bytes], edges: EdgeList, first: int | None = None) -> None:
+    """Writes mcl's dictionary of labels: the number and the label of each vertex.
+
+    Args:
+        file: the file.
+        edges: their labels.
+        first: the number of vertex 0; None takes labels that are integers for their own numbers.
+
+    Raises:
+        ValueError: a label is empty or holds a line end.
+    """
     labels = edges.vertex_labels()
-    numbers = np.arange(len(labels)) if labels.dtype == object else labels
-    for number, label in zip(numbers.tolist(), labels.tolist(), strict=True):
+    numbers = np.arange(len(labels)) + (first or 0)
+    if first is None and labels.dtype != object:
+        numbers = labels
+    for number, label in zip(numbers.tolist(), map(str, labels.tolist()), strict=True):
+        if not label or "\n" in label or "\r" in label or not encodes(label):
+            raise ValueError(f"label {label!r} cannot stand in a dictionary of labels; try .pt")
         file.write(f"{number}\t{label}\n".encode())

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchcent.graph import _foreign
 from torchcent.io._arrays import parsing
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
+from torchcent.io._files import is_text
+from torchcent.io._graphml import Outline
 from torchcent.io._matrix import finite_weight
 from torchcent.io._positions import of_attributes
 from torchcent.runtime._optional import need
@@ -21,9 +24,13 @@ from torchcent.runtime._optional import need
 
 def read_networkx(
     path: str, data: bytes, directed: bool | None, format: str, limits: Budget,
-    weight: str | None = None,
+    weight: str | None = None, labels: str | None = None,
 ) -> EdgeList:  # fmt: skip
-    """Reads GraphML or GML through networkx; the file declares the direction."""
+    """Reads GraphML or GML through networkx; the file declares the direction.
+
+    The labels are the attribute `labels` of the nodes, or with "id" their ids. None takes the
+    names that programs write: ``name`` or ``label``, or what yEd draws on a node.
+    """
     networkx = need("networkx", "networkx", f"reading {format}")
     limits.text(format, data)
     if format == "graphml" and b"<!ENTITY" in data:
@@ -33,17 +40,122 @@ def read_networkx(
             graph = networkx.read_graphml(io.BytesIO(data))
         else:
             graph = _read_gml(networkx, data)
+    drawn: dict[str, str] = {}
+    if format == "graphml":
+        drawn = _completed(path, data, graph)
+    names = _names(path, graph, format, labels, drawn)
     with parsing(path, f"{format} that networkx reads"):
-        return from_networkx(graph, directed, weight)
+        return _edges(graph, directed, weight, names)
+
+
+#: a text, or a number such as 1e-300, which networkx reads as 1
+_NUMBER = re.compile(rb'"[^"]*"|(?<![\w.])[+-]?[0-9]+[eE][+-]?[0-9]+(?![\w.])')
+
+
+def _with_point(found: re.Match[bytes]) -> bytes:
+    text = found[0]
+    return text if text.startswith(b'"') else re.sub(b"[eE]", b".0e", text)
 
 
 def _read_gml(networkx: Any, data: bytes) -> Any:
     """Reads GML leniently: labels may be missing or repeated, multigraphs need no declaration."""
+    if not data.isascii():  # networkx reads ASCII with the entities of XML
+        letters = data.decode("utf-8" if is_text(data) else "latin-1")
+        data = letters.encode("ascii", "xmlcharrefreplace")
+    data = _NUMBER.sub(_with_point, data)
     multigraph = re.sub(rb"\bgraph\s*\[", b"graph [ multigraph 1", data, count=1)
-    for text, label in ((data, "label"), (multigraph, "label"), (multigraph, "id")):
+    for text in (data, multigraph):
         with contextlib.suppress(networkx.NetworkXError):
-            return networkx.read_gml(io.BytesIO(text), label=label)
+            return networkx.read_gml(io.BytesIO(text), label="id")
     return networkx.read_gml(io.BytesIO(data), label="id")  # raises the actual error
+
+
+def _completed(path: str, data: bytes, graph: Any) -> dict[str, str]:
+    """Gives nodes and edges the defaults of keys; returns the labels that yEd draws."""
+    with parsing(path, "graphml that networkx reads"):
+        outline = Outline(path, data)
+    for kind, each in (("node", graph.nodes), ("edge", graph.edges)):
+        own = graph.graph.get(f"{kind}_default", {})
+        for name, text in outline.defaults[kind].items():
+            value = own.get(name, text)
+            for *_, attributes in each(data=True):
+                attributes.setdefault(name, value)
+    lost = outline.nodes - len(graph), outline.edges - graph.number_of_edges()
+    if max(lost) > 0:
+        nodes, edges = (max(x, 0) for x in lost)
+        warnings.warn(
+            f"{path}: {nodes} nodes and {edges} edges of nested graphs, of further graphs or with "
+            "the same id are left out",
+            stacklevel=5,
+        )
+    return outline.labels
+
+
+#: attributes that hold the names of nodes, in the order in which they are tried
+_NAMES = {"graphml": ("name", "label"), "gml": ("label", "name")}
+
+
+def _names(
+    path: str, graph: Any, format: str, asked: str | None, drawn: dict[str, str]
+) -> list[str] | None:
+    """The labels of the nodes, or None if they are their ids."""
+    if asked == "id" or not len(graph):
+        return None
+    nodes = [graph.nodes[v] for v in graph]
+    if asked is not None:
+        names = _attribute(nodes, asked)
+        if names is None:
+            known = sorted({str(name) for node in nodes for name in node})
+            raise ValueError(
+                f"{path}: labels={asked!r} is no attribute of the nodes; accepted: id"
+                + "".join(f", {name}" for name in known)[:200]
+            )
+        if reason := _unfit(names):
+            raise ValueError(f"{path}: labels={asked!r}: {reason}; labels='id' takes the ids")
+        return names
+    reasons = []
+    for name in _NAMES[format]:
+        names = _attribute(nodes, name)
+        if names is not None and not (reason := _unfit(names)):
+            return names
+        if names is not None:
+            reasons.append(f"the attribute {name!r} of the nodes is not taken for labels: {reason}")
+    if drawn:
+        names = [drawn.get(str(v), "") for v in graph]
+        if not (reason := _unfit(names)):
+            return names
+        if not reasons:
+            reasons.append(f"the labels that yEd draws are not taken: {reason}")
+    if reasons:
+        warnings.warn(
+            f"{path}: {reasons[0]}; the labels are the ids, labels='id' (--labels id) says so",
+            stacklevel=5,
+        )
+    return None
+
+
+def _attribute(nodes: list[dict[Any, Any]], name: str) -> list[str] | None:
+    """An attribute as text, "" where it is missing; None if no node has it."""
+    for word in (name, name.lower(), name.capitalize(), name.upper()):
+        if any(word in node for node in nodes):
+            return [_text(node.get(word)) for node in nodes]
+    return None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value) if isinstance(value, (str, int, float)) else ""
+
+
+def _unfit(names: list[str]) -> str | None:
+    """Why these are no labels."""
+    missing = sum(not name.strip() for name in names)
+    if missing:
+        return f"{missing} of {len(names)} nodes have none"
+    seen: set[str] = set()
+    twice = next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    return None if twice is None else f"two nodes have {twice[:60]!r}"
 
 
 def from_networkx(graph: Any, directed: bool | None = None, weight: str | None = None) -> EdgeList:
@@ -59,32 +171,36 @@ def from_networkx(graph: Any, directed: bool | None = None, weight: str | None =
         directed: overrides that of the graph.
         weight: the attribute of the edges to take for weights.
     """
+    return _edges(graph, directed, weight, None)
+
+
+def _edges(
+    graph: Any, directed: bool | None, weight: str | None, names: list[str] | None
+) -> EdgeList:
+    """The edges with the labels `names`, by default the nodes."""
+    _foreign.networkx_graph(graph, weight or "weight")  # raises an error about an irregular view
     nodes = list(graph)
     number = {v: k for k, v in enumerate(nodes)}
     ends = [(number[u], number[v]) for u, v in graph.edges()]
-    weights: list[Any] = [w for _, _, w in graph.edges(data=weight or "weight")]
-    if weight is not None:
-        ends_of = graph.edges()
-        weights = [_named_weight(e, weight, w) for e, w in zip(ends_of, weights, strict=True)]
+    weights = _weights_of(graph, weight)
     numeric = sum(isinstance(w, (int, float)) and not isinstance(w, bool) for w in weights)
     weighted = bool(weights) and numeric == len(weights)
     if not weighted and any(w is not None for w in weights):
         warnings.warn(
             f"{numeric} of {len(weights)} edges have a number as their weight; "
             "weights are left out",
-            stacklevel=2,
+            stacklevel=3,
         )
-    elif not weighted and weights and _has_lengths(graph):
+    elif not weighted and weights and (other := _other_weight(graph)) is not None:
         warnings.warn(
-            "the edges have an attribute 'length', but it is not taken; weight_column='length' "
-            "(--weight-column) takes it for weights",
-            stacklevel=2,
+            f"the edges have an attribute {other!r}, but it is not taken; "
+            f"weight_column={other!r} (--weight-column) takes it for weights",
+            stacklevel=3,
         )
     positions, crs = of_attributes([graph.nodes[v] for v in nodes], graph.graph.get("crs"))
-    names = [str(v) for v in nodes]
-    labels: Any = names
-    if all(x.isascii() and x.isdecimal() and len(x) < 19 for x in names):
-        labels = np.array([int(x) for x in names], np.int64)
+    labels: Any = [str(v) for v in nodes] if names is None else names
+    if all(x.isascii() and x.isdecimal() and len(x) < 19 and str(int(x)) == x for x in labels):
+        labels = np.array([int(x) for x in labels], np.int64)
         if (labels == np.arange(len(labels))).all():
             labels = None
     return EdgeList(
@@ -96,6 +212,32 @@ def from_networkx(graph: Any, directed: bool | None = None, weight: str | None =
         None if positions is None else torch.from_numpy(positions),
         crs,
     )
+
+
+def _weights_of(graph: Any, weight: str | None) -> list[Any]:
+    """An attribute of each edge: the named one, else ``weight``, in capitals, too."""
+    if weight is not None:
+        values = (w for *_, w in graph.edges(data=weight))
+        return [_named_weight(e, weight, w) for e, w in zip(graph.edges(), values, strict=True)]
+    for name in ("weight", "Weight", "WEIGHT"):
+        weights: list[Any] = [w for *_, w in graph.edges(data=name)]
+        if any(w is not None for w in weights):
+            break
+    return weights
+
+
+#: attributes of edges that may be weights, of which a message says that they are not taken
+_LIKE_WEIGHTS = ("length", "value", "distance", "cost", "strength", "score", "count")
+
+
+def _other_weight(graph: Any) -> str | None:
+    for name in _LIKE_WEIGHTS:
+        for *_, value in graph.edges(data=name):
+            if value is None or (name != "length" and not isinstance(value, (int, float))):
+                break
+        else:
+            return name
+    return None
 
 
 def _named_weight(edge: Any, name: str, value: Any) -> float:
@@ -110,12 +252,16 @@ def _named_weight(edge: Any, name: str, value: Any) -> float:
         ) from None
 
 
-def _has_lengths(graph: Any) -> bool:
-    return all(length is not None for *_, length in graph.edges(data="length"))
-
-
 def _floats(weights: list[Any]) -> np.ndarray:
+    integers = [w for w in weights if isinstance(w, int)]
+    if max(map(abs, integers), default=0) > 2**53:
+        warnings.warn(
+            f"weights such as {str(max(integers, key=abs))[:24]} are beyond 2^53 and rounded",
+            stacklevel=4,
+        )
     try:
         return np.array(weights, np.float64)
     except OverflowError:
-        raise ValueError(f"weight {max(weights, key=abs):.20} is too large for float64") from None
+        raise ValueError(
+            f"weight {str(max(weights, key=abs))[:24]} is too large for float64"
+        ) from None

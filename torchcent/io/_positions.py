@@ -130,13 +130,11 @@ def _refuse_co(path: str, data: bytes) -> None:
 def _read_text(path: str, data: bytes, crs: str | None) -> Table:
     """A table with a header that names x and y, or of three columns: id, x, y."""
     lines = text_lines(path, data)
-    numbered = [
-        (number, line)
-        for number, line in enumerate(lines, 1)
-        if line.strip() and line.lstrip()[0] not in "#%"
-    ]
-    if not numbered:
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    top = next((at for at, (_, line) in enumerate(numbered) if not _is_comment(line)), None)
+    if top is None:
         raise ValueError(f"{path}: no rows")
+    del numbered[:top]
     number, first = numbered[0]
     separator = next((x for x in "\t,;" if x in first), "")
     if separator == "\t" and all(map(is_number, split_blanks(numbered[-1][1].rstrip("; \t")))):
@@ -149,20 +147,27 @@ def _read_text(path: str, data: bytes, crs: str | None) -> Table:
     else:
         columns, degrees = _columns(f"{path}:{number}", heads)
         body = numbered[1:]
-    words, places = [], np.empty((len(body), 2))
-    for row, (number, line) in enumerate(body):
+    words, places = [], []
+    for number, line in body:
         fields = split_line(line, separator)
         try:
             name, x, y = (fields[at] for at in columns)
-            places[row] = float(x), float(y)
+            places.append((float(x), float(y)))
         except (IndexError, ValueError):
+            if _is_comment(line):  # others are the names of vertices
+                continue
             raise ValueError(
                 f"{path}:{number}: {line.strip()[:60]!r} has no id, x and y in columns "
                 f"{', '.join(str(at + 1) for at in columns)}"
             ) from None
         words.append(name)
     crs = WGS84 if crs is None and degrees else crs
-    return _checked(path, Table(_ids(words), places, crs))
+    positions = np.array(places, np.float64).reshape(-1, 2)
+    return _checked(path, Table(_ids(words), positions, crs))
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip()[:1] in ("#", "%")
 
 
 def _columns(where: str, heads: list[str]) -> tuple[tuple[int, int, int], bool]:

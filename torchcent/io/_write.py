@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from typing import IO, Any
 
@@ -17,8 +19,10 @@ from torch import Tensor
 
 from torchcent.check import _files as check_files
 from torchcent.graph import Graph
+from torchcent.io._directions import both_directions
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import check_target, encodes, format_of, replacing, split_suffix
+from torchcent.io._formats import holds, in_words, isolated, losses
 from torchcent.io._layout import is_number
 from torchcent.io._native import write_mci
 from torchcent.runtime._optional import need
@@ -50,6 +54,7 @@ def write(
 
     If an undirected graph lists every edge in both directions, text formats and .parquet get one
     row per edge. .mtx, .npz, .graph and .gr merge repeated edges and keep the smallest weight.
+    What of this graph its format does not hold is said in a warning (docs/files.md has a table).
 
     Args:
         path: the file; the suffixes ``.gz``, ``.bz2`` and ``.xz`` compress.
@@ -60,6 +65,9 @@ def write(
     Raises:
         ValueError: the format is unknown or read-only, or cannot represent the graph.
         TypeError: an argument has the wrong type.
+
+    Warns:
+        UserWarning: names, weights, the direction, vertices or edges of this graph are left out.
 
     Example:
         >>> import pathlib, tempfile, torch
@@ -73,16 +81,53 @@ def write(
         1	2
         >>> folder.cleanup()
     """
+    for text in write_graph(path, graph, format):
+        warnings.warn(text, stacklevel=2)
+
+
+def write_graph(
+    path: str | os.PathLike[str], graph: EdgeList | Graph, format: str | None = None,
+    *, kept: Collection[str] = (),
+) -> list[str]:  # fmt: skip
+    """Writes a graph; returns what is to be said about what its format does not hold.
+
+    Args:
+        kept: fields of ``Holds`` that another file keeps.
+    """
     kind = check_graph_path(path, format)
     if not isinstance(graph, (EdgeList, Graph)):
         raise TypeError(f"graph must be a Graph or an EdgeList, got {type(graph).__name__}")
     edges = _on_cpu(graph) if isinstance(graph, EdgeList) else _edges_of(graph)
+    once = _once(edges)
     if kind in ("edges", "parquet", "abc"):
-        edges = _once(edges)
+        edges = once
     writer = _WRITERS[kind]
     name = check_files.path(path)
-    with replacing(name) as file:
-        writer(file, edges, name)
+    form = holds(name, kind)
+    try:
+        with replacing(name) as file:
+            writer(file, edges, name)
+        repeated, symmetric = 0, False
+        if form.repeated != "all":
+            row, col, _ = _arcs(edges)
+            arcs = once.num_edges
+            if not edges.directed:
+                arcs += int((once.edge_index[0] != once.edge_index[1]).sum())
+                repeated = (arcs - len(row)) // 2
+            else:
+                repeated = arcs - len(row)
+                symmetric = _is_symmetric(edges, form.repeated == "largest")
+        lost = losses(edges, form, repeated, symmetric)
+    finally:
+        _arcs.cache_clear()
+    lost = [loss for loss in lost if loss.what not in kept]
+    return [in_words(form, lost)] if lost else []
+
+
+def _is_symmetric(edges: EdgeList, largest: bool) -> bool:
+    """Whether every arc has its reverse, as it is written."""
+    row, col, weight = _arcs(edges, largest=largest)
+    return both_directions(row, col, weight)
 
 
 def check_graph_path(path: str | os.PathLike[str], format: str | None = None) -> str:
@@ -138,14 +183,21 @@ def _once(edges: EdgeList) -> EdgeList:
     )
 
 
-def _arcs(edges: EdgeList, loops: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Returns row, column and weight of every arc once, sorted; both directions if undirected."""
+@lru_cache(maxsize=1)  # emptied when the file is written
+def _arcs(
+    edges: EdgeList, loops: bool = True, largest: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Returns row, column and weight of every arc once, sorted; both directions if undirected.
+
+    Of repeated arcs it is the smallest weight, or the `largest`.
+    """
     row, col = edges.edge_index.numpy()
     weight = None if edges.edge_weight is None else edges.edge_weight.double().numpy()
     if not edges.directed:
         row, col = np.concatenate([row, col]), np.concatenate([col, row])
         weight = None if weight is None else np.concatenate([weight, weight])
-    order = np.lexsort((col, row) if weight is None else (weight, col, row))
+    keys = (col, row) if weight is None else (-weight if largest else weight, col, row)
+    order = np.lexsort(keys)
     row, col = row[order], col[order]
     keep = np.ones(len(row), bool)
     keep[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
@@ -166,12 +218,12 @@ def write_rows(file: IO[bytes], columns: Sequence[np.ndarray], separator: str) -
 
 def quoted(labels: Iterable[Any]) -> np.ndarray:
     """Formats labels as CSV fields."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="")
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")  # both are quoted within a label
     fields = []
     for label in labels:
         writer.writerow([label])
-        fields.append(out.getvalue())
+        fields.append(out.getvalue()[:-2])
         out.seek(0)
         out.truncate()
     array = np.empty(len(fields), object)
@@ -198,7 +250,7 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
         kind = "Directed" if edges.directed else "Undirected"
         comments = [f"{kind} graph", f"Nodes: {edges.num_nodes} Edges: {edges.num_edges}"]
         if labels is not None:
-            comments += [f"vertex {labels[v]}" for v in _isolated(edges)]
+            comments += [f"vertex {labels[v]}" for v in isolated(edges)]
         file.write("".join(f"# {line}\n" for line in comments).encode())
     if separator == "," or names:  # so that names in the first row are not mistaken for a header
         file.write((separator.join(heads) + "\n").encode())
@@ -214,13 +266,6 @@ def _write_abc(file: IO[bytes], edges: EdgeList, path: str) -> None:
     if edges.edge_weight is not None:
         columns.append(edges.edge_weight.double().numpy())
     write_rows(file, columns, "\t")
-
-
-def _isolated(edges: EdgeList) -> np.ndarray:
-    """Returns the vertices without edges."""
-    seen = np.zeros(edges.num_nodes, bool)
-    seen[edges.edge_index.numpy().ravel()] = True
-    return np.flatnonzero(~seen)
 
 
 def _check_label(path: str, label: str, separator: str) -> None:
@@ -327,14 +372,14 @@ def _write_parquet(file: IO[bytes], edges: EdgeList, path: str) -> None:
     parquet = need("pyarrow.parquet", "io", "writing .parquet")
     index = edges.edge_index.numpy()
     labels = edges.vertex_labels()
-    isolated = [] if edges.labels is None else labels[_isolated(edges)].tolist()
+    alone = [] if edges.labels is None else labels[isolated(edges)].tolist()
     try:
         columns = {"source": pa.array(labels[index[0]]), "target": pa.array(labels[index[1]])}
     except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
         raise ValueError(f"{path}: labels cannot stand in this format ({error})") from None
     if edges.edge_weight is not None:
         columns["weight"] = pa.array(_numpy(edges.edge_weight))
-    own = {"num_nodes": edges.num_nodes, "directed": edges.directed, "isolated": isolated}
+    own = {"num_nodes": edges.num_nodes, "directed": edges.directed, "isolated": alone}
     table = pa.table(columns).replace_schema_metadata({"torchcent": json.dumps(own)})
     parquet.write_table(table, file)
 

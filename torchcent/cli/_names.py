@@ -1,0 +1,88 @@
+"""Files and options that name vertices: a name per line, or a name and a number.
+
+Names may hold blanks, tabs and commas. A name that is no vertex as it stands is read without its
+double quotes, as in CSV, where it may hold line ends, too.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Collection, Iterator
+
+from torchcent.io._files import load_bytes, text_bytes, text_lines
+
+_NAME_AND_NUMBER = re.compile(r"(.*?)(?:[ \t]*[,;\t][ \t]*|\s+)([^\s,;]+)", re.DOTALL)
+
+
+def read_states(path: str, known: Collection[str]) -> Iterator[tuple[int, str, float]]:
+    """The line number, the name and the number of each line: what stands last is the number.
+
+    Raises:
+        ValueError: a line ends with no number, except for a header.
+    """
+    for number, line in _logical(path, known, with_number=True):
+        name, text = _split(line)
+        try:
+            state = float(text)
+        except ValueError:
+            if number == 1:  # header
+                continue
+            raise ValueError(f"{path}:{number}: {text!r} is not a number") from None
+        yield number, plain(name, known), state
+
+
+def read_names(path: str, known: Collection[str]) -> Iterator[tuple[int, str]]:
+    """The line number and the name of each line."""
+    for number, line in _logical(path, known, with_number=False):
+        yield number, plain(line, known)
+
+
+def plain(name: str, known: Collection[str]) -> str:
+    """The name, without quotes where it is no vertex with them."""
+    if name in known or len(name) < 2 or not (name[0] == name[-1] == '"'):
+        return name
+    return name[1:-1].replace('""', '"')
+
+
+def listed(text: str) -> list[str]:
+    """The names between commas; one in double quotes may hold commas."""
+    if not re.search(r'(^|,)"', text):
+        return text.split(",")
+    try:
+        return next(csv.reader([text], strict=True))
+    except csv.Error as error:
+        raise ValueError(f"{text!r}: names in quotes are those of CSV ({error})") from None
+
+
+def joined(names: list[str]) -> str:
+    """Names between commas, as :func:`listed` reads them."""
+    return ",".join(
+        '"' + name.replace('"', '""') + '"' if "," in name or name[:1] == '"' else name
+        for name in names
+    )
+
+
+def _split(line: str) -> tuple[str, str]:
+    found = _NAME_AND_NUMBER.fullmatch(line)
+    return (found[1], found[2]) if found else ("", line)
+
+
+def _logical(path: str, known: Collection[str], with_number: bool) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, those of a quoted name with line ends together."""
+    lines = text_lines(path, text_bytes(path, load_bytes(path)))
+    at = 0
+    while at < len(lines):
+        first, line = at + 1, lines[at].strip()
+        at += 1
+        found = _NAME_AND_NUMBER.fullmatch(line) if with_number else None
+        name = line if found is None else found[1]
+        if line.startswith('"') and line.count('"') % 2 and name not in known:
+            end = at
+            while end < len(lines) and lines[end].count('"') % 2 == 0:
+                end += 1
+            if end < len(lines):
+                line = "\n".join([lines[at - 1], *lines[at : end + 1]]).strip()
+                at = end + 1
+        if line:
+            yield first, line
