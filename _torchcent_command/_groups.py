@@ -13,7 +13,8 @@ _TABLES = ("csv", "tsv", "json", "npz", "parquet")
 _GIVEN = """\
 A group is a list of vertices, by the names that the file has for them. FILE has one group per line,
 its names separated by tabs, or by blanks if there is no tab: the form in which mcl and communities
-write clusters. Each group has a score of its own."""
+write clusters. In --group, a name in double quotes may hold commas. Each group has a score of its
+own."""
 
 _COMMUNITIES = """\
 Communities are written one per line, names separated by tabs, the largest first. A file OUT that

@@ -183,6 +183,18 @@ def test_convert_says_so_and_the_table_keeps_them(capsys, tmp_path, suffix):
     check(expected, found, "")
 
 
+def test_convert_says_where_it_counts_from(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n")
+    for one, other, said in [
+        ("g.txt", "g.mtx", "; its vertices are counted from 1, those of the input from 0\n"),
+        ("g.mtx", "g.npz", "; its vertices are counted from 0, those of the input from 1\n"),
+        ("g.mtx", "g.gr", "3 vertices, 2 edges\n"),
+        ("g.txt", "h.npz", "3 vertices, 2 edges\n"),
+    ]:
+        err = run(capsys, "convert", tmp_path / one, tmp_path / other)[2]
+        assert err.endswith(said)
+
+
 def test_the_page_has_the_table():
     page = (Path(__file__).parents[1] / "docs" / "files.md").read_text(encoding="utf-8")
     assert "\n".join(table()) in page, "\n".join(table())

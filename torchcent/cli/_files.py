@@ -87,9 +87,12 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
         write(path)
     for text in told:
         warnings.warn(f"{_output.place(args)}: {text}", stacklevel=2)
-    _common.remark(
-        args, f"{_output.place(args)}: {edges.num_nodes:,} vertices, {edges.num_edges:,} edges"
-    )
+    sizes = f"{edges.num_nodes:,} vertices, {edges.num_edges:,} edges"
+    first = holds(path, format_of(path)).first
+    shifted = first == (1 if edges.labels is None else 0)
+    if first is not None and shifted and edges.num_nodes and not (kept or told):
+        sizes += f"; its vertices are counted from {first}, those of the input from {1 - first}"
+    _common.remark(args, f"{_output.place(args)}: {sizes}")
 
 
 def _generated(args: argparse.Namespace) -> EdgeList:
