@@ -57,7 +57,11 @@ TEXTS = {
     ],
     "gr": ["c a\np sp 4 3\nc b\na 1 2 10\na 2 1 10\n\na 1 3 2.5\n", "p aux 2 1\n1 2 3\n"],
     "tab": ["0\ta\n1\tb c\n# x\n", "7\tä\n"],
-    "clusters": ["a\tb\nc\n", "1 2 3\n4\n"],
+    "clusters": [
+        "a\tb\nc\n",
+        "1 2 3\n4\n",
+        '# names in double quotes, as in CSV\n"Dora Fox"\na\t"b ""c""\n"\t""\n# x\nd\n',
+    ],
 }
 
 
@@ -136,6 +140,28 @@ def main() -> None:
             save(kind, name, file.getvalue())
     save("gml", "repeated", b"graph [ node [ id 4 ] node [ id 2 ] edge [ source 4 target 2 ] "
          b"edge [ source 4 target 2 ] ]")  # fmt: skip
+    nodes = 'node [ id 0 name "Zoë &amp; x" ] node [ id 1 name "1e5" ]'
+    edges = "edge [ source 0 target 1 weight 1e-300 ]"
+    text = f'Creator "igraph"\nVersion 1\ngraph [ directed 1 {nodes} {edges} ]\n'
+    save("gml", "igraph", text.encode())
+    head = (
+        '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns" '
+        'xmlns:y="http://www.yworks.com/xml/graphml">'
+        '<key id="w" for="edge" attr.name="weight" attr.type="double"><default>2</default></key>'
+    )
+    edge = '<edge source="n0" target="n1"/></graph></graphml>'
+    named = (
+        '<key id="v" for="node" attr.name="name" attr.type="string"/><graph edgedefault="directed">'
+        '<node id="n0"><data key="v">Ann</data></node><node id="n1"><data key="v">Bob</data></node>'
+    )
+    drawn = (
+        '<key id="d" for="node" yfiles.type="nodegraphics"/><graph edgedefault="undirected">'
+        '<node id="n0"><data key="d"><y:UMLClassNode><y:NodeLabel>Ann<y:Model/></y:NodeLabel>'
+        '</y:UMLClassNode></data></node><node id="n1"><graph edgedefault="undirected">'
+        '<node id="i"/></graph></node>'
+    )
+    for name, text in (("igraph", named), ("yed", drawn)):
+        save("graphml", name, f"{head}{text}{edge}".encode())
     assert torchcent.io.FORMATS
 
 

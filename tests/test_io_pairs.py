@@ -157,8 +157,8 @@ def test_messages(tmp_path):
     with pytest.warns(UserWarning) as caught:
         write(tmp_path / "g.npy", named)
     assert str(caught[0].message) == (
-        ".npy does not hold the names of the vertices (--write-tab FILE keeps them), the weights, "
-        "that the graph is directed (read with directed=True (--directed)); .txt .pt .parquet would"
+        ".npy does not hold the names of the vertices (convert --write-tab FILE keeps them), the "
+        "weights, that the graph is directed (read with directed=True (--directed)); .txt .pt .parquet would"
     )
     integers = EdgeList(torch.tensor([[0], [1]]), torch.tensor([2**53 + 1]))
     with pytest.warns(UserWarning, match="1 weights beyond 2.53 exactly"):
@@ -173,7 +173,7 @@ def test_convert_says_so_and_the_table_keeps_them(capsys, tmp_path, suffix):
     (tmp_path / "g.csv").write_text('from,to\nAnn Lee,Bob\nBob,"Cleo, Jr."\n')
     out, tab = tmp_path / f"g{suffix}", tmp_path / "g.tab"
     code, _, err = run(capsys, "convert", tmp_path / "g.csv", out, "--quiet")
-    assert code == 0 and "does not hold the names of the vertices (--write-tab" in err
+    assert code == 0 and "does not hold the names of the vertices (convert --write-tab" in err
     code, _, err = run(capsys, "convert", tmp_path / "g.csv", out, "--write-tab", tab, "--quiet")
     assert (code, err) == (0, "")
     code, _, err = run(capsys, "convert", out, tmp_path / "b.csv", "--use-tab", tab, "--quiet")

@@ -91,8 +91,8 @@ def losses(edges: EdgeList, form: Holds, repeated: int, symmetric: bool) -> list
     lost = []
     labels = edges.labels
     if not _holds_labels(labels, form):
-        kind = "names" if labels.dtype == object else "ids"
-        lost.append(Loss("labels", f"the {kind} of the vertices", "--write-tab FILE keeps them"))
+        text = f"the {'names' if labels.dtype == object else 'ids'} of the vertices"
+        lost.append(Loss("labels", text, "convert --write-tab FILE keeps them"))
     elif labels is not None and labels.dtype == object and form.suffix[:4] in (".txt", ".csv"):
         numbers = sum(INTEGER.fullmatch(str(x)) is not None for x in labels)
         if 0 < numbers < len(labels):
