@@ -18,26 +18,19 @@ import pytest
 import torch
 from engines import ENGINES, WEIGHTED
 from graphs import DEVICE
-from hypothesis import HealthCheck, settings
 from parts import (  # noqa: F401  (hooks of pytest)
     pytest_addoption,
     pytest_collection_modifyitems,
     pytest_configure,
+    pytest_itemcollected,
     pytest_report_header,
 )
+from seeds import pytest_runtest_protocol  # noqa: F401
 from tuning import Tuning, tuned
 
 from torchcent.runtime import _ops
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-
-settings.register_profile(
-    "torchcent",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-settings.load_profile("torchcent")
-
 
 @pytest.fixture
 def tuning(monkeypatch: pytest.MonkeyPatch) -> Tuning:

@@ -1,20 +1,22 @@
-"""A random part of the sweeps, chosen by a seed that is printed: `pytest --part 0.3`.
+"""A random part of the sweeps, chosen by the seed of the run (seeds.py): `pytest --part 0.3`.
 
 A sweep is a test marked as such that has many cases (parameters) or examples (Hypothesis). Only a
 part of its cases is run, at least four and one with each engine, and only a part of its examples.
 `sweep(cases=1)` is for a few long cases: one is run. Tests marked `each` are exempt: their cases
 have lines of the package of their own (docs/reliability.md). Files with tests marked `slow` come
-first, so that no process is left with them at the end.
-`--part 1`, the default, runs everything; `--part-seed` repeats a choice.
+first, so that no process is left with them at the end. `--part 1`, the default, runs everything.
+
+Tests that draw examples get the mark `property`: `-m "property or sweep"` is what another seed
+changes.
 """
 
 import math
-import os
 import random
 from collections import defaultdict
 from typing import Any
 
 import pytest
+import seeds
 from hypothesis import settings
 
 CASES = 4  # of each function at least so many are run
@@ -28,22 +30,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--part", type=float, default=1.0, help="how much of each large sweep to run, in (0, 1]"
     )
-    group.addoption("--part-seed", type=int, default=None, help="repeats the choice of --part")
+    seeds.add_option(group)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     part = config.option.part
     if not 0 < part <= 1:
         raise pytest.UsageError(f"--part={part}; accepted: above 0, at most 1")
-    if config.option.part_seed is None:  # the same one in the workers of xdist, which inherit it
-        drawn = str(random.SystemRandom().randrange(10**6))
-        config.option.part_seed = int(os.environ.setdefault("TORCHCENT_PART_SEED", drawn))
+    seeds.settle(config)
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
-    if config.option.part == 1:
-        return None
-    return f"sweeps: --part {config.option.part} --part-seed {config.option.part_seed}"
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    part = config.option.part
+    return [seeds.header(config)] + ([f"sweeps: --part {part}"] if part < 1 else [])
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if seeds.hypothesis_function(item):
+        item.add_marker("property")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -62,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         cases_of = None if mark is None else mark.kwargs.get("cases")
         share = max(part, CASES / len(sweep)) if cases_of is None else cases_of / len(sweep)
         if share < 1:
-            chance = random.Random(f"{config.option.part_seed} {function}")
+            chance = random.Random(f"{config.option.seed} {function}")
             left_out |= set(sweep) - set(_chosen(sweep, share, chance))
         _fewer_examples(sweep[0], part)
     if left_out:
@@ -89,10 +93,9 @@ def _chosen(sweep: list[pytest.Item], share: float, chance: random.Random) -> li
 
 def _fewer_examples(item: pytest.Item, part: float) -> None:
     """The settings that Hypothesis keeps with a function, which its cases share."""
-    function = getattr(item, "obj", None)
-    if not getattr(function, "is_hypothesis_test", False):
+    function = seeds.hypothesis_function(item)
+    if function is None:
         return
     known = getattr(function, "_hypothesis_internal_use_settings", settings())
     fewer = max(min(EXAMPLES, known.max_examples), math.ceil(part * known.max_examples))
-    function = getattr(function, "__func__", function)
     function._hypothesis_internal_use_settings = settings(known, max_examples=fewer)

@@ -57,11 +57,17 @@ def listed(draw, arcs, kind):
     return draw(st.lists(kind, min_size=len(arcs), max_size=len(arcs)), label="weights")
 
 
-def networkx_graph(n, arcs, weights, directed):
+def networkx_graph(n, arcs, weights, directed, ties="float"):
+    """With ties="decimal" weights that are all decimals of few digits are taken as written, in
+    fractions, which is how torchcent compares paths by default."""
     graph = nx.DiGraph() if directed else nx.Graph()
     graph.add_nodes_from(range(n))
-    for (u, v), weight in oracles.lengths(n, arcs, weights, directed).items():
-        graph.add_edge(u, v, weight=float(weight))
+    lengths = oracles.lengths(n, arcs, weights, directed)
+    decimals = [Fraction(repr(float(weight))) for weight in lengths.values()]
+    if ties == "float" or any((weight * 10**6).denominator > 1 for weight in decimals):
+        decimals = [float(weight) for weight in lengths.values()]
+    for (u, v), weight in zip(lengths, decimals, strict=True):
+        graph.add_edge(u, v, weight=weight)
     return graph
 
 
@@ -198,11 +204,16 @@ def test_networkx(weighted_engine, name, directed, kind):
 @settings(max_examples=60)
 def test_networkx_on_random_graphs(weighted_engine, data):
     n, arcs = data.draw(st.one_of(arc_lists(10), leafy_graphs()).filter(lambda graph: graph[0]))
-    weights = listed(data.draw, arcs, st.one_of(st.sampled_from(ROUNDED), st.floats(0.01, 2)))
+    decimals, floats = st.sampled_from(ROUNDED[:-1]), st.floats(0.01, 2)
+    kind = st.sampled_from([decimals, floats, st.one_of(st.just(math.pi), decimals, floats)])
+    weights = listed(data.draw, arcs, data.draw(kind, label="kind"))
+    ties = data.draw(st.sampled_from(["decimal", "float"]), label="ties")
     directed = data.draw(st.booleans(), label="directed")
     normalized = data.draw(st.booleans(), label="normalized")
-    graph = networkx_graph(n, arcs, weights, directed)
-    options = {"edge_weight": weights, "directed": directed, "normalized": normalized}
+    graph = networkx_graph(n, arcs, weights, directed, ties)
+    options = {
+        "edge_weight": weights, "directed": directed, "normalized": normalized, "ties": ties
+    }  # fmt: skip
 
     reference = nx.betweenness_centrality(graph, weight="weight", normalized=normalized)
     actual = scored(torchcent.betweenness, arcs, n, weighted_engine, **options)

@@ -1,0 +1,116 @@
+"""The seed of the tests (seeds.py): the same one gives the same examples and choices."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+HOOKS = [
+    "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure",
+    "pytest_itemcollected", "pytest_report_header",
+]  # fmt: skip
+CONFTEST = f"""
+import sys
+sys.path.insert(0, {str(HERE)!r})
+import torch
+from parts import {", ".join(HOOKS)}
+from seeds import pytest_runtest_protocol
+"""
+SUITE = """
+import json, os, random
+from pathlib import Path
+import numpy, pytest, torch
+from hypothesis import given, settings, strategies as st
+pytestmark = pytest.mark.sweep
+
+def note(name, value):
+    with (Path(os.environ["DRAWN"]) / name).open("a") as file:
+        file.write(json.dumps(value) + "\\n")
+
+@pytest.mark.parametrize("case", range(30))
+def test_chosen(case):
+    note(f"chosen {case}", [random.random(), numpy.random.rand(), torch.rand(1).item()])
+
+@pytest.mark.parametrize("case", "abcd")
+@settings(max_examples=15)
+@given(number=st.integers(0, 10**9), text=st.text(max_size=4), part=st.floats(0, 1))
+def test_examples(case, number, text, part):
+    note(f"examples {case}", [number, text, part, torch.rand(1).item()])
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**9))
+def test_fails(number):
+    note("fails", number)
+    assert not os.environ.get("FAIL")
+"""
+
+
+def drawn(folder, name, *options, **environment):
+    """{test and case: what it drew} of a session of pytest, and the first lines of its output."""
+    notes = folder / name
+    notes.mkdir()
+    known = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "CI"))}
+    known.pop("TORCHCENT_TEST_SEED", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-c", "pytest.ini", *options],
+        cwd=folder, env=known | {"DRAWN": str(notes)} | environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == ("FAIL" in environment), done.stdout + done.stderr
+    lines = {file.name: file.read_text().splitlines() for file in sorted(notes.iterdir())}
+    return {name: [json.loads(x) for x in rows] for name, rows in lines.items()}, done.stdout
+
+
+@pytest.fixture
+def suite(tmp_path):
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_drawn.py").write_text(SUITE)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n sweep\n property\n each\n slow\n")
+    return tmp_path
+
+
+def test_a_seed_repeats_a_run(suite):
+    # A failure first, whose example a database would replay.
+    drawn(suite, "failed", "--seed", "7", "-k", "fails", FAIL="1")
+    part = ("--part", "0.2")
+    one, out = drawn(suite, "one", "--seed", "7", *part)
+    assert "--seed 7 repeats them (or TORCHCENT_TEST_SEED=7)" in out and "--part 0.2" in out
+    again, _ = drawn(suite, "again", *part, "-n", "2", CI="true", TORCHCENT_TEST_SEED="7")
+    assert one == again and len(one) == 6 + 4 + 1 and len(one["examples a"]) == 15
+    alone, _ = drawn(suite, "alone", "--seed", "7", *part, "-k", "examples and b")
+    assert list(alone) == ["examples b"] and alone["examples b"] == one["examples b"]
+
+    other, _ = drawn(suite, "other", "--seed", "8", *part, CI="true")
+    assert [x for x in one if "chosen" in x] != [x for x in other if "chosen" in x]
+    for name in set(one) & set(other):
+        assert one[name] != other[name]
+    # Every case draws examples of its own.
+    rows = [json.dumps(one[name]) for name in one if "examples" in name]
+    assert len(set(rows)) == len(rows)
+
+
+def test_the_default_is_that_of_the_commit(suite):
+    lines = [drawn(suite, name, "-k", "fails")[1] for name in ("first", "second")]
+    seeds = [out.partition("--seed ")[2].split()[0] for out in lines]
+    assert seeds[0] == seeds[1] and 0 <= int(seeds[0]) < 10**6
+
+
+@pytest.mark.parametrize(
+    ("options", "seed", "said"),
+    [
+        (["--seed", "-1"], "", "--seed -1; accepted"),
+        ([], "new", "TORCHCENT_TEST_SEED='new'; accepted"),
+        (["--hypothesis-seed", "1"], "", "--seed is the seed of all"),
+    ],
+)
+def test_what_is_no_seed_is_refused(suite, options, seed, said):
+    command = [sys.executable, "-m", "pytest", "-c", "pytest.ini", *options]
+    environment = os.environ | {"TORCHCENT_TEST_SEED": seed}
+    run = subprocess.run(
+        command, cwd=suite, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 4 and said in run.stderr
