@@ -1,10 +1,7 @@
 """Fixtures: the engine under test, the number of threads, the reference data."""
 
-import importlib.util
 import os
 from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 
 # The tests share the cores with each other and with whatever else runs: let idle threads sleep
 # instead of spin. It is read when torch is imported.
@@ -25,12 +22,11 @@ from parts import (  # noqa: F401  (hooks of pytest)
     pytest_itemcollected,
     pytest_report_header,
 )
+from references import Golden, Graphs
 from seeds import pytest_runtest_protocol  # noqa: F401
 from tuning import Tuning, tuned
 
 from torchcent.runtime import _ops
-
-SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 @pytest.fixture
 def tuning(monkeypatch: pytest.MonkeyPatch) -> Tuning:
@@ -94,22 +90,12 @@ def threads() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def golden() -> Path:
-    """The folder of reference results by other programs."""
-    folder = SHARED / "golden"
-    if not folder.is_dir():
-        pytest.skip("the reference results (shared/golden beside the repository) are not here")
-    return folder
+def golden() -> Golden:
+    """Reference results by other programs: `golden / "program/file"`."""
+    return Golden()
 
 
 @pytest.fixture(scope="session")
-def load() -> ModuleType:
+def load() -> Graphs:
     """The reader of the reference graphs: load.load(name) gives (scipy matrix, info)."""
-    file = SHARED / "data" / "load.py"
-    if not file.is_file():
-        pytest.skip("the reference graphs (shared/data beside the repository) are not here")
-    spec = importlib.util.spec_from_file_location("reference_graphs", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return Graphs()

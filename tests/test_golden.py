@@ -1,4 +1,5 @@
-"""Scores of real graphs against results by other programs (shared/golden, see its README.md).
+"""Scores of real graphs against results by other programs (tests/golden and, where it is there,
+shared/golden beside the repository).
 
 Unless said otherwise those are raw scores of undirected graphs that count each unordered pair
 once; directed graphs were searched along their arcs.
@@ -9,16 +10,16 @@ import lzma
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from engines import ENGINES, assert_scores
+from engines import ENGINES, assert_scores, skip_if_too_large
 from graphs import DEVICE, edge_index
 from pytest import MarkDecorator
+from references import Golden, Graphs
 from torch import Tensor
 
 import torchcent
@@ -74,9 +75,9 @@ def columns(matrix: scipy.sparse.csr_matrix) -> Tensor:
 
 
 @runs(SMALL, MIDDLING, LARGE)
-def test_igraph(engine: str, name: str, load: ModuleType, golden: Path) -> None:
+def test_igraph(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     matrix, info = load.load(name)
-    reference = np.load(golden / "igraph-1.0.0" / f"{name}.npz")
+    reference = np.load(golden / f"igraph-1.0.0/{name}.npz")
     known = torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], info["directed"])
     actual = torchcent.betweenness(known, normalized=False, dtype=F64, engine=engine)
     assert_scores(actual, torch.from_numpy(reference["betweenness"]), engine)
@@ -89,9 +90,28 @@ def test_igraph(engine: str, name: str, load: ModuleType, golden: Path) -> None:
     assert_scores(actual[at], torch.from_numpy(reference["edge_betweenness"]), engine)
 
 
+@pytest.mark.parametrize("name", [*SMALL, "polblogs-gml", "power"])
+def test_igraph_distances(distance_engine: str, name: str, load: Graphs, golden: Golden) -> None:
+    """Closeness: 1 / the sum of the distances to what is reached; harmonic: the mean of 1 / d."""
+    matrix, info = load.load(name)
+    n = matrix.shape[0]
+    if distance_engine == "tensor" and name not in SMALL:
+        pytest.skip("slow on the tensor engine")
+    skip_if_too_large(distance_engine, n)
+    reference = np.load(golden / f"igraph-1.0.0/{name}.npz")
+    known = torchcent.Graph.from_edge_index(columns(matrix), n, info["directed"])
+    profile = torchcent.distance_profile(known.reversed(), dtype=F64, engine=distance_engine)
+    farness, harmonic = profile.farness.cpu(), profile.harmonic.cpu()
+    closeness = torch.where(farness > 0, 1 / farness, 0)
+    expected = torch.from_numpy(reference["closeness"]).nan_to_num(0)
+    torch.testing.assert_close(closeness, expected, rtol=1e-12, atol=0)
+    expected = torch.from_numpy(reference["harmonic"])
+    torch.testing.assert_close(harmonic / (n - 1), expected, rtol=1e-9, atol=0)
+
+
 @runs([], ["ca-GrQc", "ca-HepTh"], ["ca-CondMat"])
-def test_bebeca(engine: str, name: str, load: ModuleType, golden: Path) -> None:
-    file = next((golden / "bebeca-bc").glob(f"{name}.txt.*"))
+def test_bebeca(engine: str, name: str, load: Graphs, golden: Golden) -> None:
+    file = golden.matching(f"bebeca-bc/{name}.txt.*")[0]
     scores = {int(v): float(score) for v, score in (line.split(":") for line in text_lines(file))}
     matrix, _ = load.load(f"{name}-lcc")
     actual = torchcent.betweenness(
@@ -109,7 +129,7 @@ def test_bebeca(engine: str, name: str, load: ModuleType, golden: Path) -> None:
 
 
 @runs(["Test1", "Rand", "Pref-attach"], ["Road", "Cite"], [])
-def test_networkx_files(engine: str, name: str, golden: Path) -> None:
+def test_networkx_files(engine: str, name: str, golden: Golden) -> None:
     folder = golden / "networkx-bc"
     plain = folder / f"{name}.graphml"
     with plain.open("rb") if plain.exists() else lzma.open(f"{plain}.xz") as file:
@@ -122,7 +142,7 @@ def test_networkx_files(engine: str, name: str, golden: Path) -> None:
 
 
 @runs([], [], ["musae-facebook"])
-def test_networkx_facebook_pages(engine: str, name: str, load: ModuleType, golden: Path) -> None:
+def test_networkx_facebook_pages(engine: str, name: str, load: Graphs, golden: Golden) -> None:
     matrix, _ = load.load(name)
     known = torchcent.Graph.from_edge_index(columns(matrix), matrix.shape[0], False)
     actual = torchcent.betweenness(known, normalized=False, dtype=F64, engine=engine)
@@ -131,8 +151,8 @@ def test_networkx_facebook_pages(engine: str, name: str, load: ModuleType, golde
     assert_scores(actual, expected, engine)
 
 
-def test_cugraph(engine: str, golden: Path) -> None:
-    text = "".join(text_lines(golden / "cugraph" / "c_api_bc_arrays.txt.gz"))
+def test_cugraph(engine: str, golden: Golden) -> None:
+    text = "".join(text_lines(golden / "cugraph/c_api_bc_arrays.txt.gz"))
     arrays = [
         (name, re.findall(r"[-+.\de]+", body.replace("f", "")))
         for name, body in re.findall(r"h_(src|dst|seeds|result)\[\]\s*=\s*\{([^}]*)\}", text)

@@ -62,6 +62,8 @@ def test_real_graph_has_its_size(path):
 )
 def test_real_graph_is_that_graph(load, name):
     """Edge by edge against an independent reader, by label where the file has labels."""
+    if not _GRAPHS.is_dir():
+        pytest.skip("shared/data is not here")
     matrix, info = load.load(name)
     path = next(p for p in sorted((_GRAPHS / name).iterdir()) if p.name[0] != ".")
     edges = read(path)

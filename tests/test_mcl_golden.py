@@ -1,16 +1,17 @@
-"""The same clusters as mcl 22-282: on networks of shared/golden, and live where it is installed."""
+"""The same clusters as mcl 22-282: on networks of tests/golden and
+shared/golden, and live where it is installed."""
 
 import gzip
 import re
 import shutil
 import subprocess
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
 from graphs import DEVICE
+from references import Golden, Graphs
 from torch import Tensor
 
 import torchcent
@@ -39,7 +40,7 @@ TIES = {
 TIED = "power"
 
 
-def symmetric(load: ModuleType, name: str) -> tuple[Tensor, Tensor, int]:
+def symmetric(load: Graphs, name: str) -> tuple[Tensor, Tensor, int]:
     matrix, _ = load.load(name.replace("mcl-graphs_", "mcl-graphs/"))
     matrix = matrix.maximum(matrix.T).tocoo()
     index = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
@@ -52,11 +53,9 @@ def labels_of(file: Path) -> Tensor:
     return torch.tensor([label[v] for v in range(len(label))], device=DEVICE)
 
 
-def compare(load: ModuleType, golden: Path, name: str, engine: str, exact: bool = False) -> None:
+def compare(load: Graphs, golden: Golden, name: str, engine: str, exact: bool = False) -> None:
     index, weight, n = symmetric(load, name)
-    files = sorted((golden / "mcl-22-282").glob(f"{name}.I*.txt.gz"))
-    assert files
-    for file in files:
+    for file in golden.matching(f"mcl-22-282/{name}.I*.txt.gz"):
         inflation = int(re.search(r"\.I(\d\d)\.", file.name)[1]) / 10  # type: ignore[index]
         if file.name.endswith(".exact.txt.gz") != exact or inflation not in (1.4, 2.0, 4.0):
             continue
@@ -72,7 +71,7 @@ def compare(load: ModuleType, golden: Path, name: str, engine: str, exact: bool 
 
 @pytest.mark.parametrize("engine", ["auto", "fused", "tensor", "dense"])
 @pytest.mark.parametrize("name", SMALL)
-def test_mcl(name: str, engine: str, load: ModuleType, golden: Path) -> None:
+def test_mcl(name: str, engine: str, load: Graphs, golden: Golden) -> None:
     if engine == "fused" and not _plan.compiled(DEVICE):
         pytest.skip("there is no compiled operator")
     if engine in ("tensor", "dense") and name in ("yeast-krogan2006-core", "lfr-n1000-k28"):
@@ -81,36 +80,36 @@ def test_mcl(name: str, engine: str, load: ModuleType, golden: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [x for x in SMALL if "yeast" not in x and "lfr" not in x])
-def test_mcl_without_pruning(name: str, load: ModuleType, golden: Path) -> None:
+def test_mcl_without_pruning(name: str, load: Graphs, golden: Golden) -> None:
     compare(load, golden, name, "auto", exact=True)
 
 
 @pytest.mark.slow
 @pytest.mark.sweep(cases=2)
 @pytest.mark.parametrize("name", LARGE)
-def test_mcl_on_large_networks(name: str, load: ModuleType, golden: Path) -> None:
+def test_mcl_on_large_networks(name: str, load: Graphs, golden: Golden) -> None:
     if not _plan.compiled(DEVICE):
         pytest.skip("minutes without the compiled operator")
     compare(load, golden, name, "fused")
 
 
 @pytest.mark.parametrize(("name", "inflation"), [("ca-GrQc-lcc", 2.0)])
-def test_ties_are_ties(name: str, inflation: float, load: ModuleType, golden: Path) -> None:
+def test_ties_are_ties(name: str, inflation: float, load: Graphs, golden: Golden) -> None:
     index, weight, n = symmetric(load, name)
     found = torchcent.mcl(index, weight, num_nodes=n, inflation=inflation, engine="tensor")
     assert found.overlaps.tolist() == TIES[name, inflation]
-    reference = labels_of(golden / "mcl-22-282" / f"{name}.I{10 * inflation:.0f}.txt.gz")
+    reference = labels_of(golden / f"mcl-22-282/{name}.I{10 * inflation:.0f}.txt.gz")
     assert clustering_distance(found, reference).distance == 0
 
 
-def test_ties_are_the_only_differences(load: ModuleType, golden: Path) -> None:
+def test_ties_are_the_only_differences(load: Graphs, golden: Golden) -> None:
     """On the power grid, where many vertices have two ways that are exactly alike."""
     compare(load, golden, TIED, "tensor")
     if not _plan.compiled(DEVICE):
         pytest.skip("there is no compiled operator")
     index, weight, n = symmetric(load, TIED)
     for inflation in (1.4, 2.0, 4.0):
-        file = golden / "mcl-22-282" / f"{TIED}.I{10 * inflation:.0f}.txt.gz"
+        file = golden / f"mcl-22-282/{TIED}.I{10 * inflation:.0f}.txt.gz"
         reference = labels_of(file)
         found = torchcent.mcl(index, weight, num_nodes=n, inflation=inflation, engine="fused")
         exact = torchcent.mcl(index, weight, num_nodes=n, inflation=inflation, engine="tensor")

@@ -1,11 +1,10 @@
-"""Weighted scores and distances of real graphs against results by other programs (shared/golden).
+"""Weighted scores and distances of real graphs against results by other programs (tests/golden and
+shared/golden).
 
 igraph: raw, undirected pairs once; distances from a vertex, of those that it reaches; paths within
 a relative 1e-10 of the shortest count as shortest.
 """
 
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import scipy.sparse.csgraph
 import torch
 from engines import assert_scores, skip_if_too_large
 from graphs import DEVICE
+from references import Golden, Graphs
 
 import torchcent
 from torchcent import Graph
@@ -20,22 +20,22 @@ from torchcent import Graph
 pytestmark = pytest.mark.sweep
 
 F64 = torch.float64
-SMALL = ["foodweb-baydry", "yeast-collins2007", "netscience"]
+SMALL = ["foodweb-baydry", "lesmis", "yeast-collins2007", "netscience"]
 LARGE = ["rome99", "openflights-routes"]
 
 
-def known(load: ModuleType, name: str) -> Graph:
+def known(load: Graphs, name: str) -> Graph:
     matrix, info = load.load(name)
     return Graph.from_scipy(matrix, info["directed"], weighted=True).to(DEVICE)
 
 
 @pytest.mark.parametrize("name", SMALL + LARGE)
-def test_igraph(weighted_engine: str, name: str, load: ModuleType, golden: Path) -> None:
+def test_igraph(weighted_engine: str, name: str, load: Graphs, golden: Golden) -> None:
     if weighted_engine == "tensor" and name in LARGE:
         pytest.skip("minutes on the tensor engine")
     graph = known(load, name)
     skip_if_too_large(weighted_engine, graph.num_nodes)
-    reference = np.load(golden / "igraph-1.0.0" / f"{name}.weighted.npz")
+    reference = np.load(golden / f"igraph-1.0.0/{name}.weighted.npz")
     run = {"engine": weighted_engine, "dtype": F64}
     actual = torchcent.betweenness(graph, normalized=False, tie_tolerance=1e-10, **run)
     assert_scores(actual, torch.from_numpy(reference["betweenness"]), weighted_engine)
@@ -65,7 +65,7 @@ def test_igraph(weighted_engine: str, name: str, load: ModuleType, golden: Path)
 
 
 @pytest.mark.parametrize("kind", ["dir", "undir"])
-def test_graphalytics(row_engine: str, kind: str, golden: Path) -> None:
+def test_graphalytics(row_engine: str, kind: str, golden: Golden) -> None:
     folder = golden / "graphalytics"
     vertices = [int(x) for x in (folder / f"sssp_{kind}-input.v").read_text().split()]
     number = {name: v for v, name in enumerate(vertices)}
@@ -86,7 +86,7 @@ def test_graphalytics(row_engine: str, kind: str, golden: Path) -> None:
     assert {v: reached[v] for v in expected} == pytest.approx(expected)
 
 
-def test_streets_of_no_length(load: ModuleType) -> None:
+def test_streets_of_no_length(load: Graphs) -> None:
     """8,808 arcs of the streets of Berlin have length 0: they are named, not searched."""
     matrix, info = load.load("tn-berlin-center")
     with pytest.raises(ValueError, match=r"edge_weight\[\d+\] is 0.*contract"):
@@ -97,7 +97,7 @@ def test_streets_of_no_length(load: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["tn-sydney", "tn-chicago-regional"])
-def test_streets(name: str, load: ModuleType) -> None:
+def test_streets(name: str, load: Graphs) -> None:
     """Both kinds of search, on directed streets with lengths that are no whole numbers."""
     matrix, info = load.load(name)
     matrix.data = np.maximum(matrix.data, 1e-3)
@@ -111,7 +111,7 @@ def test_streets(name: str, load: ModuleType) -> None:
         assert_scores(other, auto, engine)
 
 
-def test_decimals_of_streets(load: ModuleType) -> None:
+def test_decimals_of_streets(load: Graphs) -> None:
     """Lengths of few digits tie as whole numbers of the last digit do, and not as their float64
     sums, which is how NetworkX compares them."""
     matrix, info = load.load("tn-chicago-regional")
