@@ -2,6 +2,7 @@
 # make test    everything the tests need, then the suite, in a process per core (JOBS=...), with a
 #              random part of the large sweeps (PART=...)
 # make test-all  every test, on every kind of kernel
+# make test-seeds  the tests that draw examples, with N=20 seeds one after the other (SEED=...)
 # make sanitize  tests and a soak on kernels with sanitizers, for hours; sanitize-quick: minutes
 # make coverage  lines of the package and of the CPU kernels that the tests run
 # make lint    ruff, clang-format, mypy
@@ -23,9 +24,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 # Tests run in JOBS processes, each with two threads of PyTorch's and up to 1 GB.
 JOBS ?= $(shell nproc 2> /dev/null || echo 2)
-# How much of each large sweep is run, chosen by a seed that is printed (tests/parts.py).
+# How much of each large sweep is run, chosen by a seed that is printed (tests/parts.py). All that is
+# random in the tests comes from it (tests/seeds.py); by default it is that of the commit.
 PART ?= 0.15
 KERNELS_PART ?= 0.1
+SEED ?=
+ifneq ($(SEED),)
+export TORCHCENT_TEST_SEED := $(SEED)
+endif
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
 # What the extension is made of. Python files are not in it: the package is installed in place.
@@ -33,7 +39,7 @@ BUILT_FROM := setup.py pyproject.toml tools/build_backend.py tools/kernels.py $(
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
 CUDA := $(wildcard csrc/*/cuda/*.cu)
 
-.PHONY: demo test test-all coverage sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench wheel cuda-check gpu-status clean
+.PHONY: demo test test-all test-seeds coverage sanitize sanitize-quick test-kernels test-scatter test-networkx test-networkx-3.7 test-torch fuzz lint docs notebooks bench wheel cuda-check gpu-status clean
 .DELETE_ON_ERROR:
 
 # One stamp per step: a second run does nothing again.
@@ -77,7 +83,13 @@ demo: $(VENV)/.extra-plot,networkx
 	@echo; echo "Scores and plots are in $(CURDIR)/demo:"; ls -1 demo
 
 test: $(VENV)/.extra-test
-	$(PYTEST) --part $(PART)
+	$(PYTEST) --part $(PART) $(TEST_OPTIONS)
+
+# The tests that draw examples, with N seeds; those that failed are named at the end.
+N ?= 20
+SEEDS_PART ?= 0.05
+test-seeds: $(VENV)/.extra-test
+	$(BIN)/python tools/many_seeds.py --number $(N) --part $(SEEDS_PART) --jobs $(JOBS)
 
 test-all:
 	$(MAKE) test PART=1

@@ -22,7 +22,9 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -99,9 +101,8 @@ SUITES = [
     "test_encodings",
     "test_encoding_transforms",
 ]
+COUNTS = ("passed", "failed", "skipped", "deselected")
 MOST_WORKERS = 14  # more of them are slower on one GPU
-# Not plain PyTorch, and with weights not the engine that `auto` takes once more.
-CHOSEN = "not tensor and not (weighted and auto)"
 REPEAT = 5
 OF_STRATEGIES = (
     "R-MAT scale 16 ef 8",
@@ -144,8 +145,10 @@ GRAPHS: dict[str, tuple[Callable[[], torch.Tensor], int, float]] = {
 
 def tests(part: float) -> dict[str, Any]:
     """Counts of the tests that need a device, and of the measures' own with their graphs on it, of
-    whose sweeps a part is run (tests/parts.py)."""
-    counts = {name: 0 for name in ("passed", "failed", "skipped")}
+    whose sweeps a part is run, by a seed (tests/parts.py); of what is skipped and left out the
+    reasons, too."""
+    counts: dict[str, Any] = dict.fromkeys(COUNTS, 0)
+    reasons: dict[str, Counter[str]] = {"skipped": Counter(), "deselected": Counter()}
     cards = torch.cuda.device_count()
     cores = max(1, (os.cpu_count() or 2) - 2)
     xdist = bool(importlib.util.find_spec("xdist"))
@@ -156,19 +159,29 @@ def tests(part: float) -> dict[str, Any]:
             most = MOST_WORKERS * (cards if suites is SUITES else 1)
             command += ["-n", str(min(cores, most))]
         command += ["--part", str(part)] if suites is SUITES else []
-        command += [*(str(ROOT / "tests" / f"{suite}.py") for suite in suites), "-k", CHOSEN]
+        command += [str(ROOT / "tests" / f"{suite}.py") for suite in suites]
         environment = {**os.environ, "TORCHCENT_TEST_DEVICE": device, "OMP_NUM_THREADS": "1"}
         if suites is SUITES:  # the tests of kernels have some that take all devices
             environment["TORCHCENT_TEST_CARDS"] = " ".join(map(str, range(cards)))
-        run = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "counts.json"
+            run = subprocess.run(
+                [*command, "--counts", str(file)],
+                stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment, check=False,
+            )  # fmt: skip
+            known = json.loads(file.read_text()) if file.exists() else {}
         lines = run.stdout.splitlines()
         slow = [line for line in lines if re.match(r"[0-9.]+s (call|setup) ", line)]
         print(*(slow if run.returncode == 0 else lines[-200:-1]), sep="\n")
         print(lines[-1], flush=True)
         if run.returncode not in (0, 1):  # pytest did not reach its end
             counts["failed"] += 1
-        for number, name in re.findall(r"(\d+) (passed|failed|skipped|error)", lines[-1]):
-            counts["failed" if name == "error" else name] += int(number)
+        for name in COUNTS:
+            counts[name] += known.get(name, 0)
+        for name, by in reasons.items():
+            by.update(known.get("reasons", {}).get(name, {}))
+        counts["seed"] = known.get("seed")
+    counts["reasons"] = {name: dict(by.most_common()) for name, by in reasons.items()}
     return counts
 
 

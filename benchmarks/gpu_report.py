@@ -190,10 +190,14 @@ def weighted_strategies(result: dict[str, Any]) -> str:
 
 
 def tests(result: dict[str, Any]) -> str:
-    names = ("passed", "failed", "skipped")
-    counts = ", ".join(f"{result['tests'][name]:,} {name}" for name in names)
-    part = result["tests"].get("part", 1)
+    known = result["tests"]
+    names = [name for name in ("passed", "failed", "skipped") if name in known]
+    counts = ", ".join(f"{known[name]:,} {name}" for name in names)
+    part = known.get("part", 1)
     counts += f" ({part:.0%} of each large sweep)" if part < 1 else ""
+    left_out = known.get("reasons", {}).get("deselected", {})
+    by = "; ".join(f"{number:,} by {reason}" for reason, number in left_out.items())
+    counts += f"; left out: {by}" if by else ""
     tools = "; ".join(f"{tool}: {clean(runs)}" for tool, runs in result["sanitizer"].items())
     digests = result["digests"]
     tools += "" if digests["sanitizer"] == digests["tests"] else " (of older sources)"

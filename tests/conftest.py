@@ -13,6 +13,12 @@ if worker := os.environ.get("PYTEST_XDIST_WORKER"):
 
 import pytest
 import torch
+from counts import (  # noqa: F401  (hooks of pytest)
+    pytest_deselected,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+    pytest_testnodedown,
+)
 from engines import ENGINES, WEIGHTED
 from graphs import DEVICE
 from parts import (  # noqa: F401  (hooks of pytest)
@@ -27,6 +33,7 @@ from seeds import pytest_runtest_protocol  # noqa: F401
 from tuning import Tuning, tuned
 
 from torchcent.runtime import _ops
+
 
 @pytest.fixture
 def tuning(monkeypatch: pytest.MonkeyPatch) -> Tuning:

@@ -6,21 +6,29 @@ part of its cases is run, at least four and one with each engine, and only a par
 have lines of the package of their own (docs/reliability.md). Files with tests marked `slow` come
 first, so that no process is left with them at the end. `--part 1`, the default, runs everything.
 
+With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each test one case with the tensor engine is
+run: plain PyTorch starts dozens of kernels for each level of a search there, and a case takes
+seconds. Nothing is left out by its name. What is left out is counted by reason (counts.py).
+
 Tests that draw examples get the mark `property`: `-m "property or sweep"` is what another seed
 changes.
 """
 
 import math
+import os
 import random
 from collections import defaultdict
 from typing import Any
 
+import counts
 import pytest
+import references
 import seeds
 from hypothesis import settings
 
 CASES = 4  # of each function at least so many are run
 EXAMPLES = 20  # of each property likewise
+DEVICE = os.environ.get("TORCHCENT_TEST_DEVICE", "cpu").partition(":")[0]  # as in graphs.py
 # Of every value of these at least one case is run.
 FIXTURES = ("engine", "distance_engine", "compiled_engine", "weighted_engine", "row_engine")
 
@@ -31,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part", type=float, default=1.0, help="how much of each large sweep to run, in (0, 1]"
     )
     seeds.add_option(group)
+    counts.add_option(group)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,42 +57,65 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_itemcollected(item: pytest.Item) -> None:
     if seeds.hypothesis_function(item):
         item.add_marker("property")
+    graph = getattr(getattr(item, "callspec", None), "params", {}).get("name")
+    if "load" in getattr(item, "fixturenames", ()) and not references.has_graph(graph):
+        item.add_marker(pytest.mark.skip(reason="needs the graphs of shared/data"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+    if DEVICE != "cpu":
+        counts.leave_out(config, items, _slow_on_a_device(config, items))
     part = config.option.part
     if part == 1:
         return
     cases: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sweep") and not item.get_closest_marker("each"):
+        drawn = item.get_closest_marker("sweep") and not item.get_closest_marker("each")
+        if drawn and not item.get_closest_marker("skip"):  # a choice of what is there
             cases[_function(item)].append(item)
-    left_out = set()
+    left_out = {}
     for function, sweep in cases.items():
         mark = sweep[0].get_closest_marker("sweep")
         cases_of = None if mark is None else mark.kwargs.get("cases")
         share = max(part, CASES / len(sweep)) if cases_of is None else cases_of / len(sweep)
         if share < 1:
             chance = random.Random(f"{config.option.seed} {function}")
-            left_out |= set(sweep) - set(_chosen(sweep, share, chance))
+            chosen = set(_chosen(sweep, share, chance))
+            left_out |= {item: f"--part {part:g}" for item in sweep if item not in chosen}
         _fewer_examples(sweep[0], part)
-    if left_out:
-        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-        items[:] = [item for item in items if item not in left_out]
+    counts.leave_out(config, items, left_out)
 
 
 def _function(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
+def _engines(item: pytest.Item) -> tuple[str, ...]:
+    given = getattr(getattr(item, "callspec", None), "params", {})
+    return tuple(str(given.get(name)) for name in FIXTURES)
+
+
+def _slow_on_a_device(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, str]:
+    """All but one case of each test with the tensor engine, and why."""
+    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if any("tensor" in engine for engine in _engines(item)):
+            cases[_function(item)].append(item)
+    reason = f"the tensor engine on {DEVICE}: one case of each test is run"
+    left_out = {}
+    for function, slow in cases.items():
+        chosen = random.Random(f"{config.option.seed} {function}").choice(slow)
+        left_out |= {item: reason for item in slow if item is not chosen}
+    return left_out
+
+
 def _chosen(sweep: list[pytest.Item], share: float, chance: random.Random) -> list[pytest.Item]:
     """A share of all, and at least one with each engine."""
     groups: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
     for item in sweep:
-        given = getattr(getattr(item, "callspec", None), "params", {})
-        groups[tuple(str(given.get(name)) for name in FIXTURES)].append(item)
+        groups[_engines(item)].append(item)
     return [
         item
         for group in groups.values()

@@ -37,7 +37,7 @@ class Graphs:
 
     def load(self, name: str) -> tuple[scipy.sparse.csr_matrix, dict[str, Any]]:
         """Without loops, weights 1 where there are none; both directions of undirected edges."""
-        if (HERE / "graphs" / f"{name}.npz").exists():
+        if _file(name).exists():
             return _stored(name)
         file = SHARED / "data" / "load.py"
         if not file.is_file():
@@ -46,8 +46,17 @@ class Graphs:
         return found
 
 
+def has_graph(name: object) -> bool:
+    """Whether a graph is here, as far as that is known without reading it."""
+    return (SHARED / "data").is_dir() or not isinstance(name, str) or _file(name).exists()
+
+
+def _file(name: str) -> Path:
+    return HERE / "graphs" / f"{name}.npz"
+
+
 def _stored(name: str) -> tuple[scipy.sparse.csr_matrix, dict[str, Any]]:
-    with np.load(HERE / "graphs" / f"{name}.npz") as file:
+    with np.load(_file(name)) as file:
         row, col, n = file["row"].astype(np.int64), file["col"].astype(np.int64), int(file["n"])
         directed = bool(file["directed"])
         weight = file["weight"] if "weight" in file else np.ones(len(row))

@@ -16,14 +16,16 @@ HOOKS = [
 CONFTEST = f"""
 import sys
 sys.path.insert(0, {str(HERE)!r})
-import torch
 from parts import {", ".join(HOOKS)}
+from counts import (
+    pytest_deselected, pytest_sessionfinish, pytest_terminal_summary, pytest_testnodedown
+)
 from seeds import pytest_runtest_protocol
 """
 SUITE = """
 import json, os, random
 from pathlib import Path
-import numpy, pytest, torch
+import numpy, pytest
 from hypothesis import given, settings, strategies as st
 pytestmark = pytest.mark.sweep
 
@@ -33,13 +35,19 @@ def note(name, value):
 
 @pytest.mark.parametrize("case", range(30))
 def test_chosen(case):
-    note(f"chosen {case}", [random.random(), numpy.random.rand(), torch.rand(1).item()])
+    note(f"chosen {case}", [random.random(), numpy.random.rand()])
 
 @pytest.mark.parametrize("case", "abcd")
 @settings(max_examples=15)
 @given(number=st.integers(0, 10**9), text=st.text(max_size=4), part=st.floats(0, 1))
 def test_examples(case, number, text, part):
-    note(f"examples {case}", [number, text, part, torch.rand(1).item()])
+    note(f"examples {case}", [number, text, part])
+
+@pytest.mark.parametrize("engine", ["tensor", "lanes"])
+@pytest.mark.parametrize("case", range(3))
+def test_engines(engine, case):
+    if engine == "lanes":
+        pytest.skip("no lanes here")
 
 @settings(max_examples=15)
 @given(st.integers(0, 10**9))
@@ -54,7 +62,8 @@ def drawn(folder, name, *options, **environment):
     notes = folder / name
     notes.mkdir()
     known = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "CI"))}
-    known.pop("TORCHCENT_TEST_SEED", None)
+    for name in ("TORCHCENT_TEST_SEED", "TORCHCENT_TEST_DEVICE"):
+        known.pop(name, None)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-c", "pytest.ini", *options],
         cwd=folder, env=known | {"DRAWN": str(notes)} | environment,
@@ -114,3 +123,20 @@ def test_what_is_no_seed_is_refused(suite, options, seed, said):
         command, cwd=suite, env=environment, capture_output=True, text=True, check=False
     )
     assert run.returncode == 4 and said in run.stderr
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_numbers_and_reasons_of_what_is_left_out(suite, processes):
+    file = suite / "counts.json"
+    options = ("--seed", "7", "--part", "0.2", "-k", "not fails", "-n", processes)
+    _, out = drawn(suite, "run", *options, "--counts", str(file), TORCHCENT_TEST_DEVICE="cuda")
+    thinned = "the tensor engine on cuda: one case of each test is run"
+    # Of 30 cases 6, of the engines' four that are left all, as of the four of Hypothesis.
+    assert json.loads(file.read_text()) == {
+        "passed": 6 + 4 + 1, "failed": 0, "skipped": 3, "deselected": 24 + 2 + 1, "seed": 7,
+        "reasons": {
+            "skipped": {"no lanes here": 3},
+            "deselected": {"--part 0.2": 24, thinned: 2, "-m or -k": 1},
+        },
+    }  # fmt: skip
+    assert f"     2 {thinned}" in out

@@ -5,7 +5,6 @@ igraph: raw, undirected pairs once; distances from a vertex, of those that it re
 a relative 1e-10 of the shortest count as shortest.
 """
 
-
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
