@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import seeds
 
 HERE = Path(__file__).resolve().parent
 HOOKS = [
@@ -102,34 +104,43 @@ def test_a_seed_repeats_a_run(suite):
     assert len(set(rows)) == len(rows)
 
 
-def test_the_default_is_that_of_the_commit(suite):
-    lines = [drawn(suite, name, "-k", "fails")[1] for name in ("first", "second")]
-    seeds = [out.partition("--seed ")[2].split()[0] for out in lines]
-    assert seeds[0] == seeds[1] and 0 <= int(seeds[0]) < 10**6
+def options(seed=None, hypothesis_seed=None):
+    return SimpleNamespace(option=SimpleNamespace(seed=seed, hypothesis_seed=hypothesis_seed))
+
+
+def test_the_default_is_that_of_the_commit(monkeypatch):
+    monkeypatch.delenv(seeds.VARIABLE, raising=False)
+    config = options()
+    seeds.settle(config)
+    assert config.option.seed == seeds.of_commit() == seeds.of_commit() < 10**6
+    monkeypatch.setenv(seeds.VARIABLE, "12")
+    config = options()
+    seeds.settle(config)
+    assert config.option.seed == 12 and "--seed 12" in seeds.header(config)
+    monkeypatch.setattr(seeds.subprocess, "run", lambda *command, **how: 1 / 0)
+    monkeypatch.setattr(seeds.Path, "exists", lambda path: False)
+    assert seeds.of_commit() == seeds.WITHOUT_COMMIT
 
 
 @pytest.mark.parametrize(
-    ("options", "seed", "said"),
+    ("given", "variable", "said"),
     [
-        (["--seed", "-1"], "", "--seed -1; accepted"),
-        ([], "new", "TORCHCENT_TEST_SEED='new'; accepted"),
-        (["--hypothesis-seed", "1"], "", "--seed is the seed of all"),
+        ({"seed": -1}, "", "--seed -1; accepted"),
+        ({}, "new", "TORCHCENT_TEST_SEED='new'; accepted"),
+        ({"hypothesis_seed": "1"}, "", "--seed is the seed of all"),
     ],
 )
-def test_what_is_no_seed_is_refused(suite, options, seed, said):
-    command = [sys.executable, "-m", "pytest", "-c", "pytest.ini", *options]
-    environment = os.environ | {"TORCHCENT_TEST_SEED": seed}
-    run = subprocess.run(
-        command, cwd=suite, env=environment, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 4 and said in run.stderr
+def test_what_is_no_seed_is_refused(monkeypatch, given, variable, said):
+    monkeypatch.setenv(seeds.VARIABLE, variable)
+    with pytest.raises(pytest.UsageError, match=said):
+        seeds.settle(options(**given))
 
 
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_numbers_and_reasons_of_what_is_left_out(suite, processes):
+def test_numbers_and_reasons_of_what_is_left_out(suite):
+    """Of workers, which alone know them."""
     file = suite / "counts.json"
-    options = ("--seed", "7", "--part", "0.2", "-k", "not fails", "-n", processes)
-    _, out = drawn(suite, "run", *options, "--counts", str(file), TORCHCENT_TEST_DEVICE="cuda")
+    command = ("--seed", "7", "--part", "0.2", "-k", "not fails", "-n", "2")
+    _, out = drawn(suite, "run", *command, "--counts", str(file), TORCHCENT_TEST_DEVICE="cuda")
     thinned = "the tensor engine on cuda: one case of each test is run"
     # Of 30 cases 6, of the engines' four that are left all, as of the four of Hypothesis.
     assert json.loads(file.read_text()) == {
