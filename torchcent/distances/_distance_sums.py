@@ -24,7 +24,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._cutoff import Cutoffs
-from torchcent.distances import _weighted_sums
+from torchcent.distances import _by_pieces, _weighted_sums
 from torchcent.distances._run import (
     FAR,
     FARTHER,
@@ -112,9 +112,16 @@ def vertex_sums(
     small, large = _split(graph, request)
     if graph.ptr is not None or small.size:
         return _batch_sums(graph, request, sources, outgoing, levels, small, large)
+    count = None if sources is None else sources.numel()
+    split = _by_pieces.of(graph, request, count)
+    if split is not None:
+        found = vertex_sums(
+            split.graph, request, sources=_by_pieces.in_batch(split, sources), outgoing=outgoing,
+            levels=levels,
+        )  # fmt: skip
+        return _by_pieces.given_order(split, found, levels)
     if graph.is_weighted:
         return _weighted_sums.vertex_sums(graph, request, sources, outgoing)
-    count = None if sources is None else sources.numel()
     plan, core = _plan.plan(graph, request, count)
     n, device = core.num_nodes, graph.device
     hanging = torch.bincount(
@@ -156,6 +163,10 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     request.begin(graph)
     if graph.ptr is not None or _split(graph, request)[0].size:
         return _batch_source_sums(graph, request, sources, outgoing)
+    split = _by_pieces.of(graph, request, sources.numel())
+    if split is not None:
+        place = split.rank.index_select(0, sources)
+        return _batch_source_sums(split.graph, request, place, outgoing)
     if graph.is_weighted:
         return _weighted_sums.source_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, sources.numel())
@@ -242,13 +253,13 @@ def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing
     if small.size:  # incoming sums need searches from all vertices
         of_small = small_sums(graph, request, small, sources if outgoing else None, outgoing)
         total, eccentricity = of_small.total[sources], of_small.eccentricity[sources].double()
-    owner = _batch.of_graph(graph, sources)
     own = _batch.chosen(graph, sources)
+    rows_of = _batch.places(graph, sources)
     for number in large:
         start = own(number)
         if start is not None and start.numel():
             one = source_sums(_batch.part(graph, number), request, start, outgoing)
-            rows = torch.nonzero(owner == number).flatten()
+            rows = rows_of(number)
             total[rows], eccentricity[rows] = one.total, one.eccentricity.double()
     return Sums(total, eccentricity, total.new_zeros(0, dtype=torch.int64))
 

@@ -10,14 +10,16 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.distances._bounds import Bounds, Indices, as_tensor, room_for
-from torchcent.distances._distance_sums import asked
+from torchcent.distances import _by_pieces
+from torchcent.distances._bounds import Bounds, as_tensor, room_for
+from torchcent.distances._distance_sums import asked, source_sums
 from torchcent.distances._eccentricity import eccentricities, of_small
 from torchcent.distances._longest import LongestDistance
 from torchcent.engines import _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.graph._pieces import pieces
 from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of
 from torchcent.scale._group import GroupLike
@@ -284,27 +286,39 @@ def _diameter(graph: Graph, request: Request, disconnected: str) -> tuple[float,
         return LongestDistance(bounds).run(), bounds
     if disconnected == "inf":
         return math.inf, None
-    if not graph.is_symmetric:
+    if not graph.is_symmetric or not _by_pieces.fits(graph, request):
         return float(eccentricities(graph, request, None, "component").max()), None
-    return _largest_diameter(graph, request, LongestDistance(bounds).run(), bounds.vertex), None
+    return _largest_diameter(graph, request, bounds.longest), None
 
 
-def _largest_diameter(graph: Graph, request: Request, low: float, known: Indices) -> float:
-    """The largest diameter of all components; `low` is that of the known one."""
+def _largest_diameter(graph: Graph, request: Request, low: float) -> float:
+    """The largest diameter of all components of a symmetric graph; `low` is a distance in one.
+
+    Each component is a graph of its own, so that a search costs what it reaches. Small ones are
+    searched together, also by an engine that has to search the graph as a whole.
+    """
     longest_arc = 1.0 if graph.weight is None or not graph.num_slots else float(graph.weight.max())
-    outside = np.ones(graph.num_nodes, bool)
-    outside[known] = False
-    vertex = torch.from_numpy(np.flatnonzero(outside)).to(graph.device)
-    if (vertex.numel() - 1) * longest_arc <= low:  # not longer even if they form one path
-        return low
-    label = torch.unique(graph.components[vertex], return_inverse=True)[1]
-    size = torch.bincount(label)
-    for component in torch.argsort(size, descending=True, stable=True).tolist():
-        if (int(size[component]) - 1) * longest_arc <= low:
+    split, order, _ = pieces(graph)
+    size = _batch.counts(split)[0]
+    small, large = _tiny.split(split, request.engine)
+    together = bool(small.size) or not large
+    if not together:
+        small = np.flatnonzero(size <= _tiny.AUTO_NODES)
+        large = np.flatnonzero(size > _tiny.AUTO_NODES).tolist()
+    for number in sorted(large, key=lambda number: -int(size[number])):
+        # Not longer even if the component is a path, and so are all that follow.
+        if (int(size[number]) - 1) * longest_arc <= low:
             break
-        inside = vertex[label == component]
-        root = int(inside[graph.degree[inside].argmax()])
-        low = max(low, LongestDistance(Bounds(graph, request, root)).run())
+        one = _batch.part(split, number)
+        low = max(low, LongestDistance(Bounds(one, request, int(one.degree.argmax()))).run())
+    small = small[(size[small] - 1) * longest_arc > low]
+    if small.size and together:
+        return max(low, float(of_small(split, request, small, "component").max()))
+    if small.size:
+        chosen = torch.zeros(split.num_graphs, dtype=torch.bool, device=graph.device)
+        chosen[torch.from_numpy(small).to(graph.device)] = True
+        vertices = order[_batch.per_vertex(split, chosen)]
+        low = max(low, float(source_sums(graph, request, vertices, True).eccentricity.max()))
     return low
 
 

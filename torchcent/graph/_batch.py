@@ -95,6 +95,14 @@ def chosen(graph: Graph, vertices: Tensor | None) -> Callable[[int], Tensor | No
     return lambda number: ordered[begin[number] : begin[number + 1]] - int(first[number])
 
 
+def places(graph: Graph, vertices: Tensor) -> Callable[[int], Tensor]:
+    """A function that returns where in `vertices` those of a given graph are, ascending."""
+    owner = of_graph(graph, vertices)
+    order = torch.argsort(owner, stable=True)
+    last = torch.bincount(owner, minlength=graph.num_graphs).cumsum(0).tolist()
+    return lambda number: order[last[number - 1] if number else 0 : last[number]]
+
+
 def of_graph(graph: Graph, vertices: Tensor) -> Tensor:
     """The graph of each of these vertices."""
     return torch.zeros_like(vertices) if graph.batch is None else graph.batch[vertices]

@@ -1,0 +1,72 @@
+"""The components of a graph as a batch of graphs, so that searches cost what they reach."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from torchcent.graph import Graph
+
+
+class Pieces(NamedTuple):
+    """A graph whose vertices are reordered, so that each component is a graph of a batch."""
+
+    graph: Graph
+    order: Tensor  # int64 [n]: the vertex of the given graph
+    rank: Tensor  # int64 [n]: the vertex of the batch
+
+
+def component_sizes(graph: Graph) -> Tensor:
+    """int64 [components], on the device of the graph."""
+    kept = graph.__dict__
+    if "_component_counts" not in kept:
+        kept["_component_counts"] = torch.bincount(graph.components)
+    found: Tensor = kept["_component_counts"]
+    return found
+
+
+def searched_share(graph: Graph) -> float:
+    """The share of all pairs of vertices that lie in the same component."""
+    if graph.num_nodes == 0:
+        return 1.0
+    size = component_sizes(graph).double()
+    return float(size.square().sum()) / graph.num_nodes**2
+
+
+def pieces(graph: Graph) -> Pieces:
+    """The (weakly) connected components, by their smallest vertices; O(n + m), kept with the graph.
+
+    Vertices keep their order within each.
+    """
+    found: Pieces | None = graph.__dict__.get("_pieces")
+    if found is None:
+        found = _sorted(graph)
+        graph.__dict__["_pieces"] = found
+    return found
+
+
+def _sorted(graph: Graph) -> Pieces:
+    size = component_sizes(graph)
+    ptr = torch.cat([size.new_zeros(1), size.cumsum(0)])
+    label, rowptr, col, weight = graph.components, graph.rowptr, graph.col, graph.weight
+    every = torch.arange(graph.num_nodes, device=graph.device)
+    order = every
+    if bool((label[1:] < label[:-1]).any()):
+        order = torch.argsort(label, stable=True)
+        degree = rowptr.diff().index_select(0, order)
+        begin = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
+        slot = torch.repeat_interleave(
+            rowptr.index_select(0, order) - begin[:-1], degree, output_size=col.numel()
+        ).add_(torch.arange(col.numel(), device=graph.device))
+        rank = torch.empty_like(order).index_copy_(0, order, every)
+        rowptr, col = begin, rank.index_select(0, col.index_select(0, slot).long()).int()
+        weight = None if weight is None else weight.index_select(0, slot)
+    else:
+        rank = order
+    made = Graph(
+        rowptr, col, None, graph.directed, weight, ptr, _trusted=True,
+        _float_ties=graph._float_ties,
+    )  # fmt: skip
+    return Pieces(made, order, rank)
