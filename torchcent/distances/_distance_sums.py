@@ -24,7 +24,8 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._cutoff import Cutoffs
-from torchcent.distances import _by_pieces, _weighted_sums
+from torchcent.distances import _weighted_sums
+from torchcent.distances._by_pieces import given_order
 from torchcent.distances._run import (
     FAR,
     FARTHER,
@@ -35,7 +36,7 @@ from torchcent.distances._run import (
     run,
     zeros,
 )
-from torchcent.engines import _cutoffs, _plan, _reduce, _scale, _tiny
+from torchcent.engines import _cutoffs, _pieces, _plan, _reduce, _scale, _tiny
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _distances as tensor_engine
 from torchcent.graph import Graph, _batch
@@ -113,13 +114,13 @@ def vertex_sums(
     if graph.ptr is not None or small.size:
         return _batch_sums(graph, request, sources, outgoing, levels, small, large)
     count = None if sources is None else sources.numel()
-    split = _by_pieces.of(graph, request, count)
+    split = _pieces.of(graph, request, count)
     if split is not None:
         found = vertex_sums(
-            split.graph, request, sources=_by_pieces.in_batch(split, sources), outgoing=outgoing,
+            split.graph, request, sources=_pieces.in_batch(split, sources), outgoing=outgoing,
             levels=levels,
         )  # fmt: skip
-        return _by_pieces.given_order(split, found, levels)
+        return given_order(split, found, levels)
     if graph.is_weighted:
         return _weighted_sums.vertex_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, count)
@@ -163,7 +164,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     request.begin(graph)
     if graph.ptr is not None or _split(graph, request)[0].size:
         return _batch_source_sums(graph, request, sources, outgoing)
-    split = _by_pieces.of(graph, request, sources.numel())
+    split = _pieces.of(graph, request, sources.numel())
     if split is not None:
         place = split.rank.index_select(0, sources)
         return _batch_source_sums(split.graph, request, place, outgoing)
@@ -213,6 +214,9 @@ def _batch_sums(
             torch.zeros(n, dtype=kind, device=device),
             torch.zeros(n if levels else 0, dtype=torch.int64, device=device),
         )
+    if not levels:
+        whole, graph = graph, _pieces.put_together(graph, small)
+        large = large if graph is whole else list(range(graph.num_graphs))
     own = _batch.chosen(graph, sources)
     for number in large:
         start, (vertices, _) = own(number), _batch.run(graph, number)
@@ -253,6 +257,8 @@ def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing
     if small.size:  # incoming sums need searches from all vertices
         of_small = small_sums(graph, request, small, sources if outgoing else None, outgoing)
         total, eccentricity = of_small.total[sources], of_small.eccentricity[sources].double()
+    whole, graph = graph, _pieces.put_together(graph, small)
+    large = large if graph is whole else list(range(graph.num_graphs))
     own = _batch.chosen(graph, sources)
     rows_of = _batch.places(graph, sources)
     for number in large:

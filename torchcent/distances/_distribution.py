@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
+from torchcent.distances import _small_levels
 from torchcent.distances._distance_sums import asked, small_sums, source_sums, vertex_sums
 from torchcent.distances._weighted_sums import distance_counts, distance_rows
-from torchcent.engines import _room, _tiny
+from torchcent.engines import _pieces, _room, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.graph._pieces import Pieces
 from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of
 from torchcent.scale._group import GroupLike
@@ -209,9 +210,9 @@ def _pivots(
 
 
 def _split(graph: Graph, request: Request) -> tuple[_tiny.Numbers, list[int]]:
-    """The graphs whose pairs the tiny engine counts, and the others; weighted graphs are others."""
+    """The small graphs whose pairs are counted together, and the others."""
     if graph.is_weighted:
-        return np.empty(0, np.int64), list(range(graph.num_graphs))
+        return _small_levels.split(graph, request)
     return _tiny.split(graph, request.engine)
 
 
@@ -234,14 +235,19 @@ def _small_pairs(
     dtype = torch.int64 if pivots is None else torch.float64
     if small.size == 0:
         return torch.zeros(graph.num_graphs, 1, dtype=dtype, device=graph.device)
-    levels = small_sums(graph, request, small, pivots, levels=True).levels
-    place = torch.nonzero(levels).flatten()
-    number = _batch.of_graph(graph, place)
-    first = 0 if graph.ptr is None else graph.ptr[number]
-    distance = place - first
+    if graph.is_weighted:
+        check_weights.whole_weights(graph, request.measure)
+        number, distance, pairs = _small_levels.levels(graph, small, pivots)
+    else:
+        levels = small_sums(graph, request, small, pivots, levels=True).levels
+        place = torch.nonzero(levels).flatten()
+        number = _batch.of_graph(graph, place)
+        distance = place if graph.ptr is None else place - graph.ptr[number]
+        pairs = levels[place]
     longest = int(distance.max()) if distance.numel() else 0
-    table = levels.new_zeros(graph.num_graphs, longest + 1)
-    table[number, distance] = levels[place]
+    _room_for_levels(graph, request, longest, graph.num_graphs)
+    table = pairs.new_zeros(graph.num_graphs, longest + 1)
+    table[number, distance] = pairs
     if pivots is None:
         return table
     count = torch.bincount(_batch.of_graph(graph, pivots), minlength=graph.num_graphs)
@@ -273,6 +279,9 @@ def _pairs_of_one(graph: Graph, request: Request, pivots: Tensor | None) -> Tens
 def _weighted_levels(graph: Graph, request: Request, pivots: Tensor | None) -> Tensor:
     """Pairs by distance for whole weights: int64 [longest + 1]."""
     check_weights.whole_weights(graph, request.measure)
+    split = _pieces.of(graph, request, None if pivots is None else pivots.numel())
+    if split is not None:
+        return _levels_of_pieces(split, request, pivots)
     sources = torch.arange(graph.num_nodes, device=graph.device) if pivots is None else pivots
     if request.scale is not None and sources.numel():
         # Units need tables of one length: the distances are computed twice.
@@ -290,8 +299,32 @@ def _weighted_levels(graph: Graph, request: Request, pivots: Tensor | None) -> T
     return levels
 
 
-def _room_for_levels(graph: Graph, request: Request, longest: int) -> None:
-    needed, limit = graph.nbytes + 24 * (longest + 1), _room.limit(graph, request.memory)
+def _levels_of_pieces(split: Pieces, request: Request, pivots: Tensor | None) -> Tensor:
+    """The same, of a graph whose components are the graphs of a batch."""
+    graph, chosen = split.graph, _pieces.in_batch(split, pivots)
+    small, large = _small_levels.split(graph, request)
+    own = _batch.chosen(graph, chosen)
+    parts = []
+    if small.size:
+        _, distance, pairs = _small_levels.levels(graph, small, chosen)
+        longest = int(distance.max()) if distance.numel() else 0
+        _room_for_levels(graph, request, longest)
+        parts.append(pairs.new_zeros(longest + 1).index_add_(0, distance, pairs))
+    for number in large:
+        starts = own(number)
+        if starts is None or starts.numel():
+            parts.append(_weighted_levels(_batch.part(graph, number), request, starts))
+    levels = torch.zeros(max(part.numel() for part in parts), dtype=torch.int64, device=graph.device)
+    for part in parts:
+        levels[: part.numel()] += part
+    return levels
+
+
+def _room_for_levels(graph: Graph, request: Request, longest: int, graphs: int = 1) -> None:
+    needed = graph.nbytes + 24 * graphs * (longest + 1)
+    if request.memory is None and needed < _memory.SMALL_RUN.get(graph.device.type, 0):
+        return
+    limit = _room.limit(graph, request.memory)
     if needed > limit:
         what = f"{request.measure}, with an entry for each distance up to {longest},"
         raise _memory.refuse(what, needed, limit, request.memory)

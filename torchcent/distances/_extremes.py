@@ -10,12 +10,11 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.distances import _by_pieces
 from torchcent.distances._bounds import Bounds, as_tensor, room_for
 from torchcent.distances._distance_sums import asked, source_sums
 from torchcent.distances._eccentricity import eccentricities, of_small
 from torchcent.distances._longest import LongestDistance
-from torchcent.engines import _tiny
+from torchcent.engines import _pieces, _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -286,7 +285,7 @@ def _diameter(graph: Graph, request: Request, disconnected: str) -> tuple[float,
         return LongestDistance(bounds).run(), bounds
     if disconnected == "inf":
         return math.inf, None
-    if not graph.is_symmetric or not _by_pieces.fits(graph, request):
+    if not graph.is_symmetric or not _pieces.fits(graph, request):
         return float(eccentricities(graph, request, None, "component").max()), None
     return _largest_diameter(graph, request, bounds.longest), None
 
@@ -298,7 +297,7 @@ def _largest_diameter(graph: Graph, request: Request, low: float) -> float:
     searched together, also by an engine that has to search the graph as a whole.
     """
     longest_arc = 1.0 if graph.weight is None or not graph.num_slots else float(graph.weight.max())
-    split, order, _ = pieces(graph)
+    split, order = pieces(graph)[:2]
     size = _batch.counts(split)[0]
     small, large = _tiny.split(split, request.engine)
     together = bool(small.size) or not large

@@ -8,12 +8,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from torchcent.engines import _blocks, _plan, _room, _tiny
+from torchcent.engines import _blocks, _pieces, _plan, _room, _tiny
 from torchcent.engines._blocks import Blocks
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._plan import Plan, weights_in_words
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
+from torchcent.graph._pieces import Pieces
 
 _SOME = 3  # graphs that the reason lists individually
 
@@ -23,8 +24,12 @@ def explained(graph: Graph, request: Request) -> Plan:
 
     def of_one(one: Graph, starts: Tensor | None, ends: Tensor | None) -> Plan:
         asked = request._replace(sources=starts, targets=ends)
-        blocks = _blocks.chosen(one, asked)
-        return _plan.plan(one, asked)[0] if blocks is None else _of_blocks(one, blocks, asked)
+        if MEASURES[asked.measure].family == "paths":
+            blocks = _blocks.chosen(one, asked)
+            if blocks is not None:
+                return _of_blocks(one, blocks, asked)
+        split = _pieces.of(one, asked, asked.num_sources)
+        return _plan.plan(one, asked)[0] if split is None else _of_pieces(split, asked)
 
     measure, pivots, memory = request.measure, request.sources, request.memory
     small, large = _tiny.split(graph, request.tiny)
@@ -87,6 +92,13 @@ def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:
         memory=made.memory + held, memory_limit=made.memory_limit + held, blocks=blocks.in_words,
         weights=weights_in_words(graph),
     )  # fmt: skip
+
+
+def _of_pieces(split: Pieces, request: Request) -> Plan:
+    """The plan of a graph whose components are searched as graphs of their own."""
+    starts, ends = (_pieces.in_batch(split, each) for each in (request.sources, request.targets))
+    made = explained(split.graph, request._replace(sources=starts, targets=ends))
+    return replace(made, reason=made.reason.replace(" graphs of ", " components of ", 1))
 
 
 def _reason(graph: Graph, size: _tiny.Numbers, small: _tiny.Numbers, plans: list[Plan]) -> str:

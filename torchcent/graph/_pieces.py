@@ -7,15 +7,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _batch
 
 
 class Pieces(NamedTuple):
-    """A graph whose vertices are reordered, so that each component is a graph of a batch."""
+    """A graph whose vertices are reordered, so that its components are the graphs of a batch."""
 
     graph: Graph
     order: Tensor  # int64 [n]: the vertex of the given graph
     rank: Tensor  # int64 [n]: the vertex of the batch
+    slot: Tensor | None  # int64 [num_slots]: the slot of the graph; None if they are the same
 
 
 def component_sizes(graph: Graph) -> Tensor:
@@ -35,16 +36,18 @@ def searched_share(graph: Graph) -> float:
     return float(size.square().sum()) / graph.num_nodes**2
 
 
-def pieces(graph: Graph) -> Pieces:
+def pieces(graph: Graph, least: int = 1) -> Pieces:
     """The (weakly) connected components, by their smallest vertices; O(n + m), kept with the graph.
 
-    Vertices keep their order within each.
+    Vertices keep their order within each. Smaller components than `least` are put together until
+    they have as many vertices.
     """
-    found: Pieces | None = graph.__dict__.get("_pieces")
-    if found is None:
-        found = _sorted(graph)
-        graph.__dict__["_pieces"] = found
-    return found
+    kept: dict[int, Pieces] = graph.__dict__.setdefault("_pieces", {})
+    if 1 not in kept:
+        kept[1] = _sorted(graph)
+    if least not in kept:
+        kept[least] = kept[1]._replace(graph=_batch.merged(kept[1].graph, least))
+    return kept[least]
 
 
 def _sorted(graph: Graph) -> Pieces:
@@ -52,7 +55,8 @@ def _sorted(graph: Graph) -> Pieces:
     ptr = torch.cat([size.new_zeros(1), size.cumsum(0)])
     label, rowptr, col, weight = graph.components, graph.rowptr, graph.col, graph.weight
     every = torch.arange(graph.num_nodes, device=graph.device)
-    order = every
+    order = rank = every
+    slot = None
     if bool((label[1:] < label[:-1]).any()):
         order = torch.argsort(label, stable=True)
         degree = rowptr.diff().index_select(0, order)
@@ -63,10 +67,8 @@ def _sorted(graph: Graph) -> Pieces:
         rank = torch.empty_like(order).index_copy_(0, order, every)
         rowptr, col = begin, rank.index_select(0, col.index_select(0, slot).long()).int()
         weight = None if weight is None else weight.index_select(0, slot)
-    else:
-        rank = order
     made = Graph(
         rowptr, col, None, graph.directed, weight, ptr, _trusted=True,
         _float_ties=graph._float_ties,
     )  # fmt: skip
-    return Pieces(made, order, rank)
+    return Pieces(made, order, rank, slot)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from torchcent.engines import _blocks, _driver, _plan, _reduce, _resolution, _tiny
+from torchcent.engines import _blocks, _driver, _pieces, _plan, _reduce, _resolution, _tiny
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
 from torchcent.engines._scale import of_request
 from torchcent.graph import Graph, _batch
+from torchcent.graph._pieces import Pieces
 
 
 def scores(graph: Graph, request: Request) -> Tensor:
@@ -41,6 +42,9 @@ def sums(graph: Graph, request: Request) -> Tensor:
     small, large = _tiny.split(graph, request.tiny)
     if graph.ptr is None and not small.size:
         return _of_one(graph, request)
+    whole, graph = graph, _pieces.put_together(graph, small)
+    if graph is not whole:
+        large = list(range(graph.num_graphs))
     measure = MEASURES[request.measure]
     edges = measure.per_slot
     size = graph.num_slots if edges else graph.num_nodes
@@ -84,6 +88,9 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
         left, known = reduced
         found = sums(blocks.searched(request.engine), left)
         return blocks.add(known, found, MEASURES[request.measure].per_slot)
+    split = _pieces.of(graph, request, request.num_sources)
+    if split is not None:
+        return _of_pieces(split, request)
     plan, core = _plan.plan(graph, request)
     if graph.is_weighted:
         _resolution.check(graph)
@@ -94,3 +101,14 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
     found = _driver.run(problem, plan, request.progress, request.scale)
     # Engines have distances in units of their own.
     return found * graph.scale.per_one if request.measure == "distance" else found
+
+
+def _of_pieces(split: Pieces, request: Request) -> Tensor:
+    """The sums of a graph whose components are the graphs of a batch."""
+    starts, ends = (_pieces.in_batch(split, each) for each in (request.sources, request.targets))
+    found = sums(split.graph, request._replace(sources=starts, targets=ends))
+    if not MEASURES[request.measure].per_slot:
+        return found.index_select(0, split.rank)
+    if split.slot is None:
+        return found
+    return torch.empty_like(found).index_copy_(0, split.slot, found)
