@@ -117,8 +117,8 @@ def vertex_sums(
     split = _pieces.of(graph, request, count)
     if split is not None:
         found = vertex_sums(
-            split.graph, request, sources=_pieces.in_batch(split, sources), outgoing=outgoing,
-            levels=levels,
+            split.graph, _pieces.of_batch(graph, split, request),
+            sources=_pieces.in_batch(split, sources), outgoing=outgoing, levels=levels,
         )  # fmt: skip
         return given_order(split, found, levels)
     if graph.is_weighted:
@@ -167,7 +167,8 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     split = _pieces.of(graph, request, sources.numel())
     if split is not None:
         place = split.rank.index_select(0, sources)
-        return _batch_source_sums(split.graph, request, place, outgoing)
+        within = _pieces.of_batch(graph, split, request)
+        return _batch_source_sums(split.graph, within, place, outgoing)
     if graph.is_weighted:
         return _weighted_sums.source_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, sources.numel())

@@ -281,7 +281,7 @@ def _weighted_levels(graph: Graph, request: Request, pivots: Tensor | None) -> T
     check_weights.whole_weights(graph, request.measure)
     split = _pieces.of(graph, request, None if pivots is None else pivots.numel())
     if split is not None:
-        return _levels_of_pieces(split, request, pivots)
+        return _levels_of_pieces(split, _pieces.of_batch(graph, split, request), pivots)
     sources = torch.arange(graph.num_nodes, device=graph.device) if pivots is None else pivots
     if request.scale is not None and sources.numel():
         # Units need tables of one length: the distances are computed twice.

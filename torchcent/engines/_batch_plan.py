@@ -29,7 +29,7 @@ def explained(graph: Graph, request: Request) -> Plan:
             if blocks is not None:
                 return _of_blocks(one, blocks, asked)
         split = _pieces.of(one, asked, asked.num_sources)
-        return _plan.plan(one, asked)[0] if split is None else _of_pieces(split, asked)
+        return _plan.plan(one, asked)[0] if split is None else _of_pieces(one, split, asked)
 
     measure, pivots, memory = request.measure, request.sources, request.memory
     small, large = _tiny.split(graph, request.tiny)
@@ -94,11 +94,13 @@ def _of_blocks(graph: Graph, blocks: Blocks, request: Request) -> Plan:
     )  # fmt: skip
 
 
-def _of_pieces(split: Pieces, request: Request) -> Plan:
+def _of_pieces(graph: Graph, split: Pieces, request: Request) -> Plan:
     """The plan of a graph whose components are searched as graphs of their own."""
-    starts, ends = (_pieces.in_batch(split, each) for each in (request.sources, request.targets))
-    made = explained(split.graph, request._replace(sources=starts, targets=ends))
-    return replace(made, reason=made.reason.replace(" graphs of ", " components of ", 1))
+    made = explained(split.graph, _pieces.of_batch(graph, split, request))
+    return replace(
+        made, reason=made.reason.replace(" graphs of ", " components of ", 1),
+        memory=made.memory + graph.nbytes, memory_limit=made.memory_limit + graph.nbytes,
+    )  # fmt: skip
 
 
 def _reason(graph: Graph, size: _tiny.Numbers, small: _tiny.Numbers, plans: list[Plan]) -> str:

@@ -45,11 +45,12 @@ def of(graph: Graph, request: Request, searches: int | None = None) -> Pieces | 
 def put_together(graph: Graph, small: NDArray[np.int64]) -> Graph:
     """A batch of which the tiny engine takes none, its small graphs put together.
 
-    Not if their weights have a common unit only one by one, which decides about ties.
+    Not if weights have a unit in some of them, but not in all together: it decides about ties.
     """
     if graph.ptr is None or small.size or graph.num_nodes >= LEAST * graph.num_graphs:
         return graph
-    return _batch.merged(graph, LEAST) if graph.scale.exact else graph
+    same = graph.scale.exact or bool((graph._scaled_per_graph[1] == 1).all())
+    return _batch.merged(graph, LEAST) if same else graph
 
 
 def fits(graph: Graph, request: Request) -> bool:
@@ -67,3 +68,12 @@ def in_batch(split: Pieces, chosen: Tensor | None) -> Tensor | None:
     if chosen.is_floating_point():
         return chosen.index_select(0, split.order)
     return split.rank.index_select(0, chosen)
+
+
+def of_batch(graph: Graph, split: Pieces, request: Request) -> Request:
+    """The request for the batch, with the memory that the graph leaves."""
+    memory = request.memory
+    return request._replace(
+        sources=in_batch(split, request.sources), targets=in_batch(split, request.targets),
+        memory=None if memory is None else max(memory - graph.nbytes, 0),
+    )  # fmt: skip

@@ -72,3 +72,26 @@ def _sorted(graph: Graph) -> Pieces:
         _float_ties=graph._float_ties,
     )  # fmt: skip
     return Pieces(made, order, rank, slot)
+
+
+def around(graph: Graph, vertices: Tensor) -> tuple[Graph, Tensor]:
+    """The components that hold any of these vertices, as one graph, and the vertices in it.
+
+    The graph itself if these are most of it.
+    """
+    held = torch.zeros_like(component_sizes(graph), dtype=torch.bool)
+    held[graph.components.index_select(0, vertices)] = True
+    inside = held.index_select(0, graph.components)
+    size = int(torch.count_nonzero(inside))
+    if 2 * size > graph.num_nodes:
+        return graph, vertices
+    rank = inside.cumsum(0) - 1
+    degree = graph.rowptr.diff()
+    kept = torch.repeat_interleave(inside, degree, output_size=graph.num_slots)
+    rowptr = torch.cat([degree.new_zeros(1), degree[inside].cumsum(0)])
+    part = Graph(
+        rowptr, rank.index_select(0, graph.col[kept].long()).int(), None, graph.directed,
+        None if graph.weight is None else graph.weight[kept], _trusted=True,
+        _float_ties=graph._float_ties,
+    )  # fmt: skip
+    return part, rank.index_select(0, vertices)

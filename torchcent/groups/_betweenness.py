@@ -15,6 +15,7 @@ from torchcent.check import _weights as check_weights
 from torchcent.engines import _resolution
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
+from torchcent.graph._pieces import around
 from torchcent.groups import _dependency, _rows, _shares
 from torchcent.runtime import _host, _memory
 from torchcent.runtime._watch import progress_bar
@@ -78,8 +79,8 @@ def group_betweenness(
             computation.
         MemoryError: `memory` is too small; the message states both amounts.
 
-    Small groups take up to k + 1 times the time of :func:`betweenness`, for k vertices in groups,
-    and others about the time of n searches one at a time, for all groups together; in addition
+    Only the components that hold a member are searched. Small groups take up to k + 1 times the
+    time of :func:`betweenness` there, for k vertices in groups, and others about the time of n searches one at a time, for all groups together; in addition
     O(n c^2) for a group of c vertices. The searches are k + 1 times as many if the lengths of paths
     are rounded (weights such as 1/3, docs/weights.md) or with tie_tolerance.
 
@@ -106,10 +107,15 @@ def group_betweenness(
         check.flag(progress, "progress")
     if graph.is_weighted:
         _resolution.check(graph)
+    # Paths in other components do not meet the groups.
+    searched, members = around(graph, torch.cat(groups))
+    own = list(members.split([each.numel() for each in groups]))
+    if searched is not graph and budget is not None:
+        budget = max(budget - graph.nbytes, 0)
     sums = _compiled if _dependency.is_compiled(graph) else _on_tensors
-    score = sums(graph, groups, tolerance, budget, progress)
+    score = sums(searched, own, tolerance, budget, progress)
     if endpoints:
-        score += _ends(graph, groups, budget)
+        score += _ends(searched, own, budget)
     if normalized:
         sizes = score.new_tensor([0 if endpoints else each.numel() for each in groups])
         counted = graph.num_nodes - sizes

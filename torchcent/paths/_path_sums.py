@@ -90,7 +90,7 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
         return blocks.add(known, found, MEASURES[request.measure].per_slot)
     split = _pieces.of(graph, request, request.num_sources)
     if split is not None:
-        return _of_pieces(split, request)
+        return _of_pieces(graph, split, request)
     plan, core = _plan.plan(graph, request)
     if graph.is_weighted:
         _resolution.check(graph)
@@ -103,10 +103,9 @@ def _of_one(graph: Graph, request: Request) -> Tensor:
     return found * graph.scale.per_one if request.measure == "distance" else found
 
 
-def _of_pieces(split: Pieces, request: Request) -> Tensor:
+def _of_pieces(graph: Graph, split: Pieces, request: Request) -> Tensor:
     """The sums of a graph whose components are the graphs of a batch."""
-    starts, ends = (_pieces.in_batch(split, each) for each in (request.sources, request.targets))
-    found = sums(split.graph, request._replace(sources=starts, targets=ends))
+    found = sums(split.graph, _pieces.of_batch(graph, split, request))
     if not MEASURES[request.measure].per_slot:
         return found.index_select(0, split.rank)
     if split.slot is None:

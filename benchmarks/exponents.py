@@ -1,0 +1,218 @@
+"""How the time of every public function grows on graphs of awkward shape.
+
+    python benchmarks/exponents.py                      # about 10 minutes -> results/exponents.json
+    python benchmarks/exponents.py --quick              # smaller graphs, about 3 minutes
+    python benchmarks/exponents.py --calls closeness --kinds path components
+
+Each call of exponent_calls.py runs on the graphs of exponent_graphs.py, by hops and with weights, on
+one thread. The size (vertices and edges) grows by 2 to 4 until a call takes `--least` seconds of
+processor time, and up to ten times as many while the exponent is above the expected one: some ways
+to search begin to pay off at a certain size. The exponent is the slope of log(time) over log(size),
+between the largest graph and the smallest that takes at least a twelfth of its time. What takes no
+noticeable time at the largest size has no exponent. Graphs are built before the time is taken,
+except parallel arcs, which are a part of the call.
+
+Exponents above those that exponent_calls.py gives, by more than the noise of 0.35 (caches, allocations), are listed, and
+the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import multiprocessing
+import resource
+import shutil
+import signal
+import sys
+import time
+from collections import defaultdict
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+import torch
+from exponent_calls import CALLS, FOLDER, Call
+from exponent_graphs import KINDS, OWN, WEIGHTS, Case
+from machine import conditions
+from report import markdown
+
+RESULTS = Path(__file__).parent / "results" / "exponents.json"
+NOISE = 0.35
+SHORTEST = 0.01  # seconds below which times say nothing
+Job = tuple[int, str, str]
+
+
+def jobs_of(
+    names: list[str] | None, kinds: list[str] | None, chosen: list[str] | None
+) -> list[Job]:
+    jobs = []
+    for number, call in enumerate(CALLS):
+        if names and not any(call.name == name or call.name.split("(")[0] == name for name in names):
+            continue
+        for kind in call.kinds or KINDS:
+            if (kind == "batch" and not call.batch) or (kinds and kind not in kinds):
+                continue
+            jobs += [(number, kind, each) for each in call.weights if not chosen or each in chosen]
+    return jobs
+
+
+def measure(job: Job, least: float, limit: int, sender: Connection) -> None:
+    """Sends (size, seconds, kilobytes of the process) of each run."""
+    torch.set_num_threads(1)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    number, kind, weights = job
+    call = CALLS[number]
+    largest = min(call.largest, KINDS[kind][1] if kind != OWN else 500_000)
+    points: list[tuple[int, float, int]] = []
+    try:
+        call.prepare(Case(kind, 60 if kind != OWN else 2000, weights))()  # loads what is needed
+        size = call.start
+        while True:
+            case = Case(kind, size, weights)
+            seconds = math.inf
+            for turn in range(3):
+                run = call.prepare(case)
+                begin = time.process_time()
+                run()
+                seconds = min(seconds, time.process_time() - begin)
+                if seconds > 0.1 or (turn and seconds < SHORTEST / 4):
+                    break
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            points.append((case.input_size, seconds, peak))
+            sender.send(points[-1])
+            slope = exponent(points)
+            above = slope is not None and slope > expected(call, kind)[0] + NOISE
+            most = (4 if above else 1) * largest
+            if seconds >= (10 if above else 1) * least or size >= most:
+                break
+            size = min(size * (4 if seconds < least / 16 else 2), most)
+    except Exception as error:  # said in the table
+        sender.send(f"{type(error).__name__}: {str(error)[:200]}")
+    sender.close()
+
+
+def exponent(points: list[tuple[int, float, int]]) -> float | None:
+    last = points[-1] if points else None
+    if last is None or last[1] < SHORTEST:
+        return None
+    known = [p for p in points if p[1] >= max(last[1] / 12, SHORTEST / 4) and p[0] < last[0]]
+    if not known:
+        return None
+    first = known[0]
+    return math.log(last[1] / first[1]) / math.log(last[0] / first[0])
+
+
+def run(jobs: list[Job], least: float, limit: int, workers: int) -> list[dict[str, Any]]:
+    """Each job in a process of its own, which ends after `limit` seconds of processor time."""
+    context = multiprocessing.get_context("fork")
+    waiting = list(reversed(jobs))
+    rows: list[dict[str, Any]] = []
+    running: dict[Connection, tuple[Job, Any, list[Any]]] = {}
+    while waiting or running:
+        while waiting and len(running) < workers:
+            job = waiting.pop()
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=measure, args=(job, least, limit, sender))
+            process.start()
+            sender.close()
+            running[receiver] = (job, process, [])
+        for receiver in wait(list(running)):
+            assert isinstance(receiver, Connection)
+            job, process, points = running[receiver]
+            try:
+                points.append(receiver.recv())
+                continue
+            except EOFError:
+                process.join()
+            del running[receiver]
+            rows.append(row_of(job, points, process.exitcode))
+            print(line_of(rows[-1]), flush=True)
+    return rows
+
+
+def row_of(job: Job, given: list[Any], status: int | None) -> dict[str, Any]:
+    call, kind, weights = CALLS[job[0]], job[1], job[2]
+    points = [p for p in given if not isinstance(p, str)]
+    error = next((p for p in given if isinstance(p, str)), None)
+    over = status in (-signal.SIGXCPU, -signal.SIGKILL)
+    if error is None and status and not over:
+        error = f"exit status {status}"
+    most, reason = expected(call, kind)
+    return {
+        "call": call.name, "kind": kind, "weights": weights, "points": points,
+        "exponent": exponent(points), "expected": most, "reason": reason,
+        "timeout": over, "error": error,
+    }  # fmt: skip
+
+
+def expected(call: Call, kind: str) -> tuple[float, str]:
+    return call.expected.get(kind, (1.0, ""))
+
+
+def is_above(row: dict[str, Any]) -> bool:
+    return row["exponent"] is not None and row["exponent"] > row["expected"] + NOISE
+
+
+def line_of(row: dict[str, Any]) -> str:
+    value = row["exponent"]
+    last = row["points"][-1] if row["points"] else (0, 0.0, 0)
+    text = f"{row['call']:40} {row['kind']:11} {row['weights']:7}"
+    text += f"{'' if value is None else format(value, '.2f'):>6} of {row['expected']:.1f}"
+    text += f"  {last[0]:>9,} {last[1]:8.3f} s"
+    marks = ["ABOVE"] * is_above(row) + ["TIMEOUT"] * row["timeout"]
+    return text + " " + " ".join(marks + [row["error"]] * (row["error"] is not None))
+
+
+def table(result: dict[str, Any], wanted: str = "all") -> str:
+    """The largest exponent of each call on each kind of graph, of those with and without weights."""
+    cells: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in result["rows"]:
+        if row["kind"] != OWN:
+            cells[row["call"]][row["kind"]].append(row)
+    lines = [["call", *KINDS]]
+    for name, kinds in cells.items():
+        lines.append([f"`{name}`", *(cell(kinds.get(kind, [])) for kind in KINDS)])
+    return markdown(lines)
+
+
+def cell(rows: list[dict[str, Any]]) -> str:
+    if not rows or all(row["error"] for row in rows):
+        return ""
+    values = [row["exponent"] for row in rows if row["exponent"] is not None]
+    text = f"{max(values):.1f}" if values else "<"
+    above = [row for row in rows if is_above(row) or (row["timeout"] and not row["points"])]
+    most = max(row["expected"] for row in rows)
+    if most > 1:
+        text += f" ({most:g})"
+    return f"**{text}**" if above else text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="fit how times grow with the size of graphs")
+    parser.add_argument("--quick", action="store_true", help="smaller graphs")
+    parser.add_argument("--calls", nargs="+")
+    parser.add_argument("--kinds", nargs="+")
+    parser.add_argument("--least", type=float, help="seconds of the largest run")
+    parser.add_argument("--limit", type=int, default=10, help="processor seconds of a row")
+    parser.add_argument("--weights", nargs="+", choices=WEIGHTS)
+    parser.add_argument("--workers", type=int, default=2, help="processes at a time")
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    least = args.least or (0.05 if args.quick else 0.2)
+    found = conditions()
+    begin = time.monotonic()
+    rows = run(jobs_of(args.calls, args.kinds, args.weights), least, args.limit, args.workers)
+    found |= {"seconds": time.monotonic() - begin, "least": least, "rows": rows}
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    args.output.write_text(json.dumps(found, indent=1) + "\n")
+    above = [row for row in rows if is_above(row)]
+    print(f"{len(rows)} rows in {found['seconds']:.0f} s, {len(above)} above what is expected:")
+    for row in above:
+        print(line_of(row))
+    return 1 if above else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

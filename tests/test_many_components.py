@@ -1,0 +1,333 @@
+"""Graphs of many components: right values, and work in proportion to what searches reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+import scipy.sparse.csgraph
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+import torchcent
+from torchcent.distances import _bounds, _distance_sums, _extremes, _weighted_sums
+from torchcent.engines import _driver, _pieces, _tiny
+from torchcent.groups import _betweenness
+from torchcent.runtime import _ops
+
+WEIGHTS = ("hops", "whole", "floats")
+component = {"disconnected": "component"}
+compiled = pytest.mark.skipif(not _ops.available, reason="there are no compiled kernels")
+
+
+def triples(count: int, weights: str = "floats", batch: bool = False) -> torchcent.Graph:
+    """So many paths of three vertices, or a batch of them."""
+    first = torch.arange(count) * 3
+    edges = torch.cat([torch.stack([first, first + 1]), torch.stack([first + 1, first + 2])], 1)
+    ptr = torch.arange(0, 3 * count + 1, 3) if batch else None
+    return torchcent.Graph.from_edge_index(
+        edges, directed=False, edge_weight=lengths(edges.shape[1], weights), ptr=ptr
+    )
+
+
+def lengths(count: int, weights: str, seed: int = 0) -> Tensor | None:
+    chance = torch.Generator().manual_seed(seed)
+    if weights == "hops":
+        return None
+    if weights == "whole":
+        return torch.randint(1, 9, (count,), generator=chance).double()
+    return torch.rand(count, generator=chance, dtype=torch.float64) + 0.1
+
+
+def arcs_of(seed: int, sizes: list[int]) -> Tensor:
+    """Random components of these sizes, whose vertices are numbered at random."""
+    chance = np.random.default_rng(seed)
+    n, arcs, first = sum(sizes), [], 0
+    for size in sizes:
+        arcs.append(first + chance.integers(0, size, (2, 2 * size)))
+        first += size
+    given = torch.from_numpy(chance.permutation(n)[np.concatenate(arcs, 1)])
+    return torch.unique(given[:, given[0] != given[1]], dim=1)
+
+
+def scattered(seed: int, directed: bool, weights: str, sizes: list[int]) -> torchcent.Graph:
+    arcs = arcs_of(seed, sizes)
+    weight = lengths(arcs.shape[1], weights, seed)
+    return torchcent.Graph.from_edge_index(arcs, sum(sizes), directed, weight)
+
+
+SIZES = [1, 2, 3, 5, 8] * 60 + [530, 40]  # of which none has most pairs of vertices
+
+
+def distances(graph: torchcent.Graph) -> np.ndarray:
+    weight = torch.ones(graph.num_slots) if graph.weight is None else graph.weight
+    parts = weight.numpy(), graph.col.numpy(), graph.rowptr.numpy()
+    matrix = scipy.sparse.csr_array(parts, (graph.num_nodes, graph.num_nodes))
+    found: np.ndarray = scipy.sparse.csgraph.dijkstra(matrix)
+    return found
+
+
+EACH = [(directed, weights) for directed in (False, True) for weights in WEIGHTS]
+
+
+def close(found: Tensor, wanted: Any, rtol: float = 1e-9) -> None:
+    torch.testing.assert_close(
+        found.double(), torch.as_tensor(wanted).double(), rtol=rtol, atol=1e-12, equal_nan=True
+    )
+
+
+@pytest.mark.parametrize(("directed", "weights"), EACH)
+def test_sums_of_distances(directed: bool, weights: str) -> None:
+    graph = scattered(1, directed, weights, SIZES)
+    assert _pieces.of(graph, _request("closeness", graph)) is not None or not _ops.available
+    d = distances(graph)
+    n, finite = graph.num_nodes, np.isfinite(d)
+    far = np.where(finite, d, 0)
+    reach = finite.sum(0) - 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        closeness = np.where(reach > 0, reach / far.sum(0) * reach / (n - 1), 0)
+        harmonic = np.where(d > 0, 1 / d, 0).sum(0)
+    f64 = {"dtype": torch.float64}
+    close(torchcent.closeness(graph, **f64), closeness)
+    close(torchcent.harmonic(graph, **f64), harmonic)
+    some = torch.arange(n - 1, -1, -2)
+    close(torchcent.closeness(graph, vertices=some, **f64), closeness[some.numpy()])
+    profile = torchcent.distance_profile(graph, **f64)
+    close(profile.reach, reach)
+    close(profile.farness, far.sum(0))
+    close(profile.eccentricity, far.max(0))
+    close(torchcent.eccentricity(graph, **component, **f64), far.max(1))
+    assert torchcent.eccentricity(graph).isinf().all()
+    mean = far.sum() / (finite.sum() - n)
+    close(torchcent.average_shortest_path_length(graph, **component, **f64), mean)
+
+
+@pytest.mark.parametrize(("directed", "weights"), EACH)
+def test_extremes(directed: bool, weights: str) -> None:
+    graph = scattered(2, directed, weights, SIZES)
+    d = distances(graph)
+    farthest = np.where(np.isfinite(d), d, 0).max(1)
+    f64 = {"dtype": torch.float64, **component}
+    close(torchcent.diameter(graph, **f64), farthest.max())
+    close(torchcent.radius(graph, **f64), farthest.min())
+    assert torchcent.periphery(graph, **component).tolist() == _where(farthest, farthest.max())
+    assert torchcent.center(graph, **component).tolist() == _where(farthest, farthest.min())
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("engine", ["bits", "tensor", "relax", "dijkstra"])
+def test_diameter_of_a_graph_searched_as_a_whole(weights: str, engine: str) -> None:
+    if (weights == "hops") != (engine == "bits") and engine != "tensor":
+        pytest.skip("the engine is for graphs of the other kind")
+    if engine != "tensor" and not _ops.available:
+        pytest.skip("there are no compiled kernels")
+    graph = scattered(3, False, weights, SIZES)
+    d = distances(graph)
+    found = torchcent.diameter(graph, engine=engine, dtype=torch.float64, **component)
+    close(found, d[np.isfinite(d)].max())
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weights", ["hops", "whole"])
+@pytest.mark.parametrize("some", [False, True])
+def test_distribution(directed: bool, weights: str, some: bool) -> None:
+    graph = scattered(4, directed, weights, SIZES)
+    d = distances(graph)
+    sources = torch.arange(0, graph.num_nodes, 2) if some else None
+    rows = d if sources is None else d[sources.numpy()]
+    wanted = np.bincount(rows[np.isfinite(rows)].astype(int)) * (len(d) / len(rows))
+    close(torchcent.distance_distribution(graph, sources=sources), wanted)
+
+
+@pytest.mark.parametrize("weights", ["hops", "whole"])
+def test_distribution_of_a_batch(weights: str) -> None:
+    graph = triples(50, weights, batch=True)
+    d = distances(graph)
+    found = torchcent.distance_distribution(graph)
+    for number in range(50):
+        own = d[3 * number : 3 * number + 3, 3 * number : 3 * number + 3]
+        wanted = np.bincount(own.astype(int).flatten(), minlength=found.shape[1])
+        assert found[number].tolist() == wanted.tolist()
+
+
+def test_distribution_of_a_batch_says_what_it_needs() -> None:
+    edges = torch.tensor([[0, 2], [1, 3]])
+    weight = torch.tensor([1.0, 1e8])
+    graph = torchcent.Graph.from_edge_index(
+        edges, directed=False, edge_weight=weight, ptr=torch.tensor([0, 2, 4])
+    )
+    with pytest.raises(MemoryError, match="distance_distribution"):
+        torchcent.distance_distribution(graph, memory=10**8)
+
+
+@pytest.mark.parametrize(("directed", "weights"), EACH)
+def test_paths(directed: bool, weights: str) -> None:
+    sizes = [1, 2, 3, 5, 8] * 40 + [40]
+    graph = scattered(5, directed, weights, sizes)
+    other = graph.to_networkx()
+    weight = None if weights == "hops" else "weight"
+    f64 = {"dtype": torch.float64, "normalized": False}
+    wanted = networkx.betweenness_centrality(other, weight=weight, normalized=False)
+    close(torchcent.betweenness(graph, **f64), [wanted[v] for v in range(graph.num_nodes)], 1e-6)
+    of_edges = networkx.edge_betweenness_centrality(other, weight=weight, normalized=False)
+    found = torchcent.edge_betweenness(graph, **f64)
+    for column, (u, v) in enumerate(arcs_of(5, sizes).T.tolist()):
+        pair = (u, v) if (u, v) in of_edges else (v, u)
+        assert found[column].item() == pytest.approx(of_edges[pair], rel=1e-6, abs=1e-12)
+    sources, targets = range(0, graph.num_nodes, 2), range(0, graph.num_nodes, 3)
+    some = networkx.betweenness_centrality_subset(other, list(sources), list(targets), False, weight)
+    given = {"sources": torch.tensor(sources), "targets": torch.tensor(targets)}
+    close(torchcent.betweenness(graph, **given, **f64), [some[v] for v in range(graph.num_nodes)], 1e-6)
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from(WEIGHTS))
+@settings(deadline=None, max_examples=10)
+def test_cutoffs(seed: int, directed: bool, weights: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pieces, "LEAST", 16)
+        graph = scattered(seed, directed, weights, [1, 2, 3, 5, 8] * 10 + [20])
+        d = distances(graph)
+        d[d > 2] = np.inf
+        reach = np.isfinite(d).sum(0) - 1
+        far = np.where(np.isfinite(d), d, 0).sum(0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            wanted = np.where(reach > 0, reach / far * reach / (graph.num_nodes - 1), 0)
+        close(torchcent.closeness(graph, cutoff=2, dtype=torch.float64), wanted)
+
+
+# --- What is searched
+
+
+def _request(measure: str, graph: torchcent.Graph) -> Any:
+    return _distance_sums.asked(measure, graph, "auto", None, None, None)
+
+
+def _where(values: np.ndarray, value: float) -> list[int]:
+    found: list[int] = np.flatnonzero(np.isclose(values, value, rtol=1e-13)).tolist()
+    return found
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Of each search, by engines that have rows of all vertices: sources x vertices of its graph."""
+    cells: list[int] = []
+    bounds, driver, sums = _bounds.distances_from, _driver.run, _weighted_sums.source_sums
+
+    def single(graph: Any, *rest: Any, **options: Any) -> Any:
+        cells.append(graph.num_nodes)
+        return bounds(graph, *rest, **options)
+
+    def paths(problem: Any, *rest: Any) -> Any:
+        cells.append(problem.core.num_nodes**2)
+        return driver(problem, *rest)
+
+    def of_sources(graph: Any, request: Any, sources: Any, *rest: Any) -> Any:
+        cells.append(graph.num_nodes * sources.numel())
+        return sums(graph, request, sources, *rest)
+
+    monkeypatch.setattr(_bounds, "distances_from", single)
+    monkeypatch.setattr(_driver, "run", paths)
+    monkeypatch.setattr(_weighted_sums, "source_sums", of_sources)
+    return cells
+
+
+CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "closeness": (torchcent.closeness, {}),
+    "closeness(cutoff)": (torchcent.closeness, {"cutoff": 0.5}),
+    "harmonic(vertices)": (torchcent.harmonic, {"vertices": torch.arange(6000)}),
+    "eccentricity": (torchcent.eccentricity, component),
+    "diameter": (torchcent.diameter, component),
+    "radius": (torchcent.radius, component),
+    "center": (torchcent.center, component),
+    "periphery": (torchcent.periphery, component),
+    "average": (torchcent.average_shortest_path_length, component),
+    "betweenness": (torchcent.betweenness, {}),
+    "betweenness(cutoff)": (torchcent.betweenness, {"cutoff": 0.5}),
+    "edge_betweenness": (torchcent.edge_betweenness, {}),
+    "stress": (torchcent.stress, {}),
+    "variant": (torchcent.betweenness_variant, {"variant": "linear"}),
+}
+
+
+@compiled
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("batch", [False, True])
+def test_searches_cost_what_they_reach(name: str, batch: bool, searched: list[int]) -> None:
+    """Rows of all 6,000 vertices for each of them would be 36 million entries."""
+    function, options = CALLS[name]
+    graph = triples(2000, batch=batch)
+    function(graph, **options)
+    assert sum(searched) <= 2 * graph.num_nodes * _pieces.LEAST
+    assert len(searched) <= 2 + graph.num_nodes // _pieces.LEAST
+
+
+@compiled
+@pytest.mark.parametrize("weights", ["hops", "whole"])
+def test_distribution_has_no_row_per_vertex(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_weighted_sums, "_Rows", None)
+    calls = []
+    run = _tiny.run
+    monkeypatch.setattr(_tiny, "run", lambda *a, **k: calls.append(1) or run(*a, **k))
+    found = torchcent.distance_distribution(triples(2000, weights))
+    assert found[0] == 6000 and found.sum() == 18000
+    assert len(calls) <= 1
+
+
+@compiled
+def test_diameter_searches_each_component_in_its_own_graph(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Components too large for the tiny engine, of growing diameter, so that none is left out."""
+    sizes = []
+    bounds = _extremes.Bounds
+
+    class Counted(bounds):  # type: ignore[misc, valid-type]
+        def __init__(self, graph: Any, *rest: Any) -> None:
+            sizes.append(graph.num_nodes)
+            super().__init__(graph, *rest)
+
+    monkeypatch.setattr(_extremes, "Bounds", Counted)
+    rings, first = [], 0
+    for size in range(600, 620):
+        at = torch.arange(size)
+        rings.append(torch.stack([at, (at + 1) % size]) + first)
+        first += size
+    edges = torch.cat(rings, 1)
+    weight = torch.rand(edges.shape[1], generator=torch.Generator().manual_seed(1)) + 5
+    graph = torchcent.Graph.from_edge_index(edges, directed=False, edge_weight=weight)
+    d = distances(graph)
+    found = torchcent.diameter(graph, dtype=torch.float64, **component)
+    close(found, d[np.isfinite(d)].max())
+    assert sum(sizes) <= 2 * graph.num_nodes
+
+
+@compiled
+def test_groups_are_searched_in_their_components(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    run = _betweenness._compiled
+
+    def counted(graph: Any, *rest: Any) -> Any:
+        sizes.append(graph.num_nodes)
+        return run(graph, *rest)
+
+    monkeypatch.setattr(_betweenness, "_compiled", counted)
+    graph = triples(200)
+    options = {"normalized": False, "dtype": torch.float64}
+    assert torchcent.group_betweenness(graph, [1, 4, 599], **options) == 2
+    assert torchcent.group_betweenness(graph, [[0], [1]], **options).tolist() == [0, 1]
+    assert torchcent.group_betweenness(graph, [1], endpoints=True, **options) == 3
+    assert max(sizes) == 9
+
+
+@compiled
+def test_explain_counts_the_components() -> None:
+    plan = torchcent.explain(triples(2000), measure="closeness")
+    assert plan.engine == "tiny"
+    assert "2,000 components" in plan.reason
+    assert torchcent.explain(triples(2000), measure="closeness", engine="relax").engine == "relax"
