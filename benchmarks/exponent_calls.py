@@ -40,6 +40,8 @@ class Call:
     #: kind -> (largest exponent, reason); kinds that are not named may have 1
     expected: dict[str, tuple[float, str]] = field(default_factory=dict)
     start: int = 500  # vertices and edges of the first, smallest graph
+    #: those of graphs on which a reduction begins to pay off, which then leaves nothing to search
+    begins: dict[str, int] = field(default_factory=dict)
     largest: int = 1_000_000
 
 
@@ -107,14 +109,20 @@ for measure in ("distance_distribution", "effective_diameter"):
     )  # fmt: skip
 
 # Betweenness.
+ROUNDED = every("sums of these weights are rounded, so that nothing is folded: O(n m)", 2, "path", "tree", "star")
+BLOCKS = {"path": 80_000, "tree": 80_000}  # from 2^14 sources on
 for measure in ("betweenness", "edge_betweenness", "stress"):
-    add(measure, on_graph(getattr(torchcent, measure)), expected=BETWEENNESS)
+    function = getattr(torchcent, measure)
+    add(measure, on_graph(function), weights=("hops", "whole"), expected=BETWEENNESS, begins=BLOCKS)
+    add(f"{measure}(floats)", on_graph(function), weights=("floats",), expected=BETWEENNESS | ROUNDED)
 add("betweenness(cutoff=2)", on_graph(torchcent.betweenness, cutoff=2), expected=SEARCHES)
 add("betweenness(sources=4)", on_graph(torchcent.betweenness, sources=first))
-add(
-    "percolation", on_graph(torchcent.percolation, states=lambda case: torch.ones(case.num_nodes)),
-    expected=BETWEENNESS,
-)  # fmt: skip
+for weights, growth in ((("hops", "whole"), BETWEENNESS), (("floats",), BETWEENNESS | ROUNDED)):
+    add(
+        "percolation" + "(floats)" * (weights == ("floats",)),
+        on_graph(torchcent.percolation, states=lambda case: torch.ones(case.num_nodes)),
+        weights=weights, expected=growth,
+    )  # fmt: skip
 for variant in ("distance", "linear", "proximal_source"):
     add(
         f"betweenness_variant({variant})",
@@ -182,8 +190,8 @@ add(
 )  # fmt: skip
 
 # Groups and communities.
-for measure in ("group_betweenness", "group_closeness"):
-    add(measure, on_graph(getattr(torchcent, measure), group=first), batch=False)
+add("group_betweenness", on_graph(torchcent.group_betweenness, group=first), batch=False, expected=SEARCHES)
+add("group_closeness", on_graph(torchcent.group_closeness, group=first), batch=False)
 add("group_degree", on_graph(torchcent.group_degree, group=first), weights=("hops",), batch=False)
 add(
     "prominent_group", on_graph(torchcent.prominent_group, k=2, generator=generator_of),
@@ -202,6 +210,7 @@ add(
 
 # Clusters.
 MCL = every("columns of a complete graph hold all its vertices, O(n^3)", 1.5, "complete")
+MCL |= every("the second step of a walk reaches all leaves: n^2 products", 2, "star")
 add("mcl", on_graph(torchcent.mcl), weights=("hops",), expected=MCL)
 add("mcl_sweep", on_graph(torchcent.mcl_sweep, inflations=(2.0, 4.0)), weights=("hops",), batch=False, expected=MCL)
 add("explain_mcl", on_graph(torchcent.explain_mcl), weights=("hops",), batch=False)

@@ -27,7 +27,6 @@ import shutil
 import signal
 import sys
 import time
-from collections import defaultdict
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -35,11 +34,10 @@ from typing import Any
 import torch
 from exponent_calls import CALLS, FOLDER, Call
 from exponent_graphs import KINDS, OWN, WEIGHTS, Case
+from exponent_report import NOISE, is_above
 from machine import conditions
-from report import markdown
 
 RESULTS = Path(__file__).parent / "results" / "exponents.json"
-NOISE = 0.35
 SHORTEST = 0.01  # seconds below which times say nothing
 Job = tuple[int, str, str]
 
@@ -68,7 +66,7 @@ def measure(job: Job, least: float, limit: int, sender: Connection) -> None:
     points: list[tuple[int, float, int]] = []
     try:
         call.prepare(Case(kind, 60 if kind != OWN else 2000, weights))()  # loads what is needed
-        size = call.start
+        size = call.begins.get(kind, call.start)
         while True:
             case = Case(kind, size, weights)
             seconds = math.inf
@@ -97,11 +95,21 @@ def exponent(points: list[tuple[int, float, int]]) -> float | None:
     last = points[-1] if points else None
     if last is None or last[1] < SHORTEST:
         return None
-    known = [p for p in points if p[1] >= max(last[1] / 12, SHORTEST / 4) and p[0] < last[0]]
-    if not known:
+    earlier = [point for point in points if point[0] < last[0] and point[1] > 0]
+    known = [point for point in earlier if point[1] >= max(last[1] / 12, SHORTEST / 4)]
+    if not earlier:
         return None
-    first = known[0]
+    first = known[0] if known else earlier[-1]  # a steep rise, of which this is a lower bound
     return math.log(last[1] / first[1]) / math.log(last[0] / first[0])
+
+
+def fitted(row: dict[str, Any], limit: int) -> float | None:
+    """The exponent; where the next size exceeded the limit, that of a time of three quarters."""
+    points, found = row["points"], exponent(row["points"])
+    if not row["timeout"] or not points or points[-1][1] <= 0:
+        return found
+    least = math.log(0.75 * limit / points[-1][1]) / math.log(4)
+    return least if found is None else max(found, least)
 
 
 def run(jobs: list[Job], least: float, limit: int, workers: int) -> list[dict[str, Any]]:
@@ -128,6 +136,7 @@ def run(jobs: list[Job], least: float, limit: int, workers: int) -> list[dict[st
                 process.join()
             del running[receiver]
             rows.append(row_of(job, points, process.exitcode))
+            rows[-1]["exponent"] = fitted(rows[-1], limit)
             print(line_of(rows[-1]), flush=True)
     return rows
 
@@ -142,7 +151,7 @@ def row_of(job: Job, given: list[Any], status: int | None) -> dict[str, Any]:
     most, reason = expected(call, kind)
     return {
         "call": call.name, "kind": kind, "weights": weights, "points": points,
-        "exponent": exponent(points), "expected": most, "reason": reason,
+        "exponent": None, "expected": most, "reason": reason,
         "timeout": over, "error": error,
     }  # fmt: skip
 
@@ -151,8 +160,21 @@ def expected(call: Call, kind: str) -> tuple[float, str]:
     return call.expected.get(kind, (1.0, ""))
 
 
-def is_above(row: dict[str, Any]) -> bool:
-    return row["exponent"] is not None and row["exponent"] > row["expected"] + NOISE
+def merged(earlier: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The earlier rows with the new ones in their places, in the order of the calls."""
+
+    def key(row: dict[str, Any]) -> tuple[str, str, str]:
+        return row["call"], row["kind"], row["weights"]
+
+    both = {key(row): row for row in [*earlier, *rows]}
+    found = []
+    for call in CALLS:
+        for kind in (*KINDS, OWN):
+            most, reason = expected(call, kind)
+            for weights in call.weights:
+                if (row := both.get((call.name, kind, weights))) is not None:
+                    found.append(row | {"expected": most, "reason": reason})
+    return found
 
 
 def line_of(row: dict[str, Any]) -> str:
@@ -165,30 +187,6 @@ def line_of(row: dict[str, Any]) -> str:
     return text + " " + " ".join(marks + [row["error"]] * (row["error"] is not None))
 
 
-def table(result: dict[str, Any], wanted: str = "all") -> str:
-    """The largest exponent of each call on each kind of graph, of those with and without weights."""
-    cells: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for row in result["rows"]:
-        if row["kind"] != OWN:
-            cells[row["call"]][row["kind"]].append(row)
-    lines = [["call", *KINDS]]
-    for name, kinds in cells.items():
-        lines.append([f"`{name}`", *(cell(kinds.get(kind, [])) for kind in KINDS)])
-    return markdown(lines)
-
-
-def cell(rows: list[dict[str, Any]]) -> str:
-    if not rows or all(row["error"] for row in rows):
-        return ""
-    values = [row["exponent"] for row in rows if row["exponent"] is not None]
-    text = f"{max(values):.1f}" if values else "<"
-    above = [row for row in rows if is_above(row) or (row["timeout"] and not row["points"])]
-    most = max(row["expected"] for row in rows)
-    if most > 1:
-        text += f" ({most:g})"
-    return f"**{text}**" if above else text
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="fit how times grow with the size of graphs")
     parser.add_argument("--quick", action="store_true", help="smaller graphs")
@@ -198,13 +196,20 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=10, help="processor seconds of a row")
     parser.add_argument("--weights", nargs="+", choices=WEIGHTS)
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
+    parser.add_argument("--update", action="store_true", help="keep the other rows of the output")
     parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     least = args.least or (0.05 if args.quick else 0.2)
     found = conditions()
     begin = time.monotonic()
     rows = run(jobs_of(args.calls, args.kinds, args.weights), least, args.limit, args.workers)
-    found |= {"seconds": time.monotonic() - begin, "least": least, "rows": rows}
+    seconds = time.monotonic() - begin
+    if args.update and args.output.exists():
+        earlier = json.loads(args.output.read_text())
+        rows, seconds = merged(earlier["rows"], rows), seconds + earlier["seconds"]
+        for row in rows:
+            row["exponent"] = fitted(row, args.limit)
+    found |= {"seconds": seconds, "least": least, "rows": rows}
     shutil.rmtree(FOLDER, ignore_errors=True)
     args.output.write_text(json.dumps(found, indent=1) + "\n")
     above = [row for row in rows if is_above(row)]

@@ -9,8 +9,8 @@ one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of m
 `<!-- calls: all -->` that of one_by_one.json, `<!-- approximation: all -->` that of
 approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- reading: all -->`
 and `<!-- reading: start -->` those of reading.json, `<!-- oneshot: all -->` that of one_shot.json
-(written by cpu.py), `<!-- papers: PAPER -->` one of papers.json, `<!-- h200: NAME -->` one of
-h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a result that is not there stay as
+(written by cpu.py), `<!-- papers: PAPER -->` one of papers.json, `<!-- exponents: NAME -->` one of
+exponents.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a result that is not there stay as
 they are.
 """
 
@@ -26,6 +26,7 @@ from typing import Any
 import approximation
 import current_flow
 import distance_report
+import exponent_report
 import gpu_report
 import loader
 import one_by_one
@@ -54,6 +55,7 @@ FILES = {
     "approximation": "approximation.json",
     "h200": "h200.json",
     "papers": "papers.json",
+    "exponents": "exponents.json",
 }
 MARK = re.compile(rf"(<!-- ({'|'.join(FILES)}): (.+?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 PEERS = {"networkit": "x NetworKit (2 threads)", "igraph": "x igraph (1 thread)"}
@@ -77,6 +79,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return reductions.table(result, wanted)
     if kind == "h200":
         return gpu_report.table(result, wanted)
+    if kind == "exponents":
+        return exponent_report.table(result, wanted)
     if kind == "flow":
         return current_flow.table(result)
     if kind == "loader":

@@ -15,7 +15,9 @@ from torch import Tensor
 
 import torchcent
 from torchcent.distances import _bounds, _distance_sums, _extremes, _weighted_sums
-from torchcent.engines import _driver, _pieces, _tiny
+from torchcent.approx._diameter import vertex_diameter
+from torchcent.engines import _driver, _hops, _pieces, _tiny, _weighted_rows
+from torchcent.flow import _solver
 from torchcent.groups import _betweenness
 from torchcent.runtime import _ops
 
@@ -331,3 +333,74 @@ def test_explain_counts_the_components() -> None:
     assert plan.engine == "tiny"
     assert "2,000 components" in plan.reason
     assert torchcent.explain(triples(2000), measure="closeness", engine="relax").engine == "relax"
+
+
+@pytest.mark.parametrize("weights", ["hops", "whole"])
+def test_vertex_diameter_searches_each_component_in_its_own_graph(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stars, of which none is so deep that smaller ones need no search."""
+    sizes = []
+    hops, single = _hops.hops, _weighted_rows.single
+
+    def by_hops(rowptr: Tensor, *rest: Any) -> Tensor:
+        sizes.append(rowptr.numel() - 1)
+        return hops(rowptr, *rest)
+
+    def by_weight(graph: Any, *rest: Any) -> Tensor:
+        sizes.append(graph.num_nodes)
+        return single(graph, *rest)
+
+    monkeypatch.setattr(_hops, "hops", by_hops)
+    monkeypatch.setattr(_weighted_rows, "single", by_weight)
+    stars = [torch.stack([torch.full((20,), 21 * k), 21 * k + torch.arange(1, 21)]) for k in range(50)]
+    edges = torch.cat(stars, 1)
+    weight = None if weights == "hops" else torch.full((edges.shape[1],), 2.0)
+    graph = torchcent.Graph.from_edge_index(edges, directed=False, edge_weight=weight)
+    # The two longest distances from a hub, in arcs, and the hub.
+    assert vertex_diameter(graph) in (3, 4)
+    assert len(sizes) == 50 and sum(sizes) == graph.num_nodes
+
+
+# --- Current flow
+
+
+@compiled
+def test_flow_in_what_is_nearly_a_tree_needs_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path of 60,000 vertices, whose inverse would have 3.6e9 numbers."""
+    n = 60_000
+    at = torch.arange(n - 1)
+    path = torch.stack([at, at + 1])
+    monkeypatch.setattr(_solver, "_grounded", _small(_solver._grounded))
+    monkeypatch.setattr(_ops.ops, "expanded", None, raising=False)
+    given = {"directed": False, "dtype": torch.float64}
+    far = torch.arange(n, dtype=torch.float64)
+    wanted = 1 / (far * (far + 1) / 2 + (n - 1 - far) * (n - far) / 2)
+    close(torchcent.current_flow_closeness(path, **given), wanted, 1e-7)
+    pairs = torch.tensor([[0, 5, n - 1], [n - 1, 5, 7]])
+    close(torchcent.effective_resistance(path, pairs=pairs, **given), [n - 1, 0, n - 8], 1e-7)
+
+
+def _small(function: Any) -> Any:
+    def checked(matrix: Tensor, *rest: Any) -> Any:
+        assert matrix.numel() < 10_000
+        return function(matrix, *rest)
+
+    return checked
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=20)
+def test_resistances_of_pairs_in_many_components(seed: int) -> None:
+    graph = scattered(seed, False, "floats", [1, 2, 3, 5, 8, 30])
+    assert graph.weight is not None
+    n = graph.num_nodes
+    dense = torch.zeros(n, n, dtype=torch.float64)
+    dense[torch.repeat_interleave(torch.arange(n), graph.degree), graph.col.long()] = graph.weight
+    inverse = torch.linalg.pinv(torch.diag(dense.sum(1)) - dense)
+    chance = torch.Generator().manual_seed(seed)
+    u, v = torch.randint(n, (2, 60), generator=chance)
+    wanted = inverse[u, u] + inverse[v, v] - inverse[u, v] - inverse[v, u]
+    wanted = torch.where(graph.components[u] == graph.components[v], wanted, torch.inf)
+    found = torchcent.effective_resistance(graph, pairs=torch.stack([u, v]), dtype=torch.float64)
+    close(found, torch.where(u == v, 0, wanted), 1e-7)

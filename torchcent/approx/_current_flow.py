@@ -12,7 +12,7 @@ from torchcent.check import _approx as check_approx
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.flow._current_flow import betweenness_of
-from torchcent.flow._solver import Potentials, components, fits, total_currents
+from torchcent.flow._solver import Potentials, fits, pairs_of, total_currents
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
@@ -146,17 +146,12 @@ def of_pairs(graph: Graph, pairs: Tensor, memory: int | None) -> Tensor:
     `pairs` is int64 [2, P], of two different vertices each. No current flows between components.
     """
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    local = torch.full((graph.num_nodes,), -1, device=graph.device)
-    for part in components(graph):
-        local[part.vertices] = torch.arange(part.size, device=graph.device)
-        ends = local[pairs]
-        ends = ends[:, (ends >= 0).all(0)]
-        if ends.numel():
-            # All of the current of an end leaves it, so that its edges carry 1 in sum.
-            through = part.at_ends(total_currents(Potentials(part, memory), *ends))
-            own = torch.bincount(ends.flatten(), minlength=part.size)
-            between = ((through - own) / 2).clamp(min=0)
-            is_leaf = graph.degree[part.vertices] == 1  # nothing but rounding flows through it
-            score[part.vertices] = between.masked_fill(is_leaf, 0)
-        local[part.vertices] = -1
+    for part, _, ends in pairs_of(graph, *pairs):
+        potentials = Potentials(part, memory, columns=ends.shape[1])
+        # All of the current of an end leaves it, so that its edges carry 1 in sum.
+        through = part.at_ends(total_currents(potentials, *ends))
+        own = torch.bincount(ends.flatten(), minlength=part.size)
+        between = ((through - own) / 2).clamp(min=0)
+        is_leaf = graph.degree[part.vertices] == 1  # nothing but rounding flows through it
+        score[part.vertices] = between.masked_fill(is_leaf, 0)
     return score / max(pairs.shape[1], 1)

@@ -7,7 +7,8 @@ import math
 import torch
 
 from torchcent.engines import _hops, _weighted_rows
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _batch
+from torchcent.graph._pieces import component_sizes, pieces
 
 
 def vertex_diameter(graph: Graph) -> int:
@@ -20,27 +21,27 @@ def vertex_diameter(graph: Graph) -> int:
     """
     if graph.num_nodes == 0:
         return 0
-    label = graph.components
-    size = torch.bincount(label)
+    size = component_sizes(graph)
     if not graph.is_symmetric:
         return int(size.max())
-    # The first vertex of maximum degree in each component.
-    degree = torch.zeros_like(size).scatter_reduce_(0, label, graph.degree, "amax")
-    largest = torch.nonzero(graph.degree == degree[label]).flatten()
-    root = torch.full_like(size, graph.num_nodes)
-    root.scatter_reduce_(0, label[largest], largest, "amin")
+    lightest = None if graph.weight is None or not graph.num_slots else float(graph.weight.min())
+    # Each component is a graph of its own, so that a search costs what it reaches.
+    split = graph if size.numel() == 1 else pieces(graph).graph
     found = 1
-    for component in torch.argsort(size, descending=True).tolist():
-        if int(size[component]) <= found:
+    for component in torch.argsort(size, descending=True, stable=True).tolist():
+        most = int(size[component])
+        if most <= found:
             break
-        found = max(found, min(int(size[component]), _from(graph, int(root[component]))))
+        found = max(found, min(most, _from(_batch.part(split, component), lightest)))
     return found
 
 
-def _from(graph: Graph, root: int) -> int:
-    if graph.weight is None:
+def _from(graph: Graph, lightest: float | None) -> int:
+    """The bound of a connected graph, from its first vertex of maximum degree."""
+    root = int(torch.nonzero(graph.degree == graph.degree.max())[0])
+    if lightest is None:
         depth = _hops.hops(graph.rowptr, graph.col, root)
         return int(depth.topk(min(2, depth.numel())).values.clamp(min=0).sum()) + 1
     row = _weighted_rows.single(graph, "auto", root, False)
     far = row[torch.isfinite(row)].topk(min(2, int(torch.isfinite(row).sum()))).values.sum()
-    return math.ceil(float(far) / float(graph.weight.min()) * (1 + 2.0**-20)) + 1
+    return math.ceil(float(far) / lightest * (1 + 2.0**-20)) + 1

@@ -17,6 +17,7 @@ from torchcent.flow._solver import (
     Potentials,
     components,
     own_and_sums,
+    pairs_of,
     throughput,
     throughput_between,
 )
@@ -372,14 +373,9 @@ def effective_resistance(
     )
     check.undirected(graph, "effective_resistance")
     found = torch.full(u.shape, math.inf, dtype=torch.float64, device=graph.device)
-    local = torch.full((graph.num_nodes,), -1, device=graph.device)
-    for part in components(graph):
-        local[part.vertices] = torch.arange(part.size, device=graph.device)
-        here = torch.nonzero((local[u] >= 0) & (local[v] >= 0)).flatten()
-        if here.numel():
-            potentials = Potentials(part, memory)
-            found[here] = potentials.resistance(local[u[here]], local[v[here]])
-        local[part.vertices] = -1
+    for part, here, ends in pairs_of(graph, u, v):
+        potentials = Potentials(part, memory, columns=here.numel())
+        found[here] = potentials.resistance(*ends)
     return found.masked_fill_(u == v, 0).to(dtype)
 
 

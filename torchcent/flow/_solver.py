@@ -15,6 +15,7 @@ from torchcent.runtime import _memory, _ops
 _DENSE = 4  # matrices of k^2 numbers that live while one is inverted, at most
 _ELIMINATED = 3  # likewise while vertices are eliminated: lists of arcs, and the matrix of the rest
 _RATIO = 16  # vertices are eliminated while this many times their degree are left
+_FEW = 4  # one column in so many or fewer is solved for by itself
 _BLOCK = 2**25  # bytes of a block of right-hand sides, at most
 _ROWS = 4  # such blocks that live at a time
 _PAIRS = 64  # pairs whose currents are computed together, at most
@@ -32,6 +33,19 @@ class Component(NamedTuple):
     @property
     def size(self) -> int:
         return self.vertices.numel()
+
+    @property
+    def cycles(self) -> int:
+        """The number of edges more than a tree has."""
+        return self.conductance.numel() - self.size + 1
+
+    @property
+    def left(self) -> int:
+        """The most vertices that elimination leaves of a graph that is nearly a tree.
+
+        Without vertices of degree 1 and 2, c cycles have at most 2 c vertices.
+        """
+        return min(self.size, max(2 * self.cycles, 4 * _RATIO))
 
     @property
     def is_sparse(self) -> bool:
@@ -74,6 +88,24 @@ def components(graph: Graph) -> Iterator[Component]:
             yield Component(vertices, own, ends, one)
 
 
+def pairs_of(graph: Graph, u: Tensor, v: Tensor) -> Iterator[tuple[Component, Tensor, Tensor]]:
+    """Components with pairs u, v of two vertices of theirs: which pairs, and their ends in it."""
+    label = graph.components
+    within = torch.nonzero((label[u] == label[v]) & (u != v)).flatten()
+    own = label[u[within]]
+    within = within[torch.argsort(own, stable=True)]
+    last = torch.bincount(own, minlength=1).cumsum(0).tolist()
+    local = torch.full((graph.num_nodes,), -1, device=graph.device)
+    for part in components(graph):
+        number = int(label[part.vertices[0]])
+        if number >= len(last):
+            return
+        here = within[last[number - 1] if number else 0 : last[number]]
+        if here.numel():
+            local[part.vertices] = torch.arange(part.size, device=graph.device)
+            yield part, here, torch.stack([local[u[here]], local[v[here]]])
+
+
 class Potentials:
     """Columns of the inverse of the Laplacian without the row and the column of one vertex.
 
@@ -88,7 +120,8 @@ class Potentials:
         free: bytes that may still be used.
     """
 
-    def __init__(self, part: Component, memory: int | None) -> None:
+    def __init__(self, part: Component, memory: int | None, columns: int | None = None) -> None:
+        """`columns`: how many will be solved for, if they are few; None for all."""
         self.part, k = part, part.size
         self.device = part.vertices.device
         limit = _memory.budget(memory, self.device)
@@ -97,7 +130,9 @@ class Potentials:
         self.inverse: Tensor | None = None
         self._factor: Any = None
         self.free = limit
-        if part.is_sparse and _ops.has_kernel("eliminated", self.device):
+        if columns is not None and _FEW * max(columns, part.left) <= k:
+            pass  # The factor of a graph that is nearly a tree is sparse, and the inverse is dense.
+        elif part.is_sparse and _ops.has_kernel("eliminated", self.device):
             if fits(k, memory, self.device):
                 self._eliminate(limit)
         elif _DENSE * 8 * k * k <= limit:
@@ -208,7 +243,8 @@ def own_and_sums(part: Component, memory: int | None) -> tuple[Tensor, Tensor]:
     With elimination they need few entries of it (csrc/flow/cpu/selected.cpp).
     """
     device = part.vertices.device
-    if part.is_sparse and _ops.has_kernel("selected", device) and fits(part.size, memory, device):
+    possible = part.is_sparse and _ops.has_kernel("selected", device)
+    if possible and fits(part.left, memory, device):
         number, matrix, *eliminated = _eliminated(part, part.grounded()[1])
         if (_DENSE + 2) * 8 * matrix.numel() <= _memory.budget(memory, device):
             own, sums = _ops.ops.selected(_grounded(matrix, 0), *eliminated)

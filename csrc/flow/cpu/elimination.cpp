@@ -28,25 +28,46 @@ constexpr int64_t kBlock = 64;  // rows of the inverse that are completed togeth
 
 using Arcs = std::vector<std::pair<int32_t, double>>;  // neighbours in increasing order, and conductances
 
+// The network while vertices are eliminated. An eliminated leaf stays in the list of its neighbour until that is next
+// read, since taking it out of the list of a hub costs as much as the hub has neighbours.
+struct Network {
+  std::vector<Arcs> arcs;
+  std::vector<int64_t> degree;  // neighbours that are left
+  std::vector<bool> gone;
+
+  const Arcs& of(int32_t v) {
+    Arcs& own = arcs[v];
+    if (static_cast<int64_t>(own.size()) > degree[v])
+      own.erase(std::remove_if(own.begin(), own.end(), [&](const auto& arc) { return gone[arc.first]; }), own.end());
+    return own;
+  }
+};
+
 // The star-mesh transform: each pair of neighbours of v gets the conductance of its path over v.
-void eliminate(std::vector<Arcs>& graph, int32_t v, double total, Arcs& merged) {
-  const Arcs& star = graph[v];
+void eliminate(Network& network, int32_t v, double total, Arcs& merged) {
+  const Arcs& star = network.of(v);
+  network.gone[v] = true;
+  if (star.size() == 1) {
+    --network.degree[star[0].first];
+    return;
+  }
   for (const auto& [u, to_u] : star) {
     merged.clear();
     const double share = to_u / total;
-    auto old = graph[u].cbegin();
-    const auto end = graph[u].cend();
+    auto old = network.arcs[u].cbegin();
+    const auto end = network.arcs[u].cend();
     for (const auto& [w, to_w] : star) {
       if (w == u) continue;
       for (; old != end && old->first < w; ++old)
-        if (old->first != v) merged.push_back(*old);
+        if (!network.gone[old->first]) merged.push_back(*old);
       double conductance = share * to_w;
       if (old != end && old->first == w) conductance += (old++)->second;
       merged.emplace_back(w, conductance);
     }
     for (; old != end; ++old)
-      if (old->first != v) merged.push_back(*old);
-    graph[u].assign(merged.begin(), merged.end());
+      if (!network.gone[old->first]) merged.push_back(*old);
+    network.arcs[u].assign(merged.begin(), merged.end());
+    network.degree[u] = static_cast<int64_t>(merged.size());
   }
 }
 
@@ -63,10 +84,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> eliminated(const Tens
   const int64_t n = num_nodes, m = conductance.numel();
   const int64_t* const end = ends.const_data_ptr<int64_t>();
   const double* const weight = conductance.const_data_ptr<double>();
-  std::vector<Arcs> graph(n);
-  std::vector<int64_t> degrees(n);
-  for (int64_t i = 0; i < 2 * m; ++i) ++degrees[end[i]];
-  for (int64_t v = 0; v < n; ++v) graph[v].reserve(degrees[v]);
+  Network network = {std::vector<Arcs>(n), std::vector<int64_t>(n), std::vector<bool>(n)};
+  std::vector<Arcs>& graph = network.arcs;
+  for (int64_t i = 0; i < 2 * m; ++i) ++network.degree[end[i]];
+  for (int64_t v = 0; v < n; ++v) graph[v].reserve(network.degree[v]);
   for (int64_t e = 0; e < m; ++e) {
     graph[end[e]].emplace_back(static_cast<int32_t>(end[m + e]), weight[e]);
     graph[end[m + e]].emplace_back(static_cast<int32_t>(end[e]), weight[e]);
@@ -74,25 +95,23 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> eliminated(const Tens
   using Entry = std::pair<int64_t, int32_t>;  // degree and vertex
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> next;
   const auto enter = [&](int32_t v) {
-    if (v != ground) next.emplace(static_cast<int64_t>(graph[v].size()), v);
+    if (v != ground) next.emplace(network.degree[v], v);
   };
   for (int64_t v = 0; v < n; ++v) {
     std::sort(graph[v].begin(), graph[v].end());
     enter(static_cast<int32_t>(v));
   }
   std::vector<int32_t> order;  // of elimination
-  std::vector<bool> gone(n);
   std::vector<double> total(n);
   Arcs merged;
   int64_t entries = 0;
   while (!next.empty()) {
     const auto [degree, v] = next.top();
     next.pop();
-    if (gone[v] || degree != static_cast<int64_t>(graph[v].size())) continue;
+    if (network.gone[v] || degree != network.degree[v]) continue;
     if (degree * ratio > n - static_cast<int64_t>(order.size())) break;
-    for (const auto& [u, to_u] : graph[v]) total[v] += to_u;
-    eliminate(graph, v, total[v], merged);
-    gone[v] = true;
+    for (const auto& [u, to_u] : network.of(v)) total[v] += to_u;
+    eliminate(network, v, total[v], merged);
     order.push_back(v);
     entries += degree;
     for (const auto& [u, to_u] : graph[v]) enter(u);
@@ -102,7 +121,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> eliminated(const Tens
   int64_t* const number = numbers.mutable_data_ptr<int64_t>();
   int64_t left = 1;
   for (int64_t v = 0; v < n; ++v)
-    if (!gone[v]) number[v] = v == ground ? 0 : left++;
+    if (!network.gone[v]) number[v] = v == ground ? 0 : left++;
   const auto count = static_cast<int64_t>(order.size());
   for (int64_t i = 0; i < count; ++i) number[order[i]] = n - 1 - i;
 
@@ -110,9 +129,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> eliminated(const Tens
   double* const entry = matrix.mutable_data_ptr<double>();
   entry[0] = 1;
   for (int64_t v = 0; v < n; ++v) {
-    if (gone[v] || v == ground) continue;
+    if (network.gone[v] || v == ground) continue;
     double* const row = entry + number[v] * left;
-    for (const auto& [u, to_u] : graph[v]) {
+    for (const auto& [u, to_u] : network.of(static_cast<int32_t>(v))) {
       row[number[v]] += to_u;
       if (u != ground) row[number[u]] = -to_u;
     }
