@@ -4,6 +4,7 @@ import warnings
 
 import networkx as nx
 import pytest
+from commands import refused, run
 from files import rows, save
 
 from torchcent.io import read
@@ -228,3 +229,14 @@ def test_other_weights_are_told(tmp_path):
     path = save(tmp_path, "i.gml", text.replace("value 3", f"weight {2**53 + 1}"))
     with pytest.warns(UserWarning, match="beyond 2.53 and rounded"):
         read(path)
+
+
+def test_the_command_line(tmp_path, capsys):
+    nodes = [(f"n{k}", data("name", f"a {k}") + data("town", f"b{k}")) for k in range(2)]
+    path = save(tmp_path, "g.graphml", graphml(key("name") + key("town"), nodes, EDGE))
+    for options, names in {
+        (): "a 0\ta 1", ("--labels", "id"): "n0\tn1", ("--labels", "town"): "b0\tb1"
+    }.items():  # fmt: skip
+        code, out, _ = run(capsys, "mcl", path, *options, "--quiet")
+        assert (code, out) == (0, f"{names}\n")
+    assert "is no attribute of the nodes" in refused(capsys, "info", path, "--labels", "x")
