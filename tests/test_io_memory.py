@@ -109,10 +109,11 @@ def test_no_more_than_asked_for(tmp_path, monkeypatch, kind, n):
 
 
 def digits(ids, end):
-    """Lines of ids with 12 digits each."""
+    """Lines of ids of 12 characters each, with blanks before their digits."""
     text = np.empty((len(ids), 13), np.uint8)
     for k in range(12):
-        text[:, 11 - k] = 48 + ids // 10**k % 10
+        digit = 48 + ids // 10**k % 10
+        text[:, 11 - k] = np.where((ids >= 10**k) | (k == 0), digit, 32)
     text[:, 12] = ord(end)
     return text
 

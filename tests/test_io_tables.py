@@ -144,6 +144,22 @@ def test_names_of_columns_in_a_comment(tmp_path):
     assert rows(edges) == [(6416, 2318)] and "'Score'" in said[0]
 
 
+def test_unknown_words_on_the_command_line_and_in_streams(tmp_path, capsys, monkeypatch):
+    text = "who,whom\nAnn,Bob\nBob,Cleo\n"
+    path = save(tmp_path, "g.csv", text)
+    for graph in (str(path), "-"):
+        for options, vertices, warned in (
+            ([], 5, 1),
+            (["--header"], 3, 0),
+            (["--no-header"], 5, 0),
+        ):
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+            assert main(["info", graph, "--json", *options]) == 0
+            out, err = capsys.readouterr()
+            assert json.loads(out)["vertices"] == vertices
+            assert err.count("'who' and 'whom', occur in no other row") == warned
+
+
 def test_header_and_names_contradict(tmp_path):
     path = save(tmp_path, "g.csv", "from,to\na,b\n")
     with pytest.raises(ValueError, match="header=False .*'from' names a column"):
