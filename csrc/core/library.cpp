@@ -122,6 +122,11 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def("selected(Tensor inverse, Tensor ptr, Tensor neighbour, Tensor share, Tensor own) -> Tensor");
   m.def("row_spreads(Tensor rows, Tensor u, Tensor v, int threads=1) -> Tensor");
   m.def("row_crossings(Tensor rows, Tensor u, Tensor v, Tensor columns, int sources, int threads=1) -> Tensor");
+  // Of each row of a CSR the sum, or the largest, of weight[slot] * values[col[slot]], in an order that depends on the
+  // row alone (graph/cpu/row_sums.cpp): float64 [n], or [n, k] of values [*, k]; 0 of empty rows. Without col, slot i
+  // has row i of the values.
+  m.def(
+      "row_sums(Tensor rowptr, Tensor? col, Tensor? weight, Tensor values, bool largest=False, int threads=1) -> Tensor");
   // int64 [n], 0 on entry: the triangles of each vertex of a symmetric graph.
   m.def("triangles(Tensor rowptr, Tensor col, Tensor(a!) count, int threads) -> ()");
   // Removes the edges of highest betweenness until a component falls apart (paths/cpu/divide.cpp).

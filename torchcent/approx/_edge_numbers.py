@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph
+from torchcent.runtime import _small
 
 
 class EdgeNumbers:
@@ -25,12 +26,12 @@ class EdgeNumbers:
             self.of_slot = ((first == slot).cumsum(0) - 1)[first]
             self.size = (m + 1) // 2
         self._num_nodes = n
-        row = torch.repeat_interleave(graph.degree)
+        row = _small.repeat_interleave(graph.degree)
         self._key = row * n + graph.col  # ascending
 
     def add(self, counts: Tensor, vertex: Tensor, length: Tensor) -> None:
         """Adds 1 to the count of each edge of each path (see Sampler.paths)."""
-        path = torch.repeat_interleave(length)
+        path = _small.repeat_interleave(length)
         within = path[1:] == path[:-1]
         arc = (vertex[:-1] * self._num_nodes + vertex[1:])[within].to(self._key.device)
         edge = self.of_slot[torch.searchsorted(self._key, arc)]

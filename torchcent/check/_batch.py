@@ -10,6 +10,7 @@ from torch import Tensor
 
 from torchcent.check._common import MAX_NODES
 from torchcent.check._values import choice, dense, shortened
+from torchcent.runtime import _small
 
 if TYPE_CHECKING:
     from torchcent.graph import Graph
@@ -42,7 +43,7 @@ def pointers(
         if num_nodes is not None and num_nodes != last:
             raise ValueError(f"ptr ends with {last}, but num_nodes={num_nodes}; they must be equal")
         allow(last, first.numel() - 1)
-        counted = torch.repeat_interleave(first.diff(), output_size=last)
+        counted = _small.repeat_interleave(first.diff(), output_size=last)
         if graph_of is not None:
             if graph_of.numel() != last:
                 raise ValueError(

@@ -20,7 +20,7 @@ from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
 from torchcent.clustering._run import Limits, Run, inline, quiet
 from torchcent.clustering._run import run as run_alone
-from torchcent.runtime import _codes, _memory
+from torchcent.runtime import _codes, _memory, _small
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
@@ -174,7 +174,7 @@ def _block(packed: _Packed, ptr: Tensor, graphs: Tensor, side: int) -> tuple[Ten
     """float32 [graphs, side, side], where row j is column j, and the padding of each graph."""
     colptr, row, value = packed
     begin, end = colptr[ptr[graphs]], colptr[ptr[graphs + 1]]
-    which = torch.repeat_interleave(torch.arange(graphs.numel(), device=row.device), end - begin)
+    which = _small.repeat_interleave(torch.arange(graphs.numel(), device=row.device), end - begin)
     start = pointers(end - begin)
     entry = torch.arange(which.numel(), device=row.device) + (begin - start[:-1])[which]
     column = torch.searchsorted(colptr, entry, right=True) - 1
@@ -216,7 +216,7 @@ def _run_one(
         )
     done.engines |= dict.fromkeys(name for name, _ in found.engines)
     begins, row, value = found.flow.packed()
-    column = torch.repeat_interleave(
+    column = _small.repeat_interleave(
         torch.arange(flow.num_nodes, device=flow.device), begins.diff()
     )
     done.add(column + first, row + first, value)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph, _csr
+from torchcent.graph import Graph, _csr, _segments
+from torchcent.runtime import _small
 
 # Entries that a sum over all of them reads at a time, and the bytes that each takes meanwhile.
 AT_A_TIME, AT_A_TIME_ON_ACCELERATOR, BYTES_AT_A_TIME = 2**15, 2**22, 40
@@ -67,7 +68,7 @@ class Flow:
         """int64: where the entries of these columns are, column by column."""
         length = self.length[columns].long()
         offset = self.begin[columns] - pointers(length)[:-1]
-        offset = torch.repeat_interleave(offset, length)
+        offset = _small.repeat_interleave(offset, length)
         return offset.add_(torch.arange(offset.numel(), device=self.device))
 
     def sums(self, of: Tensor) -> Tensor:
@@ -107,7 +108,7 @@ def columns_as_rows(flow: Flow) -> Tensor:
     """float32 [n, n]: the transpose of M; row j is column j."""
     colptr, row, value = flow.packed()
     dense = value.new_zeros(flow.num_nodes, flow.num_nodes)
-    column = torch.repeat_interleave(
+    column = _small.repeat_interleave(
         torch.arange(flow.num_nodes, device=flow.device), colptr.diff()
     )
     dense[column, row] = value
@@ -163,7 +164,7 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
     if not bool(there.all()):
         tail, head, weight = tail[there], head[there], weight[there]
         degree = torch.bincount(tail, minlength=n)
-    largest = torch.segment_reduce(weight, "max", lengths=degree, initial=0.0, unsafe=True)
+    largest = _segments.largest_of_segments(pointers(degree), weight)
     if loops == "one":
         loop = torch.ones_like(largest)
     elif loops is None:
@@ -177,7 +178,7 @@ def build(graph: Graph, similarity: Tensor, loops: str | float | None, own: Tens
 
     # Columns are scaled by their maximum first, because sums of the largest numbers would overflow.
     weight, loop = weight / largest[tail], loop / largest
-    total = torch.segment_reduce(weight, "sum", lengths=degree, initial=0.0, unsafe=True) + loop
+    total = _segments.of_segments(pointers(degree), weight) + loop
     weight, loop = (weight / total[tail]).float(), (loop / total).float()
     # Entries that underflow in float32 are not stored.
     held = weight > 0

@@ -14,6 +14,7 @@ from torch import Tensor
 from torchcent.clustering._flow import Flow
 from torchcent.engines._tensor._scatter import scatter_sum
 from torchcent.graph import Graph, _csr
+from torchcent.runtime import _small
 
 FIGURES = ("efficiency", "modularity", "mass_fraction", "area_fraction")
 
@@ -41,7 +42,7 @@ def _efficiency(flow: Flow, label: Tensor) -> tuple[float, float]:
     """
     n = flow.num_nodes
     colptr, row, value = flow.packed()
-    column = torch.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
+    column = _small.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
     value = value.double()
     inside = label[row] == label[column]
     center = scatter_sum(value * value, column, n)

@@ -16,7 +16,7 @@ from torchcent.clustering import _engines, _plan, _tensor
 from torchcent.clustering._cycles import Cycles
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import Rules, Summary
-from torchcent.runtime import _codes, _ops
+from torchcent.runtime import _codes, _ops, _small
 from torchcent.runtime._codes import CANCEL, DONE
 from torchcent.runtime._watch import on_device, progress_bar, watched
 from torchcent.scale._group import Group, agreed
@@ -140,7 +140,7 @@ def inflated(flow: Flow, inflation: float) -> Flow:
     """The flow with its entries raised to the power and its columns rescaled."""
     colptr, row, value = flow.packed()
     n = flow.num_nodes
-    column = torch.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
+    column = _small.repeat_interleave(torch.arange(n, device=flow.device), colptr.diff())
     done = _tensor.inflate(_tensor.Columns(n, column, row, value), inflation)
     length = torch.bincount(done.column, minlength=n)
     return from_packed(pointers(length), done.row, done.value)

@@ -13,6 +13,7 @@ from torch import Tensor
 from torchcent.clustering._flow import Flow, from_packed, pointers
 from torchcent.clustering._rules import WHOLE, Share, Summary, columns_of
 from torchcent.engines._tensor._scatter import scatter_sum
+from torchcent.runtime import _small
 from torchcent.runtime._codes import BYTES, CANCEL, DONE
 
 # Products of a block, and the bytes per product while it is multiplied and pruned.
@@ -162,7 +163,7 @@ class Ranked:
 
 def _csr(colptr: Tensor, row: Tensor, value: Tensor, n: int) -> Tensor:
     count = colptr.numel() - 1
-    column = torch.repeat_interleave(torch.arange(count, device=row.device), colptr.diff())
+    column = _small.repeat_interleave(torch.arange(count, device=row.device), colptr.diff())
     return torch.sparse_coo_tensor(
         torch.stack([column, row]), value, (count, n), is_coalesced=True, check_invariants=False,
         device=value.device,

@@ -14,7 +14,7 @@ from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _weighted
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _segments
 from torchcent.runtime import _codes, _ops
 from torchcent.runtime._codes import BATCH, CANCEL
 from torchcent.runtime._watch import on_device, progress_bar, watched
@@ -128,9 +128,9 @@ def _within(
 
 
 def _row_sums(rows: Tensor) -> Tensor:
-    """The sum of each row in the order of its entries, whatever the number of rows and threads."""
-    lengths = torch.full((rows.shape[0],), rows.shape[1], device=rows.device)
-    return torch.segment_reduce(rows.flatten(), "sum", lengths=lengths, unsafe=True)
+    """The sum of each row, in an order that does not depend on the number of rows or threads."""
+    ends = torch.arange(rows.shape[0] + 1, device=rows.device) * rows.shape[1]
+    return _segments.of_segments(ends, rows.flatten())
 
 
 class _Rows:

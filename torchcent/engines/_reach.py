@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _csr
-from torchcent.runtime import _ops
+from torchcent.runtime import _ops, _small
 
 
 class Reduced(NamedTuple):
@@ -58,7 +58,7 @@ class Reach:
             rowptr, col, block, top, 2, torch.get_num_threads()
         )
         union = Graph(begin, head, None, True, None, ptr, _trusted=True)
-        searched = torch.repeat_interleave(ptr.diff() > 2, ptr.diff())
+        searched = _small.repeat_interleave(ptr.diff() > 2, ptr.diff())
         bridge = torch.nonzero(~searched.index_select(0, union.col.long())).flatten()
         return Reach(union, vertex, top, searched, bridge, slot.index_select(0, bridge))
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _small
 
 
 def of_request(scores: Tensor, graph: Graph, request: Request) -> Tensor:
@@ -145,4 +145,4 @@ def _spread(graph: Graph, factor: Tensor, edges: bool) -> Tensor:
         return _batch.per_vertex(graph, factor)
     assert graph.ptr is not None
     slots = graph.rowptr[graph.ptr].diff()
-    return torch.repeat_interleave(factor, slots, output_size=graph.num_slots)
+    return _small.repeat_interleave(factor, slots, output_size=graph.num_slots)

@@ -17,7 +17,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.engines import _resolution, _room
 from torchcent.engines._request import weights
-from torchcent.graph import Graph, _batch
+from torchcent.graph import Graph, _batch, _segments
 from torchcent.runtime import _memory, _ops
 from torchcent.runtime._codes import TINY_LANES as _LANES
 from torchcent.runtime._codes import TINY_NODES as MOST_NODES
@@ -233,10 +233,10 @@ def resolvable(graph: Graph, numbers: Numbers) -> None:
         return _resolution.check(graph)
     assert graph.weight is not None
     slots = _batch.counts(graph)[1]
-    lengths = torch.from_numpy(slots).to(graph.device)
-    least = torch.segment_reduce(graph.weight, "min", lengths=lengths, unsafe=True)
+    first = graph.rowptr[graph.ptr]
+    least = -_segments.largest_of_segments(first, -graph.weight)
     # No path is longer than the sum of all arcs.
-    longest = 2 * torch.segment_reduce(graph.weight, "sum", lengths=lengths, unsafe=True)
+    longest = 2 * _segments.of_segments(first, graph.weight)
     doubtful = (least <= longest * torch.finfo(torch.float64).eps).cpu().numpy()
     for number in numbers[doubtful[numbers] & (slots[numbers] > 0)]:
         _resolution.check(_batch.part(graph, int(number)))

@@ -35,7 +35,7 @@ from torchcent.engines._fold import Fold
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._problem import Pairs, add_at
 from torchcent.graph import Graph, _csr
-from torchcent.runtime import _ops
+from torchcent.runtime import _ops, _small
 from torchcent.runtime._codes import Visitor
 
 
@@ -216,7 +216,7 @@ class Twins:
         return 1 / degree.index_select(0, row)
 
     def _of_rows(self, graph: Graph, values: Tensor) -> Tensor:
-        return torch.repeat_interleave(values, graph.degree, output_size=graph.num_slots)
+        return _small.repeat_interleave(values, graph.degree, output_size=graph.num_slots)
 
     def _standing(self, graph: Graph) -> Tensor:
         """[slots]: the slot between the smallest twins of the ends of each; -1 if these are twins,

@@ -23,7 +23,7 @@ from torchcent.flow._solver import (
 )
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _small
 
 Ends = tuple[Tensor, Tensor] | None  # sources and targets; None if all pairs count
 
@@ -230,7 +230,7 @@ def edge_current_flow_betweenness(
         score[part.slots] = current / 2
         score[graph.reverse_slot[part.slots]] = current / 2
     size = _batch.per_vertex(graph, _batch.sizes(graph))
-    score = _scaled(score, size[torch.repeat_interleave(graph.degree)], normalized)
+    score = _scaled(score, size[_small.repeat_interleave(graph.degree)], normalized)
     slot = graph.slot
     if score.numel() == 0:
         return score.new_zeros(slot.numel(), dtype=dtype)

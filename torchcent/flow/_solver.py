@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.graph import Graph
-from torchcent.runtime import _memory, _ops
+from torchcent.graph import Graph, _segments
+from torchcent.runtime import _memory, _ops, _small
 
 _DENSE = 4  # matrices of k^2 numbers that live while one is inverted, at most
 _ELIMINATED = 3  # likewise while vertices are eliminated: lists of arcs, and the matrix of the rest
@@ -65,12 +65,13 @@ class Component(NamedTuple):
         ends = self.ends.flatten()
         order = torch.argsort(ends, stable=True)
         edges = torch.bincount(ends, minlength=self.size)
-        return torch.segment_reduce(values.repeat(2)[order], "sum", lengths=edges, unsafe=True)
+        first = torch.cat([edges.new_zeros(1), edges.cumsum(0)])
+        return _segments.of_segments(first, values.repeat(2)[order])
 
 
 def components(graph: Graph) -> Iterator[Component]:
     """All but the isolated vertices, in the order of the smallest vertices."""
-    label, tail = graph.components, torch.repeat_interleave(graph.degree)
+    label, tail = graph.components, _small.repeat_interleave(graph.degree)
     order = torch.argsort(label, stable=True)
     sizes = torch.bincount(label)
     first = sizes.cumsum(0) - sizes

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.graph import _components, _csr, _weights
-from torchcent.runtime import _ops
+from torchcent.runtime import _ops, _small
 
 # What is known of the arcs, whatever their weights.
 _OF_THE_ARCS = (
@@ -125,7 +125,7 @@ class Arrays:
         """
         if self.ptr is None:
             return None
-        return torch.repeat_interleave(self.ptr.diff(), output_size=self.num_nodes)
+        return _small.repeat_interleave(self.ptr.diff(), output_size=self.num_nodes)
 
     @cached_property
     def slot(self) -> Tensor:

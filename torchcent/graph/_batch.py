@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _segments
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -145,18 +145,28 @@ def per_vertex(graph: Graph, values: Tensor) -> Tensor:
 
 
 def total(graph: Graph, values: Tensor) -> Tensor:
-    """The sum over the vertices of each graph, accumulated in their order."""
-    return torch.segment_reduce(values, "sum", lengths=sizes(graph), unsafe=True)
+    """The sum over the vertices of each graph, in an order that its size determines (_segments)."""
+    return _segments.of_segments(_ends(graph), values)
 
 
 def largest(graph: Graph, values: Tensor) -> Tensor:
     """The largest value of each graph; 0 for an empty graph."""
     if graph.ptr is None:
         return values.amax(0, keepdim=True) if graph.num_nodes else values.new_zeros(1)
-    found = torch.segment_reduce(values, "max", lengths=sizes(graph), unsafe=True)
-    return torch.where(sizes(graph) > 0, found, 0)
+    return _segments.largest_of_segments(graph.ptr, values)
 
 
 def smallest(graph: Graph, values: Tensor) -> Tensor:
     """The smallest value of each graph; 0 for an empty graph."""
     return -largest(graph, -values)
+
+
+def _ends(graph: Graph) -> Tensor:
+    """Where the vertices of each graph begin, and the last one ends."""
+    if graph.ptr is not None:
+        return graph.ptr
+    found: Tensor | None = graph.__dict__.get("_ends")
+    if found is None:
+        found = torch.tensor([0, graph.num_nodes], device=graph.device)
+        graph.__dict__["_ends"] = found
+    return found

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from torchcent.runtime import _ops
+from torchcent.runtime import _ops, _small
 
 
 class Ids(NamedTuple):
@@ -135,13 +135,13 @@ def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def rows(rowptr: Tensor) -> Tensor:
     """The row of every slot, int64."""
     vertex = torch.arange(rowptr.numel() - 1, device=rowptr.device)
-    return torch.repeat_interleave(vertex, rowptr.diff())
+    return _small.repeat_interleave(vertex, rowptr.diff())
 
 
 def ranges(begin: Tensor, count: Tensor) -> Tensor:
     """begin[i], begin[i] + 1, ... (count[i] of them) for each i in turn."""
     before = count.cumsum(0) - count
-    shift = torch.repeat_interleave(begin - before, count)
+    shift = _small.repeat_interleave(begin - before, count)
     return shift + torch.arange(shift.numel(), device=begin.device)
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from torchcent.check import _inputs as check_inputs
 from torchcent.check import _sparse as check_sparse
 from torchcent.graph._arcs import Arcs
+from torchcent.runtime import _small
 
 SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc)
 _NUMBERED = (
@@ -50,7 +51,7 @@ def of_sparse(matrix: Any, weight: object = None, name: str = "matrix") -> Arcs:
         values = matrix.values()
         count = check_inputs.pointers(pointers, minor.numel(), name).diff()
         vertex = torch.arange(n, device=minor.device)
-        major = torch.repeat_interleave(vertex, count, output_size=minor.numel())
+        major = _small.repeat_interleave(vertex, count, output_size=minor.numel())
         index = torch.stack([major, minor] if by_row else [minor, major])
     taken = values if check_inputs.values_wanted(weight, name) else None
     return Arcs(index, n, None, taken)

@@ -20,7 +20,7 @@ from torch import Tensor
 from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
 from torchcent.graph import _csr
-from torchcent.runtime import _ops, _pickled, _replacing
+from torchcent.runtime import _ops, _pickled, _replacing, _small
 
 _FORMAT, _VERSION = "torchcent.Graph", 1
 _DTYPES = {
@@ -216,7 +216,7 @@ def _fault(stored: Stored) -> tuple[int, int]:
         if places.any():
             return fault, int(places.int().argmax()) + (fault == 3)
     if ptr is not None:
-        graph = torch.repeat_interleave(ptr.diff(), output_size=n)
+        graph = _small.repeat_interleave(ptr.diff(), output_size=n)
         if (leaving := graph[row] != graph[head]).any():
             return 6, int(leaving.int().argmax())
     if not directed:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from torchcent.runtime import _ops
+from torchcent.graph import _segments
+from torchcent.runtime import _ops, _small
 
 _FLOAT_BITS, _INT_BITS = 53, 30
 _WINDOW = 2**24  # weights processed at a time: a dozen copies of them are made
@@ -124,24 +125,24 @@ def decimals_of_graphs(weight: Tensor, slots: Tensor, nodes: Tensor) -> tuple[Te
         weight: float64 [m].
         slots, nodes: int64 [graphs], the numbers of slots and of vertices of each graph.
     """
+    first = torch.cat([slots.new_zeros(1), slots.cumsum(0)])
 
     def all_of(holds: Tensor) -> Tensor:
-        least = torch.segment_reduce(holds.double(), "min", lengths=slots, unsafe=True)
-        return least > 0  # inf for a graph without slots
+        return _segments.largest_of_segments(first, (~holds).double()) == 0  # of no slots, too
 
     fine = -_last_digits(weight) > _MOST_DIGITS
     is_open = ~all_of(~fine)
     digits = torch.zeros_like(slots)
     if bool(is_open.any()):
-        single = torch.repeat_interleave(all_of(weight.float() == weight), slots)
-        largest = torch.segment_reduce(weight, "max", lengths=slots, unsafe=True)
+        single = _small.repeat_interleave(all_of(weight.float() == weight), slots)
+        largest = _segments.largest_of_segments(first, weight)
         for number in range(1, _MOST_DIGITS + 1):
             fits = (largest * 10.0**number).round_() * (nodes - 1).clamp(min=1) < 2.0**_FLOAT_BITS
             found = is_open & all_of(_are_decimals(weight, number, single))
             digits[found & fits] = number
             is_open &= ~found
     per_one = 10.0 ** digits.double()
-    units = torch.repeat_interleave(per_one, slots)
+    units = _small.repeat_interleave(per_one, slots)
     return torch.where(units > 1, (weight * units).round_(), weight), per_one
 
 

@@ -14,7 +14,7 @@ from torchcent.check import _groups as check_groups
 from torchcent.graph import Graph
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs._lengths import shortest_path_lengths
-from torchcent.runtime import _host, _memory
+from torchcent.runtime import _host, _memory, _small
 
 _DIRECTIONS = ("out", "in")
 
@@ -79,7 +79,7 @@ def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
     """One search along reversed arcs, of the graph whose group is one vertex."""
     number = torch.arange(graph.num_nodes, device=graph.device)
     number[group] = group[0]
-    tail = torch.repeat_interleave(graph.degree)
+    tail = _small.repeat_interleave(graph.degree)
     arcs = torch.stack([number[graph.col.long()], number[tail]])
     merged = Graph.from_edge_index(arcs, graph.num_nodes, True, graph.weight, memory=memory)
     if graph._float_ties:
@@ -142,7 +142,7 @@ def group_degree(
     check.choice(direction, "direction", _DIRECTIONS)
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)
-    tail, head = torch.repeat_interleave(graph.degree), graph.col.long()
+    tail, head = _small.repeat_interleave(graph.degree), graph.col.long()
     if direction == "in":
         tail, head = head, tail
     found = []

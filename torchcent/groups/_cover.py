@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.approx._bounds import binomial_interval
+from torchcent.runtime import _small
 
 #: the part of the best group's coverage that a greedy choice reaches at least
 GREEDY = 1 - 1 / math.e
@@ -26,7 +27,7 @@ class Paths:
 
     def add(self, vertex: Tensor, length: Tensor) -> None:
         """Vertices from source to target, path after path, and the number of each."""
-        path = torch.repeat_interleave(length)
+        path = _small.repeat_interleave(length)
         if not self._endpoints:
             last = length.cumsum(0)
             inner = torch.ones_like(path, dtype=torch.bool)
@@ -85,7 +86,7 @@ def greedy(paths: Paths, k: int, num_nodes: int) -> Greedy:
         open_[new] = False
         covered += new.numel()
         size = first_of_path[new + 1] - first_of_path[new]
-        start = torch.repeat_interleave(first_of_path[new] - (size.cumsum(0) - size), size)
+        start = _small.repeat_interleave(first_of_path[new] - (size.cumsum(0) - size), size)
         lost = vertex[start + torch.arange(start.numel(), device=start.device)]
         gain -= torch.bincount(lost, minlength=num_nodes)
     best = min(best, covered + int(torch.topk(gain, k).values.sum()), int(covered / GREEDY))

@@ -14,7 +14,7 @@ from torchcent.engines import _hops
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.pairs import _columns
-from torchcent.runtime import _memory, _ops
+from torchcent.runtime import _memory, _ops, _small
 from torchcent.scale._arguments import Folder, scale_of, shown
 from torchcent.scale._group import GroupLike
 
@@ -301,7 +301,7 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
         graph.to_scipy(), directed=True, connection="strong"
     )
     component = torch.from_numpy(label).long()
-    tail = torch.repeat_interleave(component, graph.degree.cpu())
+    tail = _small.repeat_interleave(component, graph.degree.cpu())
     head = component[graph.col.cpu().long()]
     between = tail != head
     tail, head = tail[between], head[between]

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _batch, _csr
+from torchcent.runtime import _small
 
 _BYTES = 2**29  # of a block
 _PER_ENTRY, _PER_ARC = 64, 48  # bytes per entry, and per source and slot of its graph
@@ -123,7 +124,7 @@ class Searches:
         vertex = place % width + first[row]
         count = rowptr[vertex + 1] - rowptr[vertex]
         slot = _csr.ranges(rowptr[vertex], count)
-        return row.repeat_interleave(count), place.repeat_interleave(count), slot
+        return _small.repeat_interleave(row, count), _small.repeat_interleave(place, count), slot
 
     def tails(self, slot: Tensor, first: Tensor) -> Tensor:
         """The tail of each slot of a block, in numbers of its graph; 0 for -1."""

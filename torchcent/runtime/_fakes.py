@@ -202,6 +202,10 @@ def _depths(rowptr: Tensor, col: Tensor, source: int) -> Tensor:
     return _sized(rowptr, rowptr.numel() - 1, torch.int32)
 
 
+def _row_sums(rowptr: Tensor, col: object, weight: object, values: Tensor, *_: object) -> Tensor:
+    return _sized(values, (rowptr.numel() - 1, *values.shape[1:]), torch.float64)
+
+
 def _in_place(*_: object) -> None:
     """For operators that only write to their arguments."""
 
@@ -277,6 +281,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "length_order": _in_place,
     "core_numbers": _in_place,
     "triangles": _in_place,
+    "row_sums": _row_sums,
     "eliminated": _eliminated,
     "expanded": _expanded,
     "selected": _selected,

@@ -1,106 +1,129 @@
-"""The leading eigenvector of a symmetric matrix, by restarted Lanczos iterations."""
+"""The leading eigenvector of a symmetric matrix, by thickly restarted Lanczos iterations."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from torchcent.graph import _segments
 from torchcent.walks._matrix import Product
 
-_BASIS = 24  # vectors between two restarts
+_Numbers = NDArray[np.float64]
+
+_BASIS = 32  # vectors between two restarts
+_KEPT = 10  # of which a restart keeps the combinations of the largest eigenvalues
 _FIRST = 8  # vectors from which on each second one is followed by a check
-_CHUNK = 1024  # terms of a sum that one thread adds
+_TOGETHER = 8  # vectors whose products are in memory at once
 
 
-def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple[Tensor, Tensor]:
+class Slow(Exception):
+    """The products did not suffice; `value` is the largest eigenvalue as far as it is known."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.value = value
+
+
+def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple[float, Tensor]:
     """The largest eigenvalue, and the normalised projection of `start` on its eigenspace.
 
     `tol` bounds the estimated angle to it: the residual divided by the gap between the two largest
     eigenvalues of the last basis.
 
     Raises:
-        ValueError: max_iter products did not suffice.
+        Slow: max_iter products did not suffice.
     """
-    vector = start / norm(start)
-    done = 0
+    basis = start.new_empty(min(_BASIS, start.numel()) + 1, start.numel())
+    basis[0] = start / norm(start)
+    matrix = np.zeros((basis.shape[0], basis.shape[0]))
+    size, done = 0, 0
     while True:
-        basis, values, states, rest = _basis(product, vector, tol)
-        done += basis.shape[0]
-        top = states[:, -1] * (1 if states[0, -1] >= 0 else -1)  # of the same sign as `start`
-        vector = _combined(basis, top)
-        vector = vector / norm(vector)
-        if rest == 0 or basis.shape[0] == 1:
-            return values[-1], vector
-        if _is_close(values, states, rest, tol):
-            return values[-1], vector
+        size, done, rest = _extend(product, basis, matrix, size, done, max_iter, tol)
+        values, states = np.linalg.eigh(matrix[:size, :size])
+        if rest == 0 or size == 1 or _is_close(values, states, rest, tol):
+            vector = _combined(basis[:size], states[:, -1])
+            if float(_products(vector[None], start)) < 0:
+                vector = -vector
+            return float(values[-1]), vector / norm(vector)
         if done >= max_iter:
-            raise ValueError(
-                f"no convergence to tol={tol:g} in max_iter={max_iter} products: the two largest "
-                "eigenvalues are too close; raise max_iter or tol"
-            )
+            raise Slow(float(values[-1]))
+        # The leading combinations, and the vector that is next.
+        kept = min(_KEPT, size - 1)
+        after = basis[size].clone()
+        chosen = states[:, -kept:]
+        basis[:kept] = torch.stack([_combined(basis[:size], state) for state in chosen.T])
+        basis[kept] = after
+        matrix[:] = 0
+        matrix[range(kept), range(kept)] = values[-kept:]
+        matrix[kept, :kept] = matrix[:kept, kept] = rest * states[-1, -kept:]
+        size = kept
 
 
-def _is_close(values: Tensor, states: Tensor, rest: float, tol: float) -> bool:
-    residual = float(rest * states[-1, -1].abs())
+def _extend(
+    product: Product,
+    basis: Tensor,
+    matrix: _Numbers,
+    size: int,
+    done: int,
+    max_iter: int,
+    tol: float,
+) -> tuple[int, int, float]:
+    """Adds vectors until the basis is full, invariant or good enough; basis[size] is the next one.
+
+    Returns the number of vectors and of products, and the norm of what is outside of their space.
+    """
+    first = size
+    most = basis.shape[0] - 1
+    while True:
+        new = product(basis[size])
+        scale = float(norm(new))
+        before = basis[: size + 1]
+        along = _products(before, new)
+        matrix[size, size] = float(along[size])
+        new = new - _combined(before, along)
+        new = new - _combined(before, _products(before, new))  # twice is enough
+        rest = float(norm(new))
+        size, done = size + 1, done + 1
+        if rest <= 1e-13 * scale or size == basis.shape[1]:
+            return size, done, 0.0
+        basis[size] = new / rest
+        if size == most or done >= max_iter:
+            return size, done, rest
+        matrix[size, size - 1] = matrix[size - 1, size] = rest
+        if size >= max(_FIRST, first + 2) and size % 2 == 0:
+            values, states = np.linalg.eigh(matrix[:size, :size])
+            if _is_close(values, states, rest, tol):
+                return size, done, rest
+
+
+def _is_close(values: _Numbers, states: _Numbers, rest: float, tol: float) -> bool:
+    residual = rest * abs(float(states[-1, -1]))
     gap = float(values[-1] - values[-2])
     return residual <= tol * gap or residual <= 1e-15 * abs(float(values[-1]))
 
 
-def _basis(product: Product, vector: Tensor, tol: float) -> tuple[Tensor, Tensor, Tensor, float]:
-    """An orthonormal basis of the Krylov space, the eigenvalues and eigenvectors of the matrix in
-    it, and the norm of what is outside of it: 0 if the space is invariant. It has fewer vectors if
-    these suffice for `tol`."""
-    found = [vector]
-    diagonal: list[Tensor] = []
-    beside: list[Tensor] = []
-    size = min(_BASIS, vector.numel())
-    while True:
-        new = product(found[-1])
-        scale = norm(new)
-        diagonal.append(_dot(new, found[-1]))
-        for _ in range(2):  # twice is enough
-            for other in found:
-                new = new - _dot(new, other) * other
-        rest = norm(new)
-        outside = float(rest) if rest > 1e-13 * scale else 0.0
-        last = len(found) == size or outside == 0
-        if last or (len(found) >= _FIRST and len(found) % 2 == 0):
-            values, states = _eigen(diagonal, beside)
-            if last or _is_close(values, states, outside, tol):
-                break
-        beside.append(rest)
-        found.append(new / rest)
-    if len(found) == vector.numel():
-        outside = 0.0
-    return torch.stack(found), values, states, outside
+def _products(vectors: Tensor, other: Tensor) -> Tensor:
+    """The products of each of these vectors with another one."""
+    n = other.numel()
+    ends = torch.arange(_TOGETHER + 1, device=other.device) * n
+    parts = [
+        _segments.of_segments(ends[: part.shape[0] + 1], (part * other).flatten())
+        for part in vectors.split(_TOGETHER)
+    ]
+    return torch.cat(parts)
 
 
-def _eigen(diagonal: list[Tensor], beside: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Eigenvalues, ascending, and eigenvectors of a tridiagonal matrix, on the host."""
-    matrix = torch.diag(torch.stack(diagonal).cpu())
-    if beside:
-        off = torch.stack(beside).cpu()
-        matrix = matrix + torch.diag(off, 1) + torch.diag(off, -1)
-    values, states = torch.linalg.eigh(matrix)
-    return values, states
-
-
-def _combined(basis: Tensor, factors: Tensor) -> Tensor:
-    return (basis * factors.to(basis.device)[:, None]).sum(0)
-
-
-def _dot(one: Tensor, other: Tensor) -> Tensor:
-    return ordered_sum(one * other)
+def _combined(vectors: Tensor, factors: Tensor | _Numbers) -> Tensor:
+    along = torch.as_tensor(factors).to(vectors.device)[:, None]
+    parts = zip(vectors.split(_TOGETHER), along.split(_TOGETHER), strict=True)
+    sums = [(part * factor).sum(0) for part, factor in parts]
+    found = sums[0]
+    for other in sums[1:]:
+        found = found + other
+    return found
 
 
 def norm(vector: Tensor) -> Tensor:
-    return _dot(vector, vector).sqrt()
-
-
-def ordered_sum(values: Tensor) -> Tensor:
-    """The sum of a vector, of the same bits for any number of threads."""
-    while values.numel() > _CHUNK:
-        rows = -(-values.numel() // _CHUNK)
-        values = torch.nn.functional.pad(values, (0, rows * _CHUNK - values.numel()))
-        values = values.view(rows, _CHUNK).sum(1)
-    return values.sum()
+    return _products(vector[None], vector).sqrt_()[0]

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.graph import Graph, _batch, _csr
+from torchcent.graph import Graph, _batch, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _host, _memory, _ops
+from torchcent.runtime import _host, _memory, _ops, _small
 from torchcent.walks import _matrix
 
 DIRECTIONS = ("out", "in", "both")
@@ -289,7 +289,7 @@ def clustering(graph: Graph) -> Tensor:
     if graph.is_symmetric:
         pairs = (graph.degree * (graph.degree - 1)).double() / 2
     else:
-        row = torch.repeat_interleave(graph.degree)
+        row = _small.repeat_interleave(graph.degree)
         mutual = torch.isin(row * graph.num_nodes + graph.col, _keys(*graph.transpose))
         both = torch.zeros_like(graph.degree).index_add_(0, row, mutual.long())
         every = graph.degree + graph.transpose[0].diff()
@@ -299,7 +299,7 @@ def clustering(graph: Graph) -> Tensor:
 
 def _keys(rowptr: Tensor, col: Tensor) -> Tensor:
     """Arcs as numbers, ascending."""
-    return torch.repeat_interleave(rowptr.diff()) * (rowptr.numel() - 1) + col
+    return _small.repeat_interleave(rowptr.diff()) * (rowptr.numel() - 1) + col
 
 
 class _Oriented(NamedTuple):
@@ -317,7 +317,7 @@ class _Oriented(NamedTuple):
 
 def _oriented(graph: Graph) -> _Oriented:
     n = graph.num_nodes
-    tail, head = torch.repeat_interleave(graph.degree), graph.col.long()
+    tail, head = _small.repeat_interleave(graph.degree), graph.col.long()
     value = None
     if graph.weight is not None:
         value = (graph.weight / _largest(graph)).pow_(1 / 3)
@@ -354,16 +354,16 @@ def _largest(graph: Graph) -> Tensor:
     assert graph.weight is not None
     if graph.ptr is None:
         return graph.weight.max() if graph.num_slots else graph.weight
-    lengths = graph.rowptr[graph.ptr].diff()
-    largest = torch.segment_reduce(graph.weight, "max", lengths=lengths, unsafe=True)
-    return torch.repeat_interleave(largest, lengths)
+    first = graph.rowptr[graph.ptr]
+    largest = _segments.largest_of_segments(first, graph.weight)
+    return _small.repeat_interleave(largest, first.diff())
 
 
 def _sums(edges: _Oriented) -> Tensor:
     """float64 [n]: the sum of the products of the triangles of each vertex."""
     n = edges.vertex.numel()
     found = torch.zeros(n, dtype=torch.float64, device=edges.head.device)
-    tail = torch.repeat_interleave(edges.rowptr.diff())
+    tail = _small.repeat_interleave(edges.rowptr.diff())
     key = tail * n + edges.head
     ahead = edges.rowptr[1:][tail] - torch.arange(1, key.numel() + 1, device=key.device)
     done = ahead.cumsum(0)
@@ -373,7 +373,7 @@ def _sums(edges: _Oriented) -> Tensor:
         stop = max(start + 1, int(torch.searchsorted(done, before + _PAIRS, right=True)))
         count = ahead[start:stop]
         arc = torch.arange(start, stop, device=key.device)
-        one, other = torch.repeat_interleave(arc, count), _csr.ranges(arc + 1, count)
+        one, other = _small.repeat_interleave(arc, count), _csr.ranges(arc + 1, count)
         asked = edges.head[one] * n + edges.head[other]
         third = torch.searchsorted(key, asked).clamp_(max=key.numel() - 1)
         hit = key[third] == asked

@@ -1,14 +1,16 @@
-"""The adjacency matrix as a sparse tensor, and sums per graph in a fixed order."""
+"""Products with the adjacency matrix, and sums per graph in a fixed order."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.graph import Graph, _batch
+from torchcent.graph import Graph, _batch, _segments
 
 Product = Callable[[Tensor], Tensor]
 
@@ -27,21 +29,39 @@ def product(rowptr: Tensor, col: Tensor, weight: Tensor | None) -> Product:
     """x -> M x, for the matrix with these rows."""
     if col.numel() == 0:
         return torch.zeros_like
-    size = rowptr.numel() - 1
-    if weight is None:
-        weight = torch.ones(col.numel(), dtype=torch.float64, device=col.device)
-    # Both in int32, which MKL and cuSPARSE take without a copy.
-    ends = rowptr.int() if col.numel() < 2**31 else rowptr
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR")
-        matrix = torch.sparse_csr_tensor(
-            ends, col.to(ends.dtype), weight, (size, size), check_invariants=False
-        )
-    if col.is_cuda:
-        return lambda x: matrix @ x
-    # On some processors MKL's product with a vector adds up a row in an order that depends on where
-    # the part of a thread begins. That with a matrix takes a row from its first entry to its last.
-    return lambda x: matrix @ x if x.dim() == 2 else (matrix @ x[:, None])[:, 0]
+    return Rows(rowptr, col, weight)
+
+
+class Rows:
+    """The product with a matrix of these rows; its bits do not depend on the number of threads."""
+
+    def __init__(self, rowptr: Tensor, col: Tensor, weight: Tensor | None) -> None:
+        self.rowptr, self.col, self.weight = rowptr, col.int(), weight
+        if not _segments.is_compiled(col.device):
+            self._matrix = _segments.sparse(rowptr, col, weight)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if _segments.is_compiled(self.col.device):
+            return _segments.products(self.rowptr, self.col, self.weight, x)
+        if self.col.is_cuda:
+            return self._matrix @ x
+        # On some processors MKL's product with a vector adds up a row in an order that depends on
+        # where the part of a thread begins. That with a matrix takes a row from its first entry to
+        # its last.
+        return self._matrix @ x if x.dim() == 2 else (self._matrix @ x[:, None])[:, 0]
+
+    def to_host(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+        """rowptr, col and weight."""
+        rowptr, col = self.rowptr.cpu().numpy(), self.col.cpu().numpy()
+        weight = np.ones(col.size) if self.weight is None else self.weight.cpu().numpy()
+        return rowptr, col, weight
+
+    def to_scipy(self) -> Any:
+        """The matrix on the host, as a scipy.sparse.csr_array."""
+        import scipy.sparse
+
+        rowptr, col, weight = self.to_host()
+        return scipy.sparse.csr_array((weight, col, rowptr), shape=(rowptr.size - 1,) * 2)
 
 
 def total(graph: Graph, values: Tensor) -> Tensor:
@@ -63,4 +83,4 @@ def strength(graph: Graph, weight: Tensor | None, rowptr: Tensor) -> Tensor:
     """float64 [n]: the sum of each row, or the number of its entries."""
     if weight is None:
         return rowptr.diff().double()
-    return torch.segment_reduce(weight, "sum", lengths=rowptr.diff(), unsafe=True)
+    return _segments.of_segments(rowptr, weight)

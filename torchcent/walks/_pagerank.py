@@ -15,6 +15,7 @@ from torchcent.runtime import _memory
 from torchcent.walks import _matrix
 
 _TOGETHER = 16  # distributions that are computed together
+_STRIDE = 4  # steps between two looks at what a GPU has computed
 
 
 @_memory.reported
@@ -129,16 +130,18 @@ class _Walk:
         """The scores [n, k]. Each graph and column stops by itself, as if it were alone."""
         graph, x = self.graph, restart
         moving: Tensor | None = None
-        for _ in range(self.steps):
+        every = _STRIDE if graph.device.type == "cuda" else 1
+        for step in range(1, self.steps + 1):
             new = self._step(x, restart, jump)
-            change = _matrix.total(graph, (new - x).abs())
+            change = _matrix.total(graph, (new - x).abs_())
             x = new if moving is None else torch.where(_matrix.spread(graph, moving), new, x)
             still = change > self.enough
             moving = still if moving is None else moving & still
-            if not bool(moving.any()):
-                break
-            if bool(moving.all()):
-                moving = None
+            if step % every == 0:
+                if not bool(moving.any()):
+                    break
+                if bool(moving.all()):
+                    moving = None
         sums = _matrix.total(graph, x)
         return x / _matrix.spread(graph, torch.where(sums > 0, sums, 1))
 

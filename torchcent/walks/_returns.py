@@ -14,7 +14,7 @@ from torchcent.check import _encodings as check_encodings
 from torchcent.engines import _room
 from torchcent.graph import Graph, _batch, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _small
 from torchcent.walks import _matrix
 
 _Numbers = NDArray[np.int64]
@@ -158,7 +158,7 @@ class _Part(NamedTuple):
         count = rowptr[self.vertex + 1] - begin
         slot = _csr.ranges(begin, count)
         before = self.first - (self.size.cumsum(0) - self.size)
-        head = col[slot].long() - before[self.graph].repeat_interleave(count)
+        head = col[slot].long() - _small.repeat_interleave(before[self.graph], count)
         return torch.cat([count.new_zeros(1), count.cumsum(0)]), head, value[slot]
 
 
@@ -166,7 +166,7 @@ def _part(graph: Graph, numbers: _Numbers) -> _Part:
     bounds = _batch.bounds(graph)[0]
     both = np.stack([bounds[numbers], bounds[numbers + 1] - bounds[numbers]])
     first, size = torch.from_numpy(both).to(graph.device)
-    of = torch.repeat_interleave(size)
+    of = _small.repeat_interleave(size)
     return _Part(first, size, _csr.ranges(first, size), of)
 
 
@@ -176,12 +176,12 @@ def _dense(graph: Graph, numbers: _Numbers, width: int, share: Tensor, found: Te
     count = graph.rowptr[part.vertex + 1] - begin
     slot = _csr.ranges(begin, count)
     place = (part.graph * width + part.local) * width
-    head = graph.col[slot] - part.first[part.graph].repeat_interleave(count)
-    value = share[part.vertex].repeat_interleave(count)
+    head = graph.col[slot] - _small.repeat_interleave(part.first[part.graph], count)
+    value = _small.repeat_interleave(share[part.vertex], count)
     if graph.weight is not None:
         value = value * graph.weight[slot]
     step = value.new_zeros(len(numbers), width, width)
-    step.view(-1)[place.repeat_interleave(count) + head] = value
+    step.view(-1)[_small.repeat_interleave(place, count) + head] = value
     power, own = step, part.graph * width + part.local
     for k in range(2, found.shape[1] + 1):  # P^k = power times power, or times the next one
         other = power
@@ -204,7 +204,7 @@ def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, found: Tensor) -> No
     if mutual:  # similar to a symmetric matrix S
         rowptr, col, weight = graph.rowptr, graph.col, graph.weight
         root = share.sqrt()
-        value = root.repeat_interleave(graph.degree) * root[col]
+        value = _small.repeat_interleave(root, graph.degree) * root[col]
     else:  # the transpose of P
         (rowptr, col), weight = graph.transpose, graph.back_weight
         value = share[col]

@@ -13,7 +13,11 @@ from torchcent.check._values import number
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory
-from torchcent.walks import _lanczos, _matrix
+from torchcent.walks import _leading, _matrix
+from torchcent.walks._matrix import Product, Rows
+
+_GROWN = 24  # steps after which terms that have not shrunk are a reason to look at alpha
+_STRIDE = 4  # steps between two looks at what a GPU has computed
 
 
 class Hits(NamedTuple):
@@ -94,38 +98,61 @@ def katz(
 
 
 def _walks(graph: Graph, alpha: float, start: Tensor, tol: float, max_iter: int) -> Tensor:
-    """The sum of (alpha transpose(A))^k start over all k. Each graph stops by itself."""
+    """The sum of M^k start over all k, M = alpha transpose(A). Each graph stops by itself.
+
+    With t the largest entry of M^k 1, that is the norm of M^k, what is left after k terms is at
+    most t / (1 - t) times the largest sum of these.
+    """
     pull = _matrix.pull(graph)
-    x, term = start, start
-    last = _batch.largest(graph, term)
-    moving = last > 0
-    ratio = torch.zeros_like(last)
-    for _ in range(max_iter):
-        if not bool(moving.any()):
-            return x
-        term = pull(term) * alpha
-        x = torch.where(_matrix.spread(graph, moving), x + term, x)
-        size = _batch.largest(graph, term)
-        ratio = torch.maximum(size / last.clamp(min=1e-300), ratio * 0.5)
-        left = torch.where(ratio < 1, size * ratio / (1 - ratio).clamp(min=1e-300), torch.inf)
-        if not bool((size < 1e200).all()):
+    even = bool((start == start[:1]).all())  # `start` is a multiple of the vector of ones
+    term = start if even else torch.stack([start, torch.ones_like(start)], 1)
+    x = start
+    moving = _batch.largest(graph, start) > 0
+    checked, every = False, _STRIDE if graph.device.type == "cuda" else 1
+    for step in range(max_iter + 1):
+        norm = _batch.largest(graph, term if even else term[:, 1].contiguous())
+        moving = moving & ~(norm <= tol / (1 + tol))
+        if step == max_iter or step % every == 0:
+            if not bool(moving.any()):
+                return x
+            worst = float(torch.where(moving, norm, 0).max())
+            if not checked and (not worst < 1e150 or (step >= _GROWN and worst >= 1)):
+                checked = True
+                _check_alpha(pull, alpha)
+            if not worst < 1e300:
+                raise ValueError(
+                    f"katz has scores beyond the largest number of float64, by alpha={alpha:g}; "
+                    "lower alpha"
+                )
+        if step == max_iter:
             break
-        enough = (size == 0) | (left <= tol * _batch.largest(graph, x))
-        moving = moving & ~enough
-        last = size
-    if bool(moving.any()):
-        worst = float(ratio[moving].nan_to_num(torch.inf, torch.inf).max())
-        if not worst < 1:
-            raise ValueError(
-                f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue of the "
-                f"graph with its weights, about {alpha / worst:.6g}"
-            )
+        term = pull(term) * alpha
+        ahead = term if even else term[:, 0]
+        x = torch.where(_matrix.spread(graph, moving), x + ahead, x)
+    low, high = _eigenvalue(pull, alpha)
+    close = (
+        f": alpha={alpha:g} is close to the reciprocal of the largest eigenvalue, about "
+        f"{2 / (low + high):.6g}; lower alpha, or raise max_iter"
+        if high > 0
+        else ": the graph has no cycle, but long paths; raise max_iter"
+    )
+    raise ValueError(f"no convergence to tol={tol:g} in max_iter={max_iter} iterations{close}")
+
+
+def _check_alpha(pull: Product, alpha: float) -> None:
+    low, high = _eigenvalue(pull, alpha)
+    if alpha * low >= 1:
         raise ValueError(
-            f"no convergence to tol={tol:g} in max_iter={max_iter} iterations: alpha={alpha:g} is "
-            f"close to the reciprocal of the largest eigenvalue, about {alpha / worst:.6g}; lower "
-            "alpha, or raise max_iter"
+            f"alpha={alpha:g} must be below the reciprocal of the largest eigenvalue of the "
+            f"graph with its weights, about {2 / (low + high):.6g}"
         )
-    return x
+
+
+def _eigenvalue(pull: Product, alpha: float) -> tuple[float, float]:
+    """Bounds on the largest eigenvalue of a graph, or of all graphs of a batch."""
+    from torchcent.walks import _perron
+
+    return _perron.bounds(pull.to_scipy(), alpha) if isinstance(pull, Rows) else (0.0, 0.0)
 
 
 @_memory.reported
@@ -180,42 +207,7 @@ def eigenvector(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
-    found = _one_by_one(graph, lambda part: _eigenvector(part, bound, most))
-    return found.to(result)
-
-
-def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
-    start = torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    pull = _matrix.pull(graph)
-    if graph.is_symmetric:
-        return _lanczos.leading(pull, start, tol, max_iter)[1].clamp_(min=0)
-    if not _has_cycle(graph):
-        raise ValueError(
-            "edge_index has no directed cycle, so that the largest eigenvalue of the graph is 0; "
-            "accepted: graphs with one, or directed=False"
-        )
-    x: Tensor = start / _lanczos.norm(start)
-    last = torch.inf
-    for _ in range(max_iter):
-        new = pull(x) + x
-        new = new / _lanczos.norm(new)
-        change = float(_lanczos.norm(new - x))
-        x, ratio, last = new, change / last if last else 0.0, change
-        if change == 0 or (0 < ratio < 1 and change * ratio / (1 - ratio) <= tol):
-            return x
-    raise ValueError(
-        f"no convergence to tol={tol:g} in max_iter={max_iter} iterations; raise max_iter or tol"
-    )
-
-
-def _has_cycle(graph: Graph) -> bool:
-    """Whether a strongly connected component has several vertices: there are no loops."""
-    import scipy.sparse.csgraph
-
-    count, _ = scipy.sparse.csgraph.connected_components(
-        graph.unweighted().to_scipy(), directed=True, connection="strong"
-    )
-    return bool(count < graph.num_nodes)
+    return _leading.eigenvectors(graph, bound, most).to(result)
 
 
 @_memory.reported
@@ -271,24 +263,9 @@ def hits(
     graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
-    hubs = _one_by_one(graph, lambda part: _hubs(part, bound, most))
+    hubs = _leading.hubs(graph, bound, most)
     authorities = _shares(graph, _matrix.pull(graph)(hubs))
     return Hits(_shares(graph, hubs).to(result), authorities.to(result))
-
-
-def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
-    start = torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
-    push, pull = _matrix.push(graph), _matrix.pull(graph)
-    found = _lanczos.leading(lambda x: push(pull(x)), start, tol, max_iter)[1]
-    return found.clamp_(min=0)
-
-
-def _one_by_one(graph: Graph, measure: object) -> Tensor:
-    """The scores of each graph of a batch, solved alone."""
-    assert callable(measure)
-    parts = [_batch.part(graph, number) for number in range(graph.num_graphs)]
-    found = [measure(part) for part in parts if part.num_nodes]
-    return torch.cat(found) if found else graph._zeros[:0]
 
 
 def _unit(graph: Graph, values: Tensor) -> Tensor:

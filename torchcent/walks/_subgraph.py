@@ -10,7 +10,7 @@ from torchcent.check import _common as check
 from torchcent.check import _walks as check_walks
 from torchcent.graph import Graph, _batch
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
-from torchcent.runtime import _memory
+from torchcent.runtime import _memory, _small
 from torchcent.walks import _matrix
 from torchcent.walks._matrix import Product
 
@@ -102,7 +102,7 @@ def closed_walks(graph: Graph, tol: float, vertices: Tensor | None = None) -> Te
 def _dense(graph: Graph) -> Tensor:
     matrix = torch.zeros(graph.num_nodes, graph.num_nodes, dtype=torch.float64, device=graph.device)
     weight = 1.0 if graph.weight is None else graph.weight
-    row, col = torch.repeat_interleave(graph.degree), graph.col.long()
+    row, col = _small.repeat_interleave(graph.degree), graph.col.long()
     matrix[row, col] = torch.as_tensor(weight, dtype=torch.float64, device=graph.device)
     return matrix
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from torchcent.runtime import _small
 from torchcent.runtime._codes import LARGEST_COUNT as LARGEST_COUNT
 
 from ._scaled import Number, sum_by
@@ -77,7 +78,7 @@ def out_arcs(rowptr: Tensor, vertex: Tensor, wanted: Tensor | None = None) -> tu
     degree = rowptr[vertex + 1] - first
     if wanted is not None:
         degree = degree * wanted
-    tail = torch.repeat_interleave(degree)
+    tail = _small.repeat_interleave(degree)
     before = degree.cumsum(0) - degree
     slot = torch.arange(tail.numel(), device=tail.device) + (first - before)[tail]
     return tail, slot

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from torchcent.runtime import _small
+
 from . import _search
 from ._rows import _parts
 from ._scaled import Number, Scaled, sum_by
@@ -82,7 +84,7 @@ def _tight_arcs(
 ) -> _Arcs:
     lanes, num_nodes = found.shape
     vertex = torch.arange(num_nodes, device=col.device)
-    tail = torch.repeat_interleave(vertex, rowptr.diff())
+    tail = _small.repeat_interleave(vertex, rowptr.diff())
     head, length = col.long(), weight.double()
     most = TOGETHER if col.device.type == "cpu" else TOGETHER_ON_ACCELERATOR
     picked = []

@@ -1,0 +1,220 @@
+"""Leading eigenvectors and singular vectors, each graph of a batch by the method that suits it.
+
+Small symmetric matrices are solved densely, those of one size together. Others are multiplied with
+vectors on the device of the graph, and if that converges slowly, solved by their components on the
+host (_perron), where a factorization is affordable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from torchcent.graph import Graph, _batch
+from torchcent.walks import _lanczos, _matrix
+from torchcent.walks._matrix import Product
+
+_Numbers = NDArray[np.float64]
+
+SMALL = 64  # vertices up to which symmetric matrices are dense
+_TRIED = 100  # products after which another method is considered
+_EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
+_TOGETHER = 2**25  # bytes of dense matrices
+_SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
+
+
+def eigenvectors(graph: Graph, tol: float, max_iter: int) -> Tensor:
+    """The projection of the vector of ones of each graph, normalised: float64 [n]."""
+    return _of_each(graph, _matrix.pull(graph), False, lambda x: _eigenvector(x, tol, max_iter))
+
+
+def hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
+    """The same for A times its transpose."""
+    return _of_each(graph, _matrix.push(graph), True, lambda x: _hubs(x, tol, max_iter))
+
+
+def _of_each(
+    graph: Graph, product: Product, squared: bool, alone: Callable[[Graph], Tensor]
+) -> Tensor:
+    found = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
+    size = _batch.counts(graph)[0]
+    small = (size > 0) & (size <= SMALL)
+    left = set(np.flatnonzero(size > SMALL).tolist())
+    if small.any():
+        dense = np.zeros(graph.num_nodes)
+        for width in np.unique(size[small]):
+            left.update(_dense(graph, product, small & (size == width), squared, dense))
+        found.copy_(torch.from_numpy(dense))
+    for number in sorted(left):
+        found[_batch.run(graph, number)[0]] = alone(_batch.part(graph, number))
+    return found
+
+
+def _dense(
+    graph: Graph, product: Product, chosen: NDArray[np.bool_], squared: bool, found: _Numbers
+) -> list[int]:
+    """Writes the vectors of some graphs of one size; returns those that are not symmetric."""
+    numbers = np.flatnonzero(chosen)
+    first, width = _batch.bounds(graph)[0], int(_batch.counts(graph)[0][numbers[0]])
+    left: list[int] = []
+    step = max(1, _TOGETHER // (8 * width * width))
+    rows = product.to_host() if isinstance(product, _matrix.Rows) else None
+    for some in np.split(numbers, np.arange(step, numbers.size, step)):
+        matrix = np.zeros((some.size, width, width))
+        vertex = first[some][:, None] + np.arange(width)
+        if rows is not None:
+            rowptr, col, weight = rows
+            count = rowptr[vertex + 1] - rowptr[vertex]
+            slot = np.arange(count.sum()) + np.repeat(
+                rowptr[vertex].ravel() - (count.cumsum() - count.ravel()), count.ravel()
+            )
+            row = np.repeat(np.arange(vertex.size), count.ravel())
+            head = col[slot] - first[some][row // width]
+            np.add.at(matrix.reshape(-1), row * width + head, weight[slot])
+        if squared:
+            matrix = matrix @ matrix.transpose(0, 2, 1)
+        else:
+            symmetric = (matrix == matrix.transpose(0, 2, 1)).all((1, 2))
+            left.extend(some[~symmetric].tolist())
+            matrix, vertex = matrix[symmetric], vertex[symmetric]
+        found[vertex] = _projections(matrix)
+    return left
+
+
+def _projections(matrix: _Numbers) -> _Numbers:
+    """Of the vector of ones on the leading eigenspace of each matrix, normalised."""
+    values, states = np.linalg.eigh(matrix)
+    leading = values >= values[:, -1:] - _EQUAL * np.abs(values).max(1, keepdims=True)
+    along = states.sum(1) * leading
+    found = np.maximum((states * along[:, None, :]).sum(2), 0)
+    scaled: _Numbers = found / np.sqrt((found * found).sum(1, keepdims=True))
+    return scaled
+
+
+def _ones(graph: Graph) -> Tensor:
+    return torch.ones(graph.num_nodes, dtype=torch.float64, device=graph.device)
+
+
+def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
+    pull = _matrix.pull(graph)
+    if not isinstance(pull, _matrix.Rows):
+        return _ones(graph) / graph.num_nodes**0.5
+    if not graph.is_symmetric:
+        return _directed(pull, _ones(graph), tol, max_iter)
+
+    def exact() -> _Numbers | None:
+        from torchcent.walks import _perron
+
+        return _perron.limit(pull.to_scipy(), np.ones(graph.num_nodes), tol, True)
+
+    return _symmetric(pull, _ones(graph), tol, max_iter, exact)
+
+
+def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
+    push, pull = _matrix.push(graph), _matrix.pull(graph)
+    if not isinstance(push, _matrix.Rows):
+        return _ones(graph) / graph.num_nodes**0.5
+
+    def exact() -> _Numbers | None:
+        """Of the matrix of hubs and authorities, of twice the vertices."""
+        import scipy.sparse
+
+        from torchcent.walks import _perron
+
+        n, matrix = graph.num_nodes, push.to_scipy()
+        both = scipy.sparse.block_array([[None, matrix], [matrix.T, None]], format="csr")
+        found = _perron.limit(both, np.repeat([1.0, 0.0], n), tol, True)
+        return None if found is None else found[:n] / np.linalg.norm(found[:n])
+
+    return _symmetric(lambda x: push(pull(x)), _ones(graph), tol, max_iter, exact)
+
+
+def _symmetric(
+    product: Product,
+    start: Tensor,
+    tol: float,
+    max_iter: int,
+    exact: Callable[[], _Numbers | None],
+) -> Tensor:
+    try:
+        return _lanczos.leading(product, start, tol, min(max_iter, _TRIED))[1].clamp_(min=0)
+    except _lanczos.Slow:
+        pass
+    if max_iter > _TRIED:
+        found = _resolved(exact, tol)
+        if found is not None:
+            return torch.from_numpy(found).to(start.device)
+        try:
+            return _lanczos.leading(product, start, tol, max_iter)[1].clamp_(min=0)
+        except _lanczos.Slow:
+            pass
+    raise ValueError(
+        f"no convergence to tol={tol:g} in max_iter={max_iter} products: the two largest "
+        "eigenvalues are too close; raise max_iter or tol"
+    )
+
+
+def _resolved(exact: Callable[[], Any], tol: float) -> _Numbers | None:
+    from torchcent.walks import _perron
+
+    try:
+        found: _Numbers | None = exact()
+    except _perron.Unresolved as error:
+        raise ValueError(
+            f"tol={tol:g} is below the error that rounding leaves in this graph, whose largest "
+            f"eigenvalues are too close, about {error.error:.1g}; raise tol"
+        ) from None
+    return found
+
+
+def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> Tensor:
+    """By power iteration of A + 1, or by components if that is slow."""
+    from torchcent.walks import _perron
+
+    searched = pull.col.numel() <= _SEARCHED
+    if searched:
+        _need_cycle(pull.to_scipy())
+    x: Tensor = start / _lanczos.norm(start)
+    last = torch.inf
+    for step in range(max_iter):
+        if step == _TRIED:
+            matrix = pull.to_scipy()
+            if not searched:
+                _need_cycle(matrix)
+            try:
+                known = _resolved(
+                    lambda: _perron.limit(matrix, np.ones(start.numel()), tol, False), tol
+                )
+            except _perron.Defective:
+                raise ValueError(
+                    "edge_index has no eigenvector centrality to tol that can be reached: strong "
+                    "components with the same largest eigenvalue lead to each other, so that the "
+                    "power method converges like 1 / k; accepted: other graphs, or directed=False"
+                ) from None
+            if known is not None:
+                return torch.from_numpy(known).to(start.device)
+        new = pull(x) + x
+        new = new / _lanczos.norm(new)
+        change = float(_lanczos.norm(new - x))
+        x, ratio, last = new, change / last if last else 0.0, change
+        if change == 0 or (0 < ratio < 1 and change * ratio / (1 - ratio) <= tol):
+            return x
+    raise ValueError(
+        f"no convergence to tol={tol:g} in max_iter={max_iter} iterations; raise max_iter or tol"
+    )
+
+
+def _need_cycle(matrix: Any) -> None:
+    import scipy.sparse.csgraph
+
+    count, _ = scipy.sparse.csgraph.connected_components(matrix, True, "strong")
+    if count == matrix.shape[0] and not matrix.diagonal().any():
+        raise ValueError(
+            "edge_index has no directed cycle, so that the largest eigenvalue of the graph is 0; "
+            "accepted: graphs with one, or directed=False"
+        )

@@ -1,0 +1,247 @@
+"""Leading eigenvectors of nonnegative matrices by their strong components, for graphs on which
+products converge slowly: long paths and cycles, roads, equal or defective largest eigenvalues.
+
+An irreducible matrix B has a positive eigenvector of its largest eigenvalue, and for any positive x
+that eigenvalue is between the smallest and the largest of (Bx)_v / x_v (Collatz and Wielandt).
+Noda's iteration solves (s - B) z = x for s the upper bound: it converges quadratically. This runs
+on the host, in one thread.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
+import scipy.sparse.linalg
+from numpy.typing import NDArray
+
+_Numbers = NDArray[np.float64]
+_Matrix = Any  # scipy.sparse.csr_array
+
+_LEAST = 1e-280  # entries of a vector that is divided by
+_EQUAL = 4e-14  # eigenvalues that rounding does not tell apart, relative
+_SOLVES = 80  # of Noda's iteration, at most
+# The vertices up to which a factorization is affordable, by the entries per vertex: there is little
+# fill in matrices like those of trees, roads and rings.
+_FACTORED = ((1_000, 1e9), (20_000, 10.0), (300_000, 5.0), (5_000_000, 2.6))
+
+
+def is_affordable(size: int, entries: int) -> bool:
+    return any(size <= most and entries <= ratio * size for most, ratio in _FACTORED)
+
+
+class _Classes(NamedTuple):
+    """The strong components that have arcs inside of them, and bounds on their eigenvalues."""
+
+    vertex: NDArray[np.int64]  # class by class
+    first: NDArray[np.int64]  # [classes + 1]
+    inner: _Matrix  # the arcs within classes, in the order of `vertex`
+    low: _Numbers
+    high: _Numbers
+    x: _Numbers  # positive
+
+    def members(self, number: int) -> NDArray[np.int64]:
+        return self.vertex[self.first[number] : self.first[number + 1]]
+
+    def block(self, number: int) -> _Matrix:
+        begin, end = self.first[number], self.first[number + 1]
+        return self.inner[begin:end, begin:end]
+
+
+def _classes(matrix: _Matrix) -> _Classes | None:
+    """None if there is no cycle."""
+    _, label = scipy.sparse.csgraph.connected_components(matrix, True, "strong")
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    inside = label[row] == label[matrix.indices]
+    kept = np.zeros(label.max(initial=-1) + 1, dtype=bool)
+    kept[label[row[inside]]] = True
+    if not kept.any():
+        return None
+    order = np.argsort(label, kind="stable")
+    vertex = order[kept[label[order]]]
+    count = np.bincount(label[vertex], minlength=kept.size)[kept]
+    place = np.full(matrix.shape[0], -1)
+    place[vertex] = np.arange(vertex.size)
+    inner = scipy.sparse.csr_array(
+        (matrix.data[inside], (place[row[inside]], place[matrix.indices[inside]])),
+        shape=(vertex.size, vertex.size),
+    )
+    none = np.zeros(count.size)
+    first = np.concatenate([[0], count.cumsum()])
+    return _Classes(vertex, first, inner, none, none + np.inf, np.ones(vertex.size))
+
+
+def _narrowed(classes: _Classes, steps: int, enough: float) -> _Classes:
+    """Bounds by products, until those of the largest eigenvalue differ by a factor of `enough`."""
+    begin, count = classes.first[:-1], np.diff(classes.first)
+    low, high, x = classes.low, classes.high, classes.x
+    for _ in range(steps):
+        image = classes.inner @ x
+        ratio = image / x
+        low = np.maximum(low, np.minimum.reduceat(ratio, begin))
+        high = np.minimum(high, np.maximum.reduceat(ratio, begin))
+        if high.max() <= enough * low.max():
+            break
+        x = image + x * np.repeat(high / 2, count)  # not periodic
+        x = np.maximum(x / np.repeat(np.maximum.reduceat(x, begin), count), _LEAST)
+    return classes._replace(low=low, high=high, x=x)
+
+
+def bounds(matrix: _Matrix, alpha: float) -> tuple[float, float]:
+    """Bounds on the largest eigenvalue: within a thousandth of each other, or on one side of
+    1 / alpha, or as close as affordable. Both are 0 if there is no cycle."""
+    classes = _classes(matrix)
+    if classes is None:
+        return 0.0, 0.0
+    for _ in range(10):
+        classes = _narrowed(classes, 30, 1.001)
+        low, high = float(classes.low.max()), float(classes.high.max())
+        if alpha * high < 1 or high <= 1.001 * low:
+            return low, high
+        if is_affordable(*_extent(classes)):
+            values = [
+                _irreducible(
+                    classes.block(i), classes.x[classes.first[i] : classes.first[i + 1]], 0
+                )
+                for i in np.flatnonzero(classes.high >= low)
+            ]
+            return max(x.low for x in values), max(x.high for x in values)
+    return low, high
+
+
+def _extent(classes: _Classes) -> tuple[int, int]:
+    return classes.vertex.size, classes.inner.nnz
+
+
+class _Pair(NamedTuple):
+    low: float
+    high: float
+    vector: _Numbers
+    error: float  # estimated, of the vector
+
+
+def _irreducible(block: _Matrix, x: _Numbers, tol: float) -> _Pair:
+    """The largest eigenvalue and its positive eigenvector, by Noda's iteration from x."""
+    block = block.tocsc()
+    unit = scipy.sparse.identity(block.shape[0], format="csc")
+    change = last = np.inf
+    x = x / np.linalg.norm(x)
+    low, high = 0.0, np.inf
+    for _ in range(_SOLVES):
+        ratio = (block @ x) / x
+        low, high = max(low, float(ratio.min())), min(high, float(ratio.max()))
+        if block.shape[0] == 1 or high - low <= 4e-16 * high:
+            return _Pair(low, max(low, high), x, 0.0)
+        solver = scipy.sparse.linalg.splu(
+            scipy.sparse.csc_matrix(unit * (high * (1 + 4e-16)) - block),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+        new = np.abs(solver.solve(x))
+        if not np.isfinite(new).all():
+            break
+        new = np.maximum(new / new.max(), _LEAST)
+        new /= np.linalg.norm(new)
+        change, last = float(np.linalg.norm(new - x)), change
+        x = new
+        if change <= tol / 10 or (change < 1e-5 and change > last / 2):
+            break
+    return _Pair(low, max(low, high), x, change)
+
+
+class Defective(Exception):
+    """The power method converges like 1 / k only."""
+
+
+class Unresolved(Exception):
+    """Rounding does not allow the tolerance; `error` is what it does."""
+
+    def __init__(self, error: float) -> None:
+        super().__init__()
+        self.error = error
+
+
+def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Numbers | None:
+    """Where powers of matrix + 1 lead from `start`, normalised; None if that is not affordable.
+
+    Raises:
+        Defective: the largest eigenvalue has too few eigenvectors.
+        Unresolved: an estimated error beyond `tol` remains.
+    """
+    classes = _classes(matrix)
+    if classes is None or not is_affordable(matrix.shape[0], matrix.nnz):
+        return None
+    classes = _narrowed(classes, 40, 1 + 1e-14)
+    pairs: dict[int, _Pair] = {}
+    for i in np.flatnonzero(classes.high >= classes.low.max()):
+        begin, end = classes.first[i], classes.first[i + 1]
+        pairs[int(i)] = _irreducible(classes.block(i), classes.x[begin:end], tol)
+    top = max(pair.high for pair in pairs.values())
+    leading = {i: pair for i, pair in pairs.items() if pair.high >= top * (1 - _EQUAL)}
+    error = max(pair.error for pair in leading.values())
+    if error > tol:
+        raise Unresolved(error)
+    found = np.zeros(matrix.shape[0])
+    for i, pair in leading.items():
+        at = classes.members(i)
+        if symmetric:
+            found[at] = pair.vector * (pair.vector @ start[at])
+        else:
+            _add_directed(matrix, classes, i, pair, list(leading), start, top, found)
+    length: float = float(np.linalg.norm(found))
+    return found / length
+
+
+def _add_directed(
+    matrix: _Matrix,
+    classes: _Classes,
+    number: int,
+    pair: _Pair,
+    leading: list[int],
+    start: _Numbers,
+    top: float,
+    found: _Numbers,
+) -> None:
+    """Adds the eigenvector of a class and what it reaches, times its share of `start`."""
+    own = classes.members(number)
+    beyond = _reached(matrix.T.tocsr(), own)
+    for other in leading:
+        if other != number and np.isin(classes.members(other), beyond).any():
+            raise Defective
+    share = 1.0
+    if len(leading) > 1:
+        back = matrix.T.tocsr()
+        left = _irreducible(classes.block(number).T, np.ones(own.size), 1e-12).vector
+        before = _reached(matrix, own)
+        share = float(left @ start[own]) + float(
+            _onward(back, own, left, before, top) @ start[before]
+        )
+        share /= float(left @ pair.vector)
+    found[own] += share * pair.vector
+    found[beyond] += share * _onward(matrix, own, pair.vector, beyond, top)
+
+
+def _reached(arcs: _Matrix, own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The vertices that a class leads to, besides its own; arcs[u, v]: from u to v."""
+    reached = scipy.sparse.csgraph.breadth_first_order(
+        arcs, int(own[0]), directed=True, return_predecessors=False
+    )
+    outside: NDArray[np.int64] = np.setdiff1d(reached, own)
+    return outside
+
+
+def _onward(
+    matrix: _Matrix, own: NDArray[np.int64], x: _Numbers, beyond: NDArray[np.int64], top: float
+) -> _Numbers:
+    """The entries of an eigenvector where it is not of a leading class: (top - M) y = M x."""
+    if not beyond.size:
+        return np.zeros(0)
+    rows = matrix[beyond]
+    inner = scipy.sparse.identity(beyond.size, format="csc") * top - rows[:, beyond]
+    found: _Numbers = scipy.sparse.linalg.splu(scipy.sparse.csc_matrix(inner)).solve(
+        rows[:, own] @ x
+    )
+    return np.maximum(np.atleast_1d(found), 0)
