@@ -41,7 +41,7 @@ def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple
     size, done = 0, 0
     while True:
         size, done, rest = _extend(product, basis, matrix, size, done, max_iter, tol)
-        values, states = np.linalg.eigh(matrix[:size, :size])
+        values, states = _eigen(matrix[:size, :size])
         if rest == 0 or size == 1 or _is_close(values, states, rest, tol):
             vector = _combined(basis[:size], states[:, -1])
             if float(_products(vector[None], start)) < 0:
@@ -93,9 +93,15 @@ def _extend(
             return size, done, rest
         matrix[size, size - 1] = matrix[size - 1, size] = rest
         if size >= max(_FIRST, first + 2) and size % 2 == 0:
-            values, states = np.linalg.eigh(matrix[:size, :size])
+            values, states = _eigen(matrix[:size, :size])
             if _is_close(values, states, rest, tol):
                 return size, done, rest
+
+
+def _eigen(matrix: _Numbers) -> tuple[_Numbers, _Numbers]:
+    """By MKL, which uses one thread for matrices of this size, as OpenBLAS does not."""
+    values, states = torch.linalg.eigh(torch.from_numpy(matrix))
+    return values.numpy(), states.numpy()
 
 
 def _is_close(values: _Numbers, states: _Numbers, rest: float, tol: float) -> bool:

@@ -8,6 +8,7 @@ host (_perron), where a factorization is affordable.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from torchcent.walks._matrix import Product
 
 _Numbers = NDArray[np.float64]
 
-SMALL = 64  # vertices up to which symmetric matrices are dense
+SMALL = 32  # vertices up to which symmetric matrices are dense: MKL uses one thread for these
+_STEP = 8  # of the widths of these matrices
 _TRIED = 100  # products after which another method is considered
 _EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
 _TOGETHER = 2**25  # bytes of dense matrices
@@ -43,12 +45,17 @@ def _of_each(
 ) -> Tensor:
     found = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     size = _batch.counts(graph)[0]
-    small = (size > 0) & (size <= SMALL)
     left = set(np.flatnonzero(size > SMALL).tolist())
-    if small.any():
+    width = -(-size // _STEP) * _STEP
+    width[size > SMALL] = 0
+    if width.any():
         dense = np.zeros(graph.num_nodes)
-        for width in np.unique(size[small]):
-            left.update(_dense(graph, product, small & (size == width), squared, dense))
+        rows = product.to_host() if isinstance(product, _matrix.Rows) else None
+        for own in np.unique(width[width > 0]).tolist():
+            numbers = np.flatnonzero(width == own)
+            together = max(1, _TOGETHER // (8 * own**3))
+            for some in np.split(numbers, np.arange(together, numbers.size, together)):
+                left.update(_dense(graph, rows, some, own, squared, dense))
         found.copy_(torch.from_numpy(dense))
     for number in sorted(left):
         found[_batch.run(graph, number)[0]] = alone(_batch.part(graph, number))
@@ -56,44 +63,51 @@ def _of_each(
 
 
 def _dense(
-    graph: Graph, product: Product, chosen: NDArray[np.bool_], squared: bool, found: _Numbers
+    graph: Graph,
+    rows: tuple[NDArray[Any], ...] | None,
+    numbers: NDArray[np.int64],
+    width: int,
+    squared: bool,
+    found: _Numbers,
 ) -> list[int]:
-    """Writes the vectors of some graphs of one size; returns those that are not symmetric."""
-    numbers = np.flatnonzero(chosen)
-    first, width = _batch.bounds(graph)[0], int(_batch.counts(graph)[0][numbers[0]])
-    left: list[int] = []
-    step = max(1, _TOGETHER // (8 * width * width))
-    rows = product.to_host() if isinstance(product, _matrix.Rows) else None
-    for some in np.split(numbers, np.arange(step, numbers.size, step)):
-        matrix = np.zeros((some.size, width, width))
-        vertex = first[some][:, None] + np.arange(width)
-        if rows is not None:
-            rowptr, col, weight = rows
-            count = rowptr[vertex + 1] - rowptr[vertex]
-            slot = np.arange(count.sum()) + np.repeat(
-                rowptr[vertex].ravel() - (count.cumsum() - count.ravel()), count.ravel()
-            )
-            row = np.repeat(np.arange(vertex.size), count.ravel())
-            head = col[slot] - first[some][row // width]
-            np.add.at(matrix.reshape(-1), row * width + head, weight[slot])
-        if squared:
-            matrix = matrix @ matrix.transpose(0, 2, 1)
-        else:
-            symmetric = (matrix == matrix.transpose(0, 2, 1)).all((1, 2))
-            left.extend(some[~symmetric].tolist())
-            matrix, vertex = matrix[symmetric], vertex[symmetric]
-        found[vertex] = _projections(matrix)
+    """Writes the vectors of some graphs; returns those that are not symmetric.
+
+    Matrices are padded, so that the bits of one do not depend on its place in memory; the
+    eigenvalues of what is added are -1, and the largest one of a graph is at least 0.
+    """
+    first, size = _batch.bounds(graph)[0][numbers], _batch.counts(graph)[0][numbers]
+    matrix = np.zeros((numbers.size, width, width))
+    place = np.arange(width)
+    there = place < size[:, None]
+    vertex = (first[:, None] + place)[there]
+    if rows is not None:
+        rowptr, col, weight = rows
+        count = rowptr[vertex + 1] - rowptr[vertex]
+        before = count.cumsum() - count
+        slot = np.arange(count.sum()) + np.repeat(rowptr[vertex] - before, count)
+        of = np.repeat(np.repeat(np.arange(numbers.size), size), count)
+        row = np.repeat(vertex, count) - first[of]
+        np.add.at(matrix, (of, row, col[slot] - first[of]), weight[slot])
+    kept = np.ones(numbers.size, dtype=bool)
+    if squared:
+        matrix = (matrix[:, :, None, :] * matrix[:, None, :, :]).sum(3)
+    else:
+        kept = (matrix == matrix.transpose(0, 2, 1)).all((1, 2))
+    matrix[:, place, place] -= ~there
+    solved = _projections(torch.from_numpy(matrix[kept]), torch.from_numpy(there[kept]))
+    chosen = np.repeat(kept, size)
+    found[vertex[chosen]] = solved.numpy()[there[kept]]
+    left: list[int] = numbers[~kept].tolist()
     return left
 
 
-def _projections(matrix: _Numbers) -> _Numbers:
+def _projections(matrix: Tensor, there: Tensor) -> Tensor:
     """Of the vector of ones on the leading eigenspace of each matrix, normalised."""
-    values, states = np.linalg.eigh(matrix)
-    leading = values >= values[:, -1:] - _EQUAL * np.abs(values).max(1, keepdims=True)
-    along = states.sum(1) * leading
-    found = np.maximum((states * along[:, None, :]).sum(2), 0)
-    scaled: _Numbers = found / np.sqrt((found * found).sum(1, keepdims=True))
-    return scaled
+    values, states = torch.linalg.eigh(matrix)
+    leading = values >= values[:, -1:] - _EQUAL * values.abs().amax(1, keepdim=True)
+    along = (states * there[:, :, None]).sum(1) * leading
+    found = (states * along[:, None, :]).sum(2).clamp_(min=0) * there
+    return found / (found * found).sum(1, keepdim=True).sqrt()
 
 
 def _ones(graph: Graph) -> Tensor:
@@ -129,7 +143,7 @@ def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
         n, matrix = graph.num_nodes, push.to_scipy()
         both = scipy.sparse.block_array([[None, matrix], [matrix.T, None]], format="csr")
         found = _perron.limit(both, np.repeat([1.0, 0.0], n), tol, True)
-        return None if found is None else found[:n] / np.linalg.norm(found[:n])
+        return None if found is None else found[:n] / np.sqrt((found[:n] ** 2).sum())
 
     return _symmetric(lambda x: push(pull(x)), _ones(graph), tol, max_iter, exact)
 
@@ -183,13 +197,11 @@ def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> T
     last = torch.inf
     for step in range(max_iter):
         if step == _TRIED:
-            matrix = pull.to_scipy()
+            matrix, ones = pull.to_scipy(), np.ones(start.numel())
             if not searched:
                 _need_cycle(matrix)
             try:
-                known = _resolved(
-                    lambda: _perron.limit(matrix, np.ones(start.numel()), tol, False), tol
-                )
+                known = _resolved(partial(_perron.limit, matrix, ones, tol, False), tol)
             except _perron.Defective:
                 raise ValueError(
                     "edge_index has no eigenvector centrality to tol that can be reached: strong "

@@ -28,6 +28,15 @@ _SOLVES = 80  # of Noda's iteration, at most
 _FACTORED = ((1_000, 1e9), (20_000, 10.0), (300_000, 5.0), (5_000_000, 2.6))
 
 
+def _dot(one: _Numbers, other: _Numbers) -> float:
+    """Not by BLAS, whose threads change the bits."""
+    return float(np.sum(one * other))
+
+
+def _length(vector: _Numbers) -> float:
+    return _dot(vector, vector) ** 0.5
+
+
 def is_affordable(size: int, entries: int) -> bool:
     return any(size <= most and entries <= ratio * size for most, ratio in _FACTORED)
 
@@ -44,6 +53,9 @@ class _Classes(NamedTuple):
 
     def members(self, number: int) -> NDArray[np.int64]:
         return self.vertex[self.first[number] : self.first[number + 1]]
+
+    def start(self, number: int) -> _Numbers:
+        return self.x[self.first[number] : self.first[number + 1]]
 
     def block(self, number: int) -> _Matrix:
         begin, end = self.first[number], self.first[number + 1]
@@ -127,7 +139,7 @@ def _irreducible(block: _Matrix, x: _Numbers, tol: float) -> _Pair:
     block = block.tocsc()
     unit = scipy.sparse.identity(block.shape[0], format="csc")
     change = last = np.inf
-    x = x / np.linalg.norm(x)
+    x = x / _length(x)
     low, high = 0.0, np.inf
     for _ in range(_SOLVES):
         ratio = (block @ x) / x
@@ -144,8 +156,8 @@ def _irreducible(block: _Matrix, x: _Numbers, tol: float) -> _Pair:
         if not np.isfinite(new).all():
             break
         new = np.maximum(new / new.max(), _LEAST)
-        new /= np.linalg.norm(new)
-        change, last = float(np.linalg.norm(new - x)), change
+        new /= _length(new)
+        change, last = _length(new - x), change
         x = new
         if change <= tol / 10 or (change < 1e-5 and change > last / 2):
             break
@@ -177,8 +189,7 @@ def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Num
     classes = _narrowed(classes, 40, 1 + 1e-14)
     pairs: dict[int, _Pair] = {}
     for i in np.flatnonzero(classes.high >= classes.low.max()):
-        begin, end = classes.first[i], classes.first[i + 1]
-        pairs[int(i)] = _irreducible(classes.block(i), classes.x[begin:end], tol)
+        pairs[int(i)] = _irreducible(classes.block(i), classes.start(i), tol)
     top = max(pair.high for pair in pairs.values())
     leading = {i: pair for i, pair in pairs.items() if pair.high >= top * (1 - _EQUAL)}
     error = max(pair.error for pair in leading.values())
@@ -188,11 +199,11 @@ def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Num
     for i, pair in leading.items():
         at = classes.members(i)
         if symmetric:
-            found[at] = pair.vector * (pair.vector @ start[at])
+            found[at] = pair.vector * _dot(pair.vector, start[at])
         else:
             _add_directed(matrix, classes, i, pair, list(leading), start, top, found)
-    length: float = float(np.linalg.norm(found))
-    return found / length
+    scaled: _Numbers = found / _length(found)
+    return scaled
 
 
 def _add_directed(
@@ -216,10 +227,9 @@ def _add_directed(
         back = matrix.T.tocsr()
         left = _irreducible(classes.block(number).T, np.ones(own.size), 1e-12).vector
         before = _reached(matrix, own)
-        share = float(left @ start[own]) + float(
-            _onward(back, own, left, before, top) @ start[before]
-        )
-        share /= float(left @ pair.vector)
+        share = _dot(left, start[own])
+        share += _dot(_onward(back, own, left, before, top), start[before])
+        share /= _dot(left, pair.vector)
     found[own] += share * pair.vector
     found[beyond] += share * _onward(matrix, own, pair.vector, beyond, top)
 
