@@ -12,10 +12,10 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _encodings as check_encodings
 from torchcent.engines import _room
-from torchcent.graph import Graph, _batch, _csr
+from torchcent.graph import Graph, _batch, _csr, _segments
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _memory, _small
-from torchcent.walks import _matrix
+from torchcent.walks import _closed, _matrix
 
 _Numbers = NDArray[np.int64]
 
@@ -63,8 +63,9 @@ def random_walk_encoding(
         MemoryError: `memory` is too small; raised before any computation.
 
     Small or dense graphs are multiplied as dense matrices, many at a time: O(k n^3) for each, half
-    of the products of PyTorch Geometric. Others are products of a sparse matrix with blocks of
-    columns: O(k n m) time, in bounded memory.
+    of the products of PyTorch Geometric. Of others, the sparse rows of k / 2 powers are computed
+    if few vertices are within reach, in time proportional to the products of these; else products
+    of the sparse matrix with blocks of columns, O(k n m) time. Memory is bounded in both.
 
     Example:
         >>> import torch, torchcent
@@ -101,7 +102,7 @@ def _room_for(graph: Graph, steps: int, memory: int | None) -> None:
     needed += max(_BYTES, 4 * 8 * int(_padded(size[dense]).max(initial=0)) ** 2)
     if not dense.all():
         n, m = int(size[~dense].sum()), int(slots[~dense].sum())
-        needed += 40 * m + 24 * n + 4 * 8 * n * _block(n)
+        needed += 40 * m + 24 * n + max(4 * 8 * n * _block(n), _closed.BYTES)
     if memory is not None or needed >= _memory.SMALL_RUN.get(graph.device.type, 0):
         limit = _room.limit(graph, memory)
         if needed > limit and needed > 2 * _BYTES:
@@ -125,7 +126,9 @@ def return_probabilities(graph: Graph, steps: int) -> Tensor:
         own = numbers[widths == width]
         for begin in range(0, own.size, together):
             _dense(graph, own[begin : begin + together], int(width), share, found)
-    numbers = np.flatnonzero(~dense)
+    numbers = np.array(
+        [x for x in np.flatnonzero(~dense) if not _within_reach(graph, int(x), share, found)], int
+    )
     classes = np.ceil(np.log2(np.maximum(size[numbers], 2)))
     for kind in np.unique(classes):
         _sparse(graph, numbers[classes == kind], share, found)
@@ -197,20 +200,45 @@ def _block(vertices: int) -> int:
     return max(1, min(_COLUMNS, _BYTES // (8 * max(vertices, 1))))
 
 
+def _steps(graph: Graph, share: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """rowptr, col and values of a symmetric matrix that P is similar to, or of its transpose."""
+    if graph.is_symmetric:
+        rowptr, col, weight = graph.rowptr, graph.col, graph.weight
+        root = share.sqrt()
+        value = _small.repeat_interleave(root, graph.degree) * root[col]
+    else:
+        (rowptr, col), weight = graph.transpose, graph.back_weight
+        value = share[col]
+    return rowptr, col, value if weight is None else value * weight
+
+
+def _within_reach(graph: Graph, number: int, share: Tensor, found: Tensor) -> bool:
+    """Computes a graph by sparse rows, if that is less work than blocks of columns."""
+    import scipy.sparse
+
+    part, steps = _part(graph, np.array([number])), found.shape[1]
+    rowptr, col, value = (x.cpu().numpy() for x in part.arcs(*_steps(graph, share)))
+    n = rowptr.size - 1
+    matrix = scipy.sparse.csr_array((value, col.astype(np.int32), rowptr), shape=(n, n))
+    # A product of sparse rows takes some 8 times that of a column, and is not on the GPU.
+    factor = 8.0 if graph.device.type == "cpu" else 2000.0
+    most = float(n) * matrix.nnz * steps / 2 / factor
+    rows = np.arange(n)
+    if not _closed.work(matrix, rows, steps, most) <= most:
+        return False
+    back = None if graph.is_symmetric else matrix.T.tocsr()
+    walks = torch.from_numpy(_closed.closed_walks(matrix, back, rows, steps))
+    found[part.vertex] = walks.to(found.device)
+    return True
+
+
 def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, found: Tensor) -> None:
     """A block has a column of each graph at a time."""
     part = _part(graph, numbers)
     mutual = graph.is_symmetric
-    if mutual:  # similar to a symmetric matrix S
-        rowptr, col, weight = graph.rowptr, graph.col, graph.weight
-        root = share.sqrt()
-        value = _small.repeat_interleave(root, graph.degree) * root[col]
-    else:  # the transpose of P
-        (rowptr, col), weight = graph.transpose, graph.back_weight
-        value = share[col]
-    value = value if weight is None else value * weight
-    product = _matrix.product(*part.arcs(rowptr, col, value))
+    product = _matrix.product(*part.arcs(*_steps(graph, share)))
     local, n = part.local, part.vertex.numel()
+    ends = torch.cat([part.size.new_zeros(1), part.size.cumsum(0)])
     step = _block(n)
     for begin in range(0, int(part.size.max()), step):
         here = torch.nonzero((local >= begin) & (local < begin + step))[:, 0]
@@ -225,9 +253,7 @@ def _sparse(graph: Graph, numbers: _Numbers, share: Tensor, found: Tensor) -> No
                 back = state[here, column]
             else:
                 other = product(state) if k % 2 else state
-                sums = torch.segment_reduce(
-                    state * other, "sum", lengths=part.size, axis=0, unsafe=True
-                )
+                sums = _segments.of_segments(ends, state * other)
                 back = sums[part.graph[here], column]
                 state = other
             found[part.vertex[here], k - 1] = back
