@@ -134,6 +134,11 @@ def samples() -> dict[str, list[tuple]]:
             (torch.arange(15) << 1, columns[0] << 1, columns[1] << 1),
             (none[0], none[0], none[0]),
         ],
+        "row_sums": [
+            (rowptr, col, None, ones),
+            (rowptr, None, None, torch.ones(col.numel(), 3, dtype=F64), True, 2),
+            (rowptr, col, torch.ones(col.numel(), dtype=F64), torch.ones(15, 2, dtype=F64)),
+        ],
         "vertex_ids": [(columns,), (columns.int(),), (columns.T.contiguous().T,)],
         "csr": [
             (columns.int(), 15, False),

@@ -159,7 +159,8 @@ def _irreducible(block: _Matrix, x: _Numbers, tol: float) -> _Pair:
         new /= _length(new)
         change, last = _length(new - x), change
         x = new
-        if change <= tol / 10 or (change < 1e-5 and change > last / 2):
+        still = change < 1e-5 and change > last / 2  # by rounding
+        if still or (change <= tol / 10 and high - low <= _EQUAL / 4 * high):
             break
     return _Pair(low, max(low, high), x, change)
 
@@ -190,7 +191,7 @@ def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Num
     pairs: dict[int, _Pair] = {}
     for i in np.flatnonzero(classes.high >= classes.low.max()):
         pairs[int(i)] = _irreducible(classes.block(i), classes.start(i), tol)
-    top = max(pair.high for pair in pairs.values())
+    top = max(pair.low for pair in pairs.values())
     leading = {i: pair for i, pair in pairs.items() if pair.high >= top * (1 - _EQUAL)}
     error = max(pair.error for pair in leading.values())
     if error > tol:

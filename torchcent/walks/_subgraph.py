@@ -16,7 +16,7 @@ from torchcent.walks import _closed, _matrix
 from torchcent.walks._matrix import Product
 
 _DENSE = 1024  # vertices up to which all eigenvalues are computed
-_TOGETHER = 64  # quadratures that run together
+_TOGETHER = 64  # quadratures that run together, at most
 _STEPS = 200  # of a quadrature, at most
 _USUAL = 16  # steps of most quadratures
 _TERMS = 150  # of the series of the exponential, at most
@@ -148,8 +148,15 @@ def _within_reach(graph: Graph, vertices: Tensor, tol: float) -> Tensor | None:
 def _quadratures(graph: Graph, vertices: Tensor, tol: float) -> Tensor:
     product = _matrix.push(graph)
     top = _above_spectrum(graph, product)
-    parts = vertices.split(_TOGETHER)
+    parts = vertices.split(_together(graph))
     return torch.cat([_quadrature(product, part, graph.num_nodes, top, tol) for part in parts])
+
+
+def _together(graph: Graph) -> int:
+    """Quadratures of which the CPU adds up to little work in one thread, or a GPU has enough."""
+    if graph.device.type == "cuda":
+        return 512
+    return max(16, min(_TOGETHER, _small.ALONE // graph.num_nodes))
 
 
 def _above_spectrum(graph: Graph, product: Product) -> float:
