@@ -15,6 +15,7 @@ _Numbers = NDArray[np.float64]
 _BASIS = 32  # vectors between two restarts
 _KEPT = 10  # of which a restart keeps the combinations of the largest eigenvalues
 _FIRST = 8  # vectors from which on each second one is followed by a check
+_EQUAL = 1e-13  # eigenvalues that are one: rounding brings further vectors of its space, relative
 _TOGETHER = 8  # vectors whose products are in memory at once
 
 
@@ -43,9 +44,9 @@ def leading(product: Product, start: Tensor, tol: float, max_iter: int) -> tuple
         size, done, rest = _extend(product, basis, matrix, size, done, max_iter, tol)
         values, states = _eigen(matrix[:size, :size])
         if rest == 0 or size == 1 or _is_close(values, states, rest, tol):
-            vector = _combined(basis[:size], states[:, -1])
-            if float(_products(vector[None], start)) < 0:
-                vector = -vector
+            count = int((values >= values[-1] - _EQUAL * abs(values[-1])).sum())
+            leading = [_combined(basis[:size], state) for state in states[:, -count:].T]
+            vector = _combined(torch.stack(leading), _products(torch.stack(leading), start))
             return float(values[-1]), vector / norm(vector)
         if done >= max_iter:
             raise Slow(float(values[-1]))
@@ -86,7 +87,7 @@ def _extend(
         new = new - _combined(before, _products(before, new))  # twice is enough
         rest = float(norm(new))
         size, done = size + 1, done + 1
-        if rest <= 1e-13 * scale or size == basis.shape[1]:
+        if rest <= 1e-12 * scale or size == basis.shape[1]:
             return size, done, 0.0
         basis[size] = new / rest
         if size == most or done >= max_iter:
@@ -105,9 +106,11 @@ def _eigen(matrix: _Numbers) -> tuple[_Numbers, _Numbers]:
 
 
 def _is_close(values: _Numbers, states: _Numbers, rest: float, tol: float) -> bool:
-    residual = rest * abs(float(states[-1, -1]))
-    gap = float(values[-1] - values[-2])
-    return residual <= tol * gap or residual <= 1e-15 * abs(float(values[-1]))
+    top = float(values[-1])
+    equal = values >= top - _EQUAL * abs(top)
+    residual = rest * float(np.abs(states[-1, equal]).max())
+    gap = top - float(values[~equal][-1]) if not equal.all() else 0.0
+    return residual <= tol * gap or residual <= 1e-15 * abs(top)
 
 
 def _products(vectors: Tensor, other: Tensor) -> Tensor:
