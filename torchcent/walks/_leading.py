@@ -53,7 +53,7 @@ def _of_each(
         rows = product.to_host() if isinstance(product, _matrix.Rows) else None
         for own in np.unique(width[width > 0]).tolist():
             numbers = np.flatnonzero(width == own)
-            together = max(1, _TOGETHER // (8 * own**3))
+            together = max(1, _TOGETHER // (8 * own ** (3 if squared else 2)))
             for some in np.split(numbers, np.arange(together, numbers.size, together)):
                 left.update(_dense(graph, rows, some, own, squared, dense))
         found.copy_(torch.from_numpy(dense))
@@ -94,20 +94,27 @@ def _dense(
     else:
         kept = (matrix == matrix.transpose(0, 2, 1)).all((1, 2))
     matrix[:, place, place] -= ~there
-    solved = _projections(torch.from_numpy(matrix[kept]), torch.from_numpy(there[kept]))
-    chosen = np.repeat(kept, size)
-    found[vertex[chosen]] = solved.numpy()[there[kept]]
+    if kept.any():
+        chosen = np.repeat(kept, size)
+        solved = _projections(matrix[kept], there[kept], graph.device)
+        found[vertex[chosen]] = solved[there[kept]]
     left: list[int] = numbers[~kept].tolist()
     return left
 
 
-def _projections(matrix: Tensor, there: Tensor) -> Tensor:
+def _projections(matrices: _Numbers, vertices: NDArray[np.bool_], device: torch.device) -> _Numbers:
     """Of the vector of ones on the leading eigenspace of each matrix, normalised."""
+    count = len(matrices)
+    if device.type == "cuda" and count == 1:  # another solver is used for one matrix
+        matrices, vertices = matrices.repeat(2, 0), vertices.repeat(2, 0)
+    matrix, there = (torch.from_numpy(x).to(device) for x in (matrices, vertices))
     values, states = torch.linalg.eigh(matrix)
     leading = values >= values[:, -1:] - _EQUAL * values.abs().amax(1, keepdim=True)
     along = (states * there[:, :, None]).sum(1) * leading
     found = (states * along[:, None, :]).sum(2).clamp_(min=0) * there
-    return found / (found * found).sum(1, keepdim=True).sqrt()
+    found /= (found * found).sum(1, keepdim=True).sqrt()
+    host: _Numbers = found[:count].cpu().numpy()
+    return host
 
 
 def _ones(graph: Graph) -> Tensor:
