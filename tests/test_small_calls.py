@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import torchcent
+from torchcent.engines import _tiny
 from torchcent.runtime import _memory, _ops, _watch
 
 PATH = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
@@ -85,3 +87,50 @@ def test_no_brackets_wake_threads(call):
     with Operators() as seen:
         call(graph)
     assert not {"index.Tensor", "index_put_.default"} & set(seen.names)
+
+
+# Operators of PyTorch that wake all of its threads, or those of MKL, for any number of elements.
+WAKING = ("repeat_interleave", "segment_reduce", "_sparse_", "sparse_csr", "addmm.dtype")
+OF_WALKS = {
+    "degree": {},
+    "core_number": {},
+    "triangles": {},
+    "clustering_coefficient": {},
+    "pagerank": {},
+    "katz": {"alpha": 0.01},
+    "eigenvector": {},
+    "hits": {},
+    "random_walk_encoding": {"walk_length": 4},
+    "percolation": {"states": torch.rand(20 * 20)},
+}
+
+
+@pytest.mark.parametrize("name", [*MOST, *OF_WALKS, "subgraph_centrality", "shortest_path_pairs"])
+@pytest.mark.parametrize("graphs", [1, 20])
+def test_no_operator_that_wakes_threads(name, graphs):
+    draw = torch.Generator().manual_seed(1)
+    arcs = torch.randint(0, 20, (2, graphs, 40), generator=draw)
+    arcs = arcs + torch.arange(graphs)[:, None] * 20
+    options = dict(OF_WALKS.get(name, {}))
+    if graphs > 1:
+        options["ptr"] = torch.arange(graphs + 1) * 20
+    else:
+        options["num_nodes"] = 20
+    if "states" in options:
+        options["states"] = options["states"][: 20 * graphs]
+    with Operators() as seen:
+        getattr(torchcent, name)(arcs.flatten(1), directed=False, **options)
+    assert not [x for x in seen.names if x.startswith(WAKING)]
+
+
+def test_threads_for_little_work():
+    """A batch of 20 molecules is searched by one thread, a thousand by several."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        for count, threads in ((20, 1), (200, 1), (2_000, 4)):
+            size, slots = np.full(count, 20), np.full(count, 40)
+            assert _tiny.threads_for(size, slots, False) == threads
+        assert _tiny.threads_for(np.array([2]), np.array([2]), True) == 1
+    finally:
+        torch.set_num_threads(before)

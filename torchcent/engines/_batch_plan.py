@@ -55,7 +55,8 @@ def explained(graph: Graph, request: Request) -> Plan:
         batches = int((-(-counts.cpu().numpy()[small] // lanes)).sum())
     threads = max([made.threads for made in plans], default=0)
     if small.size and graph.device.type == "cpu":
-        threads = max(threads, min(torch.get_num_threads(), small.size))
+        slots = _batch.counts(graph)[1][small]
+        threads = max(threads, _tiny.threads_for(size[small], slots, graph.is_weighted))
     return Plan(
         measure,
         next(iter(engines)) if len(engines) == 1 else "mixed" if engines else "none",

@@ -40,6 +40,9 @@ _SIZES = {
     "cuda": np.array([8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, MOST_NODES]),
     "cpu": np.array([64, 128, 256, 512, 1024, MOST_NODES]),
 }
+# Sources x slots that are worth a thread of the CPU: some 0.3 ms. Where the cores are busy, waking
+# one takes several milliseconds.
+_WORTH, _WORTH_WEIGHTED = 2**17, 2**14
 # On CUDA: vertices up to which a graph always fits into shared memory, threads of the largest
 # block, and bytes per thread and vertex (csrc/tiny/cuda/tiny.cu, tiny_kernel.cuh).
 _IN_SHARED, _BLOCK, _PER_THREAD = 64, 256, 38
@@ -117,7 +120,7 @@ def run(
     """
     n, device = graph.num_nodes, graph.device
     size, slots = (each[numbers] for each in _batch.counts(graph))
-    threads = max(1, min(torch.get_num_threads(), numbers.size))
+    threads = threads_for(size, slots, graph.is_weighted)
     shape = {"edge_betweenness": (graph.num_slots,), "distances": (n, 6)}
     room_for(graph, numbers, wanted, title, memory)
     if graph.is_weighted and set(wanted) - {"distances"}:
@@ -189,12 +192,19 @@ def lanes(device: torch.device) -> int:
     return _LANES if device.type == "cpu" else 32
 
 
+def threads_for(size: Numbers, slots: Numbers, weighted: bool) -> int:
+    """Threads of the CPU for these graphs: none is woken for little work."""
+    worth = _WORTH_WEIGHTED if weighted else _WORTH
+    work = float((size.astype(float) * slots).sum())
+    return max(1, min(torch.get_num_threads(), size.size, int(work / worth)))
+
+
 def room_for(
     graph: Graph, numbers: Numbers, wanted: Collection[str], title: str, memory: int | None
 ) -> int:
     """Bytes of a run; raises MemoryError if they exceed the limit."""
-    size = _batch.counts(graph)[0][numbers]
-    largest, threads = int(size.max(initial=0)), max(1, min(torch.get_num_threads(), size.size))
+    size, slots = (each[numbers] for each in _batch.counts(graph))
+    largest, threads = int(size.max(initial=0)), threads_for(size, slots, graph.is_weighted)
     per_vertex = 8 * len(wanted) + (48 if "distances" in wanted else 0)
     needed = graph.nbytes + per_vertex * graph.num_nodes
     if graph.device.type == "cpu":

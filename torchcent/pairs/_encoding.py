@@ -361,7 +361,8 @@ class _Run:
         return self._edge
 
     def _watched(self, work: Callable[[Tensor, int], Tensor], total: int, unit: str) -> int:
-        threads, shared = torch.get_num_threads(), control()
+        graph, shared = self.graph, control()
+        threads = _tiny.threads_for(*_batch.counts(graph), graph.is_weighted)
         with progress_bar(total, self.title, self.progress, self.quick, unit) as bar:
             found: list[Tensor] = []
             if self.quick:
