@@ -135,4 +135,5 @@ def _combined(vectors: Tensor, factors: Tensor | _Numbers) -> Tensor:
 
 
 def norm(vector: Tensor) -> Tensor:
-    return _products(vector[None], vector).sqrt_()[0]
+    found: Tensor = _products(vector[None], vector).sqrt_()[0]
+    return found

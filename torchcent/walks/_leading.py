@@ -7,6 +7,7 @@ host (_perron), where a factorization is affordable.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -124,7 +125,7 @@ def _ones(graph: Graph) -> Tensor:
 def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
     pull = _matrix.pull(graph)
     if not isinstance(pull, _matrix.Rows):
-        return _ones(graph) / graph.num_nodes**0.5
+        return _ones(graph) / math.sqrt(graph.num_nodes)
     if not graph.is_symmetric:
         return _directed(pull, _ones(graph), tol, max_iter)
 
@@ -139,7 +140,7 @@ def _eigenvector(graph: Graph, tol: float, max_iter: int) -> Tensor:
 def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
     push, pull = _matrix.push(graph), _matrix.pull(graph)
     if not isinstance(push, _matrix.Rows):
-        return _ones(graph) / graph.num_nodes**0.5
+        return _ones(graph) / math.sqrt(graph.num_nodes)
 
     def exact() -> _Numbers | None:
         """Of the matrix of hubs and authorities, of twice the vertices."""

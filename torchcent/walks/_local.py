@@ -204,7 +204,7 @@ def triangles(
 
     :math:`O(m^{3/2})` time: each edge points to the end of higher degree, and of each vertex the
     heads of its heads are compared with its own. On the CPU all threads share the vertices, each
-    with 8 n bytes; on CUDA pairs of heads are looked up by binary search.
+    with 8 n bytes; on CUDA a warp or a block looks them up in a hash table of its own.
 
     Example:
         >>> import torch, torchcent

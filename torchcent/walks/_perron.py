@@ -9,6 +9,7 @@ on the host, in one thread.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ def _dot(one: _Numbers, other: _Numbers) -> float:
 
 
 def _length(vector: _Numbers) -> float:
-    return _dot(vector, vector) ** 0.5
+    return math.sqrt(_dot(vector, vector))
 
 
 def is_affordable(size: int, entries: int) -> bool:
@@ -117,7 +118,7 @@ def bounds(matrix: _Matrix, alpha: float) -> tuple[float, float]:
                 _irreducible(
                     classes.block(i), classes.x[classes.first[i] : classes.first[i + 1]], 0
                 )
-                for i in np.flatnonzero(classes.high >= low)
+                for i in np.flatnonzero(classes.high >= low).tolist()
             ]
             return max(x.low for x in values), max(x.high for x in values)
     return low, high
@@ -189,8 +190,8 @@ def limit(matrix: _Matrix, start: _Numbers, tol: float, symmetric: bool) -> _Num
         return None
     classes = _narrowed(classes, 40, 1 + 1e-14)
     pairs: dict[int, _Pair] = {}
-    for i in np.flatnonzero(classes.high >= classes.low.max()):
-        pairs[int(i)] = _irreducible(classes.block(i), classes.start(i), tol)
+    for i in np.flatnonzero(classes.high >= classes.low.max()).tolist():
+        pairs[i] = _irreducible(classes.block(i), classes.start(i), tol)
     top = max(pair.low for pair in pairs.values())
     leading = {i: pair for i, pair in pairs.items() if pair.high >= top * (1 - _EQUAL)}
     error = max(pair.error for pair in leading.values())
