@@ -128,7 +128,7 @@ def _combined(vectors: Tensor, factors: Tensor | _Numbers) -> Tensor:
     along = torch.as_tensor(factors).to(vectors.device)[:, None]
     parts = zip(vectors.split(_TOGETHER), along.split(_TOGETHER), strict=True)
     sums = [(part * factor).sum(0) for part, factor in parts]
-    found = sums[0]
+    found: Tensor = sums[0]
     for other in sums[1:]:
         found = found + other
     return found
