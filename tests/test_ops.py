@@ -143,10 +143,15 @@ def samples() -> dict[str, list[tuple]]:
         "csr": [
             (columns.int(), 15, False),
             (columns.int(), 15, True),
+            (columns.int(), 15, True, 2, torch.zeros(1, dtype=torch.int64)),
             (none.int(), 3, True),
         ],
         "slots": [(columns.int(), rowptr, col), (none.int(), rowptr, col, 2)],
         "slot_weights": [
+            (columns.int(), torch.ones(columns.shape[1], dtype=F64), rowptr, col, False),
+            (columns.int(), torch.ones(columns.shape[1], dtype=F64), both_ptr, both, True, 2),
+        ],
+        "slot_sums": [
             (columns.int(), torch.ones(columns.shape[1], dtype=F64), rowptr, col, False),
             (columns.int(), torch.ones(columns.shape[1], dtype=F64), both_ptr, both, True, 2),
         ],

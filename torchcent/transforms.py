@@ -18,9 +18,10 @@ from torchcent.clustering._mcl import mcl
 from torchcent.engines._measures import plain_features
 from torchcent.gnn import _stores
 from torchcent.gnn._features import node_features
+from torchcent.graph._arguments import as_graph
 from torchcent.pairs._encoding import shortest_path_encoding, shortest_path_pairs
 from torchcent.paths._betweenness import edge_betweenness
-from torchcent.walks._returns import random_walk_encoding
+from torchcent.walks._returns import as_in_pyg, random_walk_encoding
 
 try:
     from torch_geometric.data.datapipes import functional_transform
@@ -372,8 +373,10 @@ class AddRandomWalkEncoding(_OfGraphs):
         directed: None uses the arcs of edge_index, False adds missing reverse arcs.
         edge_types: as for :class:`AddCentrality`, also for batches and HeteroData.
 
-    Values are those of :func:`torchcent.random_walk_encoding`. All graphs of a Batch are computed
-    at once.
+    Values are those of :func:`torchcent.random_walk_encoding`, and without weights those of
+    PyTorch Geometric's ``AddRandomWalkPE`` of each graph. These differ where arcs are repeated, in
+    graphs of up to 2000 vertices: ``AddRandomWalkPE`` counts each in the divisor of its row and
+    only one in the step. All graphs of a Batch are computed at once.
 
     Example:
         >>> import torch
@@ -401,10 +404,13 @@ class AddRandomWalkEncoding(_OfGraphs):
 
     def forward(self, data: Any) -> Any:
         graph = _stores.graph_of(data, self.edge_types, self.weight)
-        found = random_walk_encoding(
-            **graph.arguments(), walk_length=self.walk_length, directed=self.directed,
-            dtype=torch.float64,
-        )  # fmt: skip
+        options = {**graph.arguments(), "directed": self.directed}
+        if self.weight is None:
+            found = as_in_pyg(as_graph(**options), self.walk_length)
+        else:
+            found = random_walk_encoding(
+                **options, walk_length=self.walk_length, dtype=torch.float64
+            )
         _stores.give_nodes(data, graph, found, self.attr_name)
         return data
 

@@ -22,9 +22,14 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // within [0, num_nodes); slots finds the slot of each of these columns. Of transpose and induced, slot is where each
   // slot of the result came from.
   m.def("vertex_ids(Tensor edge_index, int threads=1) -> (Tensor ids, Tensor range)");
-  m.def("csr(Tensor ids, int num_nodes, bool symmetric, int threads=1) -> (Tensor rowptr, Tensor col)");
+  m.def(
+      "csr(Tensor ids, int num_nodes, bool symmetric, int threads=1, Tensor(a!)? repeated=None) -> "
+      "(Tensor rowptr, Tensor col)");
   m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
-  m.def("slot_weights(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1) -> Tensor");
+  m.def(
+      "slot_weights(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1, "
+      "Tensor(a!)? unequal=None) -> Tensor");
+  m.def("slot_sums(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1) -> Tensor");
   m.def("weight_digits(Tensor weight, int most=0) -> Tensor");
   m.def("symmetric(Tensor rowptr, Tensor col, Tensor? weight=None, int threads=1) -> bool");
   m.def(

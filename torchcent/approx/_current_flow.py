@@ -83,7 +83,9 @@ def current_flow_betweenness_approx(
     Source:
         Brandes and Fleischer 2005, "Centrality measures based on current flow", section 5.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, memory=memory, weights="conductances"
+    )
     check_batch.one_graph(
         graph,
         "current_flow_betweenness_approx",

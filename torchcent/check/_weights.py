@@ -27,11 +27,16 @@ _EXACT = 2**53  # integers up to this are exact in float64
 _LARGEST_SUM = 2.0**1023  # of distances between all pairs: at most n^3 weights
 
 
-def edge_weight(value: object, index: Tensor, num_nodes: int) -> Tensor | None:
-    """float64 [E], or None: a distance per column of the edge_index."""
+def edge_weight(
+    value: object, index: Tensor, num_nodes: int, for_all: bool = False
+) -> Tensor | None:
+    """float64 [E], or None: a distance per column of the edge_index.
+
+    `for_all`: of a Graph, which is for measures of distances and of strengths.
+    """
     if value is None:
         return None
-    weight, largest = distances(_per_column(value, index))
+    weight, largest = distances(_per_column(value, index), for_all=for_all)
     summable(largest, num_nodes)
     return weight
 
@@ -52,17 +57,33 @@ def similarities(value: object, index: Tensor) -> Tensor | None:
     """
     if value is None:
         return None
-    weight = _per_column(value, index).to(torch.float64, copy=True)
-    low, high = _ends(weight)
-    if not (low > -math.inf and high < math.inf):
-        column = int((~torch.isfinite(weight)).int().argmax())
-        raise ValueError(
-            f"edge_weight[{column}] is {float(weight[column]):g}; for mcl weights are similarities "
-            "and must be finite and >= 0 (0 is no arc)"
-        )
-    if low < 0:
+    weight = _finite(value, index, "for mcl weights are similarities")
+    if _ends(weight)[0] < 0:
         warn_of_negative(int((weight < 0).sum()), stacklevel=7)
         weight.clamp_(min=0)
+    return weight
+
+
+def strengths(value: object, index: Tensor, what: str = "strengths") -> Tensor:
+    """float64 [E]: a strength, or conductance, per column of the edge_index; 0 means no arc."""
+    weight = _finite(value, index, f"weights are {what} here", least=0.0)
+    if not math.isfinite(float(weight.sum())):
+        raise ValueError(
+            f"the sum of edge_weight is beyond float64, and {what} add up; divide all by a constant"
+        )
+    return weight
+
+
+def _finite(value: object, index: Tensor, said: str, least: float = -math.inf) -> Tensor:
+    """A copy in float64, of finite weights that are at least `least`."""
+    weight = _per_column(value, index).to(torch.float64, copy=True)
+    low, high = _ends(weight)
+    if not (low > -math.inf and low >= least and high < math.inf):
+        column = int((~(torch.isfinite(weight) & (weight >= least))).int().argmax())
+        raise ValueError(
+            f"edge_weight[{column}] is {float(weight[column]):g}; {said} and must be finite and "
+            ">= 0 (0 is no arc)"
+        )
     return weight
 
 
@@ -104,11 +125,13 @@ def _per_column(value: object, index: Tensor) -> Tensor:
     return value.detach()
 
 
-def distances(value: Tensor, edge_name: Callable[[int], str] | None = None) -> tuple[Tensor, float]:
+def distances(
+    value: Tensor, edge_name: Callable[[int], str] | None = None, *, for_all: bool = False
+) -> tuple[Tensor, float]:
     """A private copy in float64, and its largest value (0 if empty).
 
     Raises a ValueError about the first column that is not a distance. `edge_name`, if given, names
-    the edge of a column.
+    the edge of a column. `for_all`: see :func:`edge_weight`.
     """
     inexact = None
     if value.itemsize == 8 and not value.is_floating_point():
@@ -133,6 +156,7 @@ def distances(value: Tensor, edge_name: Callable[[int], str] | None = None) -> t
             f"{said}; weights are distances and must be > 0: contract vertices at the same place, "
             "or give such edges a small distance instead, such as "
             "edge_weight.clamp(min=1e-6)"
+            + ("; if weights are strengths, 0 is no arc: leave these out" if for_all else "")
         )
     if found > _EXACT and isinstance(found, int):
         raise ValueError(f"{said}; integers beyond 2^53 are not exact: divide, or pass float64")

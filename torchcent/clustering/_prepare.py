@@ -42,7 +42,7 @@ def prepare(
     if progress is not None:
         check.flag(progress, "progress")
     if not isinstance(edge_index, Graph):
-        edge_index, num_nodes, directed, edge_weight, batch, ptr = as_arcs(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, _ = as_arcs(
             edge_index, num_nodes, directed, edge_weight, batch, ptr
         )
         if kind is None:  # copied: it is read again below, and another thread may modify it

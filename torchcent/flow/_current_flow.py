@@ -107,7 +107,10 @@ def current_flow_betweenness(
     """
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
     flag(normalized, "normalized")
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        weights="conductances",
+    )  # fmt: skip
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "current_flow_betweenness")
     return betweenness_of(graph, normalized, memory, ends).to(dtype)
@@ -222,7 +225,10 @@ def edge_current_flow_betweenness(
     """
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
     flag(normalized, "normalized")
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        weights="conductances",
+    )  # fmt: skip
     ends = _ends(graph, sources, targets)
     check.undirected(graph, "edge_current_flow_betweenness")
     score = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
@@ -275,7 +281,10 @@ def current_flow_closeness(
         Brandes and Fleischer 2005, "Centrality measures based on current flow".
     """
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        weights="conductances",
+    )  # fmt: skip
     check.undirected(graph, "current_flow_closeness")
     score = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     for part in components(graph):
@@ -362,7 +371,10 @@ def effective_resistance(
         Klein and Randic 1993, "Resistance distance".
     """
     dtype, memory = check.float_dtype(dtype), check.byte_budget(memory)
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        weights="conductances",
+    )  # fmt: skip
     if not isinstance(pairs, Tensor):
         raise TypeError(f"pairs must be a tensor [2, P], got {type(pairs).__name__}")
     dense(pairs, "pairs")

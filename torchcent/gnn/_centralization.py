@@ -37,7 +37,8 @@ def centralization(
     closeness and betweenness, so that C is between 0 and 1.
 
     Args:
-        edge_index, num_nodes, batch, ptr, directed: as in :func:`degree`; without weights.
+        edge_index, num_nodes, batch, ptr, directed: as in :func:`degree`; without weights. Loops
+            are dropped and parallel arcs merged, for all measures.
         measure: a column of :func:`node_features` other than "percolation", with
             ``normalized=True``: "degree", "closeness", "betweenness", "eigenvector", ...
         scores: [n], the scores of this measure in the same normalisation, if they are known; None
@@ -76,6 +77,9 @@ def centralization(
             "centralization compares with a star without weights, but the Graph has weights; pass "
             "graph.unweighted()"
         )
+    if graph._repeated:  # compared with a star, which has neither loops nor parallel arcs
+        parts = (graph.rowptr, graph.col, None, graph.directed, None, graph.ptr)
+        graph = Graph(*parts, _trusted=True)
     if scores is None:
         values = _scores(graph, measure, memory, progress)
     else:

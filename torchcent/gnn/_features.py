@@ -23,6 +23,7 @@ from torchcent.runtime import _host, _memory
 from torchcent.scale._arguments import Devices, Folder, scale_of, shown
 from torchcent.scale._group import GroupLike
 from torchcent.walks._columns import COLUMNS, column
+from torchcent.walks._local import degrees
 
 _ENGINES = ("auto", "tiny", "tensor")
 _OF_PROFILE = tuple(name for name, source in FEATURES.items() if source == "distance_profile")
@@ -206,5 +207,5 @@ def _of_sums(
 
 
 def _degree(graph: Graph, request: Request) -> Tensor:
-    degree = graph.degree.double()
+    degree = degrees(graph.unweighted()._adjacency, "out")
     return degree / _scale.others(graph) if request.normalized else degree

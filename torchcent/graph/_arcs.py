@@ -10,7 +10,8 @@ from torch import Tensor
 class Arcs(NamedTuple):
     """The arguments of Graph.from_edge_index, in its order.
 
-    `directed` is None for a matrix, which is undirected if it is symmetric.
+    `directed` is None for a matrix, which is undirected if it is symmetric. `matrix` says that the
+    columns are the stored entries of one, of which those of one place are added up.
     """
 
     edge_index: Tensor
@@ -19,3 +20,4 @@ class Arcs(NamedTuple):
     edge_weight: Tensor | None = None
     batch: Tensor | None = None
     ptr: Tensor | None = None
+    matrix: bool = False

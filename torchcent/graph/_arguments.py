@@ -7,8 +7,9 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.graph import Graph, _inputs
+from torchcent.graph import Graph, _inputs, _strengths
 from torchcent.graph._arcs import Arcs
+from torchcent.graph._building import build
 from torchcent.graph._graph import built
 from torchcent.graph._inputs import GraphLike as GraphLike
 from torchcent.graph._inputs import WeightLike as WeightLike
@@ -24,16 +25,33 @@ def as_graph(
     *,
     memory: int | None = None,
     ties: str = "decimal",
+    weights: str = "distances",
 ) -> Graph:
     """Returns the given Graph, or builds one from the first arguments of a measure.
 
-    `memory` limits the memory for building it. With `ties` "float", decimal weights are taken for
-    the float64 numbers next to them.
+    Args:
+        memory: limits the memory for building it.
+        ties: with "float", decimal weights are taken for the float64 numbers next to them.
+        weights: what they are to the measure. With "strengths" the result is the adjacency matrix:
+            parallel arcs are added up, loops are slots, and weights of 0 are no arcs. With
+            "conductances" it is the same without loops.
     """
+    if weights != "distances":
+        graph = graph_of(
+            edge_index, num_nodes, directed, edge_weight, batch, ptr, memory, weights
+        )
+        return graph._adjacency if weights == "strengths" else graph._conductances
     if check.choice(ties, "ties", ("decimal", "float")) == "float":
         return as_graph(
             edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory
         )._with_float_ties
+    return graph_of(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory, weights)
+
+
+def graph_of(
+    edge_index: GraphLike, num_nodes: int | None, directed: bool | None, edge_weight: WeightLike,
+    batch: Tensor | None, ptr: Tensor | None, memory: int | None, weights: str,
+) -> Graph:  # fmt: skip
     if directed is not None:
         check.flag(directed, "directed")
     if isinstance(edge_index, Graph):
@@ -48,11 +66,13 @@ def as_graph(
             )
         return edge_index
     if _inputs.is_plain(edge_index):
-        return Graph.from_edge_index(
-            edge_index, num_nodes, directed is not False, edge_weight, batch, ptr, memory
-        )
+        return build(
+            Graph, edge_index, num_nodes, directed is not False, edge_weight, batch, ptr, memory,
+            weights=weights,
+        )  # fmt: skip
     size = check.num_nodes(num_nodes)
-    return built(_inputs.settled(edge_index, size, directed, edge_weight, batch, ptr), memory)
+    arcs = _inputs.settled(edge_index, size, directed, edge_weight, batch, ptr)
+    return built(arcs, memory, weights)
 
 
 def as_arcs(
@@ -69,4 +89,18 @@ def as_arcs(
     if _inputs.is_plain(edge_index):
         return Arcs(check.edge_index(edge_index), num_nodes, directed, edge_weight, batch, ptr)
     size = check.num_nodes(num_nodes)
-    return _inputs.settled(edge_index, size, directed, edge_weight, batch, ptr)
+    made = _inputs.settled(edge_index, size, directed, edge_weight, batch, ptr)
+    return _merged(made) if made.matrix else made
+
+
+def _merged(made: Arcs) -> Arcs:
+    """The entries of a matrix, with those of one place added up."""
+    index, n, weight = made.edge_index, made.num_nodes, made.edge_weight
+    if n is None or not index.numel() or int(index.min()) < 0 or int(index.max()) >= n:
+        return made  # refused later
+    if weight is not None and weight.shape != index.shape[1:]:
+        return made
+    found = _strengths.coalesced(index, weight, n)
+    if found is None:
+        return made
+    return made._replace(edge_index=found[0], edge_weight=None if weight is None else found[1])

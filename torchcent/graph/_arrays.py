@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.graph import _components, _csr, _weights
+from torchcent.graph import _components, _csr, _strengths, _weights
+from torchcent.graph._strengths import NONE, Strengths
 from torchcent.runtime import _ops, _small
 
 # What is known of the arcs, whatever their weights.
@@ -29,11 +30,15 @@ class Arrays:
     weight: Tensor | None
     ptr: Tensor | None
     _float_ties: bool
+    _repeated: bool  # whether the columns hold loops, or arcs several times
+    _sums: Strengths  # of the weights; without weights there are none
+    _diagonal: Tensor | None = None  # float64 [n], of an adjacency matrix that has loops
 
     def __init__(
         self, rowptr: Tensor, col: Tensor, slot: Tensor | None, directed: bool,
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
-        _ids: Tensor | None = None, _float_ties: bool = False,
+        _ids: Tensor | None = None, _float_ties: bool = False, _repeated: bool = False,
+        _multiplicity: Strengths | None = None, _sums: Strengths = NONE,
     ) -> None:  # fmt: skip
         if not _trusted:
             raise TypeError("use Graph.from_edge_index, or another Graph.from_..., to make a Graph")
@@ -41,7 +46,9 @@ class Arrays:
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
             ptr=ptr,
         )  # fmt: skip
-        self.__dict__["_float_ties"] = _float_ties
+        self.__dict__.update(_float_ties=_float_ties, _repeated=_repeated, _sums=_sums)
+        if _multiplicity is not None:
+            self.__dict__["_multiplicity"] = _multiplicity
         # The slots of the input columns, or the columns, from which they are found when used; None
         # if these are the slots.
         self.__dict__.update({"_ids": _ids} if slot is None else {"slot": slot})
@@ -71,7 +78,8 @@ class Arrays:
     def __eq__(self, other: object) -> bool:
         """Whether both have the same arcs, weights, direction and batches, on the same device.
 
-        The columns that they were built from (:attr:`slot`) do not matter.
+        The order of the columns that they were built from (:attr:`slot`) does not matter, but
+        loops and the sums of parallel arcs, of which measures of strengths are functions, do.
         """
         if not isinstance(other, Arrays):
             return NotImplemented
@@ -85,7 +93,7 @@ class Arrays:
 
     @property
     def _compared(self) -> tuple[Tensor | None, ...]:
-        return self.rowptr, self.col, self.weight, self.ptr
+        return self.rowptr, self.col, self.weight, self.ptr, *self._multiplicity, *self._sums
 
     @cached_property
     def _hash(self) -> int:
@@ -101,6 +109,7 @@ class Arrays:
         held = [self.rowptr, self.col, *vars(self).get("_transposed", ())]
         others = [*self._columns, self.weight, self.ptr]
         others += [vars(self).get(name) for name in ("back_weight", "batch")]
+        others += [*vars(self).get("_multiplicity", ()), *self._sums]
         held += [part for part in others if part is not None]
         return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
 
@@ -135,7 +144,11 @@ class Arrays:
             if ids is None:
                 kept["slot"] = torch.arange(self.num_slots, device=self.device)
             else:
-                kept["slot"] = _csr.slots(ids, self.rowptr, self.col)
+                slot = _csr.slots(ids, self.rowptr, self.col)
+                if self._repeated and "_multiplicity" not in kept:
+                    arcs = self.rowptr, self.col
+                    kept["_multiplicity"] = _strengths.counts(ids, slot, *arcs, not self.directed)
+                kept["slot"] = slot
             kept.pop("_ids", None)
         found: Tensor = kept["slot"]
         return found
@@ -148,6 +161,52 @@ class Arrays:
         """
         ids = vars(self).get("_ids")  # first: another thread may be replacing it by the slots
         return vars(self).get("slot"), ids
+
+    @cached_property
+    def _multiplicity(self) -> Strengths:
+        """The numbers of parallel arcs and of loops."""
+        if not self._repeated:
+            return NONE
+        self.slot  # noqa: B018  (counts them)
+        counts: Strengths = vars(self).get("_multiplicity", NONE)
+        return counts
+
+    @cached_property
+    def _conductances(self) -> Self:
+        """The graph whose weights are the sums over parallel arcs, without loops."""
+        sums = self._sums if self.is_weighted else self._multiplicity
+        if sums.slots is None:
+            return self
+        slot, ids = self._columns
+        parts = (self.rowptr, self.col, slot, self.directed, sums.slots, self.ptr)
+        made = type(self)(*parts, _trusted=True, _ids=ids)
+        for known in _OF_THE_ARCS:
+            if known in self.__dict__:
+                made.__dict__[known] = self.__dict__[known]
+        return made
+
+    @cached_property
+    def _adjacency(self) -> Self:
+        """The adjacency matrix: parallel arcs are added up, and loops are slots on the diagonal."""
+        loops = (self._sums if self.is_weighted else self._multiplicity).loops
+        values = self._conductances.weight
+        if loops is None:
+            return self._conductances
+        rowptr, col, values = _strengths.with_diagonal(self.rowptr, self.col, values, loops)
+        made = type(self)(rowptr, col, None, self.directed, values, self.ptr, _trusted=True)
+        made.__dict__["_diagonal"] = loops
+        return made
+
+    def _parallels(self, origin: Tensor | None = None) -> dict[str, Any]:
+        """What the constructor of another graph of these columns needs to know about them.
+
+        `origin` are the slots in the order of the other graph.
+        """
+        counts, sums = vars(self).get("_multiplicity"), self._sums
+        if origin is not None:
+            counts = None if counts is None else counts.along(origin)
+            sums = sums.along(origin)
+        return {"_repeated": self._repeated, "_multiplicity": counts, "_sums": sums}
 
     @cached_property
     def back_weight(self) -> Tensor | None:
@@ -219,7 +278,10 @@ class Arrays:
         weight, ptr = (None if x is None else x.to(device) for x in (self.weight, self.ptr))
         col = self.col.to(device)
         parts = (rowptr, col, slot, self.directed, weight, ptr)
-        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties)
+        own = self._parallels()
+        own["_multiplicity"] = None if own["_multiplicity"] is None else own["_multiplicity"].to(device)
+        own["_sums"] = self._sums.to(device)
+        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties, **own)
 
     def unweighted(self) -> Self:
         """The same graph without weights, for counting hops (itself if it has none).
@@ -258,7 +320,9 @@ class Arrays:
         elif ids is not None:
             ids = ids.flip(0)
         parts = (colptr, row, slot, self.directed, self.back_weight, self.ptr)
-        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties)
+        known = vars(self).get("_multiplicity", NONE).slots, self._sums.slots
+        own = self._parallels(None if known == (None, None) else self._transposed[2])
+        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties, **own)
 
     def _as(
         self, *, directed: bool | None = None, weighted: bool = True, float_ties: bool | None = None
@@ -268,23 +332,10 @@ class Arrays:
         slot, ids = self._columns
         parts = (self.rowptr, self.col, slot, directed, weight, self.ptr)
         ties = self._float_ties if float_ties is None else float_ties
-        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=ties)
-
-    def _with_columns(self, edge_weight: Tensor) -> Self:
-        """This unweighted graph with weights per input column: float64, may be overwritten."""
-        slot, ids = self._columns
-        if ids is not None and _csr.has_slot_weights(self.device):
-            weight = _csr.slot_weights(ids, edge_weight, self.rowptr, self.col, not self.directed)
-            parts = (self.rowptr, self.col, slot, self.directed, weight, self.ptr)
-            return type(self)(*parts, _trusted=True, _ids=ids)
-        weight = _weights.per_slot(edge_weight, self.slot, self.num_slots)
-        if not self.directed:
-            weight = torch.minimum(weight, weight[self.reverse_slot], out=weight)
-        parts = (self.rowptr, self.col, self.slot, self.directed, weight, self.ptr)
-        made = type(self)(*parts, _trusted=True)
-        if "_transposed" in self.__dict__:
-            made.__dict__["_transposed"] = self._transposed
-        return made
+        own = self._parallels()
+        if not weighted:
+            own["_sums"] = NONE
+        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=ties, **own)
 
     @cached_property
     def degree(self) -> Tensor:

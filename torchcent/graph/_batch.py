@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.graph import Graph, _segments
+from torchcent.graph._strengths import Strengths
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -59,7 +60,11 @@ def part(graph: Graph, number: int) -> Graph:
             None if graph.weight is None else graph.weight[slots],
             _trusted=True,
             _float_ties=graph._float_ties,
+            _multiplicity=_own(graph._multiplicity, vertices, slots),
+            _sums=_own(graph._sums, vertices, slots),
         )
+        if graph._diagonal is not None:
+            parts[number].__dict__["_diagonal"] = graph._diagonal[vertices]
     return parts[number]
 
 
@@ -83,6 +88,14 @@ def merged(graph: Graph, least: int) -> Graph:
         graph.rowptr, graph.col, None, graph.directed, graph.weight, ptr, _trusted=True,
         _float_ties=graph._float_ties,
     )  # fmt: skip
+
+
+def _own(strengths: Strengths, vertices: slice, slots: slice) -> Strengths:
+    """Those of one graph."""
+    by_slot, loops = strengths
+    return Strengths(
+        None if by_slot is None else by_slot[slots], None if loops is None else loops[vertices]
+    )
 
 
 def _shifted(ids: Tensor, start: int) -> Tensor:

@@ -37,15 +37,33 @@ def ids(edge_index: Tensor) -> Ids:
     return Ids(index, low, high)
 
 
-def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor, Tensor | None]:
-    """rowptr int64 [n + 1], col int32 [m] and the slot of each column (-1 for self-loops).
+class Built(NamedTuple):
+    """The arcs of columns.
 
-    `index` holds ids in [0, n) and is a private copy. Compiled code does not find slots on the way:
-    the last result is then None, and :func:`slots` finds them.
+    Attributes:
+        rowptr: int64 [n + 1].
+        col: int32 [m].
+        slot: int64 [E], the slot of each column, -1 for a loop; None if it has not been found on
+            the way, as by compiled code: :func:`slots` finds it.
+        repeated: whether there are loops, or arcs that several columns have.
+    """
+
+    rowptr: Tensor
+    col: Tensor
+    slot: Tensor | None
+    repeated: bool
+
+
+def csr(index: Tensor, num_nodes: int, symmetric: bool) -> Built:
+    """The arcs, and with `symmetric` their reverses.
+
+    `index` holds ids in [0, n) and is a private copy.
     """
     if _ops.has_kernel("csr", index.device):
         ids = index.int().contiguous()
-        return *_ops.ops.csr(ids, num_nodes, symmetric, torch.get_num_threads()), None
+        repeated = torch.zeros(1, dtype=torch.int64, device=ids.device)
+        rowptr, col = _ops.ops.csr(ids, num_nodes, symmetric, torch.get_num_threads(), repeated)
+        return Built(rowptr, col, None, bool(repeated))
     row, col = index.long()
     arcs = row * num_nodes + col
     if symmetric:
@@ -57,7 +75,9 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> tuple[Tensor, Tensor,
     slot[keep] = place
     divisor = max(num_nodes, 1)
     rowptr = _pointers(keys // divisor, num_nodes)
-    return rowptr, (keys % divisor).int(), slot[: row.numel()].clone()
+    own = slot[: row.numel()].clone()
+    repeated = bool(loop.any()) or bool((torch.bincount(own, minlength=keys.numel()) > 1).any())
+    return Built(rowptr, (keys % divisor).int(), own, repeated)
 
 
 def slots(index: Tensor, rowptr: Tensor, col: Tensor) -> Tensor:
@@ -77,15 +97,38 @@ def has_slot_weights(device: torch.device) -> bool:
 
 def slot_weights(
     index: Tensor, edge_weight: Tensor, rowptr: Tensor, col: Tensor, symmetric: bool
-) -> Tensor:
+) -> tuple[Tensor, bool]:
     """float64 [num_slots]: the smallest weight among the columns of each slot; compiled only.
 
-    With `symmetric`, a column counts for the slot of its reverse arc, too.
+    With `symmetric`, a column counts for the slot of its reverse arc, too. The last result is
+    whether columns of one slot have different weights.
     """
+    unequal = torch.zeros(1, dtype=torch.int64)
     found: Tensor = _ops.ops.slot_weights(
+        index, edge_weight, rowptr, col, symmetric, torch.get_num_threads(), unequal
+    )
+    return found, bool(unequal)
+
+
+def slot_sums(
+    index: Tensor, edge_weight: Tensor, rowptr: Tensor, col: Tensor, symmetric: bool
+) -> Tensor:
+    """float64 [num_slots]: the sum of the weights of the columns of each slot; compiled only.
+
+    With `symmetric` it is the larger one of the sums of the slot and of its reverse.
+    """
+    found: Tensor = _ops.ops.slot_sums(
         index, edge_weight, rowptr, col, symmetric, torch.get_num_threads()
     )
     return found
+
+
+def reverse_slots(rowptr: Tensor, col: Tensor) -> Tensor:
+    """int64 [num_slots]: the slot of each reversed arc, in a graph that has them all."""
+    if _ops.has_kernel("reverse_slots", rowptr.device):
+        found: Tensor = _ops.ops.reverse_slots(rowptr, col, torch.get_num_threads())
+        return found
+    return transpose(rowptr, col)[2]
 
 
 def finds_symmetry(device: torch.device) -> bool:

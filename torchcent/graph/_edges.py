@@ -42,7 +42,7 @@ def of_sparse(matrix: Any, weight: object = None, name: str = "matrix") -> Arcs:
         raise check_inputs.other(matrix, name, "a torch sparse tensor: COO, CSR or CSC")
     n = check_inputs.stored(matrix, name)
     if matrix.layout == torch.sparse_coo:
-        # Of uncoalesced tensors every entry is an arc: duplicates are merged later.
+        # Those of uncoalesced tensors are added up later.
         index, values = matrix._indices(), matrix._values()
     else:
         by_row = matrix.layout == torch.sparse_csr
@@ -54,7 +54,7 @@ def of_sparse(matrix: Any, weight: object = None, name: str = "matrix") -> Arcs:
         major = _small.repeat_interleave(vertex, count, output_size=minor.numel())
         index = torch.stack([major, minor] if by_row else [minor, major])
     taken = values if check_inputs.values_wanted(weight, name) else None
-    return Arcs(index, n, None, taken)
+    return Arcs(index, n, None, taken, matrix=True)
 
 
 def _of_sparse_tensor(matrix: Any, weight: object, name: str) -> Arcs:
@@ -66,7 +66,7 @@ def _of_sparse_tensor(matrix: Any, weight: object, name: str) -> Arcs:
     taken = None
     if check_inputs.values_wanted(weight, name):
         taken = torch.ones(row.numel(), device=row.device) if values is None else values
-    return Arcs(torch.stack([row, col]), n, None, taken)
+    return Arcs(torch.stack([row, col]), n, None, taken, matrix=True)
 
 
 def of_table(

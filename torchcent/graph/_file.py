@@ -20,12 +20,17 @@ from torch import Tensor
 from torchcent.check import _values as check_values
 from torchcent.check import _weights as check_weights
 from torchcent.graph import _csr
+from torchcent.graph._strengths import Strengths
 from torchcent.runtime import _ops, _pickled, _replacing, _small
 
-_FORMAT, _VERSION = "torchcent.Graph", 1
+_FORMAT = "torchcent.Graph"
+_VERSIONS = (1, 2)  # 2 has the strengths of parallel arcs and loops, which readers of 1 would lose
 _DTYPES = {
     "rowptr": torch.int64, "col": torch.int32, "weight": torch.float64, "ptr": torch.int64,
+    "counts": torch.float64, "loops": torch.float64,
+    "strengths": torch.float64, "loop_strengths": torch.float64,
 }  # fmt: skip
+_NEEDED = ("rowptr", "col")
 #: All that the pickle of such a file names. PyTorch's own list for weights_only is longer: it
 #: includes calls that allocate memory by a number in the file.
 _NAMED = rb"collections OrderedDict|torch\._utils _rebuild_tensor_v2|torch (Long|Int|Double)Storage"
@@ -40,19 +45,40 @@ _FAULTS = (
 
 
 class Stored(NamedTuple):
-    """The arrays of a graph (see Graph), on the host."""
+    """The arrays of a graph, on the host: see Graph, and _strengths.py for the last four."""
 
     rowptr: Tensor
     col: Tensor
     weight: Tensor | None
     ptr: Tensor | None
     directed: bool
+    counts: Tensor | None = None
+    loops: Tensor | None = None
+    strengths: Tensor | None = None
+    loop_strengths: Tensor | None = None
+
+    def held(self) -> dict[str, Any]:
+        """What is stored, with the format and its version."""
+        parts = {name: part for name, part in self._asdict().items() if part is not None}
+        version = 1 if all(part is None for part in self[5:]) else 2
+        return {"format": _FORMAT, "version": version, **parts}
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> Stored:
+        return Stored(*(change(x) if isinstance(x, Tensor) else x for x in self))
+
+    def made(self) -> dict[str, Any]:
+        """Arguments for the constructor of a Graph."""
+        return {
+            "directed": self.directed, "weight": self.weight, "ptr": self.ptr,
+            "_multiplicity": Strengths(self.counts, self.loops),
+            "_sums": Strengths(self.strengths, self.loop_strengths),
+            "_repeated": self.counts is not None or self.loops is not None,
+        }  # fmt: skip
 
 
 def save(path: str, stored: Stored) -> None:
-    held = {name: part for name, part in stored._asdict().items() if part is not None}
     with _replacing.replacing(path) as (file, _):
-        torch.save({"format": _FORMAT, "version": _VERSION, **held}, file)
+        torch.save(stored.held(), file)
 
 
 def load(path: str) -> Stored:
@@ -82,9 +108,7 @@ def load(path: str) -> Stored:
 
 def pickled(stored: Stored, slot: Tensor | None) -> dict[str, Any]:
     """What is pickled of a graph; `slot` is None if the columns of the graph are its slots."""
-    held = {**stored._asdict(), "slot": slot}
-    present = {name: part for name, part in held.items() if part is not None}
-    return {"format": _FORMAT, "version": _VERSION, **present}
+    return stored.held() | ({} if slot is None else {"slot": slot})
 
 
 def unpickled(content: Any) -> tuple[Stored, Tensor | None]:
@@ -99,8 +123,8 @@ def unpickled(content: Any) -> tuple[Stored, Tensor | None]:
     if len({part.device for part in tensors}) > 1:
         raise _refuse_pickle("arrays on several devices")
     stored, slot = _stored(_refuse_pickle, content), content.get("slot")
-    stored = _each(stored, lambda part: part.detach().clone())
-    _check_values(_refuse_pickle, _each(stored, Tensor.cpu))
+    stored = stored.each(lambda part: part.detach().clone())
+    _check_values(_refuse_pickle, stored.each(Tensor.cpu))
     if slot is None:
         return stored, None
     if not isinstance(slot, Tensor) or slot.dtype != torch.int64 or slot.dim() != 1:
@@ -113,12 +137,6 @@ def unpickled(content: Any) -> tuple[Stored, Tensor | None]:
         if low < -1 or high >= stored.col.numel():
             raise _refuse_pickle("a column has no such slot")
     return stored, slot
-
-
-def _each(stored: Stored, change: Callable[[Tensor], Tensor]) -> Stored:
-    rowptr, col, weight, ptr, directed = stored
-    weight, ptr = (None if part is None else change(part) for part in (weight, ptr))
-    return Stored(change(rowptr), change(col), weight, ptr, directed)
 
 
 def _refuse_pickle(reason: str) -> ValueError:
@@ -153,12 +171,13 @@ def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
     """The arrays, of the right dtypes and shapes."""
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise refuse("its format is not named")
-    if content.get("version") != _VERSION:
-        raise refuse(f"version {content.get('version')!r:.20}; known: {_VERSION}")
+    if content.get("version") not in _VERSIONS:
+        known = ", ".join(map(str, _VERSIONS))
+        raise refuse(f"version {content.get('version')!r:.20}; known: {known}")
     parts: dict[str, Tensor | None] = {}
     for name, dtype in _DTYPES.items():
         part = content.get(name)
-        if part is None and name in ("weight", "ptr"):
+        if part is None and name not in _NEEDED:
             parts[name] = None
             continue
         if not isinstance(part, Tensor) or part.layout != torch.strided or part.dtype != dtype:
@@ -166,32 +185,39 @@ def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
         if part.dim() != 1 or not part.is_contiguous() or part.data_ptr() % part.itemsize:
             raise refuse(f"{name} is not one array of numbers")
         parts[name] = part
-    rowptr, col, weight, ptr = (parts[name] for name in _DTYPES)
+    rowptr, col, weight, ptr, counts, loops, strengths, of_loops = (parts[x] for x in _DTYPES)
     assert rowptr is not None and col is not None
-    if not 1 <= rowptr.numel() <= 2**31 or (weight is not None and weight.shape != col.shape):
+    sizes = [x is None or x.shape == col.shape for x in (weight, counts, strengths)]
+    sizes += [x is None or x.numel() == rowptr.numel() - 1 for x in (loops, of_loops)]
+    if not 1 <= rowptr.numel() <= 2**31 or not all(sizes):
         raise refuse("arrays whose sizes do not go together")
     if not isinstance(content.get("directed"), bool):
         raise refuse("'directed' is not True or False")
-    return Stored(rowptr, col, weight, ptr, content["directed"])
+    if weight is None and (strengths is not None or of_loops is not None):
+        raise refuse("strengths without weights")
+    of_columns = counts, loops, strengths, of_loops
+    return Stored(rowptr, col, weight, ptr, content["directed"], *of_columns)
 
 
 def _check_values(refuse: Callable[[str], ValueError], stored: Stored) -> None:
     """One pass over the slots; symmetry by a sum of hashes with a random key (valid.cpp)."""
-    rowptr, col, weight, ptr, directed = stored
+    rowptr, _, weight, ptr, *_ = stored
     n = rowptr.numel() - 1
     if ptr is not None and (
         ptr.numel() < 1 or ptr[0] != 0 or ptr[-1] != n or bool((ptr[1:] < ptr[:-1]).any())
     ):
         raise refuse(f"ptr does not lead from 0 to {n}")
-    if _ops.available:
-        key = secrets.randbits(63)
-        fault, place = _ops.ops.stored_fault(
-            rowptr, col, weight, ptr, not directed, key, torch.get_num_threads()
-        ).tolist()
-    else:
-        fault, place = _fault(stored)
-    if fault:
-        raise refuse(_FAULTS[fault].format(place))
+    for name in ("weight", "counts", "strengths"):
+        values = getattr(stored, name)
+        if values is None and name != "weight":
+            continue
+        fault, place = _fault_of(stored._replace(weight=values))
+        if fault:
+            raise refuse(_FAULTS[fault].format(place).replace("weight", name))
+    for name in ("loops", "loop_strengths"):
+        values = getattr(stored, name)
+        if values is not None and not (torch.isfinite(values) & (values >= 0)).all():
+            raise refuse(f"{name} are not finite and >= 0")
     if weight is not None and weight.numel():
         try:
             check_weights.summable(float(weight.max()), n)
@@ -199,9 +225,21 @@ def _check_values(refuse: Callable[[str], ValueError], stored: Stored) -> None:
             raise refuse(str(error)) from None
 
 
+def _fault_of(stored: Stored) -> tuple[int, int]:
+    """The first fault of the arcs and their weights, and its place."""
+    if not _ops.available:
+        return _fault(stored)
+    rowptr, col, weight, ptr, directed, *_ = stored
+    key = secrets.randbits(63)
+    fault, place = _ops.ops.stored_fault(
+        rowptr, col, weight, ptr, not directed, key, torch.get_num_threads()
+    ).tolist()
+    return fault, place
+
+
 def _fault(stored: Stored) -> tuple[int, int]:
-    """The first fault and its place, by tensors: where there is no compiled code."""
-    rowptr, col, weight, ptr, directed = stored
+    """The same by tensors: where there is no compiled code."""
+    rowptr, col, weight, ptr, directed, *_ = stored
     n, m = rowptr.numel() - 1, col.numel()
     ascends = torch.cat([rowptr[:1] == 0, rowptr[1:] >= rowptr[:-1], rowptr[-1:] == m])
     if not ascends.all():

@@ -26,7 +26,7 @@ NETWORKX = ("nodes", "edges", "adj", "add_edges_from", "is_multigraph")
 
 
 def of_scipy(matrix: Any, directed: bool | None, weighted: bool, name: str = "matrix") -> Arcs:
-    """One arc per stored entry."""
+    """One arc per stored entry; those of one place are added up."""
     import scipy.sparse
 
     check.flag(weighted, "weighted")
@@ -36,7 +36,7 @@ def of_scipy(matrix: Any, directed: bool | None, weighted: bool, name: str = "ma
     entries = check_sparse.of_matrix(name, matrix)
     index = torch.from_numpy(np.stack([entries.row, entries.col]))
     weight = check_sparse.weights(name, entries.data) if weighted else None
-    return Arcs(index, n, directed, weight)
+    return Arcs(index, n, directed, weight, matrix=True)
 
 
 def of_networkx(graph: networkx.Graph, weight: object, name: str = "graph") -> Arcs:
@@ -105,7 +105,7 @@ def of_data(data: Any, directed: bool, weight: object, name: str = "data") -> Ar
     if is_edge_index(index):
         size = index.sparse_size(0) if size is None else size
         index = index.as_tensor()
-    return Arcs(index, size, directed, length, batch, ptr)
+    return Arcs(index, size, directed, length, batch, ptr, matrix=transposed is not None)
 
 
 def is_edge_index(index: object) -> bool:

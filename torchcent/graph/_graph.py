@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import torch
 from torch import Tensor
 
-from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _files as check_files
 from torchcent.check import _inputs as check_inputs
 from torchcent.check import _values as check_values
-from torchcent.check import _weights as check_weights
-from torchcent.graph import _csr, _edges, _file, _foreign, _libraries
+from torchcent.graph import _building, _edges, _file, _foreign, _libraries
 from torchcent.graph._arcs import Arcs
 from torchcent.graph._exports import Exports
 from torchcent.runtime import _memory
@@ -97,36 +95,9 @@ class Graph(Exports):
 
         O(n + E) time; 30M arcs in any order take about a second on two cores.
         """
-        check.flag(directed, "directed")
-        given = check.edge_index(edge_index)
-        size = check.num_nodes(num_nodes)
-        room = _memory.Building(
-            given.shape[1], not directed, edge_weight is not None, given.device,
-            check.byte_budget(memory),
-        )  # fmt: skip
-        room.allow(check_batch.size(batch, ptr, size) or 0)
-        ids = _csr.ids(given)
-        parts = check_batch.pointers(batch, ptr, size, ids.columns, room.allow)
-        named = "num_nodes={}"
-        if parts is not None:
-            size = parts[1].numel()
-            named = "batch, of {} vertices," if ptr is None else "ptr, of {} vertices,"
-        size = check.holds_ids(size, ids.low, ids.high, named)
-        room.allow(size)
-        if parts is not None:
-            check_batch.arcs_within(ids.columns, parts[1])
-        weight = check_weights.edge_weight(edge_weight, ids.columns, size)
-        rowptr, col, slot = _csr.csr(ids.columns, size, not directed)
-        graph = Graph(
-            rowptr, col, slot, directed, ptr=None if parts is None else parts[0], _trusted=True,
-            _ids=ids.columns,
-        )  # fmt: skip
-        del ids, slot
-        if weight is not None:
-            graph = graph._with_columns(weight)
-        if parts is not None:
-            graph.__dict__["batch"] = parts[1]
-        return graph
+        return _building.build(
+            Graph, edge_index, num_nodes, directed, edge_weight, batch, ptr, memory
+        )
 
     @staticmethod
     @_memory.reported
@@ -355,10 +326,7 @@ class Graph(Exports):
             Graph(num_nodes=3, num_slots=2, directed=True, device=cpu, 40 bytes)
         """
         path = check_files.path(path)
-        parts = (self.rowptr, self.col, self.weight, self.ptr)
-        rowptr, col, weight, ptr = (None if x is None else x.contiguous().cpu() for x in parts)
-        assert rowptr is not None and col is not None
-        _file.save(path, _file.Stored(rowptr, col, weight, ptr, self.directed))
+        _file.save(path, self._stored.each(lambda part: part.contiguous().cpu()))
 
     @staticmethod
     @_memory.reported
@@ -388,8 +356,8 @@ class Graph(Exports):
         path = check_files.path(path)
         place = torch.device("cpu") if device is None else check.device(device)
         allowed = check.byte_budget(memory)
-        rowptr, col, weight, ptr, directed = _file.load(path)
-        graph = Graph(rowptr, col, None, directed, weight, ptr, _trusted=True)
+        stored = _file.load(path)
+        graph = Graph(stored.rowptr, stored.col, None, _trusted=True, **stored.made())
         if place.type == "cpu":
             return graph
         limit = _memory.budget(allowed, place)
@@ -399,15 +367,21 @@ class Graph(Exports):
 
     def __getstate__(self) -> dict[str, Any]:
         slot = None if self._columns == (None, None) else self.slot
-        parts = (self.rowptr, self.col, self.weight, self.ptr, self.directed)
-        return _file.pickled(_file.Stored(*parts), slot)
+        return _file.pickled(self._stored, slot)
 
     def __setstate__(self, state: Any) -> None:
         """Checks what was pickled: it may come from anyone (SECURITY.md)."""
         if vars(self):
             raise ValueError("a Graph is frozen: it cannot be restored twice")
-        (rowptr, col, weight, ptr, directed), slot = _file.unpickled(state)
-        self.__init__(rowptr, col, slot, directed, weight, ptr, _trusted=True)  # type: ignore[misc]
+        stored, slot = _file.unpickled(state)
+        self.__init__(  # type: ignore[misc]
+            stored.rowptr, stored.col, slot, _trusted=True, **stored.made()
+        )
+
+    @property
+    def _stored(self) -> _file.Stored:
+        parts = (self.rowptr, self.col, self.weight, self.ptr, self.directed)
+        return _file.Stored(*parts, *self._multiplicity, *self._sums)
 
     def __repr__(self) -> str:
         weighted = "weighted=True, " if self.is_weighted else ""
@@ -419,12 +393,12 @@ class Graph(Exports):
         )
 
 
-def built(arcs: Arcs, memory: int | None) -> Graph:
+def built(arcs: Arcs, memory: int | None, weights: str = "lengths") -> Graph:
     """The graph of what was read from an object of another library."""
     symmetric = arcs.directed is None
-    graph = Graph.from_edge_index(
-        arcs.edge_index, arcs.num_nodes, arcs.directed is not False, arcs.edge_weight, arcs.batch,
-        arcs.ptr, memory,
+    graph = _building.build(
+        Graph, arcs.edge_index, arcs.num_nodes, arcs.directed is not False, arcs.edge_weight,
+        arcs.batch, arcs.ptr, memory, weights=weights, matrix=arcs.matrix,
     )  # fmt: skip
     return graph._as(directed=False) if symmetric and graph.is_symmetric else graph
 

@@ -61,6 +61,8 @@ def of_graph_tool(graph: Any, weight: object = None, name: str = "graph") -> Arc
     vertices = np.asarray(graph.get_vertices()).astype(np.int64)
     if len(vertices) and vertices[-1] != len(vertices) - 1:
         ends = np.searchsorted(vertices, ends)
+    if not graph.is_directed():
+        ends = np.sort(ends, axis=1)  # parallel edges may be listed in both directions
     length = None
     if chosen is not None:
         found = np.asarray(graph.get_edges([graph.edge_properties[chosen]]))

@@ -16,9 +16,15 @@ _warned = False
 
 def holds(graph: Any, weight: Hashable) -> bool:
     """Whether the graph is in NetworkX's cache, with this attribute."""
+    return held(graph, weight) is not None
+
+
+def held(graph: Any, weight: Hashable) -> BackendGraph | None:
+    """The graph in NetworkX's cache that has this attribute."""
     cache = getattr(graph, "__networkx_cache__", None) or {}
     made = cache.get("backends", {}).get("torchcent", {})
-    return any(isinstance(x, BackendGraph) and x.holds(weight) for x in list(made.values()))
+    known = (x for x in list(made.values()) if isinstance(x, BackendGraph) and x.holds(weight))
+    return next(known, None)
 
 
 def warn_once(graph: Any, weight: Hashable) -> None:

@@ -44,6 +44,9 @@ _WALKS = {
     "katz_centrality": 1000, "pagerank": 100, "subgraph_centrality": 0, "triangles": 0,
 }  # fmt: skip
 _UNDIRECTED = {"subgraph_centrality", "triangles"}
+_MULTIGRAPHS = {"hits", "pagerank"}  # NetworkX refuses them in the others
+# To these an edge of weight 0 is none, as in NetworkX.
+_STRENGTHS = {"eigenvector_centrality", "hits", "katz_centrality", "pagerank"}
 _METHODS = (None, "unweighted", "dijkstra", "bellman-ford")
 # Below this number of nodes x edges, the overhead of a call exceeds the search time of NetworkX
 # (benchmarks/networkx_backend.py --small).
@@ -120,9 +123,11 @@ def _refusal(name: str, given: dict[str, Any]) -> str | None:
         return f"reflexive must be True, False or None, got {reflexive!r}"
     if name in _WALKS and (reason := _walk(name, given)) is not None:
         return reason
-    for rule in (_pivots, _ends, _cutoff, _lengths):
+    for rule in (_pivots, _ends, _cutoff):
         if (reason := rule(given)) is not None:
             return reason
+    if (reason := _lengths(given, zeros=name in _STRENGTHS)) is not None:
+        return reason
     if name in _flow.LEAST_NODES and (reason := _flow.refusal(name, given)) is not None:
         return reason
     if name == "edge_betweenness_centrality_subset" and not set(graph) <= set(given["targets"]):
@@ -174,14 +179,17 @@ def _walk(name: str, given: dict[str, Any]) -> str | None:
         return f"method={given['method']!r}: NetworkX's own"
     if name == "subgraph_centrality" and given["normalized"] is not False:
         return "normalized must be False"
-    if graph.is_multigraph():
-        return "parallel edges add up here, but torchcent merges them"
+    if graph.is_multigraph() and name not in _MULTIGRAPHS:
+        return f"{name} is not for multigraphs"
     if name in _UNDIRECTED and graph.is_directed():
         return f"{name} is for undirected graphs"
     if name in ("eigenvector_centrality", "hits") and graph.number_of_edges() == 0:
         return "the graph has no edges"
-    if any(u == v for u, v in graph.edges()):
-        return "the graph has self-loops, which torchcent drops"
+    if name == "core_number" and any(edge[0] == edge[1] for edge in graph.edges()):
+        return "the graph has self-loops, which NetworkX refuses"
+    if name == "subgraph_centrality" and not isinstance(graph, BackendGraph):
+        if any(weight == 0 for *_, weight in graph.edges(data="weight")):
+            return "some edges have a weight of 0, and NetworkX leaves them out"
     for argument in ("personalization", "dangling", "beta"):
         if (reason := _masses(graph, given.get(argument), argument)) is not None:
             return reason
@@ -236,20 +244,23 @@ def _cutoff(given: dict[str, Any]) -> str | None:
     return f"cutoff must be a number, got {cutoff!r}"
 
 
-def _lengths(given: dict[str, Any]) -> str | None:
+def _lengths(given: dict[str, Any], zeros: bool) -> str | None:
+    """Why these weights are not those of torchcent; with `zeros` they may be 0."""
     graph, weight = given["G"], _weight(given)
     if callable(weight):
         return "lengths of edges must be an attribute, not a function"
-    if _cache.holds(graph, weight):
-        return None
+    made = graph if isinstance(graph, BackendGraph) else _cache.held(graph, weight)
     try:
-        if isinstance(graph, BackendGraph):
+        if made is None:
+            read = as_networkx_reads(graph, *([] if weight is None else [weight]))
             if weight is not None:
-                graph.weight(weight)
+                edge_lengths(read, _networkx.arrays(read), weight, zeros=zeros)
+        elif weight is None:
             return None
-        read = as_networkx_reads(graph, *([] if weight is None else [weight]))
-        if weight is not None:
-            edge_lengths(read, _networkx.arrays(read), weight)
+        elif not zeros and made.has_zeros(weight):
+            return f"the edges' attribute {weight!r} must be finite and > 0, and one is 0"
+        else:
+            made.weight(weight)
     except NotImplementedError as error:
         return str(error)
     return None

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _networkx, _views
+from torchcent.graph._building import build
 from torchcent.nx._config import device, refusals
 
 _KINDS = {
@@ -64,7 +65,10 @@ class BackendGraph:
         self._keys = _networkx.keys(read, self.arrays) if graph.is_multigraph() else None
         self._before = _networkx.predecessors(read, self.arrays) if graph.is_directed() else None
         self._type = type(graph).__name__
-        self._weights = {name: edge_lengths(read, self.arrays, name) for name in weights}
+        self._weights = {
+            name: edge_lengths(read, self.arrays, name, zeros=True) for name in weights
+        }
+        self._zeros: dict[Hashable, bool] = {}
         self._states = {v: dict(data) for v, data in graph.nodes(data=True)} if keep else None
         # of a view, whose directions may differ in attributes that nobody has asked for yet
         self._unread = read if keep and isinstance(read, _views.Snapshot) else None
@@ -128,8 +132,15 @@ class BackendGraph:
                 raise NotImplementedError(f"the graph was converted without the attribute {name!r}")
             if self._unread is not None and (reason := _views.irregular(self._unread, name)):
                 raise NotImplementedError(reason)
-            self._weights[name] = _lengths([data.get(name, 1) for data in self._data], name)
+            values = [data.get(name, 1) for data in self._data]
+            self._weights[name] = _lengths(values, name, True)
         return self._weights[name]
+
+    def has_zeros(self, name: Hashable) -> bool:
+        """Whether some edges have a weight of 0, which is a strength but not a length."""
+        if name not in self._zeros:
+            self._zeros[name] = bool((self.weight(name) == 0).any())
+        return self._zeros[name]
 
     def states(self, name: Hashable) -> dict[Hashable, Any]:
         """An attribute of every node, 1 where a node lacks it."""
@@ -171,6 +182,19 @@ class BackendGraph:
             made = self.search(weight).reversed() if backwards else self._on_host(weight).to(where)
             self._searched[weight, where, backwards] = made
         return self._searched[weight, where, backwards]
+
+    def network(self, weight: Hashable = None) -> Graph:
+        """The same for measures to which weights are strengths: one of 0 is no edge."""
+        if weight is None or not self.has_zeros(weight):
+            return self.search(weight)
+        where = device()
+        if ("strengths", weight, where) not in self._searched:
+            made = build(
+                Graph, self.arrays.edge_index(), len(self), self.is_directed(),
+                self.weight(weight), None, None, None, weights="strengths",
+            )  # fmt: skip
+            self._searched["strengths", weight, where] = made.to(where)
+        return self._searched["strengths", weight, where]
 
     def _on_host(self, weight: Hashable) -> Graph:
         if (weight, None) not in self._searched:
@@ -225,17 +249,19 @@ def as_networkx_reads(graph: nx.Graph, *weights: Hashable) -> Any:
     return read
 
 
-def edge_lengths(graph: nx.Graph, made: _networkx.Arrays, name: Hashable) -> Tensor:
-    """An attribute of every edge as int64 or float64.
+def edge_lengths(
+    graph: nx.Graph, made: _networkx.Arrays, name: Hashable, *, zeros: bool = False
+) -> Tensor:
+    """An attribute of every edge as int64 or float64; with `zeros` it may be 0.
 
     Raises:
         NotImplementedError: the values are not lengths that torchcent supports; the message says
             why.
     """
-    return _lengths(_networkx.lengths(graph, made, name), name)
+    return _lengths(_networkx.lengths(graph, made, name), name, zeros)
 
 
-def _lengths(found: list[Any], name: Hashable) -> Tensor:
+def _lengths(found: list[Any], name: Hashable, zeros: bool) -> Tensor:
     what = f"the edges' attribute {name!r}"
     try:
         values = np.array(found) if found else np.zeros(0)
@@ -243,10 +269,11 @@ def _lengths(found: list[Any], name: Hashable) -> Tensor:
         values = np.zeros(0, object)
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise NotImplementedError(f"{what} must be ints or floats, and some are not")
-    wrong = ~((values > 0) & np.isfinite(values))
+    wrong = ~(((values > 0) | (zeros & (values == 0))) & np.isfinite(values))
     if wrong.any():
         value = values[int(wrong.argmax())]
-        raise NotImplementedError(f"{what} must be finite and > 0, and one is {value:g}")
+        least = ">= 0" if zeros else "> 0"
+        raise NotImplementedError(f"{what} must be finite and {least}, and one is {value:g}")
     if values.dtype.kind != "f" and values.size and values.max() > 2**53:
         raise NotImplementedError(f"{what} holds ints beyond 2^53, which float64 does not")
     return torch.from_numpy(values.astype(np.float64 if values.dtype.kind == "f" else np.int64))

@@ -77,7 +77,10 @@ def hits(
 ) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
     # NetworkX reads the attribute "weight", too.
     with running():
-        found = torchcent.hits(G.search("weight"), tol=min(tol, _CLOSE), dtype=torch.float64)
+        graph = G.network("weight")
+        if not graph.num_slots and graph._adjacency is graph:
+            raise NotImplementedError("all edges have a weight of 0")
+        found = torchcent.hits(graph, tol=min(tol, _CLOSE), dtype=torch.float64)
     hubs, authorities = (dict(zip(G.nodes, x.tolist(), strict=True)) for x in found)
     return hubs, authorities
 
@@ -109,7 +112,7 @@ def _scores(
     G: BackendGraph, weight: Hashable, measure: Callable[..., Tensor], **options: Any
 ) -> dict[Hashable, float]:
     with running():
-        score = measure(G.search(weight), dtype=torch.float64, **options)
+        score = measure(G.network(weight), dtype=torch.float64, **options)
     return dict(zip(G.nodes, score.tolist(), strict=True))
 
 

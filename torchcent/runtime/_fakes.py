@@ -49,7 +49,9 @@ def _vertex_ids(edge_index: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
     return _sized(edge_index, edge_index.shape, torch.int32), _sized(edge_index, 2)
 
 
-def _csr(ids: Tensor, num_nodes: int, symmetric: bool, threads: int = 1) -> tuple[Tensor, ...]:
+def _csr(
+    ids: Tensor, num_nodes: int, symmetric: bool, threads: int = 1, repeated: object = None
+) -> tuple[Tensor, ...]:
     return _sized(ids, num_nodes + 1), _sized(ids, _unknown_size(), torch.int32)
 
 
@@ -249,6 +251,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "csr": _csr,
     "slots": _slots,
     "slot_weights": _slot_weights,
+    "slot_sums": _slot_weights,
     "weight_digits": _weight_digits,
     "stored_fault": _stored_fault,
     "transpose": _transpose,

@@ -105,6 +105,8 @@ class Building:
         weighted: whether the columns have weights.
         device: device of the edge_index.
         memory: bytes that are allowed; None for half of the free memory.
+        slots: number of slots, if columns are repeated or loops and their weights are added up;
+            None if not, or not yet known.
     """
 
     columns: int
@@ -112,6 +114,7 @@ class Building:
     weighted: bool
     device: torch.device
     memory: int | None
+    slots: int | None = None
 
     def needed(self, num_nodes: int, graphs: int = 0) -> int:
         """Bytes for these numbers of vertices and, for a batch, of graphs.
@@ -136,6 +139,12 @@ class Building:
             placing = 25 * columns + 12 * arcs + 8 * num_nodes
             if self.symmetric:
                 placing = max(placing, 24 * (columns + arcs) + 16 * num_nodes)
+        if self.slots is not None:  # sums beside the weights, of both directions
+            beside = (16 if self.symmetric else 8) * self.slots + 16 * num_nodes
+            if on_host:
+                placing = 16 * columns + 16 * arcs + 12 * self.slots + 8 * num_nodes + beside
+            else:  # in order, by a sort of the slots
+                placing = max(placing, 72 * columns + 12 * self.slots + 8 * num_nodes + beside)
         return batch + max(sorting + 8 * columns, placing)
 
     def allow(self, num_nodes: int, graphs: int = 0) -> None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.graph import Graph, _batch, _csr, _segments
+from torchcent.graph import Graph, _batch, _csr, _segments, _strengths
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.runtime import _host, _memory, _ops, _small
 from torchcent.walks import _matrix
@@ -75,18 +75,23 @@ def degree(
     Source:
         Freeman 1978; with weights (strength): Barrat et al. 2004.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+    )
     check.choice(direction, "direction", DIRECTIONS)
     check.flag(normalized, "normalized")
     result = check.float_dtype(dtype)
-    found = _degree(graph, direction)
+    found = degrees(graph, direction)
     if normalized:
         found = found / (_batch.per_vertex(graph, _batch.sizes(graph)) - 1).clamp(min=1)
     return found.to(result)
 
 
-def _degree(graph: Graph, direction: str) -> Tensor:
+def degrees(graph: Graph, direction: str) -> Tensor:
+    """float64 [n], of an adjacency matrix."""
     out = _matrix.strength(graph, graph.weight, graph.rowptr)
+    if not graph.directed and graph._diagonal is not None:
+        return out + graph._diagonal  # a loop has two ends
     if direction == "out" or not graph.directed:
         return out
     back = _matrix.strength(graph, graph.back_weight, graph.transpose[0])
@@ -277,15 +282,26 @@ def clustering_coefficient(
     Source:
         Watts and Strogatz 1998; weights: Onnela et al. 2005; directions: Fagiolo 2007.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    weighted = edge_weight is not None and edge_weight is not False
+    if isinstance(edge_index, Graph):
+        weighted = edge_index.is_weighted
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        weights="strengths" if weighted else "distances",
+    )  # fmt: skip
     result = check.float_dtype(dtype)
     check.byte_budget(memory)
     return clustering(graph).to(result)
 
 
 def clustering(graph: Graph) -> Tensor:
-    plain = graph.weight is None and graph.is_symmetric
-    found = triangles_of(graph).double() if plain else _sums(_oriented(graph))
+    """Of a graph without weights, or of an adjacency matrix, whose loops are no neighbours."""
+    shares = None if graph.weight is None else graph.weight / _largest(graph)
+    if graph._diagonal is not None and shares is not None:
+        rowptr, col, shares = _strengths.without_diagonal(graph.rowptr, graph.col, shares)
+        graph = Graph(rowptr, col, None, graph.directed, shares, graph.ptr, _trusted=True)
+    plain = shares is None and graph.is_symmetric
+    found = triangles_of(graph).double() if plain else _sums(_oriented(graph, shares))
     if graph.is_symmetric:
         pairs = (graph.degree * (graph.degree - 1)).double() / 2
     else:
@@ -315,12 +331,13 @@ class _Oriented(NamedTuple):
     value: Tensor | None
 
 
-def _oriented(graph: Graph) -> _Oriented:
+def _oriented(graph: Graph, shares: Tensor | None = None) -> _Oriented:
+    """`shares` are the weights, divided by the largest."""
     n = graph.num_nodes
     tail, head = _small.repeat_interleave(graph.degree), graph.col.long()
     value = None
-    if graph.weight is not None:
-        value = (graph.weight / _largest(graph)).pow_(1 / 3)
+    if shares is not None:
+        value = shares.pow(1 / 3)
     elif not graph.is_symmetric:
         value = torch.ones(head.numel(), dtype=torch.float64, device=graph.device)
     degree = graph.degree

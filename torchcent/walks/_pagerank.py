@@ -76,7 +76,9 @@ def pagerank(
     Source:
         Page, Brin, Motwani and Winograd 1999; dangling vertices: Langville and Meyer 2006.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+    )
     follow = check_walks.damping(alpha)
     bound = check_walks.tolerance(tol)
     result = check.float_dtype(dtype)

@@ -24,6 +24,7 @@ _Numbers = NDArray[np.int64]
 _DENSE, _OF_DEGREE, _MOST = 64, 40, 2048
 _BYTES = 2**25  # of the matrices that are multiplied together
 _COLUMNS = 64  # of a block, with a sparse matrix
+_DENSE_IN_PYG = 2000  # vertices up to which PyTorch Geometric's matrix is dense
 
 
 @_memory.reported
@@ -79,11 +80,36 @@ def random_walk_encoding(
         Dwivedi et al. 2022, "Graph neural networks with learnable structural and positional
         representations"; Li et al. 2020, "Distance encoding".
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+    )
     steps = check_encodings.steps(walk_length)
     result = check.float_dtype(dtype)
     _room_for(graph, steps, check.byte_budget(memory))
     return return_probabilities(graph, steps).to(result)
+
+
+def as_in_pyg(graph: Graph, steps: int) -> Tensor:
+    """float64 [n, steps]: the values of PyTorch Geometric's AddRandomWalkPE, without weights.
+
+    They are those of random_walk_encoding, except that up to 2000 vertices an arc that is given r
+    times leads to its head with one r-th of the probability: it is divided by a sum to which each
+    one adds, and then assigned to the matrix.
+    """
+    graph = graph.unweighted()._adjacency
+    _room_for(graph, steps, None)
+    if graph.weight is None:
+        return return_probabilities(graph, steps)
+    size = _batch.per_vertex(graph, _batch.sizes(graph))[torch.repeat_interleave(graph.degree)]
+    weight = torch.where(size <= _DENSE_IN_PYG, 1, graph.weight)
+    parts = (graph.rowptr, graph.col, None, graph.directed, weight, graph.ptr)
+    made = Graph(*parts, _trusted=True)
+    if graph._diagonal is not None:
+        here = weight.new_zeros(graph.num_nodes)
+        row = torch.repeat_interleave(graph.degree)
+        own = row == graph.col
+        made.__dict__["_diagonal"] = here.index_copy_(0, row[own], weight[own])
+    return return_probabilities(made, steps, _matrix.strength(graph, graph.weight, graph.rowptr))
 
 
 def _is_dense(graph: Graph) -> NDArray[np.bool_]:
@@ -110,16 +136,19 @@ def _room_for(graph: Graph, steps: int, memory: int | None) -> None:
             raise _memory.refuse(what, needed, limit, memory)
 
 
-def return_probabilities(graph: Graph, steps: int) -> Tensor:
-    """float64 [n, steps]."""
+def return_probabilities(graph: Graph, steps: int, out: Tensor | None = None) -> Tensor:
+    """float64 [n, steps]; `out` is what the weights of a row are divided by, None their sum."""
     found = torch.zeros(graph.num_nodes, steps, dtype=torch.float64, device=graph.device)
     if not graph.num_slots:
         return found
     size = _batch.counts(graph)[0]
-    out = _matrix.strength(graph, graph.weight, graph.rowptr)
+    if out is None:
+        out = _matrix.strength(graph, graph.weight, graph.rowptr)
     share = torch.where(out > 0, 1 / out, 0)
+    if graph._diagonal is not None:
+        found[:, 0] = graph._diagonal * share
     dense = _is_dense(graph)
-    numbers = np.flatnonzero(dense & (size > 1))
+    numbers = np.flatnonzero(dense & ((size > 1) | (graph._diagonal is not None)))
     widths = _padded(size[numbers])
     for width in np.unique(widths):
         together = max(1, _BYTES // (4 * 8 * int(width) ** 2))

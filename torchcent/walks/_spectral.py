@@ -85,7 +85,9 @@ def katz(
     Source:
         Katz 1953.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+    )
     factor = check_walks.attenuation(alpha)
     check.flag(normalized, "normalized")
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
@@ -214,7 +216,9 @@ def eigenvector(
     Source:
         Bonacich 1972; Lanczos 1950.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+    )
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
     return _leading.eigenvectors(graph, bound, most).to(result)
@@ -269,7 +273,9 @@ def hits(
     Source:
         Kleinberg 1999.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+    )
     bound, most = check_walks.tolerance(tol), check_walks.iterations(max_iter)
     result = check.float_dtype(dtype)
     hubs = _leading.hubs(graph, bound, most)

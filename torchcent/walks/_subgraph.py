@@ -79,7 +79,9 @@ def subgraph_centrality(
         Estrada and Rodriguez-Velazquez 2005; quadratures: Golub and Meurant 1994, Benzi and Boito
         2010.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, weights="strengths"
+    )
     check.undirected(graph, "subgraph_centrality")
     bound = check_walks.tolerance(tol)
     result = check.float_dtype(dtype)
@@ -269,7 +271,9 @@ def communicability(
     Source:
         Estrada and Hatano 2008.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight, memory=memory, weights="strengths"
+    )
     check_batch.one_graph(graph, "communicability", "pass its graphs one by one")
     check.undirected(graph, "communicability")
     result = check.float_dtype(dtype)

@@ -54,13 +54,27 @@ __global__ void start_range(long long* range) {
   range[1] = kLowest;
 }
 
+// A bit above those that are sorted: the arc is the reverse of a column.
+constexpr int64_t kReverse = int64_t{1} << 62;
+
 // Self-loops become the largest word, which no other arc has.
 __global__ void pack_columns(const int32_t* id, int64_t columns, int bits, bool both, int64_t* key) {
   const int64_t e = thread();
   if (e >= columns) return;
   const int64_t u = id[e], v = id[columns + e], loop = (int64_t{1} << 2 * bits) - 1;
   key[e] = u == v ? loop : u << bits | v;
-  if (both) key[columns + e] = u == v ? loop : v << bits | u;
+  if (both) key[columns + e] = u == v ? loop : (v << bits | u) | kReverse;
+}
+
+// Finds loops, and arcs that several columns have. Equal arcs stand together, those of columns before the reverses.
+__global__ void find_repeats(const int64_t* key, int64_t count, int64_t loop, int64_t* repeated) {
+  const int64_t i = thread();
+  if (i >= count) return;
+  if (key[i] == loop || (i > 0 && key[i - 1] == key[i])) *static_cast<volatile int64_t*>(repeated) = 1;
+}
+
+__global__ void forget_sides(int64_t* key, int64_t count) {
+  if (thread() < count) key[thread()] &= kReverse - 1;
 }
 
 __global__ void unpack_heads(const int64_t* key, int64_t count, int bits, int32_t* col) {
@@ -176,19 +190,31 @@ std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index, int64_t) {
 
 // See graph/cpu/build.cpp. Two words per arc at the peak, besides the ids. Synchronises with the device, because the
 // size must be known.
-std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t) {
+std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t, std::optional<Tensor> repeated) {
   const int32_t device = ids.get_device_index();
+  if (repeated) same_device("csr", device, {&*repeated});
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
   const int64_t columns = ids.size(1), arcs = columns * (both ? 2 : 1);
   const int bits = bits_for(n);
+  const int64_t loop = (int64_t{1} << 2 * bits) - 1;
   Tensor key = words(ids, arcs);
   int64_t slots = 0;
+  if (repeated) check(cudaMemsetAsync(repeated->mutable_data_ptr<int64_t>(), 0, sizeof(int64_t), stream), "memset");
   if (arcs > 0) {
     pack_columns<<<blocks(columns), kBlock, 0, stream>>>(ids.const_data_ptr<int32_t>(), columns, bits, both,
                                                          key.mutable_data_ptr<int64_t>());
     check_launch("pack_columns");
     key = sorted(std::move(key), bits, stream);
+    if (repeated) {
+      find_repeats<<<blocks(arcs), kBlock, 0, stream>>>(key.const_data_ptr<int64_t>(), arcs, loop,
+                                                        repeated->mutable_data_ptr<int64_t>());
+      check_launch("find_repeats");
+    }
+    if (both) {
+      forget_sides<<<blocks(arcs), kBlock, 0, stream>>>(key.mutable_data_ptr<int64_t>(), arcs);
+      check_launch("forget_sides");
+    }
     Tensor unique = words(ids, arcs);
     Tensor count = words(ids, 1);
     int64_t* const kept = unique.mutable_data_ptr<int64_t>();
@@ -204,7 +230,7 @@ std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t)
     int64_t last = 0;
     to_host(&slots, count.const_data_ptr<int64_t>(), sizeof slots, stream, "unique");
     to_host(&last, kept + slots - 1, sizeof last, stream, "copy");
-    if (last == (int64_t{1} << 2 * bits) - 1) --slots;  // self-loops
+    if (last == loop) --slots;  // self-loops
     key = unique;
   }
   Tensor rowptr = words(ids, n + 1);

@@ -1,0 +1,138 @@
+"""From checked columns to a Graph: its arcs, its weights, and what the columns hold beside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from torchcent.check import _batch as check_batch
+from torchcent.check import _common as check
+from torchcent.check import _weights as check_weights
+from torchcent.graph import _csr, _strengths, _weights
+from torchcent.graph._strengths import NONE, Strengths
+from torchcent.runtime import _memory
+
+if TYPE_CHECKING:
+    from torchcent.graph._graph import Graph
+
+
+def build(
+    kind: type[Graph], edge_index: Tensor, num_nodes: int | None, directed: bool,
+    edge_weight: Tensor | None, batch: Tensor | None, ptr: Tensor | None, memory: int | None, *,
+    weights: str = "lengths", matrix: bool = False,
+) -> Graph:  # fmt: skip
+    """The graph of Graph.from_edge_index.
+
+    Args:
+        weights: what they are, "distances", or "strengths" or "conductances", which may be 0: there
+            is then no arc. "lengths" are distances of a graph that is not made for one measure.
+        matrix: columns are the stored entries of a matrix, of which those of one place are added
+            up.
+    """
+    check.flag(directed, "directed")
+    given = check.edge_index(edge_index)
+    size = check.num_nodes(num_nodes)
+    room = _memory.Building(
+        given.shape[1], not directed, edge_weight is not None, given.device,
+        check.byte_budget(memory),
+    )  # fmt: skip
+    room.allow(check_batch.size(batch, ptr, size) or 0)
+    ids = _csr.ids(given)
+    parts = check_batch.pointers(batch, ptr, size, ids.columns, room.allow)
+    named = "num_nodes={}"
+    if parts is not None:
+        size = parts[1].numel()
+        named = "batch, of {} vertices," if ptr is None else "ptr, of {} vertices,"
+    size = check.holds_ids(size, ids.low, ids.high, named)
+    room.allow(size)
+    columns = ids.columns
+    del ids
+    if parts is not None:
+        check_batch.arcs_within(columns, parts[1])
+    arcs, entry = None, None  # of a matrix: the number of each column without repetitions
+    if matrix:
+        arcs = _csr.csr(columns, size, not directed)
+        merged = _merged(columns, edge_weight, size) if arcs.repeated else None
+        if merged is not None:
+            (columns, edge_weight, entry), arcs = merged, None
+    weight = None
+    if weights in ("lengths", "distances"):
+        weight = check_weights.edge_weight(edge_weight, columns, size, weights == "lengths")
+    elif edge_weight is not None:
+        weight = check_weights.strengths(edge_weight, columns, weights)
+        if bool((weight == 0).any()):
+            # Such columns become loops of strength 0, which count nowhere.
+            columns[1], arcs = torch.where(weight > 0, columns[1], columns[0]), None
+    rowptr, col, slot, repeated = arcs or _csr.csr(columns, size, not directed)
+    counts = None
+    if repeated and slot is not None:
+        counts = _strengths.counts(columns, slot, rowptr, col, not directed)
+    graph = kind(
+        rowptr, col, slot, directed, ptr=None if parts is None else parts[0], _trusted=True,
+        _ids=columns, _repeated=repeated, _multiplicity=counts,
+    )  # fmt: skip
+    del arcs, slot
+    if not repeated:
+        del columns
+    elif weight is not None:
+        replace(room, slots=col.numel()).allow(size, 0 if parts is None else parts[0].numel() - 1)
+    if weight is not None:
+        graph = _weighted(graph, weight, columns if repeated else None)
+    if entry is not None:
+        own = {**graph._parallels(), "_multiplicity": graph._multiplicity}
+        arrays = (graph.rowptr, graph.col, graph.slot[entry], directed, graph.weight, graph.ptr)
+        graph = kind(*arrays, _trusted=True, **own)
+    if parts is not None:
+        graph.__dict__["batch"] = parts[1]
+    return graph
+
+
+def _merged(
+    columns: Tensor, edge_weight: Any, size: int
+) -> tuple[Tensor, Tensor | None, Tensor] | None:
+    """The entries of a matrix without repetitions; None if there are none."""
+    if edge_weight is not None and edge_weight.shape != columns.shape[1:]:
+        return None  # refused below
+    found = _strengths.coalesced(columns, edge_weight, size)
+    if found is None:
+        return None
+    places, *values, entry = found
+    return places, (values[0] if values else None), entry
+
+
+def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
+    """An unweighted graph with weights per input column: float64, may be overwritten.
+
+    `ids` are the columns, which are needed if the graph has repeated ones.
+    """
+    both, arcs, sums = not graph.directed, (graph.rowptr, graph.col), NONE
+    known = graph._columns[1]
+    if known is not None and _csr.has_slot_weights(graph.device):
+        weight, unequal = _csr.slot_weights(known, edge_weight, *arcs, both)
+        if unequal or ids is not None:
+            slots = _csr.slot_sums(known, edge_weight, *arcs, both)
+            sums = Strengths(slots, _strengths.of_loops(known, edge_weight, graph.num_nodes))
+        parts = (*arcs, None, graph.directed, weight, graph.ptr)
+        own = {**graph._parallels(), "_sums": _strengths.unless(sums, weight)}
+        return type(graph)(*parts, _trusted=True, _ids=known, **own)
+    del known
+    slot = graph.slot
+    if ids is not None:
+        sums = _strengths.of_columns(ids, slot, edge_weight, *arcs, both)
+    weight = _weights.per_slot(edge_weight, slot, graph.num_slots)
+    if both:
+        back = weight[graph.reverse_slot]
+        unequal = ((weight != back) & (weight < torch.inf) & (back < torch.inf)).any()
+        if ids is None and bool(unequal):
+            there = torch.maximum(*(torch.where(x < torch.inf, x, 0) for x in (weight, back)))
+            sums = Strengths(there)
+        weight = torch.minimum(weight, back, out=weight)
+    parts = (*arcs, slot, graph.directed, weight, graph.ptr)
+    own = {**graph._parallels(), "_sums": _strengths.unless(sums, weight)}
+    made = type(graph)(*parts, _trusted=True, **own)
+    if "_transposed" in graph.__dict__:
+        made.__dict__["_transposed"] = graph._transposed
+    return made
