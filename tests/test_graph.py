@@ -40,7 +40,7 @@ def test_size_and_number_of_edges():
 def test_equality_is_by_value():
     arcs, length = torch.tensor([[0, 1, 2], [1, 2, 0]]), torch.tensor([1.0, 2.0, 3.0])
     graph = Graph.from_edge_index(arcs, edge_weight=length)
-    order = torch.tensor([2, 0, 1, 1])
+    order = torch.tensor([2, 0, 1])
     same = Graph.from_edge_index(arcs[:, order], edge_weight=length[order])
     assert graph == same and hash(graph) == hash(same) and len({graph, same}) == 1
     symmetric = torch.cat([arcs, arcs.flip(0)], 1)
@@ -51,6 +51,9 @@ def test_equality_is_by_value():
         Graph.from_edge_index(arcs, 4), Graph.from_edge_index(arcs, edge_weight=2 * length),
         Graph.from_edge_index(arcs, ptr=torch.tensor([0, 3])),
         Graph.from_edge_index(arcs, ptr=torch.tensor([0, 0, 3])),
+        Graph.from_edge_index(arcs[:, [0, 1, 2, 2]], edge_weight=length[[0, 1, 2, 2]]),  # parallel
+        Graph.from_edge_index(arcs[:, [0, 1, 2, 2]]),
+        Graph.from_edge_index(torch.tensor([[0, 1, 2, 0], [1, 2, 0, 0]])),  # a loop
     ]  # fmt: skip
     for i, one in enumerate([graph, *others]):
         assert [one == other for other in [graph, *others]].count(True) == 1, i

@@ -120,7 +120,12 @@ def test_what_networkx_runs(name):
     apart, double = nx.Graph([(0, 1), (2, 3), (3, 4)]), nx.MultiGraph([(0, 1), (1, 2)])
     assert refused(apart) == "the graph is not connected"
     assert refused(backend.convert_from_nx(apart)) == "the graph is not connected"
-    assert "parallel edges" in refused(double)
+    if "betweenness" in name:
+        assert "parallel edges" in refused(double, weight="w")
+    if name.startswith(("approximate", "edge")):
+        assert "parallel edges" in refused(double)
+    else:
+        assert refused(double) is True
     assert "undirected" in refused(nx.DiGraph([(0, 1), (1, 0)]))
     assert "nodes" in refused(nx.Graph())
     negative = nx.Graph([(0, 1, {"w": -1}), (1, 2, {"w": 1})])

@@ -64,9 +64,15 @@ def similarities(value: object, index: Tensor) -> Tensor | None:
     return weight
 
 
-def strengths(value: object, index: Tensor, what: str = "strengths") -> Tensor:
-    """float64 [E]: a strength, or conductance, per column of the edge_index; 0 means no arc."""
-    weight = _finite(value, index, f"weights are {what} here", least=0.0)
+def strengths(
+    value: object, index: Tensor, what: str = "strengths",
+    edge_name: Callable[[int], str] | None = None,
+) -> Tensor:  # fmt: skip
+    """float64 [E]: a strength, or conductance, per column of the edge_index; 0 means no arc.
+
+    `edge_name` is that of :func:`distances`.
+    """
+    weight = _finite(value, index, f"weights are {what} here", 0.0, edge_name)
     if not math.isfinite(float(weight.sum())):
         raise ValueError(
             f"the sum of edge_weight is beyond float64, and {what} add up; divide all by a constant"
@@ -74,15 +80,19 @@ def strengths(value: object, index: Tensor, what: str = "strengths") -> Tensor:
     return weight
 
 
-def _finite(value: object, index: Tensor, said: str, least: float = -math.inf) -> Tensor:
+def _finite(
+    value: object, index: Tensor, said: str, least: float = -math.inf,
+    edge_name: Callable[[int], str] | None = None,
+) -> Tensor:  # fmt: skip
     """A copy in float64, of finite weights that are at least `least`."""
     weight = _per_column(value, index).to(torch.float64, copy=True)
     low, high = _ends(weight)
     if not (low > -math.inf and low >= least and high < math.inf):
         column = int((~(torch.isfinite(weight) & (weight >= least))).int().argmax())
+        name = "" if edge_name is None else f", of {edge_name(column)},"
         raise ValueError(
-            f"edge_weight[{column}] is {float(weight[column]):g}; {said} and must be finite and "
-            ">= 0 (0 is no arc)"
+            f"edge_weight[{column}]{name} is {float(weight[column]):g}; {said} and must be finite "
+            "and >= 0 (0 is no arc)"
         )
     return weight
 

@@ -14,6 +14,8 @@ import numpy as np
 import torch
 
 from torchcent import Graph
+from torchcent.check import _weights as check_weights
+from torchcent.graph._arguments import graph_of
 from torchcent.io import EdgeList, from_networkx, read, read_stream
 from torchcent.io._similarity import to_distances
 from torchcent.runtime._optional import need
@@ -139,14 +141,24 @@ def read_graph(args: argparse.Namespace) -> EdgeList:
     return from_networkx(getattr(networkx, _NETWORKS[name])(), args.directed)
 
 
-def load_graph(args: argparse.Namespace) -> tuple[EdgeList, Graph, float]:
-    """Prepares the graph for a run; also returns the start time. Reports unused weights."""
+def load_graph(
+    args: argparse.Namespace, weights: str = "distances"
+) -> tuple[EdgeList, Graph, float]:
+    """Prepares the graph for a run; also returns the start time. Reports unused weights.
+
+    `weights` is what they are to the measure: of strengths and conductances, 0 is no edge.
+    """
     edges = load(args)
     if edges.edge_weight is not None and not weighted(args):
-        how = "--weights uses them as distances, --similarity as similarities"
+        how = f"--weights uses them as {weights}"
+        how += ", --similarity as similarities" if weights == "distances" else ""
         remark(args, f"{args.graph}: its weights are not used ({how})")
     started = time.perf_counter()
-    return edges, edges.graph(weighted=weighted(args)).to(place(args)), started
+    if weights == "distances" or not weighted(args):
+        return edges, edges.graph(weighted=weighted(args)).to(place(args)), started
+    check_weights.strengths(edges.edge_weight, edges.edge_index, weights, edges.edge_name)
+    graph = graph_of(edges, None, None, True, weights=weights)
+    return edges, graph.to(place(args)), started
 
 
 def numbers_of(labels: np.ndarray) -> dict[str, int]:

@@ -163,11 +163,15 @@ MEASURES = {
     "closeness": Measure(_closeness),
     "harmonic": Measure(_harmonic),
     "eccentricity": Measure(_eccentricity, lowest=True),
-    "pagerank": Measure(_pagerank, share=True),
-    "degree": Measure(_walk(partial(torchcent.degree, dtype=torch.float64))),
-    "eigenvector": Measure(_walk(partial(torchcent.eigenvector, dtype=torch.float64))),
+    "pagerank": Measure(_pagerank, share=True, weights="strengths"),
+    "degree": Measure(_walk(partial(torchcent.degree, dtype=torch.float64)), weights="strengths"),
+    "eigenvector": Measure(
+        _walk(partial(torchcent.eigenvector, dtype=torch.float64)), weights="strengths"
+    ),
     "core": Measure(_walk(torchcent.core_number)),
-    "clustering": Measure(_walk(partial(torchcent.clustering_coefficient, dtype=torch.float64))),
+    "clustering": Measure(
+        _walk(partial(torchcent.clustering_coefficient, dtype=torch.float64)), weights="strengths"
+    ),
     "current-flow-betweenness": Measure(_current_flow, weights="conductances"),
     "current-flow-closeness": Measure(
         _walk(partial(torchcent.current_flow_closeness, dtype=torch.float64)),
@@ -207,7 +211,7 @@ def score(args: argparse.Namespace) -> None:
     if limit is not None and args.checkpoint is not None:
         raise ValueError("--time-limit and --checkpoint exclude each other")
     _common.prepare(args, devices=True, group=True)
-    edges, graph, started = _common.load_graph(args)
+    edges, graph, started = _common.load_graph(args, measure.weights)
     _check_positions(args, out, edges, by_edge)
     args.vertex_labels = edges.vertex_labels
     found = None

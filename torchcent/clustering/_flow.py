@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import torch
@@ -125,14 +126,24 @@ def from_dense(rows: Tensor) -> Flow:
 def similarities(graph: Graph, edge_weight: Tensor | None) -> Tensor:
     """float64 [num_slots]: the largest similarity over the input columns of each slot; default 1.
 
-    Duplicate arcs are merged by the maximum. With directed=False, this includes both directions, as
-    in mcl's label input.
+    Duplicate arcs are merged by the maximum, with a warning if their similarities differ. With
+    directed=False, this includes both directions, as in mcl's label input.
     """
     if edge_weight is None:
         return torch.ones(graph.num_slots, dtype=torch.float64, device=graph.device)
     real = graph.slot >= 0
     value = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
-    value.scatter_reduce_(0, graph.slot[real], edge_weight[real].double(), "amax")
+    slot, given = graph.slot[real], edge_weight[real].double()
+    value.scatter_reduce_(0, slot, given, "amax")
+    if graph._repeated:
+        lower = (given > 0) & (given < value[slot])  # 0 is no arc
+        if bool(lower.any()):
+            warnings.warn(
+                f"{int(lower.sum())} columns of edge_index repeat an arc with a smaller "
+                "edge_weight: of parallel arcs mcl takes the largest similarity, as the program "
+                "does; add them up beforehand if each is a part of it",
+                stacklevel=5,
+            )
     return value if graph.directed else torch.maximum(value, value[graph.reverse_slot])
 
 

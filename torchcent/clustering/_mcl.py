@@ -67,9 +67,10 @@ def mcl(
             undirected edge is listed in both directions, as in PyG; column j of the flow holds the
             arcs that *leave* j. mcl is designed for symmetric graphs.
         edge_weight: [E], similarities, finite and >= 0; 0 means that there is no arc, and so does a
-            negative number, with a warning. Duplicate arcs are merged by the maximum. None means 1
-            for all arcs. For a graph of another library it may be the name of its weights
-            (docs/inputs.md). (The weights of a Graph are distances and raise an error.)
+            negative number, with a warning. Of parallel arcs the largest counts, as in mcl, with a
+            warning if they differ; entries of a matrix at one place are added up, as its library
+            does. None means 1 for all arcs. For a graph of another library it may be the name of
+            its weights (docs/inputs.md). (The weights of a Graph are distances and raise an error.)
         inflation: r > 1. Larger values give more and smaller clusters; common values are 1.4, 2, 4,
             6.
         expansion: e, from 2 to 1000; each step is a matrix product.

@@ -55,10 +55,11 @@ def current_flow_betweenness(
     Args:
         edge_index: int64 [2, E], a Graph, or a graph of another library (docs/inputs.md). It must
             be undirected: each arc has its reverse with the same weight, or directed=False.
-            Self-loops carry no current. Duplicate arcs are merged, not added up.
-        edge_weight: [E], the **conductance** of each edge, finite and > 0; None for 1 each. A
-            large weight is a strong link, as NetworkX's ``weight`` here; in measures of
-            shortest paths it is a long edge. Of duplicate arcs the smallest counts.
+            Loops carry no current. Conductances of parallel arcs are added up; with directed=False
+            the larger one of the sums of both directions counts.
+        edge_weight: [E], the **conductance** of each edge, finite and >= 0, where 0 is no edge;
+            None for 1 each. A large weight is a strong link, as NetworkX's ``weight`` here; in
+            measures of shortest paths it is a long edge.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex; `ptr`: int64 [G + 1]. Scores are
             those of each graph alone; `sources` and `targets` name vertices of the union.
@@ -207,7 +208,8 @@ def edge_current_flow_betweenness(
 
     Returns:
         Tensor [E], one score per column of edge_index (per input column of a Graph). Both columns
-        of an edge have its score, self-loops have 0. Normalised scores are 0 in a graph with fewer
+        of an edge have its score, and parallel edges the current through all of them. Loops and
+        edges of conductance 0 have 0. Normalised scores are 0 in a graph with fewer
         than three vertices (NetworkX divides by zero).
 
     Raises:

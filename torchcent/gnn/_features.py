@@ -67,10 +67,11 @@ def node_features(
             "katz", "eigenvector", "hubs", "authorities", "subgraph_centrality", "core_number",
             "triangles" and "clustering_coefficient". Closeness follows NetworkX, with the factor of
             Wasserman and Faust. Eccentricity is taken over the vertices that a vertex reaches, so
-            it is always finite. Degree counts outgoing arcs without loops and duplicates. Reach is
-            the number of vertices that reach a vertex, and farness is the sum of their distances.
-            Those from "pagerank" on have the default arguments of their functions ("hubs" and
-            "authorities" those of :func:`hits`) and ignore weights, which are lengths here.
+            it is always finite. Degree counts outgoing arcs, as :func:`degree` without weights.
+            Reach is the number of vertices that reach a vertex, and farness is the sum of their
+            distances. Those from "pagerank" on have the default arguments of their functions
+            ("hubs" and "authorities" those of :func:`hits`) and ignore weights, which are lengths
+            here. Loops and parallel arcs count as in their functions.
         states: percolation states for "percolation", as in :func:`percolation`.
         normalized: True divides betweenness, stress, harmonic and degree by their maximum possible
             values (stress by that of betweenness), using the size of each graph of a batch.

@@ -37,9 +37,7 @@ def as_graph(
             "conductances" it is the same without loops.
     """
     if weights != "distances":
-        graph = graph_of(
-            edge_index, num_nodes, directed, edge_weight, batch, ptr, memory, weights
-        )
+        graph = graph_of(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory, weights)
         return graph._adjacency if weights == "strengths" else graph._conductances
     if check.choice(ties, "ties", ("decimal", "float")) == "float":
         return as_graph(
@@ -50,8 +48,10 @@ def as_graph(
 
 def graph_of(
     edge_index: GraphLike, num_nodes: int | None, directed: bool | None, edge_weight: WeightLike,
-    batch: Tensor | None, ptr: Tensor | None, memory: int | None, weights: str,
+    batch: Tensor | None = None, ptr: Tensor | None = None, memory: int | None = None,
+    weights: str = "distances",
 ) -> Graph:  # fmt: skip
+    """The graph of these arguments, its arcs merged and without loops, whatever weights are."""
     if directed is not None:
         check.flag(directed, "directed")
     if isinstance(edge_index, Graph):

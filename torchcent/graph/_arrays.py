@@ -279,7 +279,9 @@ class Arrays:
         col = self.col.to(device)
         parts = (rowptr, col, slot, self.directed, weight, ptr)
         own = self._parallels()
-        own["_multiplicity"] = None if own["_multiplicity"] is None else own["_multiplicity"].to(device)
+        own["_multiplicity"] = (
+            None if own["_multiplicity"] is None else own["_multiplicity"].to(device)
+        )
         own["_sums"] = self._sums.to(device)
         return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties, **own)
 

@@ -111,13 +111,14 @@ def _weighted(graph: Graph, edge_weight: Tensor, ids: Tensor | None) -> Graph:
     both, arcs, sums = not graph.directed, (graph.rowptr, graph.col), NONE
     known = graph._columns[1]
     if known is not None and _csr.has_slot_weights(graph.device):
-        weight, unequal = _csr.slot_weights(known, edge_weight, *arcs, both)
-        if unequal or ids is not None:
+        weight, differ = _csr.slot_weights(known, edge_weight, *arcs, both)
+        if differ or ids is not None:
             slots = _csr.slot_sums(known, edge_weight, *arcs, both)
             sums = Strengths(slots, _strengths.of_loops(known, edge_weight, graph.num_nodes))
-        parts = (*arcs, None, graph.directed, weight, graph.ptr)
         own = {**graph._parallels(), "_sums": _strengths.unless(sums, weight)}
-        return type(graph)(*parts, _trusted=True, _ids=known, **own)
+        return type(graph)(
+            *arcs, None, graph.directed, weight, graph.ptr, _trusted=True, _ids=known, **own
+        )
     del known
     slot = graph.slot
     if ids is not None:

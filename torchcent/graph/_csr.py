@@ -61,9 +61,9 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> Built:
     """
     if _ops.has_kernel("csr", index.device):
         ids = index.int().contiguous()
-        repeated = torch.zeros(1, dtype=torch.int64, device=ids.device)
-        rowptr, col = _ops.ops.csr(ids, num_nodes, symmetric, torch.get_num_threads(), repeated)
-        return Built(rowptr, col, None, bool(repeated))
+        flag = torch.zeros(1, dtype=torch.int64, device=ids.device)
+        rowptr, col = _ops.ops.csr(ids, num_nodes, symmetric, torch.get_num_threads(), flag)
+        return Built(rowptr, col, None, bool(flag))
     row, col = index.long()
     arcs = row * num_nodes + col
     if symmetric:

@@ -64,7 +64,8 @@ class Stored(NamedTuple):
         return {"format": _FORMAT, "version": version, **parts}
 
     def each(self, change: Callable[[Tensor], Tensor]) -> Stored:
-        return Stored(*(change(x) if isinstance(x, Tensor) else x for x in self))
+        parts: Any = (change(x) if isinstance(x, Tensor) else x for x in self)
+        return Stored(*parts)
 
     def made(self) -> dict[str, Any]:
         """Arguments for the constructor of a Graph."""

@@ -26,7 +26,8 @@ class Graph(Exports):
 
     If it has weights, every function treats it as a weighted graph: distances are sums of weights,
     which are finite and > 0 (docs/weights.md). :meth:`unweighted` returns the same graph without
-    them.
+    them. Loops and the sums of parallel arcs, if there are any, are kept beside the arcs for the
+    measures that are functions of the adjacency matrix, such as :func:`pagerank`.
 
     Build it with :meth:`from_edge_index`, or from an object of another library with the other
     ``from_`` methods (docs/inputs.md). Every function of torchcent accepts a Graph in place of an
@@ -70,11 +71,13 @@ class Graph(Exports):
 
         Args:
             edge_index: int64 (or int32) [2, E], on the device where the graph will be stored.
-                Self-loops are dropped, duplicate arcs are merged.
+                Measures of paths drop loops and merge duplicate arcs; those of strengths count
+                them (docs/weights.md).
             num_nodes: n; by default the largest id + 1.
             directed: False adds the missing reverse arcs.
             edge_weight: [E], the length of each arc: integers or floats, finite and > 0. Of
-                duplicate arcs the smallest weight counts, with directed=False of both directions.
+                duplicate arcs the smallest weight counts, with directed=False of both directions;
+                for measures of strengths their sum, with directed=False the larger one of both.
             batch: int64 [n], ascending, the graph of each vertex, as in PyG. The arcs are those of
                 a disjoint union of batch.max() + 1 graphs, and measures are computed per graph.
             ptr: int64 [G + 1], the first vertex of each graph, and n at the end: the same partition
@@ -107,10 +110,10 @@ class Graph(Exports):
     ) -> Graph:  # fmt: skip
         """Builds a graph from a square scipy.sparse matrix: a stored entry (i, j) is an arc i -> j.
 
-        Stored zeros count as arcs. Of duplicate entries the smallest counts, unless
-        ``matrix.sum_duplicates()`` has added them up. directed=None means True unless the matrix is
-        symmetric: in its pattern and, if they are used, in its values. weighted=True uses the
-        values as weights. `memory` is that of :meth:`from_edge_index`.
+        Stored zeros count as arcs. Duplicate entries are added up, as ``toarray`` does, and are one
+        arc; column e of :attr:`slot` is the e-th stored entry. directed=None means True unless the
+        matrix is symmetric: in its pattern and, if they are used, in its values. weighted=True uses
+        the values as weights. `memory` is that of :meth:`from_edge_index`.
 
         Example:
             >>> import scipy.sparse, torchcent
@@ -201,8 +204,9 @@ class Graph(Exports):
     ) -> Graph:  # fmt: skip
         """Builds a graph from a square torch sparse tensor, or a SparseTensor of torch_sparse.
 
-        A stored entry (i, j) of a COO, CSR or CSC tensor is an arc i -> j. The ``adj_t`` of PyTorch
-        Geometric is the transpose: pass ``adj_t.t()``. `directed`, `weighted` and `memory` are
+        A stored entry (i, j) of a COO, CSR or CSC tensor is an arc i -> j; those of one place are
+        added up, as ``coalesce`` does. The ``adj_t`` of PyTorch Geometric is the transpose: pass
+        ``adj_t.t()``. `directed`, `weighted` and `memory` are
         those of :meth:`from_scipy`.
 
         Example:

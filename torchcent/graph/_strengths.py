@@ -44,8 +44,8 @@ def of_columns(
 ) -> Strengths:
     """The sums of the weights of columns, or of ones, with their slots; `both`: undirected."""
     loops = of_loops(ids, weight, rowptr.numel() - 1)
-    if loops is not None:
-        proper = slot >= 0
+    proper = slot >= 0
+    if not bool(proper.all()):
         slot, weight = slot[proper], None if weight is None else weight[proper]
     sums = _grouped(slot, weight, col.numel())
     if both:
@@ -85,9 +85,7 @@ def _grouped(group: Tensor, values: Tensor | None, size: int) -> Tensor:
     return torch.segment_reduce(values[order], "sum", lengths=lengths, unsafe=True)
 
 
-def without_diagonal(
-    rowptr: Tensor, col: Tensor, values: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+def without_diagonal(rowptr: Tensor, col: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The reverse of :func:`with_diagonal`."""
     proper = _csr.rows(rowptr) != col
     loops = torch.nn.functional.pad((~proper).long().cumsum(0), (1, 0))

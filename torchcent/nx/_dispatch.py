@@ -187,13 +187,17 @@ def _walk(name: str, given: dict[str, Any]) -> str | None:
         return "the graph has no edges"
     if name == "core_number" and any(edge[0] == edge[1] for edge in graph.edges()):
         return "the graph has self-loops, which NetworkX refuses"
-    if name == "subgraph_centrality" and not isinstance(graph, BackendGraph):
-        if any(weight == 0 for *_, weight in graph.edges(data="weight")):
-            return "some edges have a weight of 0, and NetworkX leaves them out"
+    of_networkx = not isinstance(graph, BackendGraph)
+    if name == "subgraph_centrality" and of_networkx and _has_zeros(graph):
+        return "some edges have a weight of 0, and NetworkX leaves them out"
     for argument in ("personalization", "dangling", "beta"):
         if (reason := _masses(graph, given.get(argument), argument)) is not None:
             return reason
     return None
+
+
+def _has_zeros(graph: Any) -> bool:
+    return any(weight == 0 for *_, weight in graph.edges(data="weight"))
 
 
 def _masses(graph: Any, values: Any, argument: str) -> str | None:

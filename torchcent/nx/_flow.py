@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Hashable
 from typing import Any
 
@@ -156,6 +155,8 @@ def refusal(name: str, given: dict[str, Any]) -> str | None:
             return "NetworkX counts one of parallel edges here"
         if given["weight"] is not None:
             return "NetworkX leaves the weights of parallel edges out here"
+        if name.startswith("edge"):
+            return "NetworkX scales the currents of parallel edges once for each"
     if len(graph) < LEAST_NODES[name]:
         return f"the graph has fewer than {LEAST_NODES[name]} nodes"
     if given.get("solver", "full") not in ("full", "lu", "cg"):
@@ -203,11 +204,8 @@ def _edge_scores(
         score = torchcent.edge_current_flow_betweenness(
             G.search(weight), normalized=bool(normalized), dtype=torch.float64, **ends
         )
-    if G.arrays.copies is not None:  # NetworkX has the current through one of parallel edges
-        score = score.cpu() / torch.from_numpy(np.repeat(G.arrays.copies, G.arrays.copies))
     place = {node: i for i, node in enumerate(_ordering(G))}
-    ends = (edge[:2] for edge in G.edges)
-    keys = ((u, v) if place[u] < place[v] else (v, u) for u, v in ends)
+    keys = ((u, v) if place[u] < place[v] else (v, u) for u, v in G.edges)
     return dict(zip(keys, score.tolist(), strict=False))
 
 
@@ -233,18 +231,11 @@ def _network(G: BackendGraph, weight: Hashable, invert_weight: bool) -> Graph:
 
 def _ordering(G: BackendGraph) -> list[Hashable]:
     """NetworkX's numbering of the nodes, which orients its edges and selects its pairs."""
-    made = nx.MultiGraph() if G.is_multigraph() else nx.Graph()
+    made = nx.Graph()
     made.add_nodes_from(G.nodes)
     rowptr, col = G.adjacency
-    attributes: dict[Any, Any] = {}
-    copies: Counter[frozenset[Hashable]] = Counter()
-    if G.is_multigraph():  # whose number counts for the degrees
-        copies.update(frozenset(edge[:2]) for edge in G.edges)
+    attributes: dict[str, Any] = {}
     for node, row in zip(G.nodes, col.split(rowptr.diff().tolist()), strict=True):
         neighbours = map(G.nodes.__getitem__, row.tolist())
-        if G.is_multigraph():
-            each = ((v, range(copies[frozenset((node, v))])) for v in neighbours)
-            made._adj[node] = {v: dict.fromkeys(keys, attributes) for v, keys in each}
-        else:
-            made._adj[node] = dict.fromkeys(neighbours, attributes)
+        made._adj[node] = dict.fromkeys(neighbours, attributes)
     return list(nx.utils.reverse_cuthill_mckee_ordering(made))

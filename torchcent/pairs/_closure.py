@@ -317,7 +317,7 @@ def _condensation(graph: Graph) -> tuple[Tensor, tuple[Tensor, Tensor], int, int
     place[order] = torch.arange(count, device="cpu")
     arcs = torch.stack([place[tail], place[head]])
     sinks, columns, placed = (int(x.sum()) for x in (groups[0], into, into | out))
-    rowptr, col, _ = _csr.csr(arcs, placed, False)
+    rowptr, col, *_ = _csr.csr(arcs, placed, False)
     return place[component], (rowptr, col), sinks, columns
 
 

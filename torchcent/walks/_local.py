@@ -40,10 +40,11 @@ def degree(
 
     Args:
         edge_index: int64 [2, E] (both directions of an undirected edge, as in PyG), a Graph, or a
-            graph of another library, a matrix, an array or a table (docs/inputs.md). Self-loops are
-            dropped, duplicate arcs are merged.
-        edge_weight: [E], the strength of each arc, finite and > 0; None counts arcs. Of duplicate
-            arcs the smallest weight counts. A Graph has its own weights.
+            graph of another library, a matrix, an array or a table (docs/inputs.md). Parallel arcs
+            are added up (with directed=False the larger one of the sums of both directions counts),
+            and loops are entries of the adjacency matrix (docs/weights.md).
+        edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None counts
+            arcs. A Graph has its own weights.
         num_nodes: n; by default the largest id + 1.
         batch: int64 [n], ascending: the graph of each vertex, as in PyG. Scores are computed per
             graph (docs/batches.md).
@@ -51,7 +52,8 @@ def degree(
         directed: None uses the arcs as given (for a Graph, its own setting), False adds missing
             reverse arcs.
         direction: "out", "in", or "both" for their sum; in a graph with directed=False all three
-            are the number of edges.
+            are the number of edges. A loop counts once for each direction; with directed=False
+            twice, as in NetworkX, because it has two ends there.
         normalized: divide by n - 1 (of each graph of a batch).
         dtype: of the result; None uses torch.get_default_dtype().
         memory: bytes that building the graph may use; None allows half of the free memory.
@@ -114,7 +116,8 @@ def core_number(
     The k-core is the largest subgraph in which every vertex has at least k neighbours. In directed
     graphs degrees are sums of incoming and outgoing arcs, as in NetworkX's ``core_number``, whose
     values these are; an edge_index with both directions of each edge then has twice the core
-    numbers of the undirected graph, which ``directed=False`` gives. Weights do not matter.
+    numbers of the undirected graph, which ``directed=False`` gives. Neighbours count once: weights
+    and parallel arcs do not matter, and loops are dropped.
 
     Args:
         All: as in :func:`degree`.
@@ -195,8 +198,8 @@ def triangles(
 ) -> Tensor:
     r"""The number of triangles of each vertex of an undirected graph.
 
-    Values equal those of NetworkX's ``triangles``; the graph has a third of their sum. Weights do
-    not matter.
+    Values equal those of NetworkX's ``triangles``; the graph has a third of their sum. Weights,
+    parallel arcs and loops do not matter.
 
     Args:
         All: as in :func:`degree`. Every arc needs its reverse; directed=False adds those missing.
@@ -260,7 +263,9 @@ def clustering_coefficient(
     of NetworkX's ``clustering``.
 
     Args:
-        edge_weight: [E], the strength of each arc, finite and > 0; None counts triangles.
+        edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None counts
+            triangles. Parallel arcs are added up. Loops are in no triangle, but theirs may be the
+            largest weight, as in NetworkX.
         directed: False adds missing reverse arcs. A graph in which every arc has its reverse, of
             the same weight, has the same coefficients by both formulas.
         Others: as in :func:`degree`. For a batch the largest weight is that of each graph.

@@ -46,7 +46,7 @@ def pagerank(
     Args:
         edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. For a batch the
             scores of each graph sum to 1.
-        edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
+        edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         alpha: the probability of following an arc, in [0, 1).
         personalization: p, finite and >= 0, divided by its sum (of each graph of a batch, which
             must not be 0): [n], or [n, k] for k distributions at once. None is uniform.

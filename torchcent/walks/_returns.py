@@ -44,14 +44,15 @@ def random_walk_encoding(
 
     .. math:: E_{vk} = (P^k)_{vv}, \quad P_{uv} = w_{uv} \Big/ \sum_x w_{ux}
 
-    for k = 1, ..., `walk_length`: the positional encoding RWSE. Without weights values equal those
-    of PyTorch Geometric's ``AddRandomWalkPE`` (which with weights divides 1 by the sum of the
-    weights, so that rows do not sum to 1).
+    for k = 1, ..., `walk_length`: the positional encoding RWSE. Without weights and repeated arcs
+    values equal those of PyTorch Geometric's ``AddRandomWalkPE``. (With them it divides 1 by the
+    sum of the row, and up to 2000 vertices keeps one of repeated arcs, so that rows do not sum to
+    1; :class:`torchcent.transforms.AddRandomWalkEncoding` does the same with repeated arcs.)
 
     Args:
-        edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. Self-loops are
-            dropped, so that the first column is 0; it is kept for models that expect it.
-        edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
+        edge_index, num_nodes, batch, ptr, directed, dtype: as in :func:`degree`. Without loops the
+            first column is 0; it is kept for models that expect it.
+        edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         walk_length: number of steps, at least 1.
         memory: bytes that may be used; None allows half of the free memory.
 

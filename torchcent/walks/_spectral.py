@@ -59,7 +59,7 @@ def katz(
         tol: bound on the error of every score, relative to the largest score of the graph before
             `normalized`, apart from rounding.
         max_iter: the most iterations, up to 1,000,000.
-        edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
+        edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         Others: as in :func:`degree`.
 
     Returns:
@@ -188,7 +188,7 @@ def eigenvector(
     Args:
         tol: the estimated error of the vector, in the Euclidean norm, apart from rounding.
         max_iter: the most products with the matrix, for each graph, up to 1,000,000.
-        edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
+        edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         Others: as in :func:`degree`.
 
     Returns:
@@ -251,7 +251,7 @@ def hits(
         tol: the estimated error of the hubs, relative to their Euclidean norm, apart from rounding.
         max_iter: the most pairs of products with the matrix and its transpose, for each graph, up
             to 1,000,000.
-        edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
+        edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         Others: as in :func:`degree`.
 
     Returns:

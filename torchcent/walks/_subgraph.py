@@ -47,7 +47,7 @@ def subgraph_centrality(
     Args:
         edge_index, num_nodes, batch, ptr, directed, dtype, memory: as in :func:`degree`. Every arc
             needs its reverse, of the same weight; directed=False adds those missing.
-        edge_weight: [E], the strength of each arc, finite and > 0; None uses 1.
+        edge_weight: [E], the strength of each arc, finite and >= 0, where 0 is no arc; None uses 1.
         vertices: compute only these.
         tol: bound on the relative error of each score, for graphs of more than 1024 vertices, apart
             from rounding.
