@@ -66,7 +66,7 @@ def check_building(arcs: np.ndarray, n: int, both: bool, threads: int) -> None:
 
 
 def check_repeats(ids, rowptr, col, length, places, both, threads):
-    """What is said of loops and of arcs that several columns have, and the sums of their weights."""
+    """What is said of loops and of arcs of several columns, and the sums of their weights."""
     flags = torch.full((2, 1), 7)
     again = ops.csr(ids, rowptr.numel() - 1, both, threads, flags[0])
     assert torch.equal(again[0], rowptr) and torch.equal(again[1], col)

@@ -26,7 +26,8 @@ from torchcent.runtime import _ops
 class EdgeList:
     """The edges of a file, in file order, and the labels of its vertices.
 
-    Self-loops and repeated edges are kept; :meth:`graph` drops loops and merges repeated edges.
+    Self-loops and repeated edges are kept; :meth:`graph` keeps both beside the arcs, for measures of
+    strengths.
 
     Attributes:
         edge_index: int64 ``[2, E]``, vertex numbers from 0 to ``num_nodes - 1``.

@@ -32,14 +32,33 @@ void each_slot(const Arcs& arcs, const int64_t* ptr, const int32_t* head, int64_
   }
   Bucketed<Numbered> bucketed(arcs, threads, [](uint64_t word, int64_t mark) { return Numbered{word, mark}; });
   each_task(threads, bucketed.buckets.count, [&](int64_t b) {
+    Take own = take;  // whose state is that of this task
     int64_t place = 0, row = -1;
     for (const Numbered& arc : bucketed.sorted(b)) {  // rows may have more slots than these: those of reverse arcs
       if (const int64_t u = bucketed.buckets.row(b, arc.word); u != row) place = ptr[row = u];
       while (head[place] != bucketed.buckets.col(arc.word)) ++place;
-      take(place, arc.mark);
+      own(place, arc.mark);
     }
   });
 }
+
+// Keeps the smallest weight of each slot; reports whether there are others when it is done.
+struct Least {
+  const double* given;
+  double* least;
+  double none;
+  std::atomic<bool>* differ;
+  bool found = false;
+
+  void operator()(int64_t place, int64_t mark) {
+    const double before = least[place], here = given[mark >> 1];
+    found |= (before != here) & (before != none);
+    least[place] = std::min(before, here);
+  }
+  ~Least() {
+    if (found) differ->store(true, std::memory_order_relaxed);
+  }
+};
 
 }  // namespace
 
@@ -82,11 +101,7 @@ Tensor slot_weights(const Tensor& ids, const Tensor& weight, const Tensor& rowpt
   each_range(workers, slots, [&](int64_t begin, int64_t end) { std::fill(least + begin, least + end, kNone); });
   std::atomic<bool> differ{false};
   each_slot(arcs, rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>(), workers,
-            [&](int64_t place, int64_t mark) {
-              const double before = least[place], here = given[mark >> 1];
-              if (before != here && before != kNone) differ.store(true, std::memory_order_relaxed);
-              least[place] = std::min(before, here);
-            });
+            Least{given, least, kNone, &differ});
   if (unequal) unequal->mutable_data_ptr<int64_t>()[0] = differ;
   return result;
 }
