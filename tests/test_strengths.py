@@ -222,6 +222,75 @@ def test_networkx_agrees(kind, weight):
         np.testing.assert_allclose(found, [scores[v] for v in nodes], rtol=1e-8)
 
 
+# Functions of NetworkX, the kinds of graphs that they are for, and what its values allow.
+CONNECTED = {"sources": [0, 1], "targets": [3, 4]}
+CALLS = [
+    ("pagerank", {}, "multi zeros"), ("katz_centrality", {"alpha": 0.02}, "zeros"),
+    ("eigenvector_centrality", {}, "zeros"), ("subgraph_centrality", {}, "undirected"),
+    ("clustering", {}, ""), ("triangles", {}, "undirected"),
+    ("current_flow_closeness_centrality", {}, "undirected multi"),
+    ("resistance_distance", {}, "undirected multi"),
+    ("effective_graph_resistance", {}, "undirected multi"),
+    ("current_flow_betweenness_centrality", {}, "undirected multi no loops unweighted"),
+    ("current_flow_betweenness_centrality_subset", CONNECTED,
+     "undirected multi no loops unweighted"),
+]  # fmt: skip
+UNWEIGHTED = ("subgraph_centrality", "triangles")
+ITERATED = ("pagerank", "katz_centrality", "eigenvector_centrality")
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("what", KINDS[1:] + ("zeros",))
+@pytest.mark.parametrize("kind", MULTI)
+@pytest.mark.parametrize(("name", "options", "suits"), CALLS)
+@pytest.mark.filterwarnings("ignore:Note")
+@pytest.mark.sweep
+def test_the_backend_has_the_values_of_networkx(name, options, suits, kind, what, weight):
+    from torchcent.nx import can_run
+
+    graph, (columns, values, _) = kind(), drawn(what, 11)
+    graph.add_nodes_from(range(9))
+    for (u, v), value in zip(columns.T.tolist(), values.tolist(), strict=True):
+        graph.add_edge(u, v, weight=value)
+    signature = {**options, "weight": weight} if weight and name not in UNWEIGHTED else options
+    loops = what in ("loops", "both", "zeros")
+    runs = "multi" in suits or not graph.is_multigraph()
+    runs &= "undirected" not in suits or not graph.is_directed()
+    runs &= "no loops" not in suits or not loops
+    runs &= "unweighted" not in suits or not (graph.is_multigraph() and "weight" in signature)
+    if what == "zeros":
+        runs &= "zeros" in suits or "weight" not in signature
+        runs &= name != "subgraph_centrality"
+    said = can_run(name, (graph,), signature)
+    assert (said is True) == bool(runs), said
+    if not runs:
+        return
+    precise = {"tol": 1e-13, "max_iter": 10**5} if name in ITERATED else {}
+    expected = getattr(nx, name)(graph, **signature, **precise, backend="networkx")
+    found = getattr(nx, name)(graph, **signature, backend="torchcent")
+    close = 1e-6
+    if name == "resistance_distance":
+        for node, row in expected.items():
+            assert found[node] == pytest.approx(row, rel=close, abs=1e-9)
+    else:
+        assert found == pytest.approx(expected, rel=close, abs=1e-9)
+
+
+def test_the_backend_leaves_to_networkx_what_differs():
+    from torchcent.nx import can_run
+
+    double = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    for name in ("edge_current_flow_betweenness_centrality",
+                 "approximate_current_flow_betweenness_centrality"):  # fmt: skip
+        assert "parallel edges" in can_run(name, (double,), {})
+    zero = nx.Graph([(0, 1, {"weight": 0}), (1, 2, {"weight": 1}), (0, 2)])
+    assert can_run("pagerank", (zero,), {}) is True
+    nx.pagerank(zero, backend="torchcent")  # is cached, with a weight of 0
+    for name in ("clustering", "betweenness_centrality", "current_flow_closeness_centrality"):
+        assert "must be finite and > 0" in can_run(name, (zero,), {"weight": "weight"})
+        assert can_run(name, (zero,), {}) is True
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_clustering_with_loops_and_parallels(directed):
     """NetworkX's weighted coefficients; parallel arcs are added up beforehand there."""

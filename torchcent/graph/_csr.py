@@ -100,14 +100,14 @@ def slot_weights(
 ) -> tuple[Tensor, bool]:
     """float64 [num_slots]: the smallest weight among the columns of each slot; compiled only.
 
-    With `symmetric`, a column counts for the slot of its reverse arc, too. The last result is
-    whether columns of one slot have different weights.
+    With `symmetric`, a column counts for the slot of its reverse arc, too, and the last result is
+    whether columns of one slot have different weights; False without.
     """
-    unequal = torch.zeros(1, dtype=torch.int64)
+    unequal = torch.zeros(1, dtype=torch.int64, device="cpu") if symmetric else None
     found: Tensor = _ops.ops.slot_weights(
         index, edge_weight, rowptr, col, symmetric, torch.get_num_threads(), unequal
     )
-    return found, bool(unequal)
+    return found, unequal is not None and bool(unequal)
 
 
 def slot_sums(

@@ -15,7 +15,7 @@
 
 namespace torchcent {
 
-constexpr int64_t kFewColumns = int64_t{1} << 15;  // columns  below which a graph is built without buckets
+constexpr int64_t kFewColumns = int64_t{1} << 15;  // below which a graph is built without buckets
 
 struct Arcs {
   const int32_t *tail, *head;

@@ -20,8 +20,8 @@ using torch::stable::Tensor;
 
 namespace {
 
-// Calls take(slot, mark) for every arc, for one slot in the order of the columns. Arcs are sorted once more, with their columns: to search for each in its row
-// would wait for the memory several times, unless the graph is small.
+// Calls take(slot, mark) for every arc, for one slot in the order of the columns. Arcs are sorted once more, with their
+// columns: to search for each in its row would wait for the memory several times, unless the graph is small.
 template <class Take>
 void each_slot(const Arcs& arcs, const int64_t* ptr, const int32_t* head, int64_t threads, Take take) {
   if (arcs.columns < kFewColumns) {
@@ -99,10 +99,17 @@ Tensor slot_weights(const Tensor& ids, const Tensor& weight, const Tensor& rowpt
   }
   constexpr double kNone = std::numeric_limits<double>::infinity();
   each_range(workers, slots, [&](int64_t begin, int64_t end) { std::fill(least + begin, least + end, kNone); });
-  std::atomic<bool> differ{false};
-  each_slot(arcs, rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int32_t>(), workers,
-            Least{given, least, kNone, &differ});
-  if (unequal) unequal->mutable_data_ptr<int64_t>()[0] = differ;
+  const int64_t* const ptr = rowptr.const_data_ptr<int64_t>();
+  const int32_t* const head = col.const_data_ptr<int32_t>();
+  if (unequal) {
+    std::atomic<bool> differ{false};
+    each_slot(arcs, ptr, head, workers, Least{given, least, kNone, &differ});
+    unequal->mutable_data_ptr<int64_t>()[0] = differ;
+  } else {
+    each_slot(arcs, ptr, head, workers, [&](int64_t place, int64_t mark) {
+      least[place] = std::min(least[place], given[mark >> 1]);
+    });
+  }
   return result;
 }
 
