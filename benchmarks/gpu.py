@@ -34,6 +34,7 @@ import gpu_batches
 import gpu_distances
 import gpu_flow
 import gpu_mcl
+import gpu_walks
 import gpu_weighted
 import torch
 from gpu_small import Sanitizer
@@ -347,6 +348,7 @@ def main() -> int:
         "rows": lambda: rows(given.graphs),
         "distances": lambda: gpu_distances.rows(rmat),
         "flow": gpu_flow.rows,
+        "walks": gpu_walks.rows,
         "sanitizer": lambda: Sanitizer().found(),
         "tests": lambda: tests(given.tests_part) | {"part": given.tests_part},
     }

@@ -23,7 +23,7 @@ using torch::stable::Tensor;
 namespace {
 
 constexpr int64_t kRowPiece = 4096;
-constexpr int64_t kSumWorth = 4;     // numbers are added faster than the entries of threads_for are searched
+constexpr int64_t kSumWorth = 4;         // numbers are added faster than the entries of threads_for are searched
 constexpr int64_t kColumnsTogether = 8;  // columns whose sums are in registers
 
 struct RowTerms {
@@ -78,8 +78,10 @@ void of_columns(const RowTerms& rows, int64_t from, int64_t to, int64_t first, i
 template <class Kind>
 void of_piece(const RowTerms& rows, int64_t from, int64_t to, double* result) {
   if (rows.width == 1) {
-    *result = rows.col ? rows.weight ? of_vector<Kind, true, true>(rows, from, to) : of_vector<Kind, true, false>(rows, from, to)
-                       : rows.weight ? of_vector<Kind, false, true>(rows, from, to) : of_vector<Kind, false, false>(rows, from, to);
+    *result = rows.col      ? rows.weight ? of_vector<Kind, true, true>(rows, from, to)
+                                          : of_vector<Kind, true, false>(rows, from, to)
+              : rows.weight ? of_vector<Kind, false, true>(rows, from, to)
+                            : of_vector<Kind, false, false>(rows, from, to);
     return;
   }
   for (int64_t first = 0; first < rows.width; first += kColumnsTogether)
@@ -145,7 +147,7 @@ Tensor row_sums(const Tensor& rowptr, std::optional<Tensor> col, std::optional<T
   Tensor out = values.dim() == 2 ? torch::stable::new_empty(values, {n, width}) : torch::stable::new_empty(values, {n});
   if (n == 0 || width == 0) return out;
   const RowTerms rows = {rowptr.const_data_ptr<int64_t>(), col ? col->const_data_ptr<int32_t>() : nullptr,
-                     weight ? weight->const_data_ptr<double>() : nullptr, values.const_data_ptr<double>(), width};
+                         weight ? weight->const_data_ptr<double>() : nullptr, values.const_data_ptr<double>(), width};
   double* const to = out.mutable_data_ptr<double>();
   if (largest) reduce_rows<Largest>(rows, n, threads, to);
   else reduce_rows<AddUp>(rows, n, threads, to);

@@ -13,8 +13,8 @@ namespace torchcent::cuda {
 
 namespace {
 
-constexpr int kPiece = 2048;      // slots; longer rows are cut
-constexpr int kShort = 48;        // slots of a row for kFewLanes
+constexpr int kPiece = 2048;  // slots; longer rows are cut
+constexpr int kShort = 48;    // slots of a row for kFewLanes
 constexpr int kFewLanes = 8;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
@@ -169,22 +169,22 @@ void launch(const Rows& rows, const Rest& rest, int64_t slots, int processors, c
   const int64_t most = kColumns == 1 ? kShort : kPiece;
   if constexpr (kColumns == 1)
     short_rows<kLargest, kFewLanes, 1><<<blocks(rows.count * kFewLanes), kBlock, 0, stream>>>(rows, most, rest);
-  else
-    short_rows<kLargest, kSlots, kColumns><<<blocks(rows.count * 32), kBlock, 0, stream>>>(rows, most, rest);
+  else short_rows<kLargest, kSlots, kColumns><<<blocks(rows.count * 32), kBlock, 0, stream>>>(rows, most, rest);
   check_launch("short_rows");
   const auto grid = [&](int64_t warps) {
     return static_cast<unsigned>(std::min<int64_t>(blocks(warps * 32), int64_t{processors} * 32));
   };
   if (most < kPiece && slots > most) {
-    middle_rows<kLargest, kSlots, kColumns><<<grid(std::min(rows.count, slots / most)), kBlock, 0, stream>>>(rows, rest);
+    middle_rows<kLargest, kSlots, kColumns>
+        <<<grid(std::min(rows.count, slots / most)), kBlock, 0, stream>>>(rows, rest);
     check_launch("middle_rows");
   }
   if (slots <= kPiece) return;
   pieces<kLargest, kSlots, kColumns><<<grid(2 * slots / kPiece), kBlock, 0, stream>>>(rows, rest);
   check_launch("pieces");
   const int64_t lengthy = std::min(rows.count, slots / kPiece);
-  whole_rows<kLargest><<<static_cast<unsigned>(std::min<int64_t>(lengthy, processors * 8)), kBlock, 0, stream>>>(rows,
-                                                                                                            rest);
+  whole_rows<kLargest>
+      <<<static_cast<unsigned>(std::min<int64_t>(lengthy, processors * 8)), kBlock, 0, stream>>>(rows, rest);
   check_launch("whole_rows");
 }
 

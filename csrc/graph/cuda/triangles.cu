@@ -1,7 +1,7 @@
 // Triangles of each vertex on the device: see graph/cpu/triangles.cpp. Each edge points to its end of higher degree, of
-// equal ones to the larger vertex. The heads of a vertex are in a hash table in shared memory, in which the heads of its
-// heads are looked up: by a warp for few heads, by a block for many, and by binary search for more than fit. All counts
-// are integers, so that atomics are exact.
+// equal ones to the larger vertex. The heads of a vertex are in a hash table in shared memory, in which the heads of
+// its heads are looked up: by a warp for few heads, by a block for many, and by binary search for more than fit. All
+// counts are integers, so that atomics are exact.
 
 #include <torch/csrc/stable/library.h>
 
@@ -178,7 +178,7 @@ void run_blocks(const Edges& edges, int heads_of_one, bool from_back, const unsi
   const int places = 2 * heads_of_one, bytes = places * 8;
   check(cudaFuncSetAttribute(by_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "shared memory");
   by_blocks<<<static_cast<unsigned>(processors * 8), kBlock, bytes, stream>>>(edges, bits_for(places), from_back, left,
-                                                                            vertex, next, total);
+                                                                              vertex, next, total);
   check_launch("by_blocks");
 }
 
