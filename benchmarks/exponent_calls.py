@@ -109,12 +109,23 @@ for measure in ("distance_distribution", "effective_diameter"):
     )  # fmt: skip
 
 # Betweenness.
-ROUNDED = every("sums of these weights are rounded, so that nothing is folded: O(n m)", 2, "path", "tree", "star")
+ROUNDED = every(
+    "sums of these weights are rounded, so that nothing is folded: O(n m)",
+    2,
+    "path",
+    "tree",
+    "star",
+)
 BLOCKS = {"path": 80_000, "tree": 80_000}  # from 2^14 sources on
 for measure in ("betweenness", "edge_betweenness", "stress"):
     function = getattr(torchcent, measure)
     add(measure, on_graph(function), weights=("hops", "whole"), expected=BETWEENNESS, begins=BLOCKS)
-    add(f"{measure}(floats)", on_graph(function), weights=("floats",), expected=BETWEENNESS | ROUNDED)
+    add(
+        f"{measure}(floats)",
+        on_graph(function),
+        weights=("floats",),
+        expected=BETWEENNESS | ROUNDED,
+    )
 add("betweenness(cutoff=2)", on_graph(torchcent.betweenness, cutoff=2), expected=SEARCHES)
 add("betweenness(sources=4)", on_graph(torchcent.betweenness, sources=first))
 for weights, growth in ((("hops", "whole"), BETWEENNESS), (("floats",), BETWEENNESS | ROUNDED)):
@@ -154,13 +165,20 @@ add(
 # Walks.
 for measure in ("degree", "pagerank", "eigenvector", "hits", "katz", "clustering_coefficient"):
     options: dict[str, Any] = {"alpha": 1e-6} if measure == "katz" else {}
-    growth = every(ITERATIONS, 2, "path", "tree", "grid") if measure in ("eigenvector", "hits") else {}
+    growth = (
+        every(ITERATIONS, 2, "path", "tree", "grid") if measure in ("eigenvector", "hits") else {}
+    )
     if measure == "clustering_coefficient":
         growth = every(TRIANGLES, 1.5, "complete")
     weights = ("hops",) if measure in ("clustering_coefficient",) else WEIGHTS
     add(measure, on_graph(getattr(torchcent, measure), **options), weights=weights, expected=growth)
 add("core_number", on_graph(torchcent.core_number), weights=("hops",))
-add("triangles", on_graph(torchcent.triangles), weights=("hops",), expected=every(TRIANGLES, 1.5, "complete"))
+add(
+    "triangles",
+    on_graph(torchcent.triangles),
+    weights=("hops",),
+    expected=every(TRIANGLES, 1.5, "complete"),
+)
 add(
     "subgraph_centrality", on_graph(torchcent.subgraph_centrality), weights=("hops",),
     expected=every(DENSE, 3, "path", "tree", "grid", "star") | every(DENSE, 1.5, "complete"),
@@ -175,8 +193,17 @@ add(
 )  # fmt: skip
 
 # Current flow.
-FLOW = every(PAIRS, 2, "path", "tree", "star") | every(PAIRS, 2.5, "grid") | every(DENSE, 1.5, "complete")
-for measure in ("current_flow_betweenness", "edge_current_flow_betweenness", "current_flow_closeness", "information_centrality"):
+FLOW = (
+    every(PAIRS, 2, "path", "tree", "star")
+    | every(PAIRS, 2.5, "grid")
+    | every(DENSE, 1.5, "complete")
+)
+for measure in (
+    "current_flow_betweenness",
+    "edge_current_flow_betweenness",
+    "current_flow_closeness",
+    "information_centrality",
+):
     add(measure, on_graph(getattr(torchcent, measure)), weights=("hops", "floats"), expected=FLOW)
 add(
     "effective_resistance",
@@ -190,7 +217,12 @@ add(
 )  # fmt: skip
 
 # Groups and communities.
-add("group_betweenness", on_graph(torchcent.group_betweenness, group=first), batch=False, expected=SEARCHES)
+add(
+    "group_betweenness",
+    on_graph(torchcent.group_betweenness, group=first),
+    batch=False,
+    expected=SEARCHES,
+)
 add("group_closeness", on_graph(torchcent.group_closeness, group=first), batch=False)
 add("group_degree", on_graph(torchcent.group_degree, group=first), weights=("hops",), batch=False)
 add(
@@ -212,7 +244,13 @@ add(
 MCL = every("columns of a complete graph hold all its vertices, O(n^3)", 1.5, "complete")
 MCL |= every("the second step of a walk reaches all leaves: n^2 products", 2, "star")
 add("mcl", on_graph(torchcent.mcl), weights=("hops",), expected=MCL)
-add("mcl_sweep", on_graph(torchcent.mcl_sweep, inflations=(2.0, 4.0)), weights=("hops",), batch=False, expected=MCL)
+add(
+    "mcl_sweep",
+    on_graph(torchcent.mcl_sweep, inflations=(2.0, 4.0)),
+    weights=("hops",),
+    batch=False,
+    expected=MCL,
+)
 add("explain_mcl", on_graph(torchcent.explain_mcl), weights=("hops",), batch=False)
 
 
@@ -230,18 +268,51 @@ add("clustering_quality", quality, weights=("hops",), batch=False)
 add("clustering_distance", distance_of_clusterings, weights=("hops",), batch=False, kinds=("path",))
 
 # Pairs.
-QUADRATIC = every(PAIRS, 2, "path", "tree", "grid", "star", "components") | every(ALL_PAIRS, 1.5, "complete")
-add("shortest_path_lengths", on_graph(torchcent.shortest_path_lengths), batch=False, expected=QUADRATIC, largest=60_000)
-add("shortest_path_lengths(sources=4)", on_graph(torchcent.shortest_path_lengths, sources=first), batch=False)
+QUADRATIC = every(PAIRS, 2, "path", "tree", "grid", "star", "components") | every(
+    ALL_PAIRS, 1.5, "complete"
+)
+add(
+    "shortest_path_lengths",
+    on_graph(torchcent.shortest_path_lengths),
+    batch=False,
+    expected=QUADRATIC,
+    largest=60_000,
+)
+add(
+    "shortest_path_lengths(sources=4)",
+    on_graph(torchcent.shortest_path_lengths, sources=first),
+    batch=False,
+)
 add(
     "shortest_path_encoding(cutoff=2)", on_graph(torchcent.shortest_path_encoding, cutoff=2),
     kinds=("batch",),
 )  # fmt: skip
-add("shortest_path_encoding(paths)", on_graph(torchcent.shortest_path_encoding, paths=True), kinds=("batch",))
-NEAR = every("pairs within the cutoff, of which there are n^2", 2, "star") | every(ALL_PAIRS, 1.5, "complete")
-add("shortest_path_pairs(cutoff=2)", on_graph(torchcent.shortest_path_pairs, cutoff=2), weights=("hops",), expected=NEAR)
-add("shortest_path_pairs", on_graph(torchcent.shortest_path_pairs), expected=QUADRATIC | every("", 1, "components"))
-add("transitive_closure", on_graph(torchcent.transitive_closure), weights=("hops",), batch=False, expected=every("", 1))
+add(
+    "shortest_path_encoding(paths)",
+    on_graph(torchcent.shortest_path_encoding, paths=True),
+    kinds=("batch",),
+)
+NEAR = every("pairs within the cutoff, of which there are n^2", 2, "star") | every(
+    ALL_PAIRS, 1.5, "complete"
+)
+add(
+    "shortest_path_pairs(cutoff=2)",
+    on_graph(torchcent.shortest_path_pairs, cutoff=2),
+    weights=("hops",),
+    expected=NEAR,
+)
+add(
+    "shortest_path_pairs",
+    on_graph(torchcent.shortest_path_pairs),
+    expected=QUADRATIC | every("", 1, "components"),
+)
+add(
+    "transitive_closure",
+    on_graph(torchcent.transitive_closure),
+    weights=("hops",),
+    batch=False,
+    expected=every("", 1),
+)
 add("reachable", on_graph(torchcent.reachable, sources=first), weights=("hops",), batch=False)
 
 
@@ -306,14 +377,24 @@ def of_graph(name: str, directed: bool = False) -> Callable[[Case], Prepared]:
 
 
 add("Graph.from_edge_index", built)
-add("Graph.from_edges", lambda case: partial(torchcent.Graph.from_edges, case.edges.T.tolist()), weights=("hops",), batch=False)
+add(
+    "Graph.from_edges",
+    lambda case: partial(torchcent.Graph.from_edges, case.edges.T.tolist()),
+    weights=("hops",),
+    batch=False,
+)
 for name in (
     "components", "degree", "degree_order", "transpose", "is_symmetric", "scale",
     "reversed", "unweighted", "to_edge_index", "to_scipy", "to_torch_sparse", "to_data",
     "to_networkx", "to_igraph",
 ):  # fmt: skip
     many = name in ("to_edge_index", "scale", "to_data")
-    add(f"Graph.{name}", of_graph(name, True), weights=("hops", "floats") if many else ("hops",), largest=300_000)
+    add(
+        f"Graph.{name}",
+        of_graph(name, True),
+        weights=("hops", "floats") if many else ("hops",),
+        largest=300_000,
+    )
 
 
 add("Graph.reverse_slot", of_graph("reverse_slot"), weights=("hops",))
@@ -395,7 +476,9 @@ def from_networkx(case: Case) -> Prepared:
 
 def attributes(case: Case) -> Prepared:
     graph = case.graph()
-    return partial(torchcent.set_attributes, graph.to_networkx(), "score", torch.rand(case.num_nodes))
+    return partial(
+        torchcent.set_attributes, graph.to_networkx(), "score", torch.rand(case.num_nodes)
+    )
 
 
 add("Graph.save", saved, weights=("hops", "floats"))

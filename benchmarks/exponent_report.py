@@ -66,7 +66,11 @@ def reasons(rows: list[dict[str, Any]]) -> str:
     for (reason, most), names in sorted(calls.items()):
         kinds: dict[str, list[str]] = defaultdict(list)
         for name in names:
-            call, kind = name[:-1].split(" (", 1) if name.count(" (") == 1 else name[:-1].rsplit(" (", 1)
+            call, kind = (
+                name[:-1].split(" (", 1) if name.count(" (") == 1 else name[:-1].rsplit(" (", 1)
+            )
             kinds[call].append(kind)
-        lines.append([f"{most:g}", reason, "; ".join(f"{c}: {', '.join(k)}" for c, k in kinds.items())])
+        lines.append(
+            [f"{most:g}", reason, "; ".join(f"{c}: {', '.join(k)}" for c, k in kinds.items())]
+        )
     return markdown(lines)

@@ -12,7 +12,7 @@ between the largest graph and the smallest that takes at least a twelfth of its 
 noticeable time at the largest size has no exponent. Graphs are built before the time is taken,
 except parallel arcs, which are a part of the call.
 
-Exponents above those that exponent_calls.py gives, by more than the noise of 0.35 (caches, allocations), are listed, and
+Ctrl-C writes the rows measured so far. Exponents above those that exponent_calls.py gives, by more than the noise of 0.35 (caches, allocations), are listed, and
 the exit status is 1.
 """
 
@@ -47,7 +47,9 @@ def jobs_of(
 ) -> list[Job]:
     jobs = []
     for number, call in enumerate(CALLS):
-        if names and not any(call.name == name or call.name.split("(")[0] == name for name in names):
+        if names and not any(
+            call.name == name or call.name.split("(")[0] == name for name in names
+        ):
             continue
         for kind in call.kinds or KINDS:
             if (kind == "batch" and not call.batch) or (kinds and kind not in kinds):
@@ -112,11 +114,12 @@ def fitted(row: dict[str, Any], limit: int) -> float | None:
     return least if found is None else max(found, least)
 
 
-def run(jobs: list[Job], least: float, limit: int, workers: int) -> list[dict[str, Any]]:
+def run(
+    jobs: list[Job], least: float, limit: int, workers: int, rows: list[dict[str, Any]]
+) -> None:
     """Each job in a process of its own, which ends after `limit` seconds of processor time."""
     context = multiprocessing.get_context("fork")
     waiting = list(reversed(jobs))
-    rows: list[dict[str, Any]] = []
     running: dict[Connection, tuple[Job, Any, list[Any]]] = {}
     while waiting or running:
         while waiting and len(running) < workers:
@@ -138,7 +141,6 @@ def run(jobs: list[Job], least: float, limit: int, workers: int) -> list[dict[st
             rows.append(row_of(job, points, process.exitcode))
             rows[-1]["exponent"] = fitted(rows[-1], limit)
             print(line_of(rows[-1]), flush=True)
-    return rows
 
 
 def row_of(job: Job, given: list[Any], status: int | None) -> dict[str, Any]:
@@ -202,7 +204,12 @@ def main() -> int:
     least = args.least or (0.05 if args.quick else 0.2)
     found = conditions()
     begin = time.monotonic()
-    rows = run(jobs_of(args.calls, args.kinds, args.weights), least, args.limit, args.workers)
+    rows: list[dict[str, Any]] = []
+    jobs = jobs_of(args.calls, args.kinds, args.weights)
+    try:
+        run(jobs, least, args.limit, args.workers, rows)
+    except KeyboardInterrupt:
+        print(f"stopped after {len(rows)} of {len(jobs)} rows")
     seconds = time.monotonic() - begin
     if args.update and args.output.exists():
         earlier = json.loads(args.output.read_text())

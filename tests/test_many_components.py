@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import torchcent
-from torchcent.distances import _bounds, _distance_sums, _extremes, _weighted_sums
 from torchcent.approx._diameter import vertex_diameter
+from torchcent.distances import _bounds, _distance_sums, _extremes, _weighted_sums
 from torchcent.engines import _driver, _hops, _pieces, _tiny, _weighted_rows
 from torchcent.flow import _solver
 from torchcent.groups import _betweenness
@@ -181,9 +181,15 @@ def test_paths(directed: bool, weights: str) -> None:
         pair = (u, v) if (u, v) in of_edges else (v, u)
         assert found[column].item() == pytest.approx(of_edges[pair], rel=1e-6, abs=1e-12)
     sources, targets = range(0, graph.num_nodes, 2), range(0, graph.num_nodes, 3)
-    some = networkx.betweenness_centrality_subset(other, list(sources), list(targets), False, weight)
+    some = networkx.betweenness_centrality_subset(
+        other, list(sources), list(targets), False, weight
+    )
     given = {"sources": torch.tensor(sources), "targets": torch.tensor(targets)}
-    close(torchcent.betweenness(graph, **given, **f64), [some[v] for v in range(graph.num_nodes)], 1e-6)
+    close(
+        torchcent.betweenness(graph, **given, **f64),
+        [some[v] for v in range(graph.num_nodes)],
+        1e-6,
+    )
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from(WEIGHTS))
@@ -215,7 +221,7 @@ def _where(values: np.ndarray, value: float) -> list[int]:
 
 @pytest.fixture
 def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Of each search, by engines that have rows of all vertices: sources x vertices of its graph."""
+    """Sources x vertices of each search by an engine that has rows of all vertices."""
     cells: list[int] = []
     bounds, driver, sums = _bounds.distances_from, _driver.run, _weighted_sums.source_sums
 
@@ -269,9 +275,7 @@ def test_searches_cost_what_they_reach(name: str, batch: bool, searched: list[in
 
 @compiled
 @pytest.mark.parametrize("weights", ["hops", "whole"])
-def test_distribution_has_no_row_per_vertex(
-    weights: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_distribution_has_no_row_per_vertex(weights: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_weighted_sums, "_Rows", None)
     calls = []
     run = _tiny.run
@@ -353,7 +357,9 @@ def test_vertex_diameter_searches_each_component_in_its_own_graph(
 
     monkeypatch.setattr(_hops, "hops", by_hops)
     monkeypatch.setattr(_weighted_rows, "single", by_weight)
-    stars = [torch.stack([torch.full((20,), 21 * k), 21 * k + torch.arange(1, 21)]) for k in range(50)]
+    stars = [
+        torch.stack([torch.full((20,), 21 * k), 21 * k + torch.arange(1, 21)]) for k in range(50)
+    ]
     edges = torch.cat(stars, 1)
     weight = None if weights == "hops" else torch.full((edges.shape[1],), 2.0)
     graph = torchcent.Graph.from_edge_index(edges, directed=False, edge_weight=weight)

@@ -144,7 +144,8 @@ def closeness(
         OSError: `checkpoint` cannot be written; what it holds stays intact.
 
     The bits engine takes O(n m / 512) operations on rows of 512 bits, and more if the searches have
-    little in common. Each of `vertices` takes O(m) time, and O(m + n log n) with weights.
+    little in common. Each of `vertices` takes O(m) time, and O(m + n log n) with weights. Of graphs
+    with many components, n and m are those of each component (docs/exponents.md).
 
     Example:
         >>> import torch, torchcent

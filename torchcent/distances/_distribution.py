@@ -314,7 +314,9 @@ def _levels_of_pieces(split: Pieces, request: Request, pivots: Tensor | None) ->
         starts = own(number)
         if starts is None or starts.numel():
             parts.append(_weighted_levels(_batch.part(graph, number), request, starts))
-    levels = torch.zeros(max(part.numel() for part in parts), dtype=torch.int64, device=graph.device)
+    levels = torch.zeros(
+        max(part.numel() for part in parts), dtype=torch.int64, device=graph.device
+    )
     for part in parts:
         levels[: part.numel()] += part
     return levels

@@ -264,7 +264,8 @@ def current_flow_closeness(
     The sum is over the connected component of v; compare values within a component only. Arguments
     are those of :func:`current_flow_betweenness`; weights are **conductances**. Values equal those
     of NetworkX's ``current_flow_closeness_centrality``, which are not multiplied by n - 1. The time
-    is O(k^3) for a dense component of k vertices, on the CPU O(c^3) if elimination leaves c.
+    is O(k^3) for a dense component of k vertices, on the CPU O(c^3) if elimination leaves c, so
+    that it is O(k) for a tree.
 
     Returns:
         Tensor [n]; 0 for an isolated vertex (NetworkX divides by zero).
@@ -349,7 +350,9 @@ def effective_resistance(
     ``invert_weight=False``.
 
     Args:
-        pairs: int64 [2, P], vertices u and v; repetitions are allowed.
+        pairs: int64 [2, P], vertices u and v; repetitions are allowed. A few pairs in a component
+            that is nearly a tree take O(k) time each, others that of
+            :func:`current_flow_betweenness`.
 
     All other arguments are those of :func:`current_flow_betweenness`; weights are
     **conductances**.
