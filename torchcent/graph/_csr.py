@@ -103,7 +103,8 @@ def slot_weights(
     With `symmetric`, a column counts for the slot of its reverse arc, too, and the last result is
     whether columns of one slot have different weights; False without.
     """
-    unequal = torch.zeros(1, dtype=torch.int64, device="cpu") if symmetric else None
+    several = symmetric and col.numel() < 2 * index.shape[1]  # else each slot has one
+    unequal = torch.zeros(1, dtype=torch.int64, device="cpu") if several else None
     found: Tensor = _ops.ops.slot_weights(
         index, edge_weight, rowptr, col, symmetric, torch.get_num_threads(), unequal
     )
