@@ -26,7 +26,7 @@ from torchcent.runtime import _ops
 class EdgeList:
     """The edges of a file, in file order, and the labels of its vertices.
 
-    Self-loops and repeated edges are kept; :meth:`graph` keeps both beside the arcs, for measures of
+    Self-loops and repeated edges are kept; :meth:`graph` has both beside its arcs, for measures of
     strengths.
 
     Attributes:

@@ -164,8 +164,8 @@ std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index, int64_t threads)
 }
 
 // ids: int32 [2, columns], in [0, n), not shared with other threads. Self-loops are dropped, duplicate arcs merged; the
-// result has the reverse of each arc if `both` is set. repeated: int64 [1], set to whether there are loops, or arcs that
-// several columns have; an arc and its reverse are two.
+// result has the reverse of each arc if `both` is set. repeated: int64 [1], set to whether there are loops, or arcs
+// that several columns have; an arc and its reverse are two.
 std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t threads,
                                std::optional<Tensor> repeated) {
   const int64_t columns = ids.size(1);

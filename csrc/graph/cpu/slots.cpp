@@ -1,4 +1,5 @@
-// The slots of columns, and what columns of one slot have together. Arguments are validated in Python (torchcent/check).
+// The slots of columns, and what columns of one slot have together. Arguments are validated in Python
+// (torchcent/check).
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
