@@ -11,7 +11,7 @@ from torch import Tensor
 from torchcent.engines import _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
-from torchcent.runtime import _ops
+from torchcent.runtime import _ops, _small
 from torchcent.runtime._codes import control
 
 _PAIRS = 2**20  # at a time, of 24 bytes and as many temporaries
@@ -86,7 +86,7 @@ def _arrays(graph: Graph, run: slice, chosen: np.ndarray) -> tuple[list[Tensor],
     if not chosen[run].all():
         of_vertex = np.repeat(chosen[run], np.diff(vertex[run.start : run.stop + 1]))
         degree = rowptr.diff()
-        kept = torch.repeat_interleave(torch.from_numpy(of_vertex), degree)
+        kept = _small.repeat_interleave(torch.from_numpy(of_vertex), degree)
         degree = degree * torch.from_numpy(of_vertex)
         rowptr = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
         col, weight = col[kept], weight[kept]

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.graph import Graph, _batch
+from torchcent.runtime import _small
 
 
 class Pieces(NamedTuple):
@@ -61,7 +62,7 @@ def _sorted(graph: Graph) -> Pieces:
         order = torch.argsort(label, stable=True)
         degree = rowptr.diff().index_select(0, order)
         begin = torch.cat([degree.new_zeros(1), degree.cumsum(0)])
-        slot = torch.repeat_interleave(
+        slot = _small.repeat_interleave(
             rowptr.index_select(0, order) - begin[:-1], degree, output_size=col.numel()
         ).add_(torch.arange(col.numel(), device=graph.device))
         rank = torch.empty_like(order).index_copy_(0, order, every)
@@ -87,7 +88,7 @@ def around(graph: Graph, vertices: Tensor) -> tuple[Graph, Tensor]:
         return graph, vertices
     rank = inside.cumsum(0) - 1
     degree = graph.rowptr.diff()
-    kept = torch.repeat_interleave(inside, degree, output_size=graph.num_slots)
+    kept = _small.repeat_interleave(inside, degree, output_size=graph.num_slots)
     rowptr = torch.cat([degree.new_zeros(1), degree[inside].cumsum(0)])
     part = Graph(
         rowptr, rank.index_select(0, graph.col[kept].long()).int(), None, graph.directed,

@@ -233,7 +233,7 @@ def triangles_of(graph: Graph) -> Tensor:
     """int64 [n], of an unweighted undirected graph."""
     if not _ops.has_kernel("triangles", graph.device):
         return _sums(_oriented(graph)).long()
-    count = torch.zeros(graph.num_nodes, dtype=torch.int64)
+    count = torch.zeros(graph.num_nodes, dtype=torch.int64, device=graph.device)
     _ops.ops.triangles(graph.rowptr, graph.col, count, torch.get_num_threads())
     return count
 

@@ -101,13 +101,13 @@ def as_in_pyg(graph: Graph, steps: int) -> Tensor:
     _room_for(graph, steps, None)
     if graph.weight is None:
         return return_probabilities(graph, steps)
-    size = _batch.per_vertex(graph, _batch.sizes(graph))[torch.repeat_interleave(graph.degree)]
+    size = _batch.per_vertex(graph, _batch.sizes(graph))[_small.repeat_interleave(graph.degree)]
     weight = torch.where(size <= _DENSE_IN_PYG, 1, graph.weight)
     parts = (graph.rowptr, graph.col, None, graph.directed, weight, graph.ptr)
     made = Graph(*parts, _trusted=True)
     if graph._diagonal is not None:
         here = weight.new_zeros(graph.num_nodes)
-        row = torch.repeat_interleave(graph.degree)
+        row = _small.repeat_interleave(graph.degree)
         own = row == graph.col
         made.__dict__["_diagonal"] = here.index_copy_(0, row[own], weight[own])
     return return_probabilities(made, steps, _matrix.strength(graph, graph.weight, graph.rowptr))

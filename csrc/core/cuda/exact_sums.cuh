@@ -35,8 +35,7 @@ struct ExactSums {
   __device__ void pass(int64_t place, double value) const {
     if (value == 0) return;
     if constexpr (kMeasure) measure(place, measured(value));
-    else
-      split_into_parts(value, exponent_at(place), [&](int k, int64_t whole) { add_part(place, k, whole); });
+    else split_into_parts(value, exponent_at(place), [&](int k, int64_t whole) { add_part(place, k, whole); });
   }
 
   __device__ double total(int64_t place) const {

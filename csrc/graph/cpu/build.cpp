@@ -104,9 +104,8 @@ std::tuple<Tensor, Tensor> small_csr(const Tensor& ids, const Arcs& arcs, bool& 
 }
 
 std::tuple<Tensor, Tensor> unsorted_csr(const Tensor& ids, const Arcs& arcs, int64_t threads, bool& repeated) {
-  Bucketed<Sided> bucketed(arcs, threads, [](uint64_t word, int64_t mark) {
-    return Sided{word << 1 | static_cast<uint64_t>(mark & 1)};
-  });
+  Bucketed<Sided> bucketed(
+      arcs, threads, [](uint64_t word, int64_t mark) { return Sided{word << 1 | static_cast<uint64_t>(mark & 1)}; });
   std::atomic<bool> again{bucketed.first.back() < arcs.columns * (arcs.reverse ? 2 : 1)};  // loops
   const Buckets& buckets = bucketed.buckets;
   Tensor rowptr = empty(ids, arcs.n + 1, ScalarType::Long);

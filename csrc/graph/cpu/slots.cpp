@@ -107,9 +107,8 @@ Tensor slot_weights(const Tensor& ids, const Tensor& weight, const Tensor& rowpt
     each_slot(arcs, ptr, head, workers, Least{given, least, kNone, &differ});
     unequal->mutable_data_ptr<int64_t>()[0] = differ;
   } else {
-    each_slot(arcs, ptr, head, workers, [&](int64_t place, int64_t mark) {
-      least[place] = std::min(least[place], given[mark >> 1]);
-    });
+    each_slot(arcs, ptr, head, workers,
+              [&](int64_t place, int64_t mark) { least[place] = std::min(least[place], given[mark >> 1]); });
   }
   return result;
 }
