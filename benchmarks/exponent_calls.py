@@ -83,7 +83,7 @@ def generator_of(case: Case) -> torch.Generator:
 
 CORE = ("grid",)  # what no reduction folds
 SEARCHES = every(ALL_PAIRS, 2, "path", "tree", "grid", "star") | every(ALL_PAIRS, 1.5, "complete")
-FEW_SEARCHES = every("searches from a part of the vertices, O(n m) at worst", 2, "path", "tree", "grid", "star") | every(ALL_PAIRS, 1.5, "complete")  # fmt: skip
+FEW_SEARCHES = every("searches from a part of the vertices, O(n m) at worst", 2, "path", "tree", "grid", "star") | every(ALL_PAIRS, 1.5, "complete")  # fmt: skip  # noqa: E501
 BETWEENNESS = every(ALL_PAIRS, 2, "grid") | every(ALL_PAIRS, 1.5, "complete")
 WEIGHTED_COMPLETE = every(ALL_PAIRS, 1.5, "complete")
 component = {"disconnected": "component"}
@@ -148,17 +148,17 @@ add("explain", on_graph(torchcent.explain))
 for measure in ("betweenness_approx", "edge_betweenness_approx"):
     add(
         measure,
-        on_graph(getattr(torchcent, measure), epsilon=0.1, generator=generator_of, edge_weight=None),
+        on_graph(getattr(torchcent, measure), epsilon=0.1, generator=generator_of, edge_weight=None),  # noqa: E501
         weights=("hops",), batch=False,
     )  # fmt: skip
     add(
         f"{measure}(pivots)",
-        on_graph(getattr(torchcent, measure), epsilon=0.1, method="pivots", max_samples=8, generator=generator_of),
+        on_graph(getattr(torchcent, measure), epsilon=0.1, method="pivots", max_samples=8, generator=generator_of),  # noqa: E501
         weights=("hops",), batch=False,
     )  # fmt: skip
 add(
     "betweenness_adaptive",
-    on_graph(torchcent.betweenness_adaptive, vertices=first, max_samples=32, generator=generator_of),
+    on_graph(torchcent.betweenness_adaptive, vertices=first, max_samples=32, generator=generator_of),  # noqa: E501
     weights=("hops",), batch=False,
 )  # fmt: skip
 
@@ -185,10 +185,10 @@ add(
 )  # fmt: skip
 add(
     "communicability", on_graph(torchcent.communicability), weights=("hops",), batch=False,
-    expected=every(DENSE, 3, "path", "tree", "grid", "star", "components") | every(DENSE, 1.5, "complete"),
+    expected=every(DENSE, 3, "path", "tree", "grid", "star", "components") | every(DENSE, 1.5, "complete"),  # noqa: E501
 )  # fmt: skip
 add(
-    "random_walk_encoding", on_graph(torchcent.random_walk_encoding, walk_length=4), weights=("hops",),
+    "random_walk_encoding", on_graph(torchcent.random_walk_encoding, walk_length=4), weights=("hops",),  # noqa: E501
     expected=every("walks from each vertex", 2, "star") | every(DENSE, 1.5, "complete"),
 )  # fmt: skip
 
@@ -237,7 +237,7 @@ add(
 add(
     "communities_by_betweenness",
     on_graph(torchcent.communities_by_betweenness), weights=("hops",), batch=False, start=100,
-    expected=every("O(n m^2)", 3, "path", "tree", "grid") | every("a round per edge", 2, "star") | every("O(n m^2)", 2.5, "complete"),
+    expected=every("O(n m^2)", 3, "path", "tree", "grid") | every("a round per edge", 2, "star") | every("O(n m^2)", 2.5, "complete"),  # noqa: E501
 )  # fmt: skip
 
 # Clusters.
@@ -508,7 +508,7 @@ for name, transform, growth in (
     ("AddCentrality", transforms.AddCentrality(), SEARCHES),
     ("AddEdgeCentrality", transforms.AddEdgeCentrality(), BETWEENNESS),
     ("AddClusters", transforms.AddClusters(), MCL),
-    ("AddRandomWalkEncoding", transforms.AddRandomWalkEncoding(4), every("", 2, "star") | every(DENSE, 1.5, "complete")),
+    ("AddRandomWalkEncoding", transforms.AddRandomWalkEncoding(4), every("", 2, "star") | every(DENSE, 1.5, "complete")),  # noqa: E501
     ("AddShortestPathEncoding", transforms.AddShortestPathEncoding(cutoff=2), NEAR),
 ):  # fmt: skip
     add(f"transforms.{name}", transformed(transform), weights=("hops",), expected=growth)

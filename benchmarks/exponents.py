@@ -4,16 +4,16 @@
     python benchmarks/exponents.py --quick              # smaller graphs, about 3 minutes
     python benchmarks/exponents.py --calls closeness --kinds path components
 
-Each call of exponent_calls.py runs on the graphs of exponent_graphs.py, by hops and with weights, on
-one thread. The size (vertices and edges) grows by 2 to 4 until a call takes `--least` seconds of
+Each call of exponent_calls.py runs on the graphs of exponent_graphs.py, by hops and with weights,
+on one thread. The size (vertices and edges) grows by 2 to 4 until a call takes `--least` seconds of
 processor time, and up to ten times as many while the exponent is above the expected one: some ways
 to search begin to pay off at a certain size. The exponent is the slope of log(time) over log(size),
 between the largest graph and the smallest that takes at least a twelfth of its time. What takes no
 noticeable time at the largest size has no exponent. Graphs are built before the time is taken,
 except parallel arcs, which are a part of the call.
 
-Ctrl-C writes the rows measured so far. Exponents above those that exponent_calls.py gives, by more than the noise of 0.35 (caches, allocations), are listed, and
-the exit status is 1.
+Ctrl-C writes the rows measured so far. Exponents above those that exponent_calls.py gives, by more
+than the noise of 0.35 (caches, allocations), are listed, and the exit status is 1.
 """
 
 from __future__ import annotations

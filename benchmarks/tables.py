@@ -10,8 +10,8 @@ one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of m
 approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- reading: all -->`
 and `<!-- reading: start -->` those of reading.json, `<!-- oneshot: all -->` that of one_shot.json
 (written by cpu.py), `<!-- papers: PAPER -->` one of papers.json, `<!-- exponents: NAME -->` one of
-exponents.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it. Tables of a result that is not there stay as
-they are.
+exponents.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it.
+Tables of a result that is not there stay as they are.
 """
 
 from __future__ import annotations
