@@ -216,7 +216,7 @@ def _batch_sums(
             torch.zeros(n if levels else 0, dtype=torch.int64, device=device),
         )
     if not levels:
-        whole, graph = graph, _pieces.put_together(graph, small)
+        whole, graph = graph, _pieces.put_together(graph, request)
         large = large if graph is whole else list(range(graph.num_graphs))
     own = _batch.chosen(graph, sources)
     for number in large:
@@ -258,7 +258,7 @@ def _batch_source_sums(graph: Graph, request: Request, sources: Tensor, outgoing
     if small.size:  # incoming sums need searches from all vertices
         of_small = small_sums(graph, request, small, sources if outgoing else None, outgoing)
         total, eccentricity = of_small.total[sources], of_small.eccentricity[sources].double()
-    whole, graph = graph, _pieces.put_together(graph, small)
+    whole, graph = graph, _pieces.put_together(graph, request)
     large = large if graph is whole else list(range(graph.num_graphs))
     own = _batch.chosen(graph, sources)
     rows_of = _batch.places(graph, sources)

@@ -6,8 +6,6 @@ small components would take time quadratic in the number of vertices.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from torchcent.engines import _room
@@ -42,12 +40,15 @@ def of(graph: Graph, request: Request, searches: int | None = None) -> Pieces | 
     return None if searched_share(graph) > MOST_PAIRS else pieces(graph, least)
 
 
-def put_together(graph: Graph, small: NDArray[np.int64]) -> Graph:
-    """A batch of which the tiny engine takes none, its small graphs put together.
+def put_together(graph: Graph, request: Request) -> Graph:
+    """A batch whose measure the tiny engine does not have, its small graphs put together.
 
     Not if weights have a unit in some of them, but not in all together: it decides about ties.
     """
-    if graph.ptr is None or small.size or graph.num_nodes >= LEAST * graph.num_graphs:
+    known = request.cutoffs is None and MEASURES[request.measure].tiny
+    if graph.ptr is None or known or request.engine != "auto":
+        return graph  # the bits of an engine that was asked for are those of each graph alone
+    if graph.num_nodes >= LEAST * graph.num_graphs:
         return graph
     same = graph.scale.exact or bool((graph._scaled_per_graph[1] == 1).all())
     return _batch.merged(graph, LEAST) if same else graph

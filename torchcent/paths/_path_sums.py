@@ -42,7 +42,7 @@ def sums(graph: Graph, request: Request) -> Tensor:
     small, large = _tiny.split(graph, request.tiny)
     if graph.ptr is None and not small.size:
         return _of_one(graph, request)
-    whole, graph = graph, _pieces.put_together(graph, small)
+    whole, graph = graph, _pieces.put_together(graph, request)
     if graph is not whole:
         large = list(range(graph.num_graphs))
     measure = MEASURES[request.measure]
