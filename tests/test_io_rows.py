@@ -348,7 +348,7 @@ def test_columns_on_the_command_line(tmp_path, capsys):
         ("a 1 2 5\na 2 1 5\na 1 2 5\n", True),
         ("a 1 2 5\na 2 3 5\na 3 1 5\n", True),
         ("a 1 2 0\na 2 1 -0.0\na 3 3 1\n", False),
-        ("", True),
+        ("", False),
     ],
 )
 def test_a_road_file_holds_both_directions(tmp_path, arcs, directed):

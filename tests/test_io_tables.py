@@ -7,7 +7,7 @@ import warnings
 import networkx as nx
 import pytest
 from files import rows, save
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from torchcent.__main__ import main
@@ -293,6 +293,9 @@ _texts = st.lists(
     options=st.sampled_from(
         [{}, {"text_labels": False}, {"comments": None}, {"header": True}, {"header": False}]
     ),
+)
+@example(  # what looks like a comment is a row
+    table=[["#a", "0"]], separator=" ", head="# gene1 gene2 score\n", options={"comments": None}
 )
 def test_readers_agree(tmp_path, table, separator, head, options):
     """Whatever the rows, the readers give the same edges and remarks, or the same error."""

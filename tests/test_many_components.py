@@ -398,9 +398,13 @@ def _small(function: Any) -> Any:
 @given(st.integers(0, 10**6))
 @settings(deadline=None, max_examples=20)
 def test_resistances_of_pairs_in_many_components(seed: int) -> None:
-    graph = scattered(seed, False, "floats", [1, 2, 3, 5, 8, 30])
+    several = scattered(seed, False, "floats", [1, 2, 3, 5, 8, 30])
+    n, weight = several.num_nodes, several.weight
+    tail = torch.repeat_interleave(torch.arange(n), several.degree)
+    graph = torchcent.Graph.from_edge_index(  # without parallel edges, whose conductances add up
+        torch.stack([tail, several.col.long()]), n, False, weight
+    )
     assert graph.weight is not None
-    n = graph.num_nodes
     dense = torch.zeros(n, n, dtype=torch.float64)
     dense[torch.repeat_interleave(torch.arange(n), graph.degree), graph.col.long()] = graph.weight
     inverse = torch.linalg.pinv(torch.diag(dense.sum(1)) - dense)

@@ -206,7 +206,8 @@ def _read_numbers(rows: bytes, layout: Layout, text_labels: bool | None, limits:
     """Reads integer ids and numeric weights with compiled code."""
     if text_labels or layout.has_names or (layout.quoted and b'"' in rows):
         raise IrregularText
-    return read_rows(pieces_of(rows), layout, limits)[0]
+    # Comments have been taken out: what looks like one is a row.
+    return read_rows(pieces_of(rows), layout, limits, "")[0]
 
 
 def read_lines(
