@@ -193,6 +193,23 @@ def test_same_as_without(
     torch.testing.assert_close(found, plain, **near)
 
 
+@pytest.mark.sweep
+@pytest.mark.parametrize("engine", ["queue", "tensor"])
+@given(network=networks(), seed=st.integers(0, 2**32))
+def test_zeros_of_fractions(engine: str, network: nx.Graph, seed: int) -> None:
+    """Sums of fractional states are rounded: no score is negative by that, and none is not 0."""
+    chance = random.Random(seed)
+    n = len(network)
+    network.add_edges_from((n, v) for v in chance.sample(range(n), min(n, 2)))
+    graph = graph_of(network, False)
+    states = [chance.choice([0.0, 0.0, chance.random()]) for _ in range(graph.num_nodes)]
+    options = {"states": torch.tensor(states, dtype=F64, device=DEVICE), "engine": engine}
+    plain = torchcent.percolation(graph, **options, reduce="none", dtype=F64)
+    found = torchcent.percolation(graph, **options, reduce="blocks", dtype=F64)
+    assert torch.equal(found == 0, plain == 0)
+    assert bool((found >= 0).all())
+
+
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["hops", "weights"])
 @given(network=networks(), seed=st.integers(0, 2**32))

@@ -47,6 +47,8 @@ class _Sums(NamedTuple):
     below: Tensor  # [n]: of a vertex and of all that hangs on it, seen from its block
     inside: Tensor  # [blocks]: of all vertices but the top, with what hangs on them
     total: Tensor  # [n]: of the component of a vertex
+    above: Tensor  # [n]: of all that does not hang on a vertex, seen from its block
+    outside: Tensor  # [blocks]: of the top, and of all that hangs on it outside of the block
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,10 +181,7 @@ class Blocks:
         )
         if measure.per_slot:
             return left, self._known_of_slots(graph, of_a, of_b)
-        product = torch.zeros_like(of_a.below)
-        add_at(product, self.top, of_a.inside * of_b.inside)
-        known = (of_a.total - a).mul_(of_b.total - b).sub_(product)
-        known.sub_((of_a.total - of_a.below).mul_(of_b.total - of_b.below))
+        known = self._known_of_vertices(of_a, of_b)
         if request.endpoints:
             known += a * (of_b.total - b) + b * (of_a.total - a)
         return left, known
@@ -196,12 +195,29 @@ class Blocks:
         member = torch.nonzero(self.block >= 0).flatten()
         inside = below.new_zeros(self.top.numel())
         add_at(inside, self.block.index_select(0, member), below.index_select(0, member))
-        return _Sums(below, inside, in_component(graph, weight))
+        total = in_component(graph, weight)
+        above = (total - below).clamp_(min=0)
+        outside = (total.index_select(0, self.top) - inside).clamp_(min=0)
+        if weight is not graph._ones and bool((weight != weight.floor()).any()):
+            # What rounding leaves of fractions where no vertex counts.
+            counts = self._sums(graph, (weight > 0).double())
+            above, outside = above * (counts.above > 0), outside * (counts.outside > 0)
+        return _Sums(below, inside, total, above, outside)
 
     def _of_copies(self, of: _Sums) -> Tensor:
         """A_X(v) for each vertex v of each block X of the union."""
-        above = of.total.index_select(0, self.vertex) - of.inside.index_select(0, self.number)
-        return torch.where(self.is_top, above.clamp_(min=0), of.below.index_select(0, self.vertex))
+        outside = of.outside.index_select(0, self.number)
+        return torch.where(self.is_top, outside, of.below.index_select(0, self.vertex))
+
+    def _known_of_vertices(self, of_a: _Sums, of_b: _Sums) -> Tensor:
+        """The pairs of what hangs on a vertex in different blocks: the formula above in terms that
+        are not negative, so that no score is, and 0 is 0 (csrc/graph/folded_pairs.h)."""
+        a, b, product = (torch.zeros_like(of_a.below) for _ in range(3))
+        add_at(a, self.top, of_a.inside)
+        add_at(b, self.top, of_b.inside)
+        add_at(product, self.top, of_a.inside * of_b.inside)
+        known = (a * b).sub_(product).clamp_(min=0)
+        return known.add_(a * of_b.above).add_(of_a.above * b)
 
     def _known_of_slots(self, graph: Graph, of_a: _Sums, of_b: _Sums) -> Tensor:
         known = torch.zeros(graph.num_slots, dtype=torch.float64, device=graph.device)
