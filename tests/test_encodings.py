@@ -2,6 +2,7 @@
 Floyd-Warshall and NetworkX; return probabilities, against powers of matrices and PyTorch Geometric.
 """
 
+import itertools
 import math
 from types import SimpleNamespace
 
@@ -48,6 +49,18 @@ def drawn(seed, sizes, weights=None, directed=True, density=1.5):
     index = torch.tensor(columns, dtype=torch.int64).reshape(-1, 2).T.contiguous().to(DEVICE)
     weight = None if weights is None else torch.tensor(lengths, dtype=F64, device=DEVICE)
     return index, weight, torch.from_numpy(ptr).to(DEVICE), matrices
+
+
+def strengths(index, weight, ptr, directed):
+    """The adjacency matrix of each graph: parallel arcs add up, and loops count."""
+    u, v = index.cpu().numpy()
+    values = np.ones(u.size) if weight is None else weight.cpu().numpy()
+    whole = np.zeros((int(ptr[-1]),) * 2)
+    np.add.at(whole, (u, v), values)
+    if not directed:
+        whole = np.maximum(whole, whole.T)
+    whole[whole == 0] = INF
+    return [whole[a:b, a:b] for a, b in itertools.pairwise(ptr.tolist())]
 
 
 def floyd_warshall(matrix):
@@ -304,7 +317,8 @@ def test_random_walk(weights, directed, dense, monkeypatch):
         monkeypatch.setattr(_returns, "_OF_DEGREE", 0)
         monkeypatch.setattr(_returns, "_COLUMNS", 5)
     sizes = (9, 0, 1, 17, 70, 4, 66)
-    index, weight, ptr, matrices = drawn(4, sizes, weights, directed, 2.5)
+    index, weight, ptr, _ = drawn(4, sizes, weights, directed, 2.5)
+    matrices = strengths(index, weight, ptr, directed)
     for steps in (1, 2, 7):
         found = torchcent.random_walk_encoding(
             index, weight, ptr=ptr, directed=directed, walk_length=steps, dtype=F64
@@ -317,7 +331,8 @@ def test_random_walk(weights, directed, dense, monkeypatch):
 @given(st.integers(0, 10**6), st.integers(1, 30), st.integers(1, 12), st.booleans())
 @settings(max_examples=20, deadline=None)
 def test_random_walks_are_probabilities(seed, n, steps, dense):
-    index, _, _, (matrix,) = drawn(seed, (n,), None, False)
+    index, _, ptr, _ = drawn(seed, (n,), None, False)
+    (matrix,) = strengths(index, None, ptr, False)
     with pytest.MonkeyPatch.context() as patch:
         if not dense:
             patch.setattr(_returns, "_DENSE", 0)

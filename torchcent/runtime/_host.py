@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
-from torchcent.runtime import _compiling, _ops
+from torchcent.runtime import _ops
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -39,35 +39,40 @@ def how_to_install() -> str:
 
 
 def searched(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Decorates functions whose engines are compiled: without CUDA kernels, a graph on CUDA is
-    copied to the host and searched there, and results are copied back.
+    """Marks functions whose engines are compiled, for :func:`_memory.reported`."""
+    function._is_searched = True  # type: ignore[attr-defined]
+    return function
+
+
+def is_elsewhere(arguments: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether a marked function is to run on the host, for a graph on CUDA without CUDA kernels.
 
     A run that names an engine or devices stays where it is.
     """
+    if _ops.cuda:
+        return False
+    device = _device_of(arguments[0] if arguments else options.get("edge_index"))
+    if device is None or not without_kernels(device):
+        return False
+    engine = options.get("engine", "auto")
+    return isinstance(engine, str) and engine == "auto" and options.get("devices") is None
 
-    @functools.wraps(function)
-    def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-        if _ops.cuda or not _ops.available or not arguments and "edge_index" not in options:
-            return function(*arguments, **options)
-        graph: Any = arguments[0] if arguments else options["edge_index"]
-        device = _device_of(graph)
-        if device is None or not without_kernels(device):
-            return function(*arguments, **options)
-        engine = options.get("engine", "auto")
-        if not isinstance(engine, str) or engine != "auto" or options.get("devices") is not None:
-            return function(*arguments, **options)
-        _warn_once()
-        known: dict[int, Any] = {}
-        copied = [_to_host(x, known) for x in arguments]
-        named = {name: _to_host(x, known) for name, x in options.items()}
-        result: Any = function(*copied, **named)
-        out = options.get("out")
-        if isinstance(out, Tensor):
-            return out.copy_(result)  # type: ignore[return-value]
-        return _back(result, device, known)  # type: ignore[no-any-return]
 
-    _compiling.outside(call)
-    return call
+def run(
+    function: Callable[..., _Result], arguments: tuple[Any, ...], options: dict[str, Any]
+) -> _Result:
+    """Copies the graph and all other tensors to the host, and the results back."""
+    device = _device_of(arguments[0] if arguments else options["edge_index"])
+    assert device is not None
+    _warn_once()
+    known: dict[int, Any] = {}
+    copied = [_to_host(x, known) for x in arguments]
+    named = {name: _to_host(x, known) for name, x in options.items()}
+    result: Any = function(*copied, **named)
+    out = options.get("out")
+    if isinstance(out, Tensor):
+        return out.copy_(result)  # type: ignore[return-value]
+    return _back(result, device, known)  # type: ignore[no-any-return]
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 
 import torch
 
-from torchcent.runtime import _compiling
+from torchcent.runtime import _compiling, _host
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -63,9 +63,13 @@ def reported(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     exists. torch.compile breaks its graph at these functions.
     """
 
+    is_searched = getattr(function, "_is_searched", False)
+
     @functools.wraps(function)
     def call(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         try:
+            if is_searched and _host.is_elsewhere(arguments, options):
+                return _host.run(function, arguments, options)
             return function(*arguments, **options)
         except (MemoryError, RuntimeError, ImportError) as error:
             text = str(error)

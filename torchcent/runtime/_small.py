@@ -4,6 +4,7 @@ Most of PyTorch's operators use one thread below some 32,768 numbers. repeat_int
 them for any number, which takes milliseconds where the cores are busy.
 """
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,8 +20,7 @@ def repeat_interleave(
     if few and (output_size is None or output_size <= ALONE):
         number = (values if counts is None else counts).numpy()
         if counts is None:
-            place = torch.arange(values.shape[0])
-            return torch.from_numpy(place.numpy().repeat(number))
+            return torch.from_numpy(np.arange(values.shape[0], dtype=np.int64).repeat(number))
         return torch.from_numpy(values.detach().numpy().repeat(number, 0))
     if counts is None:
         return torch.repeat_interleave(values, output_size=output_size)

@@ -149,7 +149,7 @@ def return_probabilities(graph: Graph, steps: int, out: Tensor | None = None) ->
     if graph._diagonal is not None:
         found[:, 0] = graph._diagonal * share
     dense = _is_dense(graph)
-    numbers = np.flatnonzero(dense & ((size > 1) | (graph._diagonal is not None)))
+    numbers = np.flatnonzero(dense & (size > (0 if graph._diagonal is not None else 1)))
     widths = _padded(size[numbers])
     for width in np.unique(widths):
         together = max(1, _BYTES // (4 * 8 * int(width) ** 2))
