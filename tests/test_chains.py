@@ -159,7 +159,7 @@ def test_percolation(way: str, network: tuple[int, Edges], seed: int) -> None:
     (n, edges), chance = network, random.Random(seed)
     states = torch.tensor([chance.choice([0.0, 0.3, 1.0, 3.5]) for _ in range(n)], device=DEVICE)
     graph = undirected(n, edges)
-    known = torchcent.percolation(graph, states=states, engine="tensor", dtype=F64)
+    known = torchcent.percolation(graph, states=states, engine="tensor", reduce="none", dtype=F64)
     with pytest.MonkeyPatch.context() as patch:
         tuned(patch)(**WAYS[way])
         for reduce in REDUCE:
@@ -167,6 +167,19 @@ def test_percolation(way: str, network: tuple[int, Edges], seed: int) -> None:
                 graph, states=states, engine="queue", reduce=reduce, dtype=F64
             )
             torch.testing.assert_close(found, known, rtol=1e-9, atol=1e-12)
+            assert torch.equal(found == 0, known == 0)
+            assert bool((found >= 0).all())
+
+
+def test_zeros_of_fractions() -> None:
+    """Two triangles at a vertex: sums of fractions cancel where no path passes."""
+    edges = torch.tensor([[0, 0, 1, 1, 2, 3], [4, 3, 4, 2, 4, 4]], device=DEVICE)
+    states = torch.tensor([0.8, 0.6, 0.4, 0.6, 0.2], dtype=F64, device=DEVICE)
+    found = torchcent.percolation(
+        edges, states=states, directed=False, engine="queue", reduce="chains", dtype=F64
+    )
+    assert found[:4].tolist() == [0, 0, 0, 0]
+    assert found[4].item() == pytest.approx(2 / 3)  # each state counts for two targets of n - 2
 
 
 @given(network=networks(), seed=st.integers(0, 2**32))
