@@ -77,7 +77,7 @@ def test_a_column_called_weight_comes_first(tmp_path):
     assert edges.edge_weight is None and "column 'Score' is not taken for weights" in said[0]
 
 
-@pytest.mark.parametrize("head", ["who,whom", "Protein,Partner", "Kinase A,Kinase B"])
+@pytest.mark.parametrize("head", ["who,whom", "Protein,Partner", "Kinase A,Kinase B", "who,who"])
 def test_unknown_words_above_names_are_told(tmp_path, head):
     path = save(tmp_path, "g.csv", head + "\nAnn,Bob\nBob,Cleo\n")
     edges, said = told(path)

@@ -75,7 +75,8 @@ def _is_alone(columns: Columns) -> bool:
     if columns.names is None or len(source) < 2:
         return False
     degree = np.bincount(np.concatenate((source, target)))
-    alone = (degree[source] == 1) & (degree[target] == 1)
+    ends = 1 + (source == target)  # a loop has both
+    alone = (degree[source] == ends) & (degree[target] == ends)
     return bool(alone[0]) and (len(source) < 4 or 2 * int(alone[1:].sum()) <= len(source) - 1)
 
 
