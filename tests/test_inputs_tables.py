@@ -132,3 +132,28 @@ def test_cross_tabulations():
     graph, labels = Graph.from_table(counts, weight=True, labels=True)
     assert labels == ["x", "y", "z"] and graph.is_weighted
     assert graph.to_scipy().toarray().tolist() == [[0, 2, 0], [0, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("ids", [["Ann", None], [7, None]], ids=["names", "numbers"])
+def test_missing_names(kind, ids):
+    """They would all be one vertex."""
+    table = frame(kind, source=ids, target=["Bob", "Cleo"])
+    with pytest.raises(ValueError, match="column 'source' of table has 1 missing entries.* row 1"):
+        Graph.from_table(table, labels=True)
+
+
+@pytest.mark.parametrize("missing", [pandas.NA, pandas.NaT, math.nan])
+def test_missing_names_of_pandas(missing):
+    table = pandas.DataFrame({"from": ["Ann", "Bob"], "to": [missing, "Cleo"]})
+    with pytest.raises(ValueError, match="column 'to' of table has 1 missing entries.* row 0"):
+        Graph.from_table(table, labels=True)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_names_of_columns_that_repeat(labels):
+    table = pandas.DataFrame([[0, 1, 9], [1, 2, 9]], columns=["source", "target", "source"])
+    with pytest.raises(ValueError, match="table has 2 columns called 'source'"):
+        Graph.from_table(table, labels=labels)
+    graph = Graph.from_table(table.iloc[:, :2], labels=labels)
+    assert (graph[0] if labels else graph).num_slots == 2

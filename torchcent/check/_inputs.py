@@ -232,6 +232,31 @@ def pointers(ptr: Tensor, stored: int, name: str) -> Tensor:
     return ptr
 
 
+def once(taken: Sequence[Any], known: Sequence[Any], name: str) -> None:
+    """Refuses columns that share their name with others."""
+    for column in taken:
+        if known.count(column) > 1:
+            raise ValueError(
+                f"{name} has {known.count(column)} columns called {column!r}; accepted: a table "
+                "whose columns of ends and weights have names of their own"
+            )
+
+
+def complete(labels: Any, shown: str) -> Any:
+    """Refuses missing labels, which would all be one vertex."""
+    missing = [at for at, x in enumerate(labels.tolist()) if _is_missing(x)]
+    if missing:
+        raise ValueError(
+            f"{shown} has {len(missing)} missing entries, the first in row {missing[0]}; accepted: "
+            "a name in each row, such as those that table.dropna() leaves"
+        )
+    return labels
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
+
+
 def columns(value: object, known: Sequence[Any], name: str, weight: Any = None) -> tuple[Any, Any]:
     """The columns of sources and targets: as given, or by their names, or the only two.
 

@@ -94,7 +94,10 @@ def of_labelled_table(
     labels = _matrix_labels(table, name) if columns is None else None
     if labels is not None:
         return _of_matrix(table, labels, weight, name), labels
-    (source, _), (target, _), length = _columns(table, weight, name, columns)
+    ends = *_, length = _columns(table, weight, name, columns)
+    source, target = (
+        check_inputs.complete(end, f"column {shown!r} of {name}") for end, shown in ends[:2]
+    )
     both: list[Any] = (
         np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
     )
@@ -148,6 +151,7 @@ def _columns(
     known = list(table.column_names if hasattr(table, "column_names") else table.columns)
     taken = check_inputs.weight_column(weight, known)
     source, target = check_inputs.columns(columns, known, name, taken)
+    check_inputs.once((source, target, taken), known, name)
     length = None
     if taken is not None:
         length = check_inputs.numbers(_column(table, taken), f"column {taken!r} of {name}")
