@@ -6,9 +6,9 @@ part of its cases is run, at least four and one with each engine, and only a par
 have lines of the package of their own (docs/reliability.md). Files with tests marked `slow` come
 first, so that no process is left with them at the end. `--part 1`, the default, runs everything.
 
-With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each test one case with the tensor engine is
-run: plain PyTorch starts dozens of kernels for each level of a search there, and a case takes
-seconds. Nothing is left out by its name. What is left out is counted by reason (counts.py).
+With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each file one case with the tensor engine is
+run, and none that is slow: plain PyTorch starts dozens of kernels for each level of a search there,
+and where processes share the GPU, a case takes up to a minute. Nothing is left out by its name. What is left out is counted by reason (counts.py).
 
 Tests that draw examples get the mark `property`: `-m "property or sweep"` is what another seed
 changes.
@@ -98,15 +98,16 @@ def _engines(item: pytest.Item) -> tuple[str, ...]:
 
 
 def _slow_on_a_device(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, str]:
-    """All but one case of each test with the tensor engine, and why."""
-    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    """All but one case of each file with the tensor engine, and why."""
+    cases: defaultdict[Any, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if any("tensor" in engine for engine in _engines(item)):
-            cases[_function(item)].append(item)
-    reason = f"the tensor engine on {DEVICE}: one case of each test is run"
+            cases[item.path].append(item)
+    reason = f"the tensor engine on {DEVICE}: one case of each file is run"
     left_out = {}
-    for function, slow in cases.items():
-        chosen = random.Random(f"{config.option.seed} {function}").choice(slow)
+    for path, slow in cases.items():
+        fast = [item for item in slow if not item.get_closest_marker("slow")]
+        chosen = random.Random(f"{config.option.seed} {path.name}").choice(fast) if fast else None
         left_out |= {item: reason for item in slow if item is not chosen}
     return left_out
 

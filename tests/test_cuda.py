@@ -296,8 +296,9 @@ def test_building_equals_that_of_the_cpu(name, both):
         ids, ends = _ops.ops.vertex_ids(given)
         assert torch.equal(ids.cpu(), columns.int())
         assert ends.tolist() == [int(columns.min()), int(columns.max())]
-    rowptr, col = _ops.ops.csr(ids, n, both)
-    expected = _ops.ops.csr(columns.int(), n, both)
+    rowptr, col, repeated = _ops.ops.csr(ids, n, both)
+    *expected, known = _ops.ops.csr(columns.int(), n, both)
+    assert torch.equal(repeated, known)
     assert torch.equal(rowptr.cpu(), expected[0]) and torch.equal(col.cpu(), expected[1])
     slot = _ops.ops.slots(ids, rowptr, col)
     assert torch.equal(slot.cpu(), _ops.ops.slots(columns.int(), *expected))

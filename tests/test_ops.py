@@ -32,13 +32,13 @@ F64 = torch.float64
 def samples() -> dict[str, list[tuple]]:
     """Arguments for every operator."""
     columns = edge_index(random_graph(12, 30, seed=1) + [(12, 0), (13, 12)])
-    rowptr, col = ops.csr(columns.int(), 15, False)
+    rowptr, col, _ = ops.csr(columns.int(), 15, False)
     colptr, row, _ = ops.transpose(rowptr, col)
-    both_ptr, both = ops.csr(columns.int(), 15, True)
+    both_ptr, both, _ = ops.csr(columns.int(), 15, True)
     order, parent = ops.fold(both_ptr, both, True)
     ones, one = torch.ones(15, dtype=F64), torch.ones((), dtype=F64).expand(15)
     none = columns[:, :0]
-    down, below = ops.csr(torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32), 4, False)
+    down, below, _ = ops.csr(torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32), 4, False)
     closed = (down, below, torch.tensor([1, 2, 1, 5]), torch.tensor([-8]), 1, 3)
     divided = (  # a triangle
         *(torch.tensor([0, 2, 4]), torch.tensor([2, 4, 6])),
@@ -439,7 +439,7 @@ def test_weights(kernel, threads, data, measure):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_cancelled_run_stops(kernel):
     n = 50
-    rowptr, col = ops.csr(edge_index(random_graph(n, 200, seed=2)).int(), n, True)
+    rowptr, col, _ = ops.csr(edge_index(random_graph(n, 200, seed=2)).int(), n, True)
     scores = torch.zeros(n, dtype=F64)
     control = torch.tensor([1, 0, 0, 0])
     one, zero = torch.ones(n, dtype=F64), torch.zeros(n, dtype=F64)
@@ -450,7 +450,7 @@ def test_a_cancelled_run_stops(kernel):
 
 
 def test_a_cancelled_closure_stops():
-    rowptr, col = ops.csr(
+    rowptr, col, _ = ops.csr(
         torch.stack([torch.arange(1, 1000), torch.arange(999)]).int(), 1000, False
     )
     words, reached = torch.zeros(8 * 1500, dtype=torch.int64), torch.zeros(1000, dtype=torch.int64)

@@ -141,7 +141,7 @@ def test_numbers_and_reasons_of_what_is_left_out(suite):
     file = suite / "counts.json"
     command = ("--seed", "7", "--part", "0.2", "-k", "not fails", "-n", "2")
     _, out = drawn(suite, "run", *command, "--counts", str(file), TORCHCENT_TEST_DEVICE="cuda")
-    thinned = "the tensor engine on cuda: one case of each test is run"
+    thinned = "the tensor engine on cuda: one case of each file is run"
     # Of 30 cases 6, of the engines' four that are left all, as of the four of Hypothesis.
     assert json.loads(file.read_text()) == {
         "passed": 6 + 4 + 1, "failed": 0, "skipped": 3, "deselected": 24 + 2 + 1, "seed": 7,

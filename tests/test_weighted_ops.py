@@ -36,7 +36,7 @@ class Weighted:
         self.n, self.weights = n, {arc: w for arc, w in weights.items() if arc[0] != arc[1]}
         self.slots = sorted(self.weights)
         columns = edge_index(self.slots)
-        self.rowptr, self.col = ops.csr(columns.int(), n, False)
+        self.rowptr, self.col, _ = ops.csr(columns.int(), n, False)
         slot = ops.slots(columns.int(), self.rowptr, self.col)
         assert slot.tolist() == list(range(len(self.slots)))
         self.colptr, self.row, order = ops.transpose(self.rowptr, self.col)

@@ -23,8 +23,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // slot of the result came from.
   m.def("vertex_ids(Tensor edge_index, int threads=1) -> (Tensor ids, Tensor range)");
   m.def(
-      "csr(Tensor ids, int num_nodes, bool symmetric, int threads=1, Tensor(a!)? repeated=None) -> "
-      "(Tensor rowptr, Tensor col)");
+      "csr(Tensor ids, int num_nodes, bool symmetric, int threads=1) -> "
+      "(Tensor rowptr, Tensor col, Tensor repeated)");
   m.def("slots(Tensor ids, Tensor rowptr, Tensor col, int threads=1) -> Tensor");
   m.def(
       "slot_weights(Tensor ids, Tensor weight, Tensor rowptr, Tensor col, bool both, int threads=1, "

@@ -61,8 +61,7 @@ def csr(index: Tensor, num_nodes: int, symmetric: bool) -> Built:
     """
     if _ops.has_kernel("csr", index.device):
         ids = index.int().contiguous()
-        flag = torch.zeros(1, dtype=torch.int64, device=ids.device)
-        rowptr, col = _ops.ops.csr(ids, num_nodes, symmetric, torch.get_num_threads(), flag)
+        rowptr, col, flag = _ops.ops.csr(ids, num_nodes, symmetric, torch.get_num_threads())
         return Built(rowptr, col, None, bool(flag))
     row, col = index.long()
     arcs = row * num_nodes + col

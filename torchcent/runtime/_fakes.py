@@ -49,10 +49,9 @@ def _vertex_ids(edge_index: Tensor, threads: int = 1) -> tuple[Tensor, ...]:
     return _sized(edge_index, edge_index.shape, torch.int32), _sized(edge_index, 2)
 
 
-def _csr(
-    ids: Tensor, num_nodes: int, symmetric: bool, threads: int = 1, repeated: object = None
-) -> tuple[Tensor, ...]:
-    return _sized(ids, num_nodes + 1), _sized(ids, _unknown_size(), torch.int32)
+def _csr(ids: Tensor, num_nodes: int, symmetric: bool, threads: int = 1) -> tuple[Tensor, ...]:
+    flag = torch.empty(1, dtype=torch.int64, device="cpu")
+    return _sized(ids, num_nodes + 1), _sized(ids, _unknown_size(), torch.int32), flag
 
 
 def _slots(ids: Tensor, *_: object) -> Tensor:

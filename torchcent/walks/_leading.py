@@ -89,8 +89,6 @@ def _dense(
         of = np.repeat(np.repeat(np.arange(numbers.size), size), count)
         row = np.repeat(vertex, count) - first[of]
         np.add.at(matrix, (of, row, col[slot] - first[of]), weight[slot])
-    # Eigenvectors stay, and products of huge or tiny weights become possible.
-    matrix = np.ldexp(matrix, -np.frexp(matrix.max((1, 2), keepdims=True))[1])
     kept = np.ones(numbers.size, dtype=bool)
     if squared:
         matrix = (matrix[:, :, None, :] * matrix[:, None, :, :]).sum(3)
@@ -155,19 +153,7 @@ def _hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
         found = _perron.limit(both, np.repeat([1.0, 0.0], n), tol, True)
         return None if found is None else found[:n] / np.sqrt((found[:n] ** 2).sum())
 
-    scale = _scale(push.weight)
-
-    def product(x: Tensor) -> Tensor:
-        return push(pull(x) * scale) * scale
-
-    return _symmetric(product, _ones(graph), tol, max_iter, exact)
-
-
-def _scale(weight: Tensor | None) -> float:
-    """A power of two that brings the largest weight below 1, so that its square is no infinity."""
-    if weight is None or not weight.numel():
-        return 1.0
-    return 2.0 ** min(-math.frexp(float(weight.max()))[1], 1000)
+    return _symmetric(lambda x: push(pull(x)), _ones(graph), tol, max_iter, exact)
 
 
 def _symmetric(

@@ -163,23 +163,25 @@ std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index, int64_t threads)
 }
 
 // ids: int32 [2, columns], in [0, n), not shared with other threads. Self-loops are dropped, duplicate arcs merged; the
-// result has the reverse of each arc if `both` is set. repeated: int64 [1], set to whether there are loops, or arcs
-// that several columns have; an arc and its reverse are two.
-std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t threads,
-                               std::optional<Tensor> repeated) {
+// result has the reverse of each arc if `both` is set. repeated: int64 [1], whether there are loops, or arcs that
+// several columns have; an arc and its reverse are two.
+std::tuple<Tensor, Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t threads) {
   const int64_t columns = ids.size(1);
   const int32_t* const tail = ids.const_data_ptr<int32_t>();
   const Arcs arcs = {tail, tail + columns, columns, n, both};
   const int64_t workers = threads_for(columns, threads);
-  if (repeated) repeated->mutable_data_ptr<int64_t>()[0] = 0;
+  Tensor repeated = empty(ids, 1, ScalarType::Long);
+  int64_t* const flag = repeated.mutable_data_ptr<int64_t>();
+  *flag = 0;
   if (is_csr(arcs, workers)) {
-    auto found = sorted_csr(ids, arcs, workers);
-    if (!both || symmetric(std::get<0>(found), std::get<1>(found), std::nullopt, threads)) return found;
+    const auto [rowptr, col] = sorted_csr(ids, arcs, workers);
+    if (!both || symmetric(rowptr, col, std::nullopt, threads)) return {rowptr, col, repeated};
   }
   bool again = false;
-  auto found = columns < kFewColumns ? small_csr(ids, arcs, again) : unsorted_csr(ids, arcs, workers, again);
-  if (repeated) repeated->mutable_data_ptr<int64_t>()[0] = again;
-  return found;
+  const auto [rowptr, col] =
+      columns < kFewColumns ? small_csr(ids, arcs, again) : unsorted_csr(ids, arcs, workers, again);
+  *flag = again;
+  return {rowptr, col, repeated};
 }
 
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {

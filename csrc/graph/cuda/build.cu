@@ -189,28 +189,29 @@ std::tuple<Tensor, Tensor> vertex_ids(const Tensor& edge_index, int64_t) {
 }
 
 // See graph/cpu/build.cpp. Two words per arc at the peak, besides the ids. Synchronises with the device, because the
-// size must be known.
-std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t, std::optional<Tensor> repeated) {
+// size must be known; `repeated` is on the host.
+std::tuple<Tensor, Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t) {
   const int32_t device = ids.get_device_index();
-  if (repeated) same_device("csr", device, {&*repeated});
   const torch::stable::accelerator::DeviceGuard guard(device);
   const cudaStream_t stream = current_stream(device);
   const int64_t columns = ids.size(1), arcs = columns * (both ? 2 : 1);
   const int bits = bits_for(n);
   const int64_t loop = (int64_t{1} << 2 * bits) - 1;
+  Tensor repeated = torch::stable::empty({1}, ScalarType::Long);
+  int64_t* const again = repeated.mutable_data_ptr<int64_t>();
+  *again = 0;
   Tensor key = words(ids, arcs);
   int64_t slots = 0;
-  if (repeated) check(cudaMemsetAsync(repeated->mutable_data_ptr<int64_t>(), 0, sizeof(int64_t), stream), "memset");
   if (arcs > 0) {
     pack_columns<<<blocks(columns), kBlock, 0, stream>>>(ids.const_data_ptr<int32_t>(), columns, bits, both,
                                                          key.mutable_data_ptr<int64_t>());
     check_launch("pack_columns");
     key = sorted(std::move(key), bits, stream);
-    if (repeated) {
-      find_repeats<<<blocks(arcs), kBlock, 0, stream>>>(key.const_data_ptr<int64_t>(), arcs, loop,
-                                                        repeated->mutable_data_ptr<int64_t>());
-      check_launch("find_repeats");
-    }
+    Tensor flag = words(ids, 1);
+    check(cudaMemsetAsync(flag.mutable_data_ptr<int64_t>(), 0, sizeof(int64_t), stream), "memset");
+    find_repeats<<<blocks(arcs), kBlock, 0, stream>>>(key.const_data_ptr<int64_t>(), arcs, loop,
+                                                      flag.mutable_data_ptr<int64_t>());
+    check_launch("find_repeats");
     if (both) {
       forget_sides<<<blocks(arcs), kBlock, 0, stream>>>(key.mutable_data_ptr<int64_t>(), arcs);
       check_launch("forget_sides");
@@ -230,6 +231,7 @@ std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t,
     int64_t last = 0;
     to_host(&slots, count.const_data_ptr<int64_t>(), sizeof slots, stream, "unique");
     to_host(&last, kept + slots - 1, sizeof last, stream, "copy");
+    to_host(again, flag.const_data_ptr<int64_t>(), sizeof *again, stream, "copy");
     if (last == loop) --slots;  // self-loops
     key = unique;
   }
@@ -243,7 +245,7 @@ std::tuple<Tensor, Tensor> csr(const Tensor& ids, int64_t n, bool both, int64_t,
                                                        col.mutable_data_ptr<int32_t>());
     check_launch("unpack_heads");
   }
-  return {rowptr, col};
+  return {rowptr, col, repeated};
 }
 
 Tensor slots(const Tensor& ids, const Tensor& rowptr, const Tensor& col, int64_t) {
