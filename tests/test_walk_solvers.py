@@ -406,3 +406,34 @@ def test_repeat_interleave(count, monkeypatch):
 
 def test_small_matrices_are_solved_together():
     assert _leading.SMALL <= 32  # MKL uses threads, and then other bits, for larger ones
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-13, 1e-5, 1e5, 1e150])
+@pytest.mark.parametrize("size", [9, 40])
+@pytest.mark.parametrize("both_ways", [False, True], ids=["directed", "undirected"])
+def test_vectors_do_not_depend_on_the_unit_of_weights(factor, size, both_ways):
+    chance = np.random.default_rng(size)
+    matrix = np.where(chance.random((size, size)) < 0.3, chance.random((size, size)), 0)
+    matrix += np.roll(np.eye(size), 1, 0)
+    matrix = np.maximum(matrix, matrix.T) if both_ways else matrix
+    values, vectors = np.linalg.eig(matrix.T)
+    leading = np.abs(vectors[:, values.real.argmax()])
+    hubs = np.abs(np.linalg.eigh(matrix @ matrix.T)[1][:, -1])
+    index, weight = arcs_of(matrix)
+    found = torchcent.eigenvector(index, weight * factor, dtype=F64)
+    close(found, leading, 1e-9)
+    close(torchcent.hits(index, weight * factor, dtype=F64).hubs, hubs / hubs.sum(), 1e-9)
+    twice = torch.cat([index, index + size], 1)  # each graph of a batch has its own unit
+    batch = torch.arange(2 * size, device=DEVICE) // size
+    both = torch.cat([weight * factor, weight])
+    found = torchcent.eigenvector(twice, both, batch=batch, dtype=F64)
+    close(found, np.concatenate([leading, leading]), 1e-9)
+
+
+@pytest.mark.parametrize("strength", [1.0, 1e17, 1e150])
+def test_a_strong_arc_outside_of_cycles(strength):
+    index = torch.tensor([[0, 1, 2, 0, 3], [1, 2, 0, 3, 4]], device=DEVICE)
+    weight = torch.tensor([1, 1, 1, strength, 1], dtype=F64, device=DEVICE)
+    wanted = np.array([1 / strength, 1 / strength, 1 / strength, 1, 1])
+    found = torchcent.eigenvector(index, weight, dtype=F64)
+    close(found, wanted / np.linalg.norm(wanted), 1e-9)

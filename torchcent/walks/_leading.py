@@ -17,7 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.graph import Graph, _batch
+from torchcent.graph import Graph, _batch, _segments
+from torchcent.runtime import _small
 from torchcent.walks import _lanczos, _matrix
 from torchcent.walks._matrix import Product
 
@@ -33,12 +34,40 @@ _SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
 
 def eigenvectors(graph: Graph, tol: float, max_iter: int) -> Tensor:
     """The projection of the vector of ones of each graph, normalised: float64 [n]."""
+    graph = _scaled(graph)
     return _of_each(graph, _matrix.pull(graph), False, lambda x: _eigenvector(x, tol, max_iter))
 
 
 def hubs(graph: Graph, tol: float, max_iter: int) -> Tensor:
     """The same for A times its transpose."""
+    graph = _scaled(graph)
     return _of_each(graph, _matrix.push(graph), True, lambda x: _hubs(x, tol, max_iter))
+
+
+def _scaled(graph: Graph) -> Graph:
+    """The graph with weights whose largest, in each graph of a batch, is in [1, 2).
+
+    Eigenvectors are the same. Without it, squares of weights would leave float64, and eigenvalues
+    far below 1 could not be told apart beside the numbers that are added here. The factors are
+    powers of two; there are two of them, because one may be beyond float64.
+    """
+    if graph.weight is None or not graph.num_slots:
+        return graph
+    of_rows = _segments.largest_of_segments(graph.rowptr, graph.weight)
+    exponent = 1 - np.frexp(_batch.largest(graph, of_rows).cpu().numpy())[1].astype(np.int64)
+    if not exponent.any():
+        return graph
+    weight = graph.weight
+    for part in (exponent // 2, exponent - exponent // 2):
+        factor = torch.from_numpy(np.ldexp(1.0, part)).to(graph.device)
+        if graph.ptr is not None:
+            factor = _small.repeat_interleave(_matrix.spread(graph, factor), graph.degree)
+        weight = weight * factor
+    made = Graph(graph.rowptr, graph.col, None, graph.directed, weight, graph.ptr, _trusted=True)
+    vars(made)["_mutual"] = graph._mutual
+    if not graph._mutual:
+        vars(made)["_transposed"] = graph._transposed  # kept with the graph that was given
+    return made
 
 
 def _of_each(
@@ -195,14 +224,18 @@ def _resolved(exact: Callable[[], Any], tol: float) -> _Numbers | None:
 
 
 def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> Tensor:
-    """By power iteration of A + 1, or by components if that is slow."""
+    """By power iteration of A + 1, with weights A + s for s near the largest eigenvalue, or by
+    components if that is slow."""
     from torchcent.walks import _perron
 
     searched = pull.col.numel() <= _SEARCHED
     if searched:
         _need_cycle(pull.to_scipy())
     x: Tensor = start / _lanczos.norm(start)
-    last = torch.inf
+    last, shift = torch.inf, 1.0
+    if pull.weight is not None:  # x, added to much smaller numbers, would hardly change
+        high = _perron.bounds(pull.to_scipy(), 0.0)[1]
+        shift = 2.0 ** (math.frexp(high)[1] - 1)
     for step in range(max_iter):
         if step == _TRIED:
             matrix, ones = pull.to_scipy(), np.ones(start.numel())
@@ -218,7 +251,7 @@ def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> T
                 ) from None
             if known is not None:
                 return torch.from_numpy(known).to(start.device)
-        new = pull(x) + x
+        new = pull(x) + shift * x
         new = new / _lanczos.norm(new)
         change = float(_lanczos.norm(new - x))
         x, ratio, last = new, change / last if last else 0.0, change
