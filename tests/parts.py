@@ -8,7 +8,8 @@ first, so that no process is left with them at the end. `--part 1`, the default,
 
 With their graphs on a GPU (TORCHCENT_TEST_DEVICE), of each file one case with the tensor engine is
 run, and none that is slow: plain PyTorch starts dozens of kernels for each level of a search there,
-and where processes share the GPU, a case takes up to a minute. Nothing is left out by its name. What is left out is counted by reason (counts.py).
+and where processes share the GPU, a case takes up to a minute. Nothing is left out by its name.
+What is left out is counted by reason (counts.py).
 
 Tests that draw examples get the mark `property`: `-m "property or sweep"` is what another seed
 changes.

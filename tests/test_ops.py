@@ -38,7 +38,8 @@ def samples() -> dict[str, list[tuple]]:
     order, parent = ops.fold(both_ptr, both, True)
     ones, one = torch.ones(15, dtype=F64), torch.ones((), dtype=F64).expand(15)
     none = columns[:, :0]
-    down, below, _ = ops.csr(torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32), 4, False)
+    tree = torch.tensor([[1, 2, 3, 3], [0, 0, 2, 1]], dtype=torch.int32)
+    down, below, _ = ops.csr(tree, 4, False)
     closed = (down, below, torch.tensor([1, 2, 1, 5]), torch.tensor([-8]), 1, 3)
     divided = (  # a triangle
         *(torch.tensor([0, 2, 4]), torch.tensor([2, 4, 6])),

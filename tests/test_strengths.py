@@ -659,3 +659,15 @@ def test_room_for_sums_is_part_of_the_estimate():
     again = torch.cat([arcs[:, :1], arcs[:, :-1]], 1)
     with pytest.raises(MemoryError, match="building a Graph"):
         Graph.from_edge_index(again, 3000, False, weight, memory=needed)
+
+
+@pytest.mark.parametrize("name", ["pagerank", "katz", "degree", "current_flow_closeness"])
+def test_subnormal_strengths_are_refused(name):
+    """Their reciprocals are beyond float64: scores would be NaN."""
+    index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+    weight = torch.tensor([1.0, 5e-324, 1.0], dtype=torch.float64)
+    graph = torchcent.Graph.from_edge_index(index, directed=False, edge_weight=weight)
+    for given in ((graph,), (index, weight)):
+        directed = {} if given[0] is graph else {"directed": False}
+        with pytest.raises(ValueError, match="from 2.3e-308 on"):
+            getattr(torchcent, name)(*given, **directed)

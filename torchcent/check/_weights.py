@@ -80,6 +80,15 @@ def strengths(
     return weight
 
 
+def normal(least: float, what: str) -> None:
+    """Checks that reciprocals of strengths are within float64."""
+    if least < torch.finfo(torch.float64).tiny:
+        raise ValueError(
+            f"the least edge_weight above 0 is {least:g}; weights are {what} here, and accepted are "
+            "0 and numbers from 2.3e-308 on; multiply all by a constant"
+        )
+
+
 def _finite(
     value: object, index: Tensor, said: str, least: float = -math.inf,
     edge_name: Callable[[int], str] | None = None,

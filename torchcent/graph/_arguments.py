@@ -38,6 +38,7 @@ def as_graph(
     """
     if weights != "distances":
         graph = graph_of(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory, weights)
+        check_weights.normal(graph._least_weight, weights)
         return graph._adjacency if weights == "strengths" else graph._conductances
     if check.choice(ties, "ties", ("decimal", "float")) == "float":
         return as_graph(

@@ -197,6 +197,13 @@ class Arrays:
         made.__dict__["_diagonal"] = loops
         return made
 
+    @cached_property
+    def _least_weight(self) -> float:
+        """1 without weights, or without arcs."""
+        if self.weight is None or not self.num_slots:
+            return 1.0
+        return float(self.weight.min())
+
     def _parallels(self, origin: Tensor | None = None) -> dict[str, Any]:
         """What the constructor of another graph of these columns needs to know about them.
 

@@ -233,7 +233,8 @@ def _directed(pull: _matrix.Rows, start: Tensor, tol: float, max_iter: int) -> T
         _need_cycle(pull.to_scipy())
     x: Tensor = start / _lanczos.norm(start)
     last, shift = torch.inf, 1.0
-    if searched and pull.weight is not None:  # x, added to much smaller numbers, would hardly change
+    # x, added to much smaller numbers, would hardly change.
+    if searched and pull.weight is not None:
         high = _perron.bounds(pull.to_scipy(), 0.0)[1]
         shift = 2.0 ** (math.frexp(high)[1] - 1)
     for step in range(max_iter):
