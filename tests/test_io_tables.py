@@ -297,6 +297,9 @@ _texts = st.lists(
 @example(  # what looks like a comment is a row
     table=[["#a", "0"]], separator=" ", head="# gene1 gene2 score\n", options={"comments": None}
 )
+@example(  # of which one is shown
+    table=[["0", "0"], ["0", "07"], ["-0", "0"]], separator=" ", head="", options={}
+)
 def test_readers_agree(tmp_path, table, separator, head, options):
     """Whatever the rows, the readers give the same edges and remarks, or the same error."""
     pytest.importorskip("pyarrow")

@@ -667,7 +667,7 @@ def test_subnormal_strengths_are_refused(name):
     index = torch.tensor([[0, 1, 2], [1, 2, 0]])
     weight = torch.tensor([1.0, 5e-324, 1.0], dtype=torch.float64)
     graph = torchcent.Graph.from_edge_index(index, directed=False, edge_weight=weight)
-    for given in ((graph,), (index, weight)):
-        directed = {} if given[0] is graph else {"directed": False}
+    for arguments in ((graph,), (index, weight)):
+        directed = {} if arguments[0] is graph else {"directed": False}
         with pytest.raises(ValueError, match="from 2.3e-308 on"):
-            getattr(torchcent, name)(*given, **directed)
+            getattr(torchcent, name)(*arguments, **directed)

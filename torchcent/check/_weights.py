@@ -84,8 +84,8 @@ def normal(least: float, what: str) -> None:
     """Checks that reciprocals of strengths are within float64."""
     if least < torch.finfo(torch.float64).tiny:
         raise ValueError(
-            f"the least edge_weight above 0 is {least:g}; weights are {what} here, and accepted are "
-            "0 and numbers from 2.3e-308 on; multiply all by a constant"
+            f"the least edge_weight above 0 is {least:g}; weights are {what} here, and accepted "
+            "are 0 and numbers from 2.3e-308 on; multiply all by a constant"
         )
 
 

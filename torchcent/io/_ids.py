@@ -49,7 +49,7 @@ def of_names(names: list[str], text_labels: bool | None) -> Ids:
         kind = _KINDS.fullmatch(name)
         first.setdefault("name" if kind is None else kind.lastgroup or "", at)
     if "padded" in first and text_labels is None:
-        shown = names[first["padded"]]
+        shown = _example(names, "padded")
         return Ids(
             None,
             f"ids such as {shown[:40]!r} begin with zeros, so that all ids are kept as text; "
@@ -63,12 +63,18 @@ def of_names(names: list[str], text_labels: bool | None) -> Ids:
         return Ids(None)
     remark = None
     if "decimal" in first:
-        shown = names[first["decimal"]]
+        shown = _example(names, "decimal")
         remark = (
             f"ids such as {shown[:40]!r} are read as integers; text_labels=True (--text-labels) "
             "keeps them as text"
         )
     return Ids([integer_of(name) for name in names], remark)
+
+
+def _example(names: list[str], kind: str) -> str:
+    """The first in the order of text, as readers see names in different orders."""
+    found = ((name, _KINDS.fullmatch(name)) for name in names)
+    return min(name for name, match in found if match is not None and match.lastgroup == kind)
 
 
 def may_be_padded(rows: bytes) -> bool:
