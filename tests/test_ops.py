@@ -144,7 +144,7 @@ def samples() -> dict[str, list[tuple]]:
         "csr": [
             (columns.int(), 15, False),
             (columns.int(), 15, True),
-            (columns.int(), 15, True, 2, torch.zeros(1, dtype=torch.int64)),
+            (columns.int(), 15, True, 2),
             (none.int(), 3, True),
         ],
         "slots": [(columns.int(), rowptr, col), (none.int(), rowptr, col, 2)],
