@@ -218,7 +218,9 @@ def main() -> int:
             row["exponent"] = fitted(row, args.limit)
     found |= {"seconds": seconds, "least": least, "rows": rows}
     shutil.rmtree(FOLDER, ignore_errors=True)
-    args.output.write_text(json.dumps(found, indent=1) + "\n")
+    lines = ",\n".join(json.dumps(row) for row in found.pop("rows"))
+    head = json.dumps(found, indent=1).removesuffix("\n}")
+    args.output.write_text(f'{head},\n "rows": [\n{lines}\n]}}\n')
     above = [row for row in rows if is_above(row)]
     print(f"{len(rows)} rows in {found['seconds']:.0f} s, {len(above)} above what is expected:")
     for row in above:
