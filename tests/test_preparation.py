@@ -35,7 +35,7 @@ def matrix(arcs: np.ndarray, n: int, both: bool) -> scipy.sparse.csr_array:
 
 def built(arcs: np.ndarray, n: int, both: bool, threads: int) -> tuple[torch.Tensor, torch.Tensor]:
     ids = torch.from_numpy(np.ascontiguousarray(arcs, np.int32))
-    return ops.csr(ids, n, both, threads)
+    return ops.csr(ids, n, both, threads)[:2]
 
 
 def same(found: tuple[torch.Tensor, ...], expected: scipy.sparse.csr_array) -> None:
@@ -67,20 +67,20 @@ def check_building(arcs: np.ndarray, n: int, both: bool, threads: int) -> None:
 
 def check_repeats(ids, rowptr, col, length, places, both, threads):
     """What is said of loops and of arcs of several columns, and the sums of their weights."""
-    flags = torch.full((2, 1), 7)
-    again = ops.csr(ids, rowptr.numel() - 1, both, threads, flags[0])
+    unequal = torch.full((1,), 7)
+    *again, repeated = ops.csr(ids, rowptr.numel() - 1, both, threads)
     assert torch.equal(again[0], rowptr) and torch.equal(again[1], col)
     arcs = list(zip(*ids.tolist(), strict=True))
     loops = any(u == v for u, v in arcs)
-    assert int(flags[0]) == (loops or len(set(arcs)) < len(arcs))
+    assert int(repeated) == (loops or len(set(arcs)) < len(arcs))
     weight = torch.from_numpy(length)
-    ops.slot_weights(ids, weight, rowptr, col, both, threads, flags[1])
+    ops.slot_weights(ids, weight, rowptr, col, both, threads, unequal)
     known: dict[tuple[int, int], set[float]] = {}
     sums: dict[tuple[int, int], float] = {}
     for arc, x in zip(arcs, length.tolist(), strict=True):
         known.setdefault(tuple(sorted(arc)) if both else arc, set()).add(x)
         sums[arc] = sums.get(arc, 0) + x  # multiples of 1/8: exact
-    assert int(flags[1]) == any(len(x) > 1 for (u, v), x in known.items() if u != v)
+    assert int(unequal) == any(len(x) > 1 for (u, v), x in known.items() if u != v)
     found = ops.slot_sums(ids, weight, rowptr, col, both, threads)
     ways = [[(u, v), (v, u)] if both else [(u, v)] for u, v in places]
     assert found.tolist() == [max(sums.get(arc, 0) for arc in way) for way in ways]
