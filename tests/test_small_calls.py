@@ -18,7 +18,7 @@ STATES = torch.tensor([0.1, 0.0, 0.5, 0.2, 0.9])
 MOST = {
     "betweenness": 16,
     "stress": 16,
-    "edge_betweenness": 25,
+    "edge_betweenness": 24,
     "closeness": 25,
     "harmonic": 19,
     "eccentricity": 24,
