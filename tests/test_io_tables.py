@@ -276,13 +276,16 @@ def test_positions_of_ids_with_zeros(tmp_path):
 
 _texts = st.lists(
     st.lists(
-        st.sampled_from(["0", "1", "7", "07", "-0", "1.0", "a", "b", "#a", '"c"', "2.5", "{}"]),
+        st.sampled_from([
+            "0", "1", "7", "07", "-0", "1.0", "a", "b", "#a", '"c"', "2.5", "{}", '"a', ' "b"',
+            '"d"e', '"x""y"', '"f,\tg;h"', '5" d', '"7"', '"" ',
+        ]),
         min_size=2,
         max_size=4,
     ),
     min_size=1,
     max_size=6,
-)
+)  # fmt: skip
 
 
 @settings(max_examples=400)
@@ -446,6 +449,15 @@ def test_weights_in_dictionaries(tmp_path):
         ('"from" "to"\n"1" "a" "b"\n"2" "b" "c c"\n', [("a", "b"), ("b", "c c")]),
         ('"from"\t"to"\t"w"\n"a"\t"b"\t2\n"b"\t"c"\t3\n', [("a", "b", 2.0), ("b", "c", 3.0)]),
         ('"a" "b" 2\n"b" "c  ""c" 3\n', [("a", "b", 2.0), ("b", 'c  "c', 3.0)]),
+        ('"a\tb"\tc\nc\t"d, e"\n', [("a\tb", "c"), ("c", "d, e")]),
+        ('"Ann"\t"Bob ""B"""\t2\nBob "B"\tCleo\t3\n',
+         [("Ann", 'Bob "B"', 2.0), ('Bob "B"', "Cleo", 3.0)]),
+        ('from\tto\n"5 inch" disk\t"a"\n"a"\t"b\n"b\tc\n',
+         [('"5 inch" disk', "a"), ("a", '"b'), ('"b', "c")]),
+        ('from\tto\tnote\n1\t2\t"x\ty"\n2\t3\tz\n', [(1, 2), (2, 3)]),
+        ('"a\tb",c\nc,"d"\n', [("a\tb", "c"), ("c", "d")]),
+        ('a, "b c"\n"b c", "d, e"\n', [("a", "b c"), ("b c", "d, e")]),
+        ('from; to; w\n"a" ; "b; c"; 2\n', [("a", "b; c", 2.0)]),
         ('"V1" "V2"\n"1" 1 2\n"2" 2 3\n', [(1, 2), (2, 3)]),
         ("q1\ts1\t98.5\t100\t1e-50\nq1\ts2\t90\t100\t1\n", [("q1", "s1", 98.5), ("q1", "s2", 90)]),
     ],

@@ -75,6 +75,15 @@ def test_everything_survives(tmp_path, suffix, edges):
         assert set(forth) == set(both)
 
 
+@pytest.mark.parametrize("suffix", [".txt", ".tsv", ".csv", ".edges", ".abc"])
+def test_names_with_quotes_come_back(tmp_path, suffix):
+    names = ['"a"', '"b', 'c"', 'd""e', '"f""g"']
+    ends = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
+    write(tmp_path / f"g{suffix}", EdgeList(ends, labels=names))
+    edges = read(tmp_path / f"g{suffix}")
+    assert sorted(rows(edges)) == sorted(zip(names, names[1:], strict=False))
+
+
 @given(edges=_edge_lists())
 def test_csv_keeps_edges(tmp_path, edges):
     path = tmp_path / "g.csv"

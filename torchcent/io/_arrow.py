@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,8 @@ def _parsed(pa: Any, rows: bytes, layout: Layout, separator: str, kind: Any) -> 
     if layout.weight is not None:
         types[f"f{layout.weight}"] = pa.float64()
     quoted = separator in ",;" or layout.quoted
+    if quoted and b'"' in rows and _irregular_quotes(separator).search(rows):
+        raise IrregularText
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(rows),
@@ -127,6 +130,16 @@ def _parsed(pa: Any, rows: bytes, layout: Layout, separator: str, kind: Any) -> 
     if b'"' in rows and table.num_rows != _filled_lines(rows):  # a quote that spans lines
         raise IrregularText
     return table
+
+
+def _irregular_quotes(separator: str) -> re.Pattern[bytes]:
+    """Quotes that pyarrow takes for others: behind blanks, and between tabs those that do not end.
+
+    Between tabs a quote ends where the field ends, or it is part of the field.
+    """
+    behind = rb'(?:^|[\t,;])[ \t]+"' if separator != "\t" else rb'(?:^|\t) +"'
+    open_ended = rb'|(?:^|\t)"(?!(?:[^"\n]|"")*"(?:\t|$))' if separator == "\t" else b""
+    return re.compile(behind + open_ended, re.M)
 
 
 def _weights(table: Any, layout: Layout) -> np.ndarray | None:

@@ -20,6 +20,10 @@ PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]*,[0-9]+")
 #: A field in quotes, or a word, between blanks.
 _QUOTED = re.compile(r'[ \t]*(?:"((?:[^"\\]|\\.|"")*)"(?=[ \t]|$)|([^ \t]+))')
+#: A field between tabs. A quote that does not end where the field ends is part of it.
+_TABBED = re.compile(r'(?:^|\t) *(?:"((?:[^"]|"")*)" *(?=\t|\Z)|([^\t]*))')
+#: A field in quotes, between any separators.
+_ENCLOSED = re.compile(r'(^|[\t,;]) *"(?:[^"]|"")*"(?= *(?:[\t,;]|\Z))')
 _SEPARATORS = {"": "blanks", "\t": "tabs", ",": "commas", ";": "semicolons"}
 
 
@@ -37,7 +41,7 @@ class Layout:
     doubtful: tuple[str, ...] = ()  # names of the columns taken that may be those of vertices
     remarks: tuple[str, ...] = ()  # what the caller should know
     said_directed: bool = False  # the first row says so, in a column "Type"
-    quoted: bool = False  # between blanks or tabs, too
+    quoted: bool = False  # fields between blanks or tabs may be in quotes, too
     named_above: bool = False  # the columns have their names in a comment
 
     def split(self, line: str) -> list[str]:
@@ -63,7 +67,7 @@ def split_blanks(line: str) -> list[str]:
 
 
 def split_line(line: str, separator: str, quoted: bool = False) -> list[str]:
-    """The fields of a line; between commas and semicolons they may be in quotes."""
+    """The fields of a line, which may be in quotes; between blanks or tabs only if `quoted`."""
     if '"' in line and not separator and quoted:
         return [
             word or field.replace('\\"', '"').replace('""', '"')
@@ -71,22 +75,26 @@ def split_line(line: str, separator: str, quoted: bool = False) -> list[str]:
         ]
     if not separator:
         return split_blanks(line)
-    if '"' in line and (quoted or separator in ",;"):
+    if '"' in line and separator == "\t" and quoted:
+        found = _TABBED.findall(line)
+        return [(word or field.replace('""', '"')).strip(BLANKS) for field, word in found]
+    if '"' in line and separator in ",;":
+        rows = csv.reader([line], delimiter=separator, skipinitialspace=True)
         try:
-            return [x.strip(BLANKS) for x in next(csv.reader([line], delimiter=separator))]
+            return [x.strip(BLANKS) for x in next(rows)]
         except csv.Error:  # an overlong field: every reader rejects an empty row
             return []
     return [x.strip(BLANKS) for x in line.split(separator)]
 
 
 def _is_quoted(line: str, separator: str) -> bool:
-    """Whether the fields between blanks or tabs are in quotes or numbers, as R writes them."""
-    if '"' not in line or separator in (",", ";"):
-        return False
+    """Whether quotes enclose fields: between blanks if all are in quotes or numbers, as R has it.
+
+    Between tabs they do as between commas, whose quotes need no such flag.
+    """
     if separator:
-        fields = [x.strip(BLANKS) for x in line.split(separator)]
-        return all(re.fullmatch(r'"[^"]*"', x) or is_number(x) for x in fields)
-    return all(not word or is_number(word) for _, word in _QUOTED.findall(line))
+        return separator == "\t"
+    return '"' in line and all(not word or is_number(word) for _, word in _QUOTED.findall(line))
 
 
 def is_number(text: str) -> bool:
@@ -231,7 +239,8 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
 
 def separator_of(first: str) -> str:
     """What separates the fields of the first row."""
-    separator = next((x for x in "\t,;" if x in first), "")
+    outside = _ENCLOSED.sub(r"\1", first) if '"' in first else first
+    separator = next((x for text in (outside, first) for x in "\t,;" if x in text), "")
     blanks = split_blanks(first)
     if separator == "\t" and all(map(is_number, blanks)):
         return ""

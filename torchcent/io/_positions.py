@@ -139,7 +139,8 @@ def _read_text(path: str, data: bytes, crs: str | None) -> Table:
     separator = next((x for x in "\t,;" if x in first), "")
     if separator == "\t" and all(map(is_number, split_blanks(numbered[-1][1].rstrip("; \t")))):
         separator = ""  # runs of tabs and blanks
-    heads = split_line(first, separator)
+    quoted = separator == "\t"
+    heads = split_line(first, separator, quoted)
     if any(map(is_number, heads[1:])):
         columns, degrees, body = (0, 1, 2), False, numbered
         if len([x for x in heads if x]) < 3:
@@ -149,7 +150,7 @@ def _read_text(path: str, data: bytes, crs: str | None) -> Table:
         body = numbered[1:]
     words, places = [], []
     for number, line in body:
-        fields = split_line(line, separator)
+        fields = split_line(line, separator, quoted)
         try:
             name, x, y = (fields[at] for at in columns)
             places.append((float(x), float(y)))

@@ -115,7 +115,7 @@ def _streamed(path: str, limits: Budget, asked: Asked) -> _Reading:
             layout = find_layout(path, text, asked.choice, asked.header)
         except ValueError:
             raise IrregularText from None
-        if layout.has_names or layout.quoted:
+        if layout.has_names or (layout.quoted and not layout.separator):
             raise IrregularText
         rows = _below_header(text.body, layout)
         rest = chain([(bytearray(rows), share)], [second] if second else [], pieces)
@@ -204,7 +204,7 @@ def _columns(
 
 def _read_numbers(rows: bytes, layout: Layout, text_labels: bool | None, limits: Budget) -> Columns:
     """Reads integer ids and numeric weights with compiled code."""
-    if text_labels or layout.has_names or (layout.quoted and b'"' in rows):
+    if text_labels or layout.has_names or (layout.quoted and not layout.separator and b'"' in rows):
         raise IrregularText
     # Comments have been taken out: what looks like one is a row.
     return read_rows(pieces_of(rows), layout, limits, "")[0]
