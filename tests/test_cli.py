@@ -268,6 +268,20 @@ def test_convert_there_and_back(capsys, friends):
     assert {frozenset(names[v - 1] for v in e) for e in ends} == set(map(frozenset, friends.edges))
 
 
+def test_convert_counts_the_edges_that_are_written(capsys, tmp_path):
+    """Those that are listed in both directions, or that the format merges, count once."""
+    (tmp_path / "g.txt").write_text("0 1 2\n1 2 2\n2 3 2\n1 0 3\n3 3 1\n3 3 1\n")
+    matrix = tmp_path / "m.npz"
+    for name, count in (("m.npz", 4), ("m.mtx", 4), ("m.graph", 3), ("m.txt", 6)):
+        code, _, err = run(capsys, "convert", tmp_path / "g.txt", tmp_path / name)
+        assert (code, f"4 vertices, {count} edges" in err) == (0, True), err
+    for name in ("a.npz", "a.csv", "a.mtx", "a.npy", "a.pt", "a.gr"):
+        code, _, err = run(capsys, "convert", matrix, tmp_path / name)
+        assert (code, "4 vertices, 4 edges" in err) == (0, True), err
+    code, _, err = run(capsys, "convert", matrix, tmp_path / "d.txt", "--directed")
+    assert (code, "4 vertices, 7 edges" in err) == (0, True), err
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected", "n"),
     [

@@ -77,9 +77,11 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
     edges = make()
     kept = ("labels", "kinds") if getattr(args, "write_tab", None) is not None else ()
     told: list[str] = []
+    count = 0
 
     def write(place: str) -> None:
-        told[:] = write_graph(place, edges, kept=kept)
+        nonlocal count
+        told[:], count = write_graph(place, edges, kept=kept)
 
     if args.out == _output.STANDARD:
         _output.deliver(args, "edges", path, write)
@@ -87,7 +89,7 @@ def _write(args: argparse.Namespace, make: Callable[[], EdgeList]) -> None:
         write(path)
     for text in told:
         warnings.warn(f"{_output.place(args)}: {text}", stacklevel=2)
-    sizes = f"{edges.num_nodes:,} vertices, {edges.num_edges:,} edges"
+    sizes = f"{edges.num_nodes:,} vertices, {count:,} edges"
     first = holds(path, format_of(path)).first
     shifted = first == (1 if edges.labels is None else 0)
     if first is not None and shifted and edges.num_nodes and not (kept or told):

@@ -25,6 +25,7 @@ from torchcent.io._files import check_target, encodes, format_of, replacing, spl
 from torchcent.io._formats import holds, in_words, isolated, losses
 from torchcent.io._layout import is_number
 from torchcent.io._native import write_mci
+from torchcent.io._quoted import quoted as in_quotes
 from torchcent.runtime._optional import need
 
 _CHUNK = 1 << 16
@@ -81,15 +82,17 @@ def write(
         1	2
         >>> folder.cleanup()
     """
-    for text in write_graph(path, graph, format):
+    for text in write_graph(path, graph, format)[0]:
         warnings.warn(text, stacklevel=2)
 
 
 def write_graph(
     path: str | os.PathLike[str], graph: EdgeList | Graph, format: str | None = None,
     *, kept: Collection[str] = (),
-) -> list[str]:  # fmt: skip
-    """Writes a graph; returns what is to be said about what its format does not hold.
+) -> tuple[list[str], int]:  # fmt: skip
+    """Writes a graph; returns what is to be said about its format, and how many edges it holds.
+
+    An edge that is listed in both directions counts once.
 
     Args:
         kept: fields of ``Holds`` that another file keeps.
@@ -107,21 +110,19 @@ def write_graph(
     try:
         with replacing(name) as file:
             writer(file, edges, name)
-        repeated, symmetric = 0, False
+        repeated, symmetric, count = 0, False, once.num_edges
         if form.repeated != "all":
             row, col, _ = _arcs(edges)
-            arcs = once.num_edges
-            if not edges.directed:
-                arcs += int((once.edge_index[0] != once.edge_index[1]).sum())
-                repeated = (arcs - len(row)) // 2
-            else:
-                repeated = arcs - len(row)
-                symmetric = _is_symmetric(edges, form.repeated == "largest")
+            loops = int((row == col).sum())
+            distinct = len(row) if edges.directed else (len(row) + loops) // 2
+            repeated = count - distinct
+            symmetric = edges.directed and _is_symmetric(edges, form.repeated == "largest")
+            count = distinct - (0 if form.loops else loops)
         lost = losses(edges, form, repeated, symmetric)
     finally:
         _arcs.cache_clear()
     lost = [loss for loss in lost if loss.what not in kept]
-    return [in_words(form, lost)] if lost else []
+    return [in_words(form, lost)] if lost else [], count
 
 
 def _is_symmetric(edges: EdgeList, largest: bool) -> bool:
@@ -241,6 +242,8 @@ def _write_text(file: IO[bytes], edges: EdgeList, path: str) -> None:
         for label in labels:
             _check_label(path, str(label), separator)
     shown = quoted(labels) if names and separator == "," else labels
+    if names and separator == "\t":  # quotes elsewhere are part of a name
+        shown = np.array([in_quotes(x) if x[0] == '"' else x for x in map(str, labels)], object)
     heads = ["source", "target"]
     columns = list(index) if shown is None else [shown[index[0]], shown[index[1]]]
     if edges.edge_weight is not None:
