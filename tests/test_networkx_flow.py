@@ -89,6 +89,25 @@ def test_closeness(graph, weight):
     same("information_centrality", graph, weight)
 
 
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+@pytest.mark.parametrize("name", ["resistance_distance", "effective_graph_resistance"])
+def test_reciprocals_of_weights_that_are_missing(name, kind):
+    """NetworkX raises KeyError where it inverts weights, and else takes 1."""
+    graph, options = kind([(0, 1, {"w": 2.0}), (1, 2)]), {"weight": "w"}
+    for given_graph in (graph, backend.convert_from_nx(graph, {"w": 1}),
+                        backend.convert_from_nx(graph, preserve_edge_attrs=True)):  # fmt: skip
+        reason = backend.can_run(name, (given_graph,), options)
+        assert "an edge has no attribute 'w', of which NetworkX takes reciprocals" in reason
+        assert backend.can_run(name, (given_graph,), options | {"invert_weight": False}) is True
+        assert backend.can_run(name, (given_graph,), {}) is True
+    with nx.config(backend_priority=["torchcent"]), pytest.raises(KeyError, match="w"):
+        getattr(nx, name)(graph, **options)
+    same(name, graph, **options, invert_weight=False)
+    nx.set_edge_attributes(graph, 4, "w")
+    assert backend.can_run(name, (backend.convert_from_nx(graph, {"w": 1}),), options) is True
+    same(name, graph, **options)
+
+
 @FEW
 @given(networks(1, loops=True), WEIGHT, st.booleans(), st.data())
 def test_resistances(graph, weight, invert, data):

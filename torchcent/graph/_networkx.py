@@ -98,6 +98,11 @@ def lengths(graph: networkx.Graph, made: Arrays, weight: Hashable) -> list[Any]:
     return [attributes.get(weight, 1) for attributes in _data(graph, made)]
 
 
+def lacks(graph: networkx.Graph, made: Arrays, weight: Hashable) -> bool:
+    """Whether some edge has no attribute `weight`."""
+    return any(weight not in attributes for attributes in _data(graph, made))
+
+
 def attributes(graph: networkx.Graph, made: Arrays) -> list[dict[Hashable, Any]]:
     """A copy of the attributes of every edge, in the order of graph.edges."""
     return [dict(attributes) for attributes in _data(graph, made)]

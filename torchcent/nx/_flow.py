@@ -165,6 +165,12 @@ def refusal(name: str, given: dict[str, Any]) -> str | None:
         return "dtype must be float"
     if "betweenness" in name and any(edge[0] == edge[1] for edge in graph.edges()):
         return "the graph has self-loops, through which NetworkX lets current flow"
+    if (
+        given.get("invert_weight")
+        and given["weight"] is not None
+        and _lacks(graph, given["weight"])
+    ):
+        return f"an edge has no attribute {given['weight']!r}, of which NetworkX takes reciprocals"
     for argument in ("nodeA", "nodeB"):
         if given.get(argument) is not None and given[argument] not in graph:
             return f"{argument} is no node"
@@ -178,6 +184,12 @@ def refusal(name: str, given: dict[str, Any]) -> str | None:
         if not 0 < _samples(len(graph), epsilon, per) <= given["kmax"]:
             return "the number of pairs must be 1 to kmax"
     return None if connected(graph) else "the graph is not connected"
+
+
+def _lacks(graph: Any, weight: Hashable) -> bool:
+    if isinstance(graph, BackendGraph):
+        return graph.lacks(weight)
+    return any(weight not in data for *_, data in graph.edges(data=True))
 
 
 def _not_ends(graph: Any, nodes: Collection[Hashable]) -> str | None:

@@ -68,6 +68,7 @@ class BackendGraph:
         self._weights = {
             name: edge_lengths(read, self.arrays, name, zeros=True) for name in weights
         }
+        self._lacking = {name for name in weights if _networkx.lacks(read, self.arrays, name)}
         self._zeros: dict[Hashable, bool] = {}
         self._states = {v: dict(data) for v, data in graph.nodes(data=True)} if keep else None
         # of a view, whose directions may differ in attributes that nobody has asked for yet
@@ -135,6 +136,12 @@ class BackendGraph:
             values = [data.get(name, 1) for data in self._data]
             self._weights[name] = _lengths(values, name, True)
         return self._weights[name]
+
+    def lacks(self, name: Hashable) -> bool:
+        """Whether some edges have no such attribute, and count as 1."""
+        if self._data is None:
+            return name in self._lacking
+        return any(name not in data for data in self._data)
 
     def has_zeros(self, name: Hashable) -> bool:
         """Whether some edges have a weight of 0, which is a strength but not a length."""
