@@ -254,6 +254,8 @@ def complete(labels: Any, shown: str) -> Any:
 
 
 def _is_missing(label: Any) -> bool:
+    if isinstance(label, str):
+        return not label
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 

@@ -149,8 +149,9 @@ def read(
             edges, or like a header of names that occur in no other row; ids begin with zeros, or
             are whole numbers with decimals (``1.0``); comments that could be rows are left out; the
             rows look like a matrix; the file has fewer vertices than it says; some vertices have no
-            position; names of .graphml or .gml are missing or not distinct, so that the labels are
-            ids.
+            position; integer weights beyond 2^53 are rounded to float64; the ids of two columns of
+            different kinds, such as user and item, are the same numbers; names of .graphml or .gml
+            are missing or not distinct, so that the labels are ids.
 
     Example:
         >>> import pathlib, tempfile

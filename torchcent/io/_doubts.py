@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from torchcent.io import _rounding
 from torchcent.io._comments import Text
 from torchcent.io._edge_list import distinct_ids
 from torchcent.io._layout import BLANKS, INTEGER, Layout, is_number
@@ -44,6 +45,7 @@ def of_counts(columns: Columns) -> tuple[str, ...]:
 def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str, ...]:
     """Whether the first row may be a header, or the rows a matrix; and what its ids are."""
     remarks: tuple[str, ...] = () if columns.remark is None else (columns.remark,)
+    remarks += _rounding.remarks(columns.rounded)
     count = len(columns.ends[0])
     if layout.width == count > 3 and columns.names is None:
         remarks += (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import torch
 from torchcent.check import _files as check_files
 from torchcent.check import _values as check_values
 from torchcent.check._values import dense, shortened
+from torchcent.io import _rounding
 from torchcent.io._budget import Budget
 from torchcent.io._edge_list import EdgeList
 from torchcent.io._files import (
@@ -59,6 +61,8 @@ def read_abc(
         source, target, weight, names = _by_line(path, rows)
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(f"{path}: num_nodes={num_nodes}, but the file names {len(names)} vertices")
+    for remark in _rounding.remarks(_rounding.rounded(weight, rows)):
+        warnings.warn(f"{path}: {remark}", stacklevel=5)
     index = torch.from_numpy(np.stack([source, target]))
     weights = None if weight is None else torch.from_numpy(np.array(weight))
     return EdgeList(index, weights, names, len(names), bool(directed))

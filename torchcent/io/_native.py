@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
 import numpy as np
 import torch
 
+from torchcent.io import _rounding
 from torchcent.io._budget import Budget
 from torchcent.io._directions import both_directions
 from torchcent.io._edge_list import EdgeList
@@ -61,6 +63,8 @@ def read_matrix(path: str, data: bytes, limits: Budget, graph: bool = False) -> 
     columns = _domain(path, sections, "mclcols", limits.vertices(int(shape[2])))
     body = _body(sections["mclmatrix"])
     column, row, value = _compiled_vectors(body) or _vectors(path, body)
+    for remark in _rounding.remarks(_rounding.rounded(value, body.encode())):
+        warnings.warn(f"{path}: {remark}", stacklevel=5)
     row, column = _numbered(path, rows, row), _numbered(path, columns, column)
     return Matrix(rows, columns, row, column, value)
 

@@ -90,6 +90,7 @@ def read_parquet(
     else:
         with parsing(path, "a parquet file"):
             codes, words = _codes(pa, columns, limits)
+        _refuse_empty(path, codes, words + isolated)
         if not all(isinstance(x, str) for x in isolated):
             raise ValueError(f"{path}: 'isolated' in its metadata holds other things than names")
         words = list(dict.fromkeys(words + isolated))
@@ -99,6 +100,16 @@ def read_parquet(
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
     return EdgeList(numbers, weight, labels, n, directed)
+
+
+def _refuse_empty(path: str, codes: np.ndarray, words: list[str]) -> None:
+    """Refuses a vertex without a name, as in text."""
+    if "" not in words:
+        return
+    place = words.index("")
+    rows = np.flatnonzero((codes == place).any(axis=0))
+    where = f"row {rows[0] + 1}" if len(rows) else "a dictionary or the metadata"
+    raise ValueError(f"{path}: a vertex without a name in {where}")
 
 
 def _refuse_matrix(path: str, file: Any) -> None:

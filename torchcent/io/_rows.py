@@ -12,6 +12,7 @@ import torch
 from torchcent.io._budget import Budget
 from torchcent.io._comments import MARKS
 from torchcent.io._layout import Layout
+from torchcent.io._rounding import rounded
 from torchcent.io._stream import Piece
 from torchcent.io._tokens import IrregularText
 from torchcent.runtime import _ops
@@ -27,6 +28,7 @@ class Columns:
     names: list[str] | None
     weight: np.ndarray | None
     remark: str | None = None  # what the caller should know about the ids
+    rounded: int = 0  # number of weights that float64 does not hold
 
 
 class _Column:
@@ -67,7 +69,7 @@ def read_rows(
     source, target, weight = _Column(np.int64), _Column(np.int64), _Column(np.float64)
     weighted = layout.weight is not None
     comments: list[bytes] = []
-    said = 0
+    said = beyond = 0
     tabbed = layout.quoted and layout.separator == "\t"
     for text, share in pieces:
         if tabbed and b'"' in text and _QUOTE.search(text):
@@ -93,5 +95,6 @@ def read_rows(
         target.add(ids[1].numpy(), share, limits)
         if weighted:
             weight.add(value.numpy(), share, limits)
+            beyond += rounded(value.numpy(), text)
     ends = (source.whole(), target.whole())
-    return Columns(ends, None, weight.whole() if weighted else None), comments
+    return Columns(ends, None, weight.whole() if weighted else None, None, beyond), comments

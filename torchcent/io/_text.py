@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from torchcent.io import _dialects, _doubts
+from torchcent.io import _dialects, _doubts, _rounding
 from torchcent.io._arrow import _read_arrow as _read_arrow
 from torchcent.io._arrow import columns_of_names
 from torchcent.io._budget import Budget
@@ -196,10 +196,11 @@ def _columns(
     except IrregularText:
         pass
     try:
-        return _read_arrow(rows, layout, text_labels, limits)
+        columns = _read_arrow(rows, layout, text_labels, limits)
     except IrregularText:
         limits.lines(rows)
-        return read_lines(path, rows, layout, text.number + layout.header, text_labels)
+        columns = read_lines(path, rows, layout, text.number + layout.header, text_labels)
+    return replace(columns, rounded=_rounding.rounded(columns.weight, rows))
 
 
 def _read_numbers(rows: bytes, layout: Layout, text_labels: bool | None, limits: Budget) -> Columns:

@@ -375,6 +375,8 @@ def _write_parquet(file: IO[bytes], edges: EdgeList, path: str) -> None:
     parquet = need("pyarrow.parquet", "io", "writing .parquet")
     index = edges.edge_index.numpy()
     labels = edges.vertex_labels()
+    if labels.dtype == object and (labels == "").any():
+        raise ValueError(f"{path}: label '' cannot stand in this format; try .pt")
     alone = [] if edges.labels is None else labels[isolated(edges)].tolist()
     try:
         columns = {"source": pa.array(labels[index[0]]), "target": pa.array(labels[index[1]])}
