@@ -20,6 +20,7 @@ from counts import (  # noqa: F401  (hooks of pytest)
     pytest_testnodedown,
 )
 from engines import ENGINES, WEIGHTED
+from files import irregular
 from graphs import DEVICE
 from parts import (  # noqa: F401  (hooks of pytest)
     pytest_addoption,
@@ -106,3 +107,14 @@ def golden() -> Golden:
 def load() -> Graphs:
     """The reader of the reference graphs: load.load(name) gives (scipy matrix, info)."""
     return Graphs()
+
+
+@pytest.fixture(params=["all readers", "without pyarrow", "line by line"])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which readers of text there are: files are read alike with any of them."""
+    if request.param == "all readers":
+        pytest.importorskip("pyarrow")
+        return
+    fast = ["_read_arrow"] if request.param == "without pyarrow" else ["_streamed", "_read_numbers"]
+    for name in {"_read_arrow", *fast}:
+        monkeypatch.setattr(f"torchcent.io._text.{name}", irregular)

@@ -3,9 +3,13 @@
 import bz2
 import gzip
 import lzma
+import warnings
 
 import pytest
 from hypothesis import strategies as st
+
+from torchcent.io import read
+from torchcent.io._tokens import IrregularText
 
 
 def pack_zst(data):
@@ -36,3 +40,22 @@ def rows(edges):
     if edges.edge_weight is None:
         return ends
     return [(*e, w) for e, w in zip(ends, edges.edge_weight.tolist(), strict=True)]
+
+
+def silent(path, **options):
+    """What is read, and that nothing is said of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return read(path, **options)
+
+
+def told(path, **options):
+    """What is read, and what is said of it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        edges = read(path, **options)
+    return edges, [str(each.message) for each in caught]
+
+
+def irregular(*_):
+    raise IrregularText

@@ -6,6 +6,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 import torch
 
 import torchcent
@@ -111,6 +112,19 @@ def test_small_tables_without_names_may_be_either(n):
         torchcent.betweenness(nx.to_pandas_adjacency(nx.path_graph(n), dtype=int))
     named = pandas.DataFrame({"source": [0, 1], "target": [1, 2]})
     assert Graph.from_table(named).num_edges == 2
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_square_arrays_are_no_edges(n):
+    """An adjacency matrix is taken if it says that it is one."""
+    matrix = nx.to_numpy_array(nx.path_graph(n), dtype=int)
+    wanted = scipy.sparse.csr_array(matrix)
+    for given in (matrix, matrix.tolist(), torch.from_numpy(matrix)):
+        with pytest.raises(ValueError, match="of an adjacency matrix pass") as error:
+            torchcent.betweenness(given)
+        names = {"edge_index": given, "scipy": scipy, "numpy": np}
+        passed = eval(str(error.value).partition("matrix pass ")[2], names)
+        assert torchcent.betweenness(passed).equal(torchcent.betweenness(wanted))
 
 
 def test_tables_without_names():

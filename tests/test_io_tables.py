@@ -2,19 +2,15 @@
 
 import io
 import json
-import warnings
 
 import networkx as nx
 import pytest
-import torch
-from files import rows, save
+from files import irregular, rows, save, silent, told
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from torchcent import Graph
 from torchcent.__main__ import main
-from torchcent.io import EdgeList, read, write
-from torchcent.io._tokens import IrregularText
+from torchcent.io import read
 
 HEADS = (
     "gene1,gene2", "sender,receiver", "protein1,protein2", "u,v", "gene_a,gene_b", "i,j",
@@ -24,35 +20,6 @@ HEADS = (
     "Official Symbol Interactor A,Official Symbol Interactor B", "PULocationID,DOLocationID",
     "citing_paper_id,cited_paper_id", "node_from,node_to", '"Gene1","Gene2"', "TF,target",
 )  # fmt: skip
-
-
-def silent(path, **options):
-    """What is read, and that nothing is said of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return read(path, **options)
-
-
-def told(path, **options):
-    """What is read, and what is said of it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        edges = read(path, **options)
-    return edges, [str(each.message) for each in caught]
-
-
-@pytest.fixture(params=["all readers", "without pyarrow", "line by line"])
-def reader(request, monkeypatch):
-    if request.param == "all readers":
-        pytest.importorskip("pyarrow")
-        return
-    fast = ["_read_arrow"] if request.param == "without pyarrow" else ["_streamed", "_read_numbers"]
-    for name in {"_read_arrow", *fast}:
-        monkeypatch.setattr(f"torchcent.io._text.{name}", irregular)
-
-
-def irregular(*_):
-    raise IrregularText
 
 
 # ---- headers
@@ -144,25 +111,6 @@ def test_names_of_columns_in_a_comment(tmp_path):
     grid = "#" + "\t".join([*names, "Systematic Name Interactor A", "Score"]) + "\n"
     edges, said = told(save(tmp_path, "b.txt", grid + "103\t6416\t2318\tAFG1\t-\n"))
     assert rows(edges) == [(6416, 2318)] and "'Score'" in said[0]
-
-
-@pytest.mark.parametrize("category", [False, True])
-def test_empty_names_are_refused(tmp_path, category):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    table = pandas.DataFrame({"from": ["a", "b", ""], "to": ["b", "c", "a"]})
-    table = table.astype("category") if category else table
-    for name in ("g.csv", "g.tsv"):
-        table.to_csv(tmp_path / name, index=False, sep="," if name == "g.csv" else "\t")
-        with pytest.raises(ValueError, match=f"{name}:4: a vertex without a name"):
-            read(tmp_path / name)
-    table.to_parquet(tmp_path / "g.parquet")
-    with pytest.raises(ValueError, match=r"g\.parquet: a vertex without a name in row 3"):
-        read(tmp_path / "g.parquet")
-    with pytest.raises(ValueError, match="column 'from' of table has 1 missing entries.* row 2"):
-        Graph.from_table(table, labels=True)
-    with pytest.raises(ValueError, match="label '' cannot stand in this format"):
-        write(tmp_path / "w.parquet", EdgeList(torch.tensor([[0], [1]]), labels=["", "b"]))
 
 
 def test_unknown_words_on_the_command_line_and_in_streams(tmp_path, capsys, monkeypatch):
@@ -342,37 +290,6 @@ def test_readers_agree(tmp_path, table, separator, head, options):
         for fast in ("_streamed", "_read_numbers", "_read_arrow"):
             patch.setattr(f"torchcent.io._text.{fast}", irregular)
             assert outcome() == wanted
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("g.txt", "1 2 9007199254740993\n2 3 4\n3 4 -12345678901234567\n"),
-        ("g.csv", "from,to,weight\na,b,9007199254740993\nb,c,4\nc,d,123456789012345678901\n"),
-        ("g.csv", 'from,to,w\n"a ","b",9007199254740993\nb, "c",4\nc,d,98765432109876543\n'),
-        ("g.abc", "a\tb\t9007199254740993\nb\tc\t1\nc\td\t9007199254740995\n"),
-        ("g.mci", "(mclheader\nmcltype matrix\ndimensions 2x2\n)\n(mclmatrix\nbegin\n"
-                  "0 0:9007199254740993 1:98765432109876543 $\n1 0:5 $\n)\n"),
-    ],
-)  # fmt: skip
-def test_integers_that_are_rounded(tmp_path, reader, name, text):
-    edges, said = told(save(tmp_path, name, text))
-    assert [x.rpartition(": ")[2] for x in said] == ["2 weights beyond 2^53 rounded to float64"]
-    assert edges.edge_weight.abs().max() >= 2**53
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1 2 9007199254740992\n2 3 4\n",
-        "1 2 1e300\n2 3 1.2345678901234567e+17\n",
-        "a b 12345678901234567.0\nb c 2\n",
-        "12345678901234567 12345678901234568 2.5\n12345678901234569 12345678901234568 1\n",
-        "from to weight id\na b 1 12345678901234567\n",
-    ],
-)
-def test_weights_that_are_not_rounded(tmp_path, reader, text):
-    silent(save(tmp_path, "g.txt", text))
 
 
 # ---- comments

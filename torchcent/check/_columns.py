@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 _SOURCE = r"(source|src|from|tail|start|origin|orig)(_?(node|vertex))?(_?id)?"
 _TARGET = r"(target|dst|dest|to|head|end|destination)(_?(node|vertex))?(_?id)?"
 #: Pairs of words, the source first, alone or with one word in common: sender_id, receiver_id.
@@ -24,8 +26,17 @@ _PAIRS = (
     ("drug", "disease"), ("gene", "disease"), ("predator", "prey"), ("rater", "ratee"),
     ("truster", "trustee"), ("von", "nach"), ("quelle", "ziel"), ("pulocation", "dolocation"),
 )  # fmt: skip
+#: Pairs of things of which each is numbered by itself: user 1 is not item 1.
+_KINDS = frozenset((
+    ("user", "item"), ("user", "product"), ("user", "movie"), ("user", "artist"), ("user", "book"),
+    ("user", "group"), ("user", "tag"), ("customer", "item"), ("customer", "product"),
+    ("author", "paper"), ("author", "publication"), ("actor", "movie"), ("person", "event"),
+    ("person", "group"), ("member", "club"), ("student", "course"), ("document", "term"),
+    ("document", "word"), ("drug", "disease"), ("drug", "target"), ("gene", "disease"),
+))  # fmt: skip
 _SHORT = (("u", "v"), ("i", "j"), ("o", "d"))  # alone, or with one of _IDENTIFIERS
 _IDENTIFIERS = frozenset(("id", "node", "vertex", "name"))
+_IDS = frozenset(("id", "ids", "index", "key", "no", "number"))
 #: What is numbered or lettered: gene1 and gene2, Protein A and Protein B, V1 and V2.
 _STEMS = frozenset((
     "actor", "agent", "airport", "author", "bus", "character", "city", "club", "company", "country",
@@ -111,6 +122,35 @@ def is_no_end(name: Any) -> bool:
 def is_index(name: Any) -> bool:
     """Whether the name is that of a column of row numbers, as R and pandas write it."""
     return re.fullmatch(r"((unnamed|index_level)_\d+)?", plain(name)) is not None
+
+
+def kinds(names: Sequence[Any]) -> tuple[str, str] | None:
+    """What the two ends are, such as user and item, if each kind is numbered by itself."""
+    source, target = (
+        re.sub(r"(?<=[a-z])ids?$", "", "_".join(x for x in plain(name).split("_") if x not in _IDS))
+        for name in names
+    )
+    both = (source, target)
+    return both if both in _KINDS or both[::-1] in _KINDS else None
+
+
+def shared_ids(names: Sequence[Any], source: np.ndarray, target: np.ndarray) -> str | None:
+    """What to say if vertices of two kinds have the same numbers, else None."""
+    both = kinds(names)
+    if both is None or not len(source) or source.dtype.kind not in "iu":
+        return None
+    some = slice(10_000)  # the first rows usually tell
+    shared = np.intersect1d(source[some], target[some])
+    if not len(shared):
+        shared = np.intersect1d(source, target)
+    if not len(shared):
+        return None
+    one, other = (str(name) for name in names)
+    example = f"{both[0]}{shared[0]} and {both[1]}{shared[0]}"
+    return (
+        f"ids of the columns {one!r} and {other!r} that are the same number, such as {shared[0]}, "
+        f"are taken for one vertex; prefixes, {example}, keep them apart"
+    )
 
 
 def _first(words: list[str], kind: str) -> int | None:

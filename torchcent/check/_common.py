@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check._values import choice as choice
-from torchcent.check._values import dense, integer, number, shortened
+from torchcent.check._values import dense, integer, number, of_square, shortened
 from torchcent.check._values import flag as flag
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import Strategy
@@ -69,7 +69,8 @@ def edge_index(value: object, name: str = "edge_index") -> Tensor:
         value = plain()
     dense(value, name)
     if value.dim() != 2 or value.shape[0] != 2:
-        raise ValueError(f"{name} must have shape [2, E], got {list(value.shape)}")
+        hint = of_square(value.shape, f"{name}.to_sparse()")
+        raise ValueError(f"{name} must have shape [2, E], got {list(value.shape)}{hint}")
     if value.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be int64 (or int32), got {value.dtype}")
     return value

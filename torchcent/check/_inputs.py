@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _columns as check_columns
-from torchcent.check._values import dense, shortened
+from torchcent.check._values import dense, of_square, shortened
 
 ACCEPTED = (
     "an edge_index (torch.Tensor [2, E]), a torchcent.Graph, a graph of NetworkX, igraph, "
@@ -142,7 +142,7 @@ def edge_array(array: np.ndarray, name: str) -> np.ndarray:
     if array.ndim != 2 or 2 not in array.shape:
         raise ValueError(
             f"{name} must be of shape [2, E], or [E, 2] for a list of pairs, got "
-            f"{list(array.shape)}"
+            f"{list(array.shape)}{of_square(array.shape, f'scipy.sparse.csr_array({name})')}"
         )
     if array.shape == (2, 2):
         raise either_way(name)
@@ -181,11 +181,13 @@ def edge_list(edges: Any, name: str) -> np.ndarray:
         if len(edges[0]) == 2 == len(edges[1]):
             raise either_way(name)
         return _even([_whole(row, name) for row in edges], name)
+    shape = (len(edges), *set(map(len, edges)))
+    matrix = f"scipy.sparse.csr_array(numpy.array({name}))"
     for place, pair in enumerate(edges if set(map(len, edges)) != {2} else ()):
         if len(pair) != 2:
             raise ValueError(
                 f"{name} must be a list of pairs (u, v), but {name}[{place}] has {len(pair)} "
-                "entries; weights go into edge_weight"
+                f"entries; weights go into edge_weight{of_square(shape, matrix)}"
             )
     return _whole([end for pair in edges for end in pair], name).reshape(-1, 2).T
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral
 
 import numpy as np
@@ -32,6 +33,12 @@ def dense(value: Tensor, name: str) -> None:
         kind = "one within torch.func or vmap"
     if kind:
         raise ValueError(f"{name} must be a dense tensor with data, got {kind}")
+
+
+def of_square(shape: Sequence[int], matrix: str) -> str:
+    """What to pass instead of an array of this shape, if it is an adjacency matrix."""
+    square = len(shape) == 2 and shape[0] == shape[1] > 2
+    return f"; of an adjacency matrix pass {matrix}" if square else ""
 
 
 def integer(value: object, name: str) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.check import _columns as check_columns
 from torchcent.check import _inputs as check_inputs
 from torchcent.check import _sparse as check_sparse
 from torchcent.graph._arcs import Arcs
@@ -84,6 +87,7 @@ def of_table(
         check_inputs.ids(end, f"column {shown!r} of {name}", _NUMBERED)
         for end, shown in (source, target)
     ]
+    _tell_of_shared((source, target))
     return Arcs(_tensor(np.stack(ends)), None, True, length)
 
 
@@ -98,6 +102,7 @@ def of_labelled_table(
     source, target = (
         check_inputs.complete(end, f"column {shown!r} of {name}") for end, shown in ends[:2]
     )
+    _tell_of_shared(ends[:2])
     both: list[Any] = (
         np.stack([source.astype(object), target.astype(object)], axis=1).ravel().tolist()
     )
@@ -156,6 +161,14 @@ def _columns(
     if taken is not None:
         length = check_inputs.numbers(_column(table, taken), f"column {taken!r} of {name}")
     return (_column(table, source), source), (_column(table, target), target), length
+
+
+def _tell_of_shared(ends: Sequence[tuple[np.ndarray, Any]]) -> None:
+    """Warns if users and items, or other things of two kinds, have the same numbers."""
+    (source, one), (target, other) = ends
+    text = check_columns.shared_ids((one, other), source, target)
+    if text is not None:
+        warnings.warn(text, stacklevel=5)
 
 
 def _column(table: Any, name: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from torchcent.check import _columns as check_columns
 from torchcent.io import _rounding
 from torchcent.io._comments import Text
 from torchcent.io._edge_list import distinct_ids
@@ -47,11 +48,11 @@ def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str,
     remarks: tuple[str, ...] = () if columns.remark is None else (columns.remark,)
     remarks += _rounding.remarks(columns.rounded)
     count = len(columns.ends[0])
-    if layout.width == count > 3 and columns.names is None:
-        remarks += (
-            f"{count} rows of {count} columns were read as edges; if they are a matrix, pass "
-            "scipy.sparse.csr_array(numpy.loadtxt(...)) instead",
-        )
+    if columns.names is None and not _are_ends(layout.heads) and _is_square(columns, layout):
+        remarks += (of_square(layout.width, "numpy.loadtxt(...)"),)
+    if columns.names is None and layout.heads is not None:
+        shared = check_columns.shared_ids(layout.heads, *columns.ends)
+        remarks += () if shared is None else (shared,)
     if header is None and layout.doubtful and not count:
         names = " and ".join(map(repr, layout.doubtful))
         remarks += (
@@ -69,6 +70,34 @@ def of_rows(columns: Columns, layout: Layout, header: bool | None) -> tuple[str,
                 "out; if not, header=False (--no-header) says so",
             )
     return remarks
+
+
+def of_square(size: int, table: str) -> str:
+    return (
+        f"{size} rows of {size} columns were read as edges; if they are a matrix, pass "
+        f"scipy.sparse.csr_array({table}) instead"
+    )
+
+
+def _are_ends(heads: tuple[str, str] | None) -> bool:
+    return heads is not None and check_columns.ends(heads) is not None
+
+
+def _is_square(columns: Columns, layout: Layout) -> bool:
+    """Whether the rows may be a matrix, below the numbers of its columns or not.
+
+    Three rows of three columns are one if the diagonal is 0, or all entries are 0 or 1.
+    """
+    taken = [*columns.ends, *([] if columns.weight is None else [columns.weight])]
+    count, width = len(taken[0]), layout.width
+    above = count == width + 1 and all(x[0] == k for k, x in enumerate(taken))
+    if width < 3 or not (count == width or above):
+        return False
+    if width > 3 and not above:
+        return True
+    rows = [x[int(above) :] for x in taken]
+    binary = all(np.isin(x, (0, 1)).all() for x in rows)
+    return binary or all(x[k] == 0 for k, x in enumerate(rows))
 
 
 def _is_alone(columns: Columns) -> bool:

@@ -43,6 +43,7 @@ class Layout:
     said_directed: bool = False  # the first row says so, in a column "Type"
     quoted: bool = False  # fields between blanks or tabs may be in quotes, too
     named_above: bool = False  # the columns have their names in a comment
+    heads: tuple[str, str] | None = None  # the names of the columns of ends
 
     def split(self, line: str) -> list[str]:
         return split_line(line, self.separator, self.quoted)
@@ -233,7 +234,7 @@ def find_layout(path: str, text: Text, choice: Choice, header: bool | None = Non
     directed = has_header and [x.lower() for x in row[kind:][:1]] == ["directed"]
     return Layout(
         separator, len(fields), source, target, weight, header, has_names, doubtful, remarks,
-        directed, quoted, names is above,
+        directed, quoted, names is above, (names[source], names[target]) if has_header else None,
     )  # fmt: skip
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from torchcent.check import _columns as check_columns
 from torchcent.io._arrays import as_ids, claimed_count, parsing
 from torchcent.io._budget import Budget
+from torchcent.io._doubts import of_square
 from torchcent.io._edge_list import EdgeList, number_names, number_vertices
 from torchcent.io._layout import Choice, roles
 from torchcent.io._matrix import finite_weight
@@ -36,6 +38,10 @@ def read_parquet(
     _refuse_matrix(path, file)
     numeric = [_is_number(pa, schema.field(k).type) for k in range(len(names))]
     *places, weighted, remarks = roles(path, names, choice, numeric)
+    if check_columns.ends(names) is None and choice.source is None and choice.target is None:
+        size = sum(not check_columns.is_index(name) for name in names)
+        if size == metadata.num_rows > 2 and all(numeric):
+            remarks += (of_square(size, "pandas.read_parquet(...)"),)
     ends = [names[k] for k in places]
     length = None if weighted is None else names[weighted]
     wanted = [*ends, *([] if length is None else [length])]
@@ -70,10 +76,12 @@ def read_parquet(
                 values = values.astype(np.float64)
         weight = torch.from_numpy(np.array(finite_weight(path, values, f"column {length!r}: ")))
     labels: np.ndarray | None
+    shared = None  # what two kinds of vertices have in common
     integers = [pa.types.is_integer(c.type) for c in columns]
     if all(integers):
         with parsing(path, "a parquet file"):
             ids = [c.to_numpy() for c in columns]
+            shared = check_columns.shared_ids(ends, *ids)
             also = np.array(isolated, np.int64).reshape(len(isolated))
         numbers, labels, n = number_vertices(
             limits,
@@ -97,6 +105,8 @@ def read_parquet(
         numbers, labels, n = number_names(path, codes, words, num_nodes)
     if directed is None:
         directed = bool(own.get("directed", False))
+    if shared is not None:
+        remarks += (shared,)
     for remark in remarks:
         warnings.warn(f"{path}: {remark}", stacklevel=4)
     return EdgeList(numbers, weight, labels, n, directed)
