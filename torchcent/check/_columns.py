@@ -139,10 +139,12 @@ def shared_ids(names: Sequence[Any], source: np.ndarray, target: np.ndarray) -> 
     both = kinds(names)
     if both is None or not len(source) or source.dtype.kind not in "iu":
         return None
+    if source.max() < target.min() or target.max() < source.min():
+        return None
     some = slice(10_000)  # the first rows usually tell
     shared = np.intersect1d(source[some], target[some])
     if not len(shared):
-        shared = np.intersect1d(source, target)
+        shared = source[np.isin(source, target)]
     if not len(shared):
         return None
     one, other = (str(name) for name in names)

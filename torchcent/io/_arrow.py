@@ -15,6 +15,11 @@ from torchcent.io._layout import BLANKS, INTEGER, Layout
 from torchcent.io._rows import Columns
 from torchcent.io._tokens import IrregularText
 
+_BEHIND = re.compile(rb'(?:^|[\t,;])[ \t]+"', re.M)
+_BEHIND_TAB = re.compile(rb'(?:^|\t) +"', re.M)
+#: Most fields in quotes have no quotes within, and are told first.
+_OPEN = re.compile(rb'(?:^|\t)"(?![^"\n]*"(?:\t|$))(?!(?:[^"\n]|"")*"(?:\t|$))', re.M)
+
 
 def _arrow() -> Any:
     """Returns the module pyarrow with its csv reader, or None if it is not installed."""
@@ -111,7 +116,7 @@ def _parsed(pa: Any, rows: bytes, layout: Layout, separator: str, kind: Any) -> 
     if layout.weight is not None:
         types[f"f{layout.weight}"] = pa.float64()
     quoted = separator in ",;" or layout.quoted
-    if quoted and b'"' in rows and _irregular_quotes(separator).search(rows):
+    if quoted and b'"' in rows and _irregular_quotes(rows, separator):
         raise IrregularText
     try:
         table = pa.csv.read_csv(
@@ -132,14 +137,16 @@ def _parsed(pa: Any, rows: bytes, layout: Layout, separator: str, kind: Any) -> 
     return table
 
 
-def _irregular_quotes(separator: str) -> re.Pattern[bytes]:
-    """Quotes that pyarrow takes for others: behind blanks, and between tabs those that do not end.
+def _irregular_quotes(rows: bytes, separator: str) -> bool:
+    """Whether there are quotes that pyarrow takes for others.
 
-    Between tabs a quote ends where the field ends, or it is part of the field.
+    They are those behind blanks, and between tabs those that do not end where the field ends, which
+    are part of the field.
     """
-    behind = rb'(?:^|[\t,;])[ \t]+"' if separator != "\t" else rb'(?:^|\t) +"'
-    open_ended = rb'|(?:^|\t)"(?!(?:[^"\n]|"")*"(?:\t|$))' if separator == "\t" else b""
-    return re.compile(behind + open_ended, re.M)
+    blanks = any(x in rows for x in ((b' "',) if separator == "\t" else (b' "', b'\t"')))
+    if blanks and (_BEHIND_TAB if separator == "\t" else _BEHIND).search(rows):
+        return True
+    return separator == "\t" and _OPEN.search(rows) is not None
 
 
 def _weights(table: Any, layout: Layout) -> np.ndarray | None:
