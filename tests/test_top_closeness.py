@@ -8,12 +8,22 @@ import numpy as np
 import pytest
 import scipy.sparse.csgraph
 import torch
-from graphs import arc_lists, edge_index, grid, leafy_graphs, random_graph, random_tree, union
+from graphs import (
+    arc_lists,
+    edge_index,
+    grid,
+    leafy_graphs,
+    path,
+    random_graph,
+    random_tree,
+    union,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import torchcent
 from torchcent import Graph
+from torchcent.distances import _top_closeness
 
 pytestmark = pytest.mark.sweep
 
@@ -92,3 +102,33 @@ def test_the_type_depends_on_top():
     assert (plain.parameters["top"].annotation, top.parameters["top"].annotation) == ("None", "int")
     whole = inspect.signature(torchcent.closeness)
     assert list(whole.parameters) == list(plain.parameters) == list(top.parameters)
+
+
+@pytest.fixture
+def batches(monkeypatch, tuning):
+    """The number of searches of each batch."""
+    found = []
+    sums = _top_closeness.source_sums
+
+    def counted(graph, request, batch):
+        found.append(batch.numel())
+        return sums(graph, request, batch)
+
+    tuning(top_fewest=0, top_few=0, top_batch=8)
+    monkeypatch.setattr(_top_closeness, "source_sums", counted)
+    return found
+
+
+def test_equal_scores_of_later_vertices_are_not_searched(batches):
+    """In components of one shape the bounds of many vertices equal the k-th score."""
+    n, arcs = union(*[(3, path(3))] * 500)
+    assert_top(Graph.from_edge_index(edge_index(arcs), n, False), [5], "auto")
+    assert batches == [8]
+
+
+def test_batches_grow(batches):
+    """A batch takes time for the whole graph, so that their number must not grow with it."""
+    n, arcs = union(*[(9, path(9))] * 200)
+    assert_top(Graph.from_edge_index(edge_index(arcs), n + 1000, False), [5], "auto")
+    assert sum(batches) > 800
+    assert len(batches) < 40

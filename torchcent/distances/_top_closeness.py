@@ -25,6 +25,7 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph
 
 BATCH = 512
+GROWTH = 8  # batches have at least one search for so many done: a few batches however many there are
 FEWEST = 1024
 FEW = 48  # worth() up to which single searches are tried before batches
 TRIAL = 32  # single searches between checks that they settle enough
@@ -67,12 +68,15 @@ class _Search:
         if each <= FEW:
             self._search_singly(each)
             tried = True
+        done = 0
         while (ids := self._candidates()).numel():
             if tried and ids.numel() > self.graph.num_nodes // 2:
                 return False
-            batch = ids[torch.argsort(self.upper[ids], descending=True, stable=True)][:BATCH]
+            best = torch.argsort(self.upper[ids], descending=True, stable=True)
+            batch = ids[best[: max(BATCH, done // GROWTH)]]
             sums = source_sums(self.graph, self.request, batch)
             self.exact[batch] = self._score(sums.farness, sums.reach)
+            done += batch.numel()
             tried = True
         return True
 
@@ -99,10 +103,16 @@ class _Search:
     def _candidates(self) -> Tensor:
         """Vertices that are not yet searched and may be among the k best."""
         known = self.exact >= 0
-        least = float("-inf")
-        if int(known.sum()) >= self.k:
-            least = float(torch.topk(self.exact, self.k).values[-1])
-        return torch.nonzero(~known & (self.upper >= least)).flatten()
+        if int(known.sum()) < self.k:
+            return torch.nonzero(~known).flatten()
+        least = torch.topk(self.exact, self.k).values[-1]
+        # Of equal scores those of the lowest vertices count, so that a bound equal to the least
+        # score does not make a later vertex a candidate. Components of the same shape have such.
+        equal = torch.nonzero(self.exact == least).flatten()
+        last = int(equal[self.k - 1 - int((self.exact > least).sum())])
+        possible = self.upper > least
+        possible[:last] |= self.upper[:last] == least
+        return torch.nonzero(~known & possible).flatten()
 
     def _score(self, farness: Tensor, reach: Tensor) -> Tensor:
         return _scale.closeness(farness, reach, _scale.others(self.graph), self.wf_improved)
