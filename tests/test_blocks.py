@@ -258,6 +258,16 @@ def test_auto_takes_blocks_that_pay(tuning: Tuning) -> None:
     assert _blocks.chosen(one, request) is None  # one block: nothing is saved
 
 
+def test_blocks_of_small_deep_graphs() -> None:
+    """Searches of a deep graph take as long as ten decompositions, with few vertices already."""
+    n = 4000
+    path = torch.stack([torch.arange(n - 1), torch.arange(1, n)])
+    graph = Graph.from_edge_index(path, n, False)  # on the host: CUDA asks for more sources
+    assert _blocks.chosen(graph, Request("stress")) is not None
+    v = torch.arange(n, dtype=F64)
+    assert torch.equal(torchcent.stress(graph, dtype=F64), v * (n - 1 - v))
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_bits_do_not_depend_on_threads(threads: int) -> None:
     graph, before = (

@@ -37,8 +37,10 @@ from torchcent.runtime._codes import Visitor
 _SHARE = 0.9
 # Work and sources from which the decomposition is tried. It takes as long as ten single searches,
 # or a few hundred in lanes; on CUDA, where the host makes it, as long as 20,000 in lanes. Graphs
-# with many leaves tend to have many blocks; half as many sources suffice there, or leaves.
+# with many leaves tend to have many blocks; half as many sources suffice there, or leaves. Thin
+# graphs, up to _THIN slots a vertex, are deep as a rule, and a search takes _DEEPER times as long.
 LEAST_WORK, MANY_SOURCES, MANY_SOURCES_ON_CUDA = 1e8, 2**14, 2**17
+_THIN, _DEEPER = 4, 8
 
 
 class _Sums(NamedTuple):
@@ -287,9 +289,10 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     starts = _with_arcs(graph) - leaves
     starts = starts if sources is None else min(sources, starts)
     work = float(slots) * starts
+    deeper = _DEEPER if slots <= _THIN * starts else 1
     if (
-        work < LEAST_WORK
-        or not _is_tried(graph, starts, slots, leaves)
+        work * (1 if graph.device.type == "cuda" else deeper) < LEAST_WORK
+        or not _is_tried(graph, starts, deeper, leaves)
         or _room.limit(graph, request.memory) < 8 * _bytes(graph)
     ):
         return None
@@ -300,16 +303,14 @@ def chosen(graph: Graph, request: Request) -> Blocks | None:
     return blocks if left <= _SHARE * work else None
 
 
-def _is_tried(graph: Graph, starts: int, slots: int, leaves: int) -> bool:
+def _is_tried(graph: Graph, starts: int, deeper: int, leaves: int) -> bool:
     """Returns whether a decomposition in vain would cost little."""
     leafy = 16 * leaves >= graph.num_nodes
     if graph.device.type != "cuda":
-        return max(starts * (1 + leafy), 4 * leaves) >= MANY_SOURCES
+        return max(starts * (1 + leafy) * deeper, 4 * leaves) >= MANY_SOURCES
     if not graph.is_symmetric:
         return False  # what is reachable is found on the host, while the device would wait
-    # Thin graphs are deep, as a rule, and a search takes longer there.
-    thin = slots <= 4 * starts
-    return leafy and starts * (8 if thin else 1) >= MANY_SOURCES_ON_CUDA
+    return leafy and starts * deeper >= MANY_SOURCES_ON_CUDA
 
 
 def _with_arcs(graph: Graph) -> int:
