@@ -224,6 +224,17 @@ def test_cost_is_in_proportion():
     assert _cost.exact_seconds(large, 1000) == math.inf  # it would not fit
 
 
+def test_trees_are_exact_at_any_size(monkeypatch):
+    """Folding leaves nothing to search, however many vertices there are."""
+    monkeypatch.setattr(_cost, "_HOPELESS", 1e-6)
+    n = 20_000
+    vertex = torch.arange(1, n)
+    for parent in (vertex - 1, vertex // 2):
+        graph = Graph.from_edge_index(torch.stack([parent, vertex]), n, False)
+        assert _cost.least_seconds(graph) > _cost._HOPELESS * _cost.EXACT_SECONDS
+        assert torchcent.betweenness_approx(graph).method == "exact"
+
+
 @pytest.mark.parametrize("method", SAMPLED)
 @pytest.mark.parametrize("most", [1, 30, 200, 700])
 def test_max_samples(method, most):

@@ -19,6 +19,7 @@ import torch
 from torchcent.approx._bounds import mean_interval, serfling_samples
 from torchcent.approx._progressive import Outlook
 from torchcent.engines import _blocks, _driver, _plan, _reduce, _resolution
+from torchcent.engines._fold import Fold
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
@@ -42,8 +43,8 @@ _RATES = {
 # levels, and its arcs are scanned each time. Measured with AVX2.
 _TIMES_DEPTH = {"lanes": 2.5e9, "relax": 2.5e9}
 _LEAST_DEPTH = 3
-# The graph is not preprocessed for the choice of an engine if even the fastest engine would exceed
-# the limit by this factor.
+# The graph is not prepared for the choice of an engine, apart from folding its leaves, if even the
+# fastest engine would exceed the limit by this factor.
 _HOPELESS = 20
 TRUSTED = 0.1
 """Predictions are trusted up to this part of the limit."""
@@ -58,7 +59,8 @@ _MARGIN, _INEXACT = 0.9, 0.5
 
 def exact_seconds(graph: Graph, memory: int | None, measure: str = "betweenness") -> float:
     """Predicted seconds for exact scores; inf if they do not fit or would take far too long."""
-    if least_seconds(graph) > _HOPELESS * EXACT_SECONDS:
+    hopeless = _HOPELESS * EXACT_SECONDS
+    if least_seconds(graph) > hopeless and least_seconds(graph, _leaves(graph)) > hopeless:
         return math.inf
     try:
         plan, core = _plan.plan(graph, Request(measure, memory=memory))
@@ -71,11 +73,17 @@ def exact_seconds(graph: Graph, memory: int | None, measure: str = "betweenness"
     return plan.sources * core.num_slots / (rate * max(plan.threads or 1, 1))
 
 
-def least_seconds(graph: Graph) -> float:
-    """A lower bound: every source at the rate of the fastest engine."""
+def least_seconds(graph: Graph, folded: int = 0) -> float:
+    """A lower bound: every source that is not folded at the rate of the fastest engine."""
     rates, _ = _rates(graph)
     threads = 1 if graph.device.type == "cuda" else torch.get_num_threads()
-    return graph.num_nodes * graph.num_slots / (max(rates.values()) * threads)
+    work = (graph.num_nodes - folded) * (graph.num_slots - 2 * folded)
+    return work / (max(rates.values()) * threads)
+
+
+def _leaves(graph: Graph) -> int:
+    """Vertices that folding in rounds takes away, which are nearly all of a tree."""
+    return Fold.of(graph, "all").order.numel()
 
 
 def _rates(graph: Graph) -> tuple[dict[str, float], dict[str, float]]:
