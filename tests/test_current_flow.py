@@ -324,3 +324,28 @@ def test_leaves_have_no_current(seed):
         )
         share = len(sources) / n  # betweenness stands for all sources
         assert torch.equal(edges, crossing / 2 * share)
+
+
+@pytest.mark.skipif(not _ops.has_kernel("eliminated", DEVICE), reason="elimination is on the CPU")
+@pytest.mark.parametrize("shape", [grid(30, 31), grid(5, 200)])
+def test_few_columns_are_solved_for_without_the_others(shape):
+    """A grid has few vertices left, and rows of all its vertices would take O(k^2)."""
+    weight = torch.rand(len(shape), generator=torch.Generator().manual_seed(2), dtype=F64) + 0.1
+    graph = Graph.from_edge_index(edge_index(shape), None, False, weight.to(DEVICE))
+    part = max(components(graph), key=lambda part: part.size)
+    pairs = torch.stack([part.vertices[:9], part.vertices[5:14]])
+    known = Potentials(part, None).resistance(*pairs_within(part, pairs))
+    few = Potentials(part, None, columns=9)
+    assert few.inverse is None
+    left = few._factor._left
+    assert left < part.size / 2
+    torch.testing.assert_close(few.resistance(*pairs_within(part, pairs)), known)
+    found = torchcent.effective_resistance(graph, pairs=pairs, dtype=F64)
+    torch.testing.assert_close(found, known)
+    every, some = Potentials(part, None), few.columns(part.vertices.new_tensor([3, 8]))
+    expected = every.inverse[every.number][:, every.number[[3, 8]]]
+    torch.testing.assert_close(some[few.number], expected)
+
+
+def pairs_within(part, pairs):
+    return torch.searchsorted(part.vertices, pairs)

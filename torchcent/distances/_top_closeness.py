@@ -25,7 +25,9 @@ from torchcent.engines._request import Request
 from torchcent.graph import Graph
 
 BATCH = 512
-GROWTH = 8  # batches have at least one search for so many done: a few batches however many there are
+GROWTH = (
+    8  # batches have at least one search for so many done: a few batches however many there are
+)
 FEWEST = 1024
 FEW = 48  # worth() up to which single searches are tried before batches
 TRIAL = 32  # single searches between checks that they settle enough

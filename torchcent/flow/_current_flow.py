@@ -350,9 +350,9 @@ def effective_resistance(
     ``invert_weight=False``.
 
     Args:
-        pairs: int64 [2, P], vertices u and v; repetitions are allowed. A few pairs in a component
-            that is nearly a tree take O(k) time each, others that of
-            :func:`current_flow_betweenness`.
+        pairs: int64 [2, P], vertices u and v; repetitions are allowed. A few in a component need
+            no inverse: O(k) time for one that is nearly a tree, about O(k^1.5) for a planar one, at
+            most O(k^3). Many take the time of :func:`current_flow_betweenness`.
 
     All other arguments are those of :func:`current_flow_betweenness`; weights are
     **conductances**.

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.flow._eliminated import Eliminated
 from torchcent.graph import Graph, _segments
 from torchcent.runtime import _memory, _ops, _small
 
@@ -113,7 +114,8 @@ class Potentials:
     That vertex, the one with the largest sum of conductances, has the potential 0. The inverse is
     dense, by Cholesky, if it fits in the memory allowed; else there is a sparse LU decomposition by
     SciPy on the host, and columns are solved for in blocks. On the CPU vertices of low degree are
-    eliminated before a dense inversion (csrc/flow/cpu/elimination.cpp).
+    eliminated before a dense inversion (csrc/flow/cpu/elimination.cpp); of few columns only those
+    are solved for (_eliminated.py).
 
     Attributes:
         inverse: float64 [k, k], or None.
@@ -135,13 +137,13 @@ class Potentials:
             pass  # The factor of a graph that is nearly a tree is sparse, and the inverse is dense.
         elif part.is_sparse and _ops.has_kernel("eliminated", self.device):
             if fits(k, memory, self.device):
-                self._eliminate(limit)
+                self._eliminate(limit, columns is not None and _FEW * columns <= k)
         elif _DENSE * 8 * k * k <= limit:
             self.inverse = self._dense(degree)
-        if self.inverse is None:
-            self._factor = self._sparse(degree)
-        else:
+        if self.inverse is not None:
             self.free -= 8 * k * k
+        elif self._factor is None:
+            self._factor = self._sparse(degree)
         self.width = max(1, min(_BLOCK, self.free // _ROWS) // (8 * k))
         if self.width == 1 and _ROWS * 8 * k > limit:
             raise _memory.refuse("a block of potentials", _ROWS * 8 * k, limit, memory)
@@ -155,9 +157,15 @@ class Potentials:
         matrix[self.ground, self.ground] = 1
         return _grounded(matrix, self.ground)
 
-    def _eliminate(self, limit: int) -> None:
+    def _eliminate(self, limit: int, few: bool) -> None:
         number, matrix, *eliminated = _eliminated(self.part, self.ground)
         left, every = matrix.numel(), self.part.size**2
+        if few:
+            if 8 * _DENSE * left <= limit:
+                self.number, self._kept = number, np.arange(self.part.size)
+                self._factor = Eliminated(matrix, *eliminated)
+                self.free -= 8 * left
+            return
         # The allocator may keep the lists of arcs, two numbers for each.
         if 8 * max((_DENSE + 2) * left, every + _DENSE * left) <= limit:
             self.number = number
@@ -193,8 +201,8 @@ class Potentials:
             return self.inverse[self.number[u]] - self.inverse[self.number[v]]
         right = np.zeros((self.part.size, u.numel()))
         each = np.arange(u.numel())
-        right[u.cpu().numpy(), each] += 1
-        right[v.cpu().numpy(), each] -= 1
+        right[self.number[u].cpu().numpy(), each] += 1
+        right[self.number[v].cpu().numpy(), each] -= 1
         return self._solved(right)
 
     def columns(self, vertices: Tensor) -> Tensor | None:
@@ -212,7 +220,7 @@ class Potentials:
         """float64 [k]: the sum of each row of the inverse."""
         if self.inverse is not None:
             return self.inverse.sum(1)[self.number]
-        return self._solved(np.ones((self.part.size, 1)))[0]
+        return self._solved(np.ones((self.part.size, 1)))[0, self.number]
 
     def diagonal(self) -> Tensor:
         """float64 [k]: resistances to the grounded vertex."""
@@ -229,7 +237,8 @@ class Potentials:
         found = [u.new_empty(0, dtype=torch.float64)]
         for a, b in zip(u.split(self.width), v.split(self.width), strict=True):
             rows = self.between(a, b)
-            found.append((rows.gather(1, a[:, None]) - rows.gather(1, b[:, None])).flatten())
+            a, b = (self.number[x][:, None] for x in (a, b))
+            found.append((rows.gather(1, a) - rows.gather(1, b)).flatten())
         return torch.cat(found)
 
     def _solved(self, right: np.ndarray) -> Tensor:
