@@ -4,6 +4,7 @@ slowly, oscillate or fill up: against dense linear algebra; sums of rows against
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse
 import torch
 from graphs import DEVICE
@@ -263,6 +264,26 @@ CLOSED = {
 }
 
 
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="a GPU multiplies with many columns")
+def test_all_eigenvalues_of_large_dense_graphs(monkeypatch):
+    """A quadrature of a dense graph takes n^2 time a step, of all vertices more than O(n^3)."""
+    monkeypatch.setattr(_subgraph, "_DENSE", 4)
+    taken = []
+    quadratures = _subgraph._quadratures
+    monkeypatch.setattr(
+        _subgraph, "_quadratures", lambda *given: taken.append(given[1]) or quadratures(*given)
+    )
+    matrix = undirected(nx.gnm_random_graph(60, 900, seed=1))
+    index, _ = arcs_of(matrix)
+    exact = np.diag(scipy.linalg.expm(matrix))
+    options = {"num_nodes": 60, "directed": False, "dtype": F64}
+    close(torchcent.subgraph_centrality(index, **options), exact, 1e-9)
+    assert not taken
+    two = torch.tensor([3, 50])
+    close(torchcent.subgraph_centrality(index, vertices=two, **options), exact[two], 1e-9)
+    assert len(taken) == 1
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("tol", [1e-9, 1e-3])
 @pytest.mark.parametrize("name", CLOSED)
@@ -274,6 +295,7 @@ def test_series_of_the_exponential(name, tol, weighted, monkeypatch):
     values, states = np.linalg.eigh(matrix)
     exact = (states * states) @ np.exp(values)
     monkeypatch.setattr(_subgraph, "_DENSE", 4)
+    monkeypatch.setattr(_subgraph, "_MOST_DENSE", 4)
     monkeypatch.setattr(_closed, "work", lambda *_: 0.0)
     monkeypatch.setattr(_subgraph, "_quadratures", None)
     monkeypatch.setattr(_closed, "_ENTRIES", 2000)  # several blocks

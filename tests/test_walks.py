@@ -174,6 +174,7 @@ def test_subgraph_centrality(seed, dense, monkeypatch):
     exact = states * np.exp(values) @ states.T
     if not dense:
         monkeypatch.setattr(_subgraph, "_DENSE", 4)
+        monkeypatch.setattr(_subgraph, "_MOST_DENSE", 4)
         monkeypatch.setattr(_subgraph, "_TOGETHER", 7)
     close(torchcent.subgraph_centrality(graph, dtype=F64), np.diag(exact))
     some = torch.tensor([38, 3, 11])
@@ -191,6 +192,7 @@ def test_subgraph_centrality(seed, dense, monkeypatch):
 @pytest.mark.parametrize("tol", [1e-2, 1e-5])
 def test_the_error_of_quadratures_is_bounded(tol, monkeypatch):
     monkeypatch.setattr(_subgraph, "_DENSE", 4)
+    monkeypatch.setattr(_subgraph, "_MOST_DENSE", 4)
     matrix, graph = drawn(7, 60, 240, directed=False, weighted=False)
     values, states = np.linalg.eigh(matrix)
     exact = (states * states) @ np.exp(values)

@@ -16,6 +16,9 @@ from torchcent.walks import _closed, _matrix
 from torchcent.walks._matrix import Product
 
 _DENSE = 1024  # vertices up to which all eigenvalues are computed
+# On the CPU also up to so many, if an eighth of all pairs are adjacent: a quadrature then takes
+# longer than its share of the eigenvalues.
+_MOST_DENSE, _SHARE = 4096, 8
 _TOGETHER = 64  # quadratures that run together, at most
 _STEPS = 200  # of a quadrature, at most
 _USUAL = 16  # steps of most quadratures
@@ -60,7 +63,8 @@ def subgraph_centrality(
         TypeError, ValueError: an argument is invalid; the message names it.
         ValueError: `tol` was not reached in 200 steps.
 
-    A graph of at most 1024 vertices takes :math:`O(n^3)` time: all eigenvalues. In a larger one, of
+    A graph of at most 1024 vertices takes :math:`O(n^3)` time: all eigenvalues; so does one of at
+    most 4096 on the CPU in which an eighth of all pairs are adjacent. In a larger one, of
     which few vertices are within reach of each other in half of the steps that the series of the
     exponential needs for `tol`, sparse rows of powers are computed, in time proportional to the
     products of these. What the series leaves out is bounded by the largest eigenvalue, and all of
@@ -99,7 +103,8 @@ def closed_walks(graph: Graph, tol: float, vertices: Tensor | None = None) -> Te
         if part.num_nodes == 0 or (ids is not None and ids.numel() == 0):
             continue
         own = every[_batch.run(graph, number)[0]]
-        if part.num_nodes <= _DENSE:
+        searches = part.num_nodes if ids is None else ids.numel()
+        if part.num_nodes <= _DENSE or _is_dense(part, searches):
             values, states = torch.linalg.eigh(_dense(part))
             own.copy_((states * states) @ values.exp())
             continue
@@ -107,6 +112,13 @@ def closed_walks(graph: Graph, tol: float, vertices: Tensor | None = None) -> Te
         known = _within_reach(part, wanted, tol)
         own[wanted] = _quadratures(part, wanted, tol) if known is None else known
     return every if vertices is None else every[vertices]
+
+
+def _is_dense(graph: Graph, searches: int) -> bool:
+    """Whether all eigenvalues take less time than quadratures of so many vertices."""
+    n = graph.num_nodes
+    few = graph.device.type != "cpu" or n > _MOST_DENSE
+    return not few and _SHARE * searches * graph.num_slots >= n**3
 
 
 def _dense(graph: Graph) -> Tensor:
