@@ -15,6 +15,11 @@ def is_above(row: dict[str, Any]) -> bool:
     return row["exponent"] is not None and row["exponent"] > row["expected"] + NOISE
 
 
+def is_absent(row: dict[str, Any]) -> bool:
+    """Whether a package that the call needs is not installed."""
+    return row["error"] is not None and row["error"].startswith("ImportError")
+
+
 def table(result: dict[str, Any], wanted: str) -> str:
     """`all`: the largest exponent of each call on each kind of graph, of those with and without
     weights; `above`: the rows above what is expected; `reasons`: why more than 1 is."""
@@ -34,11 +39,13 @@ def table(result: dict[str, Any], wanted: str) -> str:
 
 
 def cell(rows: list[dict[str, Any]]) -> str:
+    if rows and all(map(is_absent, rows)):
+        return "not available"
     if not rows or all(row["error"] for row in rows):
-        return ""
+        return "failed" if rows else ""
     values = [row["exponent"] for row in rows if row["exponent"] is not None]
     if not values:
-        return "late" if any(row["timeout"] for row in rows) else "<"
+        return "late" if any(row.get("late") for row in rows) else "<"
     text, most = f"{max(values):.1f}", max(row["expected"] for row in rows)
     if most != 1:
         text += f" ({most:g})"

@@ -5,12 +5,14 @@
     python benchmarks/exponents.py --calls closeness --kinds path components
 
 Each call of exponent_calls.py runs on the graphs of exponent_graphs.py, by hops and with weights,
-on one thread. The size (vertices and edges) grows by 2 to 4 until a call takes `--least` seconds of
-processor time, and up to ten times as many while the exponent is above the expected one: some ways
-to search begin to pay off at a certain size. The exponent is the slope of log(time) over log(size),
-between the largest graph and the smallest that takes at least a twelfth of its time. What takes no
-noticeable time at the largest size has no exponent. Graphs are built before the time is taken,
-except parallel arcs, which are a part of the call.
+on one thread. The size (vertices and edges) grows by 2 to 4 until a call takes `--least` seconds,
+and up to ten times as many while the exponent is above the expected one: some ways to search begin
+to pay off at a certain size. The exponent is the slope of log(time) over log(size), between the
+largest graph and the smallest that takes at least a twelfth of its time. What takes no noticeable
+time at the largest size has no exponent. Graphs are built before the time is taken, except parallel
+arcs, which are a part of the call. Times are of the processor, below a tenth of a second of the
+clock, since processor time may have ticks; as in timeit, Python's garbage collection is off, and
+the least of a few runs counts. CUDA is hidden.
 
 Ctrl-C writes the rows measured so far. Exponents above those that exponent_calls.py gives, by more
 than the noise of 0.35 (caches, allocations), are listed, and the exit status is 1.
@@ -19,26 +21,30 @@ than the noise of 0.35 (caches, allocations), are listed, and the exit status is
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import math
 import multiprocessing
+import os
 import resource
-import shutil
 import signal
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 import torch
-from exponent_calls import CALLS, FOLDER, Call
+from exponent_calls import CALLS, Call
 from exponent_graphs import KINDS, OWN, WEIGHTS, Case
-from exponent_report import NOISE, is_above
+from exponent_report import NOISE, is_above, is_absent
 from machine import conditions
 
 RESULTS = Path(__file__).parent / "results" / "exponents.json"
 SHORTEST = 0.01  # seconds below which times say nothing
+TURNS = 4
 Job = tuple[int, str, str]
 
 
@@ -59,7 +65,9 @@ def jobs_of(
 
 
 def measure(job: Job, least: float, limit: int, sender: Connection) -> None:
-    """Sends (size, seconds, kilobytes of the process) of each run."""
+    """Sends (size, seconds, kilobytes of the process) of each size, and before each run the size
+    and the processor time so far, so that a run which exceeds the limit is told from preparation.
+    """
     torch.set_num_threads(1)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     number, kind, weights = job
@@ -72,12 +80,12 @@ def measure(job: Job, least: float, limit: int, sender: Connection) -> None:
         while True:
             case = Case(kind, size, weights)
             seconds = math.inf
-            for turn in range(3):
+            for turn in range(TURNS):
                 run = call.prepare(case)
-                begin = time.process_time()
-                run()
-                seconds = min(seconds, time.process_time() - begin)
-                if seconds > 0.1 or (turn and seconds < SHORTEST / 4):
+                sender.send({"size": case.input_size, "before": time.process_time()})
+                seconds = min(seconds, seconds_of(run))
+                sender.send(None)
+                if seconds > 1 or (turn and not SHORTEST / 4 <= seconds <= 0.1):
                     break
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             points.append((case.input_size, seconds, peak))
@@ -93,6 +101,17 @@ def measure(job: Job, least: float, limit: int, sender: Connection) -> None:
     sender.close()
 
 
+def seconds_of(run: Callable[[], Any]) -> float:
+    gc.collect()
+    gc.disable()
+    clock, begin = time.perf_counter(), time.process_time()
+    result = run()
+    used, passed = time.process_time() - begin, time.perf_counter() - clock
+    gc.enable()
+    del result
+    return used if used >= 0.1 else passed
+
+
 def exponent(points: list[tuple[int, float, int]]) -> float | None:
     last = points[-1] if points else None
     if last is None or last[1] < SHORTEST:
@@ -105,12 +124,15 @@ def exponent(points: list[tuple[int, float, int]]) -> float | None:
     return math.log(last[1] / first[1]) / math.log(last[0] / first[0])
 
 
-def fitted(row: dict[str, Any], limit: int) -> float | None:
-    """The exponent; where the next size exceeded the limit, that of a time of three quarters."""
+def fitted(row: dict[str, Any]) -> float | None:
+    """The exponent; where a run exceeded the limit, at least that of the time it had."""
     points, found = row["points"], exponent(row["points"])
-    if not row["timeout"] or not points or points[-1][1] <= 0:
+    if not row.get("late") or not points:
         return found
-    least = math.log(0.75 * limit / points[-1][1]) / math.log(4)
+    (size, seconds), last = row["late"], points[-1]
+    if size <= last[0] or seconds <= 0:
+        return found
+    least = math.log(seconds / last[1]) / math.log(size / last[0])
     return least if found is None else max(found, least)
 
 
@@ -138,23 +160,26 @@ def run(
             except EOFError:
                 process.join()
             del running[receiver]
-            rows.append(row_of(job, points, process.exitcode))
-            rows[-1]["exponent"] = fitted(rows[-1], limit)
+            rows.append(row_of(job, points, process.exitcode, limit))
+            rows[-1]["exponent"] = fitted(rows[-1])
             print(line_of(rows[-1]), flush=True)
 
 
-def row_of(job: Job, given: list[Any], status: int | None) -> dict[str, Any]:
+def row_of(job: Job, given: list[Any], status: int | None, limit: int) -> dict[str, Any]:
     call, kind, weights = CALLS[job[0]], job[1], job[2]
-    points = [p for p in given if not isinstance(p, str)]
+    points = [p for p in given if isinstance(p, tuple)]
     error = next((p for p in given if isinstance(p, str)), None)
     over = status in (-signal.SIGXCPU, -signal.SIGKILL)
+    late = None
+    if over and given and isinstance(given[-1], dict):  # a run had begun
+        late = (given[-1]["size"], limit - given[-1]["before"])
     if error is None and status and not over:
         error = f"exit status {status}"
     most, reason = expected(call, kind)
     return {
         "call": call.name, "kind": kind, "weights": weights, "points": points,
         "exponent": None, "expected": most, "reason": reason,
-        "timeout": over, "error": error,
+        "timeout": over, "late": late, "error": error,
     }  # fmt: skip
 
 
@@ -186,7 +211,15 @@ def line_of(row: dict[str, Any]) -> str:
     text += f"{'' if value is None else format(value, '.2f'):>6} of {row['expected']:.1f}"
     text += f"  {last[0]:>9,} {last[1]:8.3f} s"
     marks = ["ABOVE"] * is_above(row) + ["TIMEOUT"] * row["timeout"]
+    marks += ["(not available)"] * is_absent(row)
     return text + " " + " ".join(marks + [row["error"]] * (row["error"] is not None))
+
+
+def without_cuda() -> None:
+    """Begins anew without a GPU: a process cannot be forked once CUDA has been initialised."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES") != "":
+        environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+        os.execve(sys.executable, [sys.executable, *sys.argv], environment)
 
 
 def main() -> int:
@@ -206,18 +239,19 @@ def main() -> int:
     begin = time.monotonic()
     rows: list[dict[str, Any]] = []
     jobs = jobs_of(args.calls, args.kinds, args.weights)
-    try:
-        run(jobs, least, args.limit, args.workers, rows)
-    except KeyboardInterrupt:
-        print(f"stopped after {len(rows)} of {len(jobs)} rows")
+    with tempfile.TemporaryDirectory(prefix="exponents") as folder:
+        tempfile.tempdir = folder  # for the processes that are started
+        try:
+            run(jobs, least, args.limit, args.workers, rows)
+        except KeyboardInterrupt:
+            print(f"stopped after {len(rows)} of {len(jobs)} rows")
     seconds = time.monotonic() - begin
     if args.update and args.output.exists():
         earlier = json.loads(args.output.read_text())
         rows, seconds = merged(earlier["rows"], rows), seconds + earlier["seconds"]
         for row in rows:
-            row["exponent"] = fitted(row, args.limit)
+            row["exponent"] = fitted(row)
     found |= {"seconds": seconds, "least": least, "rows": rows}
-    shutil.rmtree(FOLDER, ignore_errors=True)
     lines = ",\n".join(json.dumps(row) for row in found.pop("rows"))
     head = json.dumps(found, indent=1).removesuffix("\n}")
     args.output.write_text(f'{head},\n "rows": [\n{lines}\n]}}\n')
@@ -229,4 +263,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    without_cuda()
     sys.exit(main())
