@@ -14,7 +14,6 @@ from exponent_call import (
     PAIRS,
     SPARSE,
     TRIANGLES,
-    WEIGHTS,
     Prepared,
     add,
     every,
@@ -22,7 +21,7 @@ from exponent_call import (
     generator_of,
     on_graph,
 )
-from exponent_graphs import Case
+from exponent_graphs import WEIGHTS, Case
 from torch import Tensor
 
 import torchcent

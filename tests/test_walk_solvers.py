@@ -256,6 +256,25 @@ def test_small_graphs_have_the_bits_that_they_have_alone(name):
         close(own, exact / exact.sum() if name == "hits" else exact, 1e-7)
 
 
+def test_hubs_of_small_graphs_with_eigenvalues_of_both_signs():
+    """A symmetric matrix is not squared: -a is leading if a is, and what pads it must not be."""
+    parts = [
+        undirected(nx.path_graph(2)),  # 1 and -1
+        np.zeros((3, 3)),
+        undirected(nx.cycle_graph(4)),
+        undirected(nx.star_graph(8)),
+        undirected(nx.disjoint_union(nx.path_graph(2), nx.empty_graph(2))),
+        directed([(0, 1), (1, 2), (0, 2)]),  # squared
+    ]
+    index, weight = arcs_of(scipy.linalg.block_diag(*parts))
+    size = torch.tensor([len(part) for part in parts], device=DEVICE)
+    batch = torch.repeat_interleave(size)
+    found = torchcent.hits(index, weight, batch=batch, dtype=F64).hubs.cpu()
+    for part, own in zip(parts, found.split(size.tolist()), strict=True):
+        exact = projection(part @ part.T)
+        close(own, exact / exact.sum(), 1e-12)
+
+
 CLOSED = {
     "grid": undirected(nx.grid_2d_graph(12, 13)),
     "tree": undirected(nx.random_labeled_tree(180, seed=2)),

@@ -28,7 +28,7 @@ SMALL = 32  # vertices up to which symmetric matrices are dense: MKL uses one th
 _STEP = 8  # of the widths of these matrices
 _TRIED = 100  # products after which another method is considered
 _EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
-_TOGETHER = 2**25  # bytes of dense matrices
+_TOGETHER, _TOGETHER_ON_CUDA = 2**25, 2**28  # bytes of dense matrices
 _SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
 
 
@@ -78,15 +78,13 @@ def _of_each(
     left = set(np.flatnonzero(size > SMALL).tolist())
     width = -(-size // _STEP) * _STEP
     width[size > SMALL] = 0
-    if width.any():
-        dense = np.zeros(graph.num_nodes)
-        rows = product.to_host() if isinstance(product, _matrix.Rows) else None
-        for own in np.unique(width[width > 0]).tolist():
-            numbers = np.flatnonzero(width == own)
-            together = max(1, _TOGETHER // (8 * own ** (3 if squared else 2)))
-            for some in np.split(numbers, np.arange(together, numbers.size, together)):
-                left.update(_dense(graph, rows, some, own, squared, dense))
-        found.copy_(torch.from_numpy(dense))
+    rows = product if isinstance(product, _matrix.Rows) else None
+    most = _TOGETHER if graph.device.type == "cpu" else _TOGETHER_ON_CUDA
+    for own in np.unique(width[width > 0]).tolist():
+        numbers = np.flatnonzero(width == own)
+        together = max(1, most // (8 * own**2))
+        for some in np.split(numbers, np.arange(together, numbers.size, together)):
+            left.update(_dense(graph, rows, some, own, squared, found))
     for number in sorted(left):
         found[_batch.run(graph, number)[0]] = alone(_batch.part(graph, number))
     return found
@@ -94,57 +92,75 @@ def _of_each(
 
 def _dense(
     graph: Graph,
-    rows: tuple[NDArray[Any], ...] | None,
+    rows: _matrix.Rows | None,
     numbers: NDArray[np.int64],
     width: int,
     squared: bool,
-    found: _Numbers,
+    found: Tensor,
 ) -> list[int]:
-    """Writes the vectors of some graphs; returns those that are not symmetric.
+    """Writes the vectors of some graphs; returns those that are not symmetric, unless squared.
 
-    Matrices are padded, so that the bits of one do not depend on its place in memory; the
-    eigenvalues of what is added are -1, and the largest one of a graph is at least 0.
+    Matrices are padded, so that the bits of one do not depend on its place in memory.
     """
-    first, size = _batch.bounds(graph)[0][numbers], _batch.counts(graph)[0][numbers]
-    matrix = np.zeros((numbers.size, width, width))
-    place = np.arange(width)
-    there = place < size[:, None]
-    vertex = (first[:, None] + place)[there]
+    device, count = graph.device, numbers.size
+    bounds = _batch.bounds(graph)[0], _batch.counts(graph)[0]
+    first, size = (torch.from_numpy(x[numbers]).to(device)[:, None] for x in bounds)
+    place = torch.arange(width, device=device)
+    there = place < size
+    vertex = (first + place)[there]
+    matrix = torch.zeros(count, width, width, dtype=torch.float64, device=device)
     if rows is not None:
-        rowptr, col, weight = rows
-        count = rowptr[vertex + 1] - rowptr[vertex]
-        before = count.cumsum() - count
-        slot = np.arange(count.sum()) + np.repeat(rowptr[vertex] - before, count)
-        of = np.repeat(np.repeat(np.arange(numbers.size), size), count)
-        row = np.repeat(vertex, count) - first[of]
-        np.add.at(matrix, (of, row, col[slot] - first[of]), weight[slot])
-    kept = np.ones(numbers.size, dtype=bool)
-    if squared:
-        matrix = (matrix[:, :, None, :] * matrix[:, None, :, :]).sum(3)
-    else:
-        kept = (matrix == matrix.transpose(0, 2, 1)).all((1, 2))
-    matrix[:, place, place] -= ~there
-    if kept.any():
-        chosen = np.repeat(kept, size)
-        solved = _projections(matrix[kept], there[kept], graph.device)
-        found[vertex[chosen]] = solved[there[kept]]
-    left: list[int] = numbers[~kept].tolist()
+        begin = rows.rowptr.index_select(0, vertex)
+        degree = rows.rowptr.index_select(0, vertex + 1) - begin
+        slot = _small.repeat_interleave(begin - (degree.cumsum(0) - degree), degree)
+        slot += torch.arange(slot.numel(), device=device)
+        graphs = torch.arange(count, device=device)[:, None]
+        before = ((graphs * width + place) * width - first)[there]  # of the row, less the column
+        entry = _small.repeat_interleave(before, degree) + rows.col.index_select(0, slot)
+        weight = torch.ones_like(slot, dtype=torch.float64)
+        if rows.weight is not None:
+            weight = rows.weight.index_select(0, slot)
+        matrix.view(-1).index_add_(0, entry, weight)
+    symmetric = (matrix == matrix.mT).flatten(1).all(1)
+    solved = torch.zeros(count, width, dtype=torch.float64, device=device)
+    if squared and not bool(symmetric.all()):
+        solved[~symmetric] = _projections(_square(matrix[~symmetric]), there[~symmetric], False)
+    if bool(symmetric.any()):
+        solved[symmetric] = _projections(matrix[symmetric], there[symmetric], squared)
+    found.index_copy_(0, vertex, solved[there])
+    left: list[int] = [] if squared else numbers[~symmetric.cpu().numpy()].tolist()
     return left
 
 
-def _projections(matrices: _Numbers, vertices: NDArray[np.bool_], device: torch.device) -> _Numbers:
-    """Of the vector of ones on the leading eigenspace of each matrix, normalised."""
-    count = len(matrices)
-    if device.type == "cuda" and count == 1:  # another solver is used for one matrix
-        matrices, vertices = matrices.repeat(2, 0), vertices.repeat(2, 0)
-    matrix, there = (torch.from_numpy(x).to(device) for x in (matrices, vertices))
+def _square(matrix: Tensor) -> Tensor:
+    """A times its transpose, with the same bits in any batch."""
+    found = torch.zeros_like(matrix)
+    for k in range(matrix.shape[1]):
+        found.addcmul_(matrix[:, :, k, None], matrix[:, None, :, k])
+    return found
+
+
+def _projections(matrix: Tensor, there: Tensor, either_sign: bool) -> Tensor:
+    """Of the vector of ones on the leading eigenspace of each matrix, normalised.
+
+    With `either_sign` the eigenvalues of the largest amount count, as those of the square. The
+    eigenvalues of what is added to a matrix are 0 then, otherwise -1, and no largest one is below
+    0. Where they are equal to the largest, the added vertices have no share in the projection.
+    """
+    count = len(matrix)
+    if not either_sign:
+        matrix = matrix - torch.diag_embed((~there).double())
+    if matrix.is_cuda and count == 1:  # another solver is used for one matrix
+        matrix, there = matrix.repeat(2, 1, 1), there.repeat(2, 1)
     values, states = torch.linalg.eigh(matrix)
-    leading = values >= values[:, -1:] - _EQUAL * values.abs().amax(1, keepdim=True)
+    most = values.abs().amax(1, keepdim=True)
+    leading = (values.abs() if either_sign else values) >= (
+        (most if either_sign else values[:, -1:]) - _EQUAL * most
+    )
     along = (states * there[:, :, None]).sum(1) * leading
     found = (states * along[:, None, :]).sum(2).clamp_(min=0) * there
     found /= (found * found).sum(1, keepdim=True).sqrt()
-    host: _Numbers = found[:count].cpu().numpy()
-    return host
+    return found[:count]
 
 
 def _ones(graph: Graph) -> Tensor:
