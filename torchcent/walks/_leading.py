@@ -28,7 +28,7 @@ SMALL = 32  # vertices up to which symmetric matrices are dense: MKL uses one th
 _STEP = 8  # of the widths of these matrices
 _TRIED = 100  # products after which another method is considered
 _EQUAL = 1e-13  # eigenvalues that are one to the dense method, relative
-_TOGETHER, _TOGETHER_ON_CUDA = 2**25, 2**28  # bytes of dense matrices
+_TOGETHER = 2**25  # bytes of dense matrices
 _SEARCHED = 2**22  # arcs up to which directed cycles are looked for beforehand
 
 
@@ -79,10 +79,9 @@ def _of_each(
     width = -(-size // _STEP) * _STEP
     width[size > SMALL] = 0
     rows = product if isinstance(product, _matrix.Rows) else None
-    most = _TOGETHER if graph.device.type == "cpu" else _TOGETHER_ON_CUDA
     for own in np.unique(width[width > 0]).tolist():
         numbers = np.flatnonzero(width == own)
-        together = max(1, most // (8 * own**2))
+        together = max(1, _TOGETHER // (8 * own**2))
         for some in np.split(numbers, np.arange(together, numbers.size, together)):
             left.update(_dense(graph, rows, some, own, squared, found))
     for number in sorted(left):
@@ -122,8 +121,11 @@ def _dense(
             weight = rows.weight.index_select(0, slot)
         matrix.view(-1).index_add_(0, entry, weight)
     symmetric = (matrix == matrix.mT).flatten(1).all(1)
+    if bool(symmetric.all()):
+        found.index_copy_(0, vertex, _projections(matrix, there, squared)[there])
+        return []
     solved = torch.zeros(count, width, dtype=torch.float64, device=device)
-    if squared and not bool(symmetric.all()):
+    if squared:
         solved[~symmetric] = _projections(_square(matrix[~symmetric]), there[~symmetric], False)
     if bool(symmetric.any()):
         solved[symmetric] = _projections(matrix[symmetric], there[symmetric], squared)
@@ -149,7 +151,7 @@ def _projections(matrix: Tensor, there: Tensor, either_sign: bool) -> Tensor:
     """
     count = len(matrix)
     if not either_sign:
-        matrix = matrix - torch.diag_embed((~there).double())
+        matrix.diagonal(dim1=1, dim2=2).sub_((~there).double())
     if matrix.is_cuda and count == 1:  # another solver is used for one matrix
         matrix, there = matrix.repeat(2, 1, 1), there.repeat(2, 1)
     values, states = torch.linalg.eigh(matrix)
@@ -160,7 +162,8 @@ def _projections(matrix: Tensor, there: Tensor, either_sign: bool) -> Tensor:
     along = (states * there[:, :, None]).sum(1) * leading
     found = (states * along[:, None, :]).sum(2).clamp_(min=0) * there
     found /= (found * found).sum(1, keepdim=True).sqrt()
-    return found[:count]
+    kept: Tensor = found[:count]
+    return kept
 
 
 def _ones(graph: Graph) -> Tensor:
