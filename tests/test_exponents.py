@@ -91,3 +91,26 @@ def test_rows_above_are_told_apart(modules: Any) -> None:
     assert "**2.0**" in table(result, "all") and "1.9 (2)" in table(result, "all")
     assert table(result, "above").count("\n") == 2
     assert "O(n m)" in table(result, "reasons")
+
+
+def test_a_late_run_has_a_lower_bound(modules: Any) -> None:
+    """A run that exceeded the limit took at least the time it had; preparation says nothing."""
+    _, exponents = modules
+    points = [(1000, 0.01, 0), (2000, 0.02, 0)]
+    job = (0, "path", "hops")
+    row = exponents.row_of(job, [*points, {"size": 4000, "before": 2.0}], -24, 10)
+    assert exponents.fitted(row) == pytest.approx(8.64, abs=0.01)
+    row = exponents.row_of(job, [*points, {"size": 4000, "before": 2.0}, None], -24, 10)
+    assert exponents.fitted(row) == pytest.approx(1.0)
+
+
+def test_missing_packages_are_told_from_failures(modules: Any) -> None:
+    _, exponents = modules
+    from exponent_report import table
+
+    rows = []
+    for message in ("ImportError: needs igraph", "ValueError: out of range"):
+        rows.append(exponents.row_of((len(rows), "path", "hops"), [message], 0, 10))
+        rows[-1]["call"] = message
+    found = table({"rows": rows}, "all")
+    assert found.count("not available") == 1 and found.count("failed") == 1
