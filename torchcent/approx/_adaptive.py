@@ -90,7 +90,10 @@ def betweenness_adaptive(
     Source:
         Bader, Kintali, Madduri and Mihail 2007; on a GPU: Sriram et al. 2009.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     check_batch.one_graph(graph, "betweenness_adaptive", check_approx.OF_BATCHES)
     wanted = check.vertices(vertices, "vertices", graph)
     c = check_approx.at_least(c, "c", 2)

@@ -138,7 +138,10 @@ def betweenness_approx(
         docs/approximation.md has the formulas, the proofs and a table for choosing a method.
     """
     begin = time.perf_counter()
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     check_batch.one_graph(graph, "betweenness_approx", check_approx.OF_BATCHES)
     check.choice(scaling, "scaling", _pivots.SCALINGS)
     return approximated(

@@ -24,7 +24,10 @@ def vertex_diameter(graph: Graph) -> int:
     size = component_sizes(graph)
     if not graph.is_symmetric:
         return int(size.max())
-    lightest = None if graph.weight is None or not graph.num_slots else float(graph.weight.min())
+    lightest = None
+    if graph.weight is not None and graph.num_slots:
+        units = graph.scale.apply(graph.weight.min())
+        lightest = float(graph.scale.lengths(units.double()))
     # Each component is a graph of its own, so that a search costs what it reaches.
     split = graph if size.numel() == 1 else pieces(graph).graph
     found = 1

@@ -80,7 +80,10 @@ def edge_betweenness_approx(
         docs/approximation.md has the proofs.
     """
     begin = time.perf_counter()
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     check_batch.one_graph(
         graph, "edge_betweenness_approx", "edge_betweenness has exact scores of each"
     )

@@ -81,7 +81,7 @@ def reduce(
 
 def _reversed(graph: Graph) -> Graph:
     parts = (*graph.transpose, None, True, graph.back_weight)
-    return Graph(*parts, _trusted=True, _float_ties=graph._float_ties)
+    return Graph(*parts, _trusted=True, _ties=graph._ties)
 
 
 def _from_tops(blocks: Blocks, way: Graph, request: Request) -> Tensor:

@@ -142,7 +142,7 @@ class Blocks:
         """The union as one graph."""
         union = self.union
         parts = (union.rowptr, union.col, None, union.directed, union.weight)
-        return Graph(*parts, _trusted=True, _float_ties=union._float_ties)
+        return Graph(*parts, _trusted=True, _ties=union._ties)
 
     @cached_property
     def is_top(self) -> Tensor:
@@ -263,7 +263,7 @@ def _decompose(graph: Graph) -> Blocks:
     weight = None if graph.weight is None else graph.weight.index_select(0, slot)
     directed = not graph.is_symmetric
     parts = (rowptr, col, None, directed, weight, ptr)
-    made = Graph(*parts, _trusted=True, _float_ties=graph._float_ties)
+    made = Graph(*parts, _trusted=True, _ties=graph._ties)
     return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number, reach)
 
 

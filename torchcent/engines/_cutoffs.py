@@ -10,6 +10,7 @@ from torch import Tensor
 
 from torchcent.engines import _hops
 from torchcent.graph import Graph
+from torchcent.graph._weights import Scale
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import ENGINE, Launch, control
 
@@ -28,19 +29,21 @@ def limits(graph: Graph, cutoffs: tuple[float, ...]) -> Tensor:
     if not graph.is_weighted:
         most = graph.num_nodes
         return torch.tensor([math.floor(min(each, most)) for each in cutoffs], dtype=torch.int64)
-    units = [_units(each, graph.scale.per_one, graph.scale.digits) for each in cutoffs]
+    units = [_units(each, graph.scale) for each in cutoffs]
     if graph.scale.dtype == torch.int32:
         whole = [math.floor(min(each, _LARGEST)) for each in units]
         return torch.tensor(whole, dtype=torch.int32)
     return torch.tensor(units, dtype=torch.float64)
 
 
-def _units(cutoff: float, per_one: float, digits: int) -> float:
-    """A length in units. Of decimal weights, a cutoff with as many digits is that decimal."""
-    units = cutoff * per_one
-    if digits and math.isfinite(units) and round(units) / per_one == cutoff:
-        return float(round(units))
-    return units
+def _units(cutoff: float, scale: Scale) -> float:
+    """A length in units. Of decimal weights, a cutoff with as many digits is that decimal, and in
+    fixed point it is rounded as weights are."""
+    units = cutoff * scale.per_one
+    if not scale.rounds or not math.isfinite(units):
+        return units
+    whole = float(round(units))
+    return whole if scale.bits is not None or whole / scale.per_one == cutoff else units
 
 
 def share(core: Core, limit: Tensor) -> float:

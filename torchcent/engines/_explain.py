@@ -67,8 +67,9 @@ def explain(
     check.choice(measure, "measure", known)
     distances = _measures.MEASURES[measure].family == "distances"
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
-    )
+        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory,
+        ties=None if distances and ties == "decimal" else ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     if distances:
         check_weights.engine(engine, graph, check.DISTANCE_ENGINES)
         if strategy != "auto":

@@ -6,6 +6,7 @@ small components would take time quadratic in the number of vertices.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from torchcent.engines import _room
@@ -43,14 +44,17 @@ def of(graph: Graph, request: Request, searches: int | None = None) -> Pieces | 
 def put_together(graph: Graph, request: Request) -> Graph:
     """A batch whose measure the tiny engine does not have, its small graphs put together.
 
-    Not if weights have a unit in some of them, but not in all together: it decides about ties.
+    Not if weights have a unit in some of them, but not in all together: it decides about ties. In
+    fixed point the graphs that are put together have that of the coarsest of them.
     """
     known = request.cutoffs is None and MEASURES[request.measure].tiny
     if graph.ptr is None or known or request.engine != "auto":
         return graph  # the bits of an engine that was asked for are those of each graph alone
     if graph.num_nodes >= LEAST * graph.num_graphs:
         return graph
-    same = graph.scale.exact or bool((graph._scaled_per_graph[1] == 1).all())
+    same = graph.scale.exact or bool(
+        (torch.frexp(graph._scaled_per_graph[1]).mantissa == 0.5).all()
+    )
     return _batch.merged(graph, LEAST) if same else graph
 
 

@@ -184,4 +184,6 @@ def weights_in_words(graph: Graph, tie_tolerance: float = 0.0) -> str:
     """What a plan reports about weights; "" without weights."""
     if not graph.is_weighted:
         return ""
-    return f"{graph.scale}" + (f"; tie tolerance {tie_tolerance:g}" if tie_tolerance else "")
+    own = "float64, fixed point in units of each graph"
+    scale = own if graph._ties == "fixed point" else f"{graph.scale}"
+    return scale + (f"; tie tolerance {tie_tolerance:g}" if tie_tolerance else "")

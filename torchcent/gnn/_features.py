@@ -16,7 +16,7 @@ from torchcent.engines import _scale, _tiny
 from torchcent.engines._measures import FEATURES, plain_features
 from torchcent.engines._measures import names as names_of
 from torchcent.engines._request import Request
-from torchcent.graph import Graph, _batch
+from torchcent.graph import Graph, _batch, _fixed_point
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
 from torchcent.paths import _path_sums
 from torchcent.runtime import _host, _memory
@@ -110,15 +110,22 @@ def node_features(
         scale.begin(graph, key | {"engine": engine})
     of_arcs = [name for name in names if name in COLUMNS]
     plain = [name for name in names if name not in weighted and name not in of_arcs]
-    found = _plain(graph, plain, request, result)
-    if plain == names:
+    counted = [name for name in plain if name in _PATHS]
+    exact = _fixed_point.of(graph) if counted or weighted else graph  # where paths are counted
+    if exact is graph or not counted:
+        counted = []
+    alone = [name for name in plain if name not in counted]  # one search for distances, and paths
+    found = _plain(graph, alone, request, result)
+    if alone == names:
         return found
-    columns = dict(zip(plain, found.unbind(1), strict=True))
+    columns = dict(zip(alone, found.unbind(1), strict=True))
+    found = _plain(exact, counted, request, result)
+    columns |= dict(zip(counted, found.unbind(1), strict=True))
     for name in of_arcs:
         columns[name] = column(name, graph).to(result)
     for name in weighted:
         own = request._replace(measure=name, sources=numbers)
-        columns[name] = _path_sums.scores(graph, own).to(result)
+        columns[name] = _path_sums.scores(exact, own).to(result)
     return torch.stack([columns[name] for name in names], dim=1)
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
-from torchcent.graph import Graph, _inputs, _strengths
+from torchcent.graph import Graph, _fixed_point, _inputs, _strengths
 from torchcent.graph._arcs import Arcs
 from torchcent.graph._building import build
 from torchcent.graph._graph import built
@@ -24,14 +24,18 @@ def as_graph(
     ptr: Tensor | None = None,
     *,
     memory: int | None = None,
-    ties: str = "decimal",
+    ties: str | None = None,
+    tie_tolerance: float = 0.0,
     weights: str = "distances",
 ) -> Graph:
     """Returns the given Graph, or builds one from the first arguments of a measure.
 
     Args:
         memory: limits the memory for building it.
-        ties: with "float", decimal weights are taken for the float64 numbers next to them.
+        ties: of measures that count paths. With "float", sums are those of the float64 weights,
+            with "decimal" they are exact: of decimals as written, of others in fixed point. None
+            for measures of distances, whose results are sums of the weights as they are.
+        tie_tolerance: a positive one compares float64 sums where they are not exact by themselves.
         weights: what they are to the measure. With "strengths" the result is the adjacency matrix:
             parallel arcs are added up, loops are slots, and weights of 0 are no arcs. With
             "conductances" it is the same without loops.
@@ -40,11 +44,13 @@ def as_graph(
         graph = graph_of(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory, weights)
         check_weights.normal(graph._least_weight, weights)
         return graph._adjacency if weights == "strengths" else graph._conductances
-    if check.choice(ties, "ties", ("decimal", "float")) == "float":
-        return as_graph(
-            edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory
-        )._with_float_ties
-    return graph_of(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory, weights)
+    if ties is not None:
+        check.choice(ties, "ties", ("decimal", "float"))
+    rounded = check_weights.tie_tolerance(tie_tolerance) > 0
+    graph = graph_of(edge_index, num_nodes, directed, edge_weight, batch, ptr, memory, weights)
+    if ties == "float":
+        return graph._with_float_ties
+    return graph if ties is None or rounded else _fixed_point.of(graph)
 
 
 def graph_of(

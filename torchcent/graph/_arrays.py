@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from torchcent.check import _common as check
-from torchcent.graph import _components, _csr, _strengths, _weights
+from torchcent.graph import _components, _csr, _segments, _strengths, _weights
 from torchcent.graph._strengths import NONE, Strengths
 from torchcent.runtime import _ops, _small
 
@@ -29,7 +29,10 @@ class Arrays:
     directed: bool
     weight: Tensor | None
     ptr: Tensor | None
-    _float_ties: bool
+    # What sums of weights are those of: "decimal" numbers where weights are such, "float" numbers,
+    # or units of a given scale, as of the graph that this one is part of; in a batch "fixed point"
+    # numbers, with a scale for each graph.
+    _ties: str | _weights.Scale
     _repeated: bool  # whether the columns hold loops, or arcs several times
     _sums: Strengths  # of the weights; without weights there are none
     _diagonal: Tensor | None = None  # float64 [n], of an adjacency matrix that has loops
@@ -37,8 +40,8 @@ class Arrays:
     def __init__(
         self, rowptr: Tensor, col: Tensor, slot: Tensor | None, directed: bool,
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
-        _ids: Tensor | None = None, _float_ties: bool = False, _repeated: bool = False,
-        _multiplicity: Strengths | None = None, _sums: Strengths = NONE,
+        _ids: Tensor | None = None, _ties: str | _weights.Scale = "decimal",
+        _repeated: bool = False, _multiplicity: Strengths | None = None, _sums: Strengths = NONE,
     ) -> None:  # fmt: skip
         if not _trusted:
             raise TypeError("use Graph.from_edge_index, or another Graph.from_..., to make a Graph")
@@ -46,7 +49,7 @@ class Arrays:
             num_nodes=rowptr.numel() - 1, rowptr=rowptr, col=col, directed=directed, weight=weight,
             ptr=ptr,
         )  # fmt: skip
-        self.__dict__.update(_float_ties=_float_ties, _repeated=_repeated, _sums=_sums)
+        self.__dict__.update(_ties=_ties, _repeated=_repeated, _sums=_sums)
         if _multiplicity is not None:
             self.__dict__["_multiplicity"] = _multiplicity
         # The slots of the input columns, or the columns, from which they are found when used; None
@@ -231,7 +234,9 @@ class Arrays:
         """The arithmetic for sums of the weights."""
         if self.weight is None:
             return _weights.HOPS
-        return _weights.scale(self.weight, self.num_nodes, decimals=not self._float_ties)
+        if isinstance(self._ties, _weights.Scale):
+            return self._ties
+        return _weights.scale(self.weight, self.num_nodes, decimals=self._ties != "float")
 
     @cached_property
     def scaled_weights(self) -> tuple[Tensor, Tensor] | tuple[None, None]:
@@ -247,12 +252,15 @@ class Arrays:
     def _scaled_per_graph(self) -> tuple[Tensor, Tensor]:
         """float64 [num_slots]: weights in units of each graph; float64 [num_graphs]: units in 1."""
         assert self.weight is not None
-        if self._float_ties or self.ptr is None:
-            per_one = self.scale.per_one if self.scale.digits else 1.0
-            weight = self.scale.apply(self.weight).double() if self.scale.digits else self.weight
+        if self.ptr is None or self._ties not in ("decimal", "fixed point"):
+            per_one = self.scale.per_one if self.scale.rounds else 1.0
+            weight = self.scale.apply(self.weight).double() if self.scale.rounds else self.weight
             return weight, weight.new_full((self.num_graphs,), per_one)
-        slots = self.rowptr[self.ptr].diff()
-        return _weights.decimals_of_graphs(self.weight, slots, self.ptr.diff())
+        slots, longest = self.rowptr[self.ptr].diff(), None
+        if self._ties == "fixed point":  # a path leaves each vertex once
+            heaviest = _segments.largest_of_segments(self.rowptr, self.weight)
+            longest = _segments.of_segments(self.ptr, heaviest)
+        return _weights.decimals_of_graphs(self.weight, slots, self.ptr.diff(), longest)
 
     @cached_property
     def _hops(self) -> Self:
@@ -266,10 +274,15 @@ class Arrays:
 
     @cached_property
     def _with_float_ties(self) -> Self:
-        """This graph with ties between the float64 sums of decimal weights."""
-        if self.weight is None or (self.scale.digits == 0 and self.ptr is None):
+        """This graph with ties between the float64 sums of its weights."""
+        plain = self.scale.exact and not self.scale.rounds and self.ptr is None
+        if self.weight is None or self._ties == "float" or plain:
             return self
-        made = self._as(float_ties=True)
+        return self._tied("float")
+
+    def _tied(self, ties: str | _weights.Scale) -> Self:
+        """This graph, compared otherwise."""
+        made = self._as(ties=ties)
         for known in (*_OF_THE_ARCS, "back_weight"):
             if known in self.__dict__:
                 made.__dict__[known] = self.__dict__[known]
@@ -290,7 +303,7 @@ class Arrays:
             None if own["_multiplicity"] is None else own["_multiplicity"].to(device)
         )
         own["_sums"] = self._sums.to(device)
-        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties, **own)
+        return type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
 
     def unweighted(self) -> Self:
         """The same graph without weights, for counting hops (itself if it has none).
@@ -331,20 +344,21 @@ class Arrays:
         parts = (colptr, row, slot, self.directed, self.back_weight, self.ptr)
         known = vars(self).get("_multiplicity", NONE).slots, self._sums.slots
         own = self._parallels(None if known == (None, None) else self._transposed[2])
-        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=self._float_ties, **own)
+        return type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
 
     def _as(
-        self, *, directed: bool | None = None, weighted: bool = True, float_ties: bool | None = None
-    ) -> Self:
+        self, *, directed: bool | None = None, weighted: bool = True,
+        ties: str | _weights.Scale | None = None,
+    ) -> Self:  # fmt: skip
         directed = self.directed if directed is None else directed
         weight = self.weight if weighted else None
         slot, ids = self._columns
         parts = (self.rowptr, self.col, slot, directed, weight, self.ptr)
-        ties = self._float_ties if float_ties is None else float_ties
+        ties = self._ties if ties is None else ties
         own = self._parallels()
         if not weighted:
             own["_sums"] = NONE
-        return type(self)(*parts, _trusted=True, _ids=ids, _float_ties=ties, **own)
+        return type(self)(*parts, _trusted=True, _ids=ids, _ties=ties, **own)
 
     @cached_property
     def degree(self) -> Tensor:

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from torchcent.graph import Graph, _segments
+from torchcent.graph import Graph, _fixed_point, _segments
 from torchcent.graph._strengths import Strengths
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -52,19 +52,22 @@ def part(graph: Graph, number: int) -> Graph:
     parts: dict[int, Graph] = graph.__dict__.setdefault("_parts", {})
     if number not in parts:
         vertices, slots = run(graph, number)
-        parts[number] = Graph(
+        # In fixed point, each has its own scale.
+        ties = "decimal" if graph._ties == "fixed point" else graph._ties
+        made = Graph(
             _shifted(graph.rowptr[vertices.start : vertices.stop + 1], slots.start),
             _shifted(graph.col[slots], vertices.start),
             None,
             graph.directed,
             None if graph.weight is None else graph.weight[slots],
             _trusted=True,
-            _float_ties=graph._float_ties,
+            _ties=ties,
             _multiplicity=_own(graph._multiplicity, vertices, slots),
             _sums=_own(graph._sums, vertices, slots),
         )
         if graph._diagonal is not None:
-            parts[number].__dict__["_diagonal"] = graph._diagonal[vertices]
+            made.__dict__["_diagonal"] = graph._diagonal[vertices]
+        parts[number] = made if ties == graph._ties else _fixed_point.of(made)
     return parts[number]
 
 
@@ -86,7 +89,7 @@ def merged(graph: Graph, least: int) -> Graph:
     ptr = torch.tensor(ends, device=graph.device)
     return Graph(
         graph.rowptr, graph.col, None, graph.directed, graph.weight, ptr, _trusted=True,
-        _float_ties=graph._float_ties,
+        _ties=graph._ties,
     )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def _sorted(graph: Graph) -> Pieces:
         weight = None if weight is None else weight.index_select(0, slot)
     made = Graph(
         rowptr, col, None, graph.directed, weight, ptr, _trusted=True,
-        _float_ties=graph._float_ties,
+        _ties=graph._ties,
     )  # fmt: skip
     return Pieces(made, order, rank, slot)
 
@@ -93,6 +93,6 @@ def around(graph: Graph, vertices: Tensor) -> tuple[Graph, Tensor]:
     part = Graph(
         rowptr, rank.index_select(0, graph.col[kept].long()).int(), None, graph.directed,
         None if graph.weight is None else graph.weight[kept], _trusted=True,
-        _float_ties=graph._float_ties,
+        _ties=graph._ties,
     )  # fmt: skip
     return part, rank.index_select(0, vertices)

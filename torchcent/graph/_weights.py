@@ -7,10 +7,13 @@ units, searches use int32: the largest distance plus one more arc still fits.
 Decimal fractions such as 0.13 are no multiples of a power of two, and sums of their float64 values
 break ties at random. If all weights are decimals of few digits, the engines compute with multiples
 of a power of ten instead, so that ties are those of the numbers that were written.
+Other weights are rounded to multiples of a power of two by measures that count paths
+(_fixed_point.py).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -25,6 +28,9 @@ _MOST_DIGITS = 6  # behind the point of a decimal weight
 _DOUBLE_DIGITS, _SINGLE_DIGITS = 15, 6  # that float64 and float32 numbers tell apart
 _SAMPLE = 1000  # weights whose digits are counted before those of all
 _LARGEST_SHIFT = 1000  # beyond it 2^shift is close to the largest float64
+# Fixed point: distances and chains (engines/_chains.py) have less than 2^52 units, whatever
+# rounding adds to a bound on them, and weights at least 2^16, of which they lose 2^-17 at most.
+_FIXED_BITS, _LEAST_BITS, _ROUNDING = 52, 16, 1 + 2.0**-10
 
 
 def per_slot(edge_weight: Tensor, slot: Tensor, num_slots: int) -> Tensor:
@@ -52,6 +58,7 @@ class Scale:
         whole: whether the given weights are whole numbers and their sums exact.
         dtype: int32 if they fit, else float64.
         digits: of decimal weights, behind the point; 0 for others.
+        bits: of weights in fixed point, rounded to multiples of 2^-bits; None for others.
     """
 
     per_one: float
@@ -59,16 +66,24 @@ class Scale:
     whole: bool
     dtype: torch.dtype
     digits: int = 0
+    bits: int | None = None
+
+    @property
+    def rounds(self) -> bool:
+        """Whether weights are rounded to whole units."""
+        return self.digits > 0 or self.bits is not None
 
     def apply(self, weight: Tensor) -> Tensor:
         scaled = weight * self.per_one
-        return (scaled.round_() if self.digits else scaled).to(self.dtype)
+        return (scaled.round_() if self.rounds else scaled).to(self.dtype)
 
     def lengths(self, units: Tensor) -> Tensor:
         """Floats in the units of the weights, correctly rounded."""
         return units if self.per_one == 1 else divide(units, self.per_one)
 
     def __str__(self) -> str:
+        if self.bits is not None:
+            return f"float64, fixed point in units of 2^{-self.bits}, sums exact"
         of = f", in units of 1/{self.per_one:.0f}" if self.per_one != 1 else ""
         if self.dtype == torch.int32:
             return f"int32{of}"
@@ -115,35 +130,81 @@ def scale(weight: Tensor, num_nodes: int, *, decimals: bool = True) -> Scale:
     return Scale(1, True, shift == 0, torch.float64)
 
 
-def decimals_of_graphs(weight: Tensor, slots: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
+def fixed_point(weight: Tensor, longest: float) -> Scale | None:
+    """The scale of weights rounded to multiples of a power of two, if no distance is longer.
+
+    They keep a unit of their own if it suffices: whole numbers and decimals are not rounded. None
+    if the smallest weight would have too few units: there is no such scale.
+    """
+    last, largest, digits = _digits(weight, _MOST_DIGITS)
+    longest = (longest + largest) * _ROUNDING
+    if digits and longest * 10.0**digits < 2.0**_FIXED_BITS:
+        return Scale(10.0**digits, True, False, torch.float64, digits)
+    if not math.isfinite(longest):
+        return None
+    bits = _FIXED_BITS - math.frexp(longest)[1]
+    if bits >= -last:
+        return Scale(1, True, last >= 0, torch.float64)
+    bits = max(-_LARGEST_SHIFT, min(bits, _LARGEST_SHIFT))
+    if float(weight.min()) * 2.0**bits < 2**_LEAST_BITS:
+        return None
+    return Scale(2.0**bits, True, False, torch.float64, bits=bits)
+
+
+def decimals_of_graphs(
+    weight: Tensor, slots: Tensor, nodes: Tensor, longest: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """The weights of a batch in the units of each of its graphs, and the units in a distance of 1.
 
     Graphs whose weights are decimals have multiples of a power of ten, as :func:`scale` would give
-    them alone; the others keep their weights.
+    them alone. The others keep their weights or, if no distance in them is longer than `longest`,
+    have those of :func:`fixed_point`.
 
     Args:
         weight: float64 [m].
         slots, nodes: int64 [graphs], the numbers of slots and of vertices of each graph.
+        longest: float64 [graphs].
     """
     first = torch.cat([slots.new_zeros(1), slots.cumsum(0)])
 
     def all_of(holds: Tensor) -> Tensor:
         return _segments.largest_of_segments(first, (~holds).double()) == 0  # of no slots, too
 
-    fine = -_last_digits(weight) > _MOST_DIGITS
-    is_open = ~all_of(~fine)
+    last = _last_digits(weight)
+    is_open = ~all_of(last >= -_MOST_DIGITS)
     digits = torch.zeros_like(slots)
+    arcs = (nodes - 1).clamp(min=1)
+    largest = _segments.largest_of_segments(first, weight)
+    bound = None if longest is None else (longest + largest) * _ROUNDING
     if bool(is_open.any()):
         single = _small.repeat_interleave(all_of(weight.float() == weight), slots)
-        largest = _segments.largest_of_segments(first, weight)
         for number in range(1, _MOST_DIGITS + 1):
-            fits = (largest * 10.0**number).round_() * (nodes - 1).clamp(min=1) < 2.0**_FLOAT_BITS
+            fits = (largest * 10.0**number).round_() * arcs < 2.0**_FLOAT_BITS
+            if bound is not None:
+                fits |= bound * 10.0**number < 2.0**_FIXED_BITS
             found = is_open & all_of(_are_decimals(weight, number, single))
             digits[found & fits] = number
             is_open &= ~found
-    per_one = 10.0 ** digits.double()
-    units = _small.repeat_interleave(per_one, slots)
-    return torch.where(units > 1, (weight * units).round_(), weight), per_one
+    per_one, rounds = 10.0 ** digits.double(), digits > 0
+    if bound is not None:
+        last = -_segments.largest_of_segments(first, -last.double())
+        smallest = -_segments.largest_of_segments(first, -weight)
+        bits, fixed = _bits_of_graphs(bound, last, smallest)
+        shift = (-last).clamp(min=0)
+        units = largest * 2.0 ** shift.clamp(max=_LARGEST_SHIFT) * arcs
+        exact = (shift <= _LARGEST_SHIFT) & (units < 2.0**_FLOAT_BITS)
+        fixed &= ~(rounds | exact)
+        per_one, rounds = torch.where(fixed, 2.0**bits, per_one), rounds | fixed
+    units, rounded = (_small.repeat_interleave(each, slots) for each in (per_one, rounds))
+    return torch.where(rounded, (weight * units).round_(), weight), per_one
+
+
+def _bits_of_graphs(bound: Tensor, last: Tensor, smallest: Tensor) -> tuple[Tensor, Tensor]:
+    """Those of :func:`fixed_point` for each graph, and whether weights are rounded to them."""
+    exponent = torch.frexp(bound).exponent.double()
+    bits = (_FIXED_BITS - exponent).clamp(-_LARGEST_SHIFT, _LARGEST_SHIFT)
+    enough = smallest * 2.0**bits >= 2.0**_LEAST_BITS
+    return bits, torch.isfinite(bound) & (bits < -last) & enough
 
 
 def _digits(weight: Tensor, most: int) -> tuple[int, float, int]:

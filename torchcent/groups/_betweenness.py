@@ -97,7 +97,10 @@ def group_betweenness(
         Everett and Borgatti 1999, "The centrality of groups and classes"; the decomposition of
         paths by members: Puzis, Elovici and Dolev 2007. docs/groups.md has the formulas.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     check_batch.one_graph(graph, "group_betweenness", "pass its graphs one by one")
     groups, single = check_groups.groups(group, graph)
     check.flag(normalized, "normalized")

@@ -82,7 +82,7 @@ def _closeness(graph: Graph, group: Tensor, memory: int | None) -> Tensor:
     tail = _small.repeat_interleave(graph.degree)
     arcs = torch.stack([number[graph.col.long()], number[tail]])
     merged = Graph.from_edge_index(arcs, graph.num_nodes, True, graph.weight, memory=memory)
-    if graph._float_ties:
+    if graph._ties == "float":
         merged = merged._with_float_ties
     length = shortest_path_lengths(merged, sources=group[:1], memory=memory, progress=False)
     assert isinstance(length, Tensor)

@@ -136,7 +136,7 @@ def _copied(graph: Graph, copies: int) -> Graph:
         graph.directed,
         None if graph.weight is None else graph.weight.repeat(copies),
         _trusted=True,
-        _float_ties=graph._float_ties,
+        _ties=graph._ties,
     )
     made.__dict__["scale"] = graph.scale  # no path is longer than in one copy
     return made

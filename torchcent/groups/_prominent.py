@@ -137,7 +137,10 @@ def prominent_group(
         sampling"; the stopping rule: Tang, Tang, Xiao and Yuan 2018, "Online processing algorithms
         for influence maximization". docs/groups.md has the proof.
     """
-    graph = as_graph(edge_index, num_nodes, directed, edge_weight, memory=memory, ties=ties)
+    graph = as_graph(
+        edge_index, num_nodes, directed, edge_weight,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     check_batch.one_graph(graph, "prominent_group", "pass its graphs one by one")
     k = check_groups.size(k, graph)
     epsilon = check_approx.share(epsilon, "epsilon", _cover.GREEDY)

@@ -148,8 +148,9 @@ def betweenness(
         and Zhao 2017.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
-    )
+        edge_index, num_nodes, directed, edge_weight, batch, ptr,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     request = request_of(
         graph, "betweenness", normalized, endpoints, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
@@ -208,8 +209,9 @@ def stress(
         Shimbel 1953; Brandes 2008, section 3.7.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
-    )
+        edge_index, num_nodes, directed, edge_weight, batch, ptr,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     request = request_of(
         graph, "stress", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,
@@ -270,8 +272,9 @@ def edge_betweenness(
         Girvan and Newman 2002; Brandes 2008, algorithm 7.
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
-    )
+        edge_index, num_nodes, directed, edge_weight, batch, ptr,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     request = request_of(
         graph, "edge_betweenness", normalized, False, sources, targets, generator, tie_tolerance,
         dtype, (engine, strategy, warp_size), memory, progress, reduce,

@@ -76,8 +76,9 @@ def percolation(
         theoretic impact of nodes during percolation in networks".
     """
     graph = as_graph(
-        edge_index, num_nodes, directed, edge_weight, batch, ptr, memory=memory, ties=ties
-    )
+        edge_index, num_nodes, directed, edge_weight, batch, ptr,
+        memory=memory, ties=ties, tie_tolerance=tie_tolerance,
+    )  # fmt: skip
     request = request_of(
         graph, "percolation", True, False, None, None, None, tie_tolerance, dtype,
         (engine, strategy, warp_size), memory, progress, reduce,

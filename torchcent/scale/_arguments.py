@@ -65,7 +65,7 @@ class Scale:
         """
         if self.key is not None or (self.checkpoint is None and self.group is None):
             return
-        ties = {"ties": "float"} if graph._float_ties else {}
+        ties = {} if graph._ties == "decimal" else {"ties": str(graph._ties)}
         about = {**_digest.of_machine(graph.device), "graph": _digest.of_graph(graph), **ties}
         self.key = _digest.plain({**about, **request})
         if self.group is not None:
