@@ -42,10 +42,10 @@ def made(n: int, arcs: list, weights: list, directed: bool = False) -> Graph:
 
 def rounded(n: int, arcs: list, weights: list, directed: bool) -> list[Fraction]:
     """The weights in fixed point, if they are taken so."""
-    bits = _fixed_point.of(made(n, arcs, weights, directed)).scale.bits
-    if bits is None:
+    scale = _fixed_point.of(made(n, arcs, weights, directed)).scale
+    if not scale.rounds:
         return [Fraction(w) for w in weights]
-    return [Fraction(round(Fraction(w) * 2**bits), 2**bits) for w in weights]
+    return [Fraction(round(Fraction(w) * Fraction(scale.per_one))) for w in weights]
 
 
 @pytest.mark.sweep
@@ -162,10 +162,16 @@ def test_a_search_finds_a_small_unit(directed: bool) -> None:
     ("weights", "n", "expected"),
     [
         ([0.1, math.pi], 5.0, "float64, fixed point in units of 2^-48, sums exact"),
-        ([1 / 3, 2 / 3], 1.0, "float64, fixed point in units of 2^-51, sums exact"),
+        ([1 / 3, 2 / 3, 1.0], 1.0, "float64, in units of 0.333333, sums exact"),
+        ([1 / 3, 1 / 2, 3 / 4], 1.0, "float64, in units of 0.0833333, sums exact"),
+        ([2e30, 3e30], 1e31, "float64, in units of 1e+30, sums exact"),
         ([1.0, 3.0], 2.0**50, "float64, sums exact"),  # whole numbers are not rounded
         ([2.0**-40, 3.0], 2000.0, "float64, sums exact"),
-        ([2.0**60 + 2**8, 2.0**60], 2.0**61, "float64, fixed point in units of 2^10, sums exact"),
+        (
+            [2.0**60 + 2**8, 2.0**60 + 2**50],
+            2.0**61,
+            "float64, fixed point in units of 2^10, sums exact",
+        ),
         ([0.25, 12.57], 1e12, "float64, in units of 1/100, sums exact"),
         ([1e-12, 1 / 3], 10.0, "None"),
         ([1e-300, 1e300], 1e300, "None"),

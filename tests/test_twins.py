@@ -254,8 +254,9 @@ def test_where_they_are_not_defined_they_are_left_out() -> None:
     third[::7] = 0.7
     for weight, tolerance in ((third, 0.0), (torch.ones_like(third), 1e-9)):
         weighted = Graph.from_edge_index(arcs, graph.num_nodes, edge_weight=weight)
-        options: dict[str, Any] = {"sources": some, "tie_tolerance": tolerance}
-        assert torchcent.explain(weighted, reduce="twins", tie_tolerance=tolerance).merged == 0
+        options: dict[str, Any] = {"tie_tolerance": tolerance, "ties": "float"}
+        assert torchcent.explain(weighted, reduce="twins", **options).merged == 0
+        options["sources"] = some
         found = torchcent.betweenness(weighted, reduce="twins", **options)
         assert torch.equal(found, torchcent.betweenness(weighted, reduce="none", **options))
 

@@ -43,7 +43,8 @@ def _units(cutoff: float, scale: Scale) -> float:
     if not scale.rounds or not math.isfinite(units):
         return units
     whole = float(round(units))
-    return whole if scale.bits is not None or whole / scale.per_one == cutoff else units
+    close = scale.multiples and math.isclose(units, whole, rel_tol=2.0**-50)
+    return whole if close or scale.bits is not None or whole / scale.per_one == cutoff else units
 
 
 def share(core: Core, limit: Tensor) -> float:

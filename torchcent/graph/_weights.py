@@ -7,8 +7,9 @@ units, searches use int32: the largest distance plus one more arc still fits.
 Decimal fractions such as 0.13 are no multiples of a power of two, and sums of their float64 values
 break ties at random. If all weights are decimals of few digits, the engines compute with multiples
 of a power of ten instead, so that ties are those of the numbers that were written.
-Other weights are rounded to multiples of a power of two by measures that count paths
-(_fixed_point.py).
+Other weights are rounded by measures that count paths (_fixed_point.py): to multiples of a power of
+two, or of a part of the smallest if that is what they are but for the rounding of float64, as
+multiples of 1/3 are.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ _LARGEST_SHIFT = 1000  # beyond it 2^shift is close to the largest float64
 # Fixed point: distances and chains (engines/_chains.py) have less than 2^52 units, whatever
 # rounding adds to a bound on them, and weights at least 2^16, of which they lose 2^-17 at most.
 _FIXED_BITS, _LEAST_BITS, _ROUNDING = 52, 16, 1 + 2.0**-10
+_MOST_FIXED = 512  # units beyond 2^512 or below 2^-512 are left to float64
+# Multiples of the smallest weight or of one of this many parts of it: how large, and how close.
+_MOST_PARTS, _MOST_UNITS, _CLOSE = 12, 2**20, 2.0**-51
 
 
 def per_slot(edge_weight: Tensor, slot: Tensor, num_slots: int) -> Tensor:
@@ -59,6 +63,7 @@ class Scale:
         dtype: int32 if they fit, else float64.
         digits: of decimal weights, behind the point; 0 for others.
         bits: of weights in fixed point, rounded to multiples of 2^-bits; None for others.
+        multiples: whether weights are multiples of 1 / per_one but for rounding.
     """
 
     per_one: float
@@ -67,11 +72,12 @@ class Scale:
     dtype: torch.dtype
     digits: int = 0
     bits: int | None = None
+    multiples: bool = False
 
     @property
     def rounds(self) -> bool:
         """Whether weights are rounded to whole units."""
-        return self.digits > 0 or self.bits is not None
+        return self.digits > 0 or self.bits is not None or self.multiples
 
     def apply(self, weight: Tensor) -> Tensor:
         scaled = weight * self.per_one
@@ -84,6 +90,8 @@ class Scale:
     def __str__(self) -> str:
         if self.bits is not None:
             return f"float64, fixed point in units of 2^{-self.bits}, sums exact"
+        if self.multiples:
+            return f"float64, in units of {1 / self.per_one:.6g}, sums exact"
         of = f", in units of 1/{self.per_one:.0f}" if self.per_one != 1 else ""
         if self.dtype == torch.int32:
             return f"int32{of}"
@@ -133,8 +141,9 @@ def scale(weight: Tensor, num_nodes: int, *, decimals: bool = True) -> Scale:
 def fixed_point(weight: Tensor, longest: float) -> Scale | None:
     """The scale of weights rounded to multiples of a power of two, if no distance is longer.
 
-    They keep a unit of their own if it suffices: whole numbers and decimals are not rounded. None
-    if the smallest weight would have too few units: there is no such scale.
+    They keep a unit of their own if it suffices: whole numbers and decimals are not rounded, and
+    multiples of one number, such as 1/3 and 2/3, tie as such. None if the smallest weight would
+    have too few units: there is no such scale.
     """
     last, largest, digits = _digits(weight, _MOST_DIGITS)
     longest = (longest + largest) * _ROUNDING
@@ -145,10 +154,31 @@ def fixed_point(weight: Tensor, longest: float) -> Scale | None:
     bits = _FIXED_BITS - math.frexp(longest)[1]
     if bits >= -last:
         return Scale(1, True, last >= 0, torch.float64)
-    bits = max(-_LARGEST_SHIFT, min(bits, _LARGEST_SHIFT))
+    if abs(bits) > _MOST_FIXED:
+        return None
+    if parts := _parts(weight):
+        per_one = parts / float(weight.min())
+        if longest * per_one < 2.0**_FIXED_BITS:
+            return Scale(per_one, True, False, torch.float64, multiples=True)
     if float(weight.min()) * 2.0**bits < 2**_LEAST_BITS:
         return None
     return Scale(2.0**bits, True, False, torch.float64, bits=bits)
+
+
+def _parts(weight: Tensor) -> int:
+    """The least number of parts of the smallest weight of which all are multiples; 0 for none."""
+    smallest, some = weight.min(), (weight[:_SAMPLE], *weight.split(_WINDOW))
+    for parts in range(1, _MOST_PARTS + 1):
+        if all(bool(_are_multiples(x / smallest, parts).all()) for x in some):
+            return parts
+    return 0
+
+
+def _are_multiples(ratio: Tensor, parts: int) -> Tensor:
+    """Whether each is a whole number of these parts of 1, within rounding."""
+    units = ratio * parts
+    whole = units.round()
+    return ((units - whole).abs() <= whole * _CLOSE) & (whole <= _MOST_UNITS)
 
 
 def decimals_of_graphs(
@@ -189,22 +219,31 @@ def decimals_of_graphs(
     if bound is not None:
         last = -_segments.largest_of_segments(first, -last.double())
         smallest = -_segments.largest_of_segments(first, -weight)
-        bits, fixed = _bits_of_graphs(bound, last, smallest)
+        bits, inexact = _bits_of_graphs(bound, last)
         shift = (-last).clamp(min=0)
         units = largest * 2.0 ** shift.clamp(max=_LARGEST_SHIFT) * arcs
         exact = (shift <= _LARGEST_SHIFT) & (units < 2.0**_FLOAT_BITS)
-        fixed &= ~(rounds | exact)
-        per_one, rounds = torch.where(fixed, 2.0**bits, per_one), rounds | fixed
+        own = inexact & ~(rounds | exact)
+        ratio = weight / _small.repeat_interleave(smallest, slots)
+        found, unit = torch.zeros_like(own), 2.0**bits
+        for parts in range(1, _MOST_PARTS + 1):
+            if not bool((own & ~found).any()):
+                break
+            multiples = own & ~found & all_of(_are_multiples(ratio, parts))
+            unit = torch.where(multiples, parts / smallest, unit)
+            found |= multiples
+        found &= bound * unit < 2.0**_FIXED_BITS
+        unit = torch.where(found, unit, 2.0**bits)
+        fixed = found | (own & (smallest * unit >= 2.0**_LEAST_BITS))
+        per_one, rounds = torch.where(fixed, unit, per_one), rounds | fixed
     units, rounded = (_small.repeat_interleave(each, slots) for each in (per_one, rounds))
     return torch.where(rounded, (weight * units).round_(), weight), per_one
 
 
-def _bits_of_graphs(bound: Tensor, last: Tensor, smallest: Tensor) -> tuple[Tensor, Tensor]:
-    """Those of :func:`fixed_point` for each graph, and whether weights are rounded to them."""
-    exponent = torch.frexp(bound).exponent.double()
-    bits = (_FIXED_BITS - exponent).clamp(-_LARGEST_SHIFT, _LARGEST_SHIFT)
-    enough = smallest * 2.0**bits >= 2.0**_LEAST_BITS
-    return bits, torch.isfinite(bound) & (bits < -last) & enough
+def _bits_of_graphs(bound: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
+    """Those of :func:`fixed_point` for each graph, and whether weights have to be rounded."""
+    bits = _FIXED_BITS - torch.frexp(bound).exponent.double()
+    return bits, torch.isfinite(bound) & (bits < -last) & (bits.abs() <= _MOST_FIXED)
 
 
 def _digits(weight: Tensor, most: int) -> tuple[int, float, int]:
