@@ -82,8 +82,8 @@ def group_betweenness(
     Only the components that hold a member are searched. Small groups take up to k + 1 times the
     time of :func:`betweenness` there, for k vertices in groups, and others about the time of n
     searches one at a time, for all groups together; in addition O(n c^2) for a group of c vertices.
-    The searches are k + 1 times as many if the lengths of paths are rounded (weights such as 1/3,
-    docs/weights.md) or with tie_tolerance.
+    The searches are k + 1 times as many if the lengths of paths are rounded (with
+    ties="float", or weights of many magnitudes, docs/weights.md) or with tie_tolerance.
 
     Example:
         >>> import torch, torchcent

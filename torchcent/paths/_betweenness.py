@@ -87,8 +87,9 @@ def betweenness(
             d(u) < d(v) and d(u) + w <= (1 + t) d(v); 1e-9 compensates for rounding.
         ties: "decimal" computes with decimal weights of up to 6 digits behind the point as they are
             written, so that 0.1 + 0.2 is as long as 0.15 + 0.15. "float" sums the float64 numbers
-            next to them from the source, as NetworkX does: 0.1 + 0.2 is then longer. Other weights
-            are always summed in float64.
+            next to them from the source, as NetworkX does: 0.1 + 0.2 is then longer. With
+            "decimal", other weights are rounded to a fixed point, so that their sums are exact
+            (docs/weights.md); with tie_tolerance they are summed in float64.
         dtype: of the result; None uses torch.get_default_dtype(). Sums are accumulated in float64.
         engine: "auto", "lanes" (float32 path counts, relative error below 1e-5), "queue" or
             "tensor" (float64, 1e-9; queue on CUDA 1e-5 where counts overflow float64); with weights
