@@ -167,14 +167,16 @@ def fixed_point(weight: Tensor, longest: float) -> Scale | None:
 
 def _parts(weight: Tensor) -> int:
     """The least number of parts of the smallest weight of which all are multiples; 0 for none."""
-    smallest, some = weight.min(), (weight[:_SAMPLE], *weight.split(_WINDOW))
-    for parts in range(1, _MOST_PARTS + 1):
-        if all(bool(_are_multiples(x / smallest, parts).all()) for x in some):
-            return parts
+    smallest = weight.min()
+    every = torch.arange(1, _MOST_PARTS + 1, device=weight.device)
+    possible = _are_multiples(weight[:_SAMPLE] / smallest, every[:, None]).all(1)
+    for parts in every[possible].tolist():
+        if all(bool(_are_multiples(x / smallest, parts).all()) for x in weight.split(_WINDOW)):
+            return int(parts)
     return 0
 
 
-def _are_multiples(ratio: Tensor, parts: int) -> Tensor:
+def _are_multiples(ratio: Tensor, parts: int | Tensor) -> Tensor:
     """Whether each is a whole number of these parts of 1, within rounding."""
     units = ratio * parts
     whole = units.round()
