@@ -292,6 +292,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "divide": _numbers,
     "path_dependency": _flag,
     "chain_dependency": _flag,
+    "hierarchy_dependency": _flag,
     "weighted_dependency": _flag,
     "weighted_source_sums": _in_place,
     "weighted_distances": _in_place,

@@ -8,6 +8,7 @@
 #include "weighted/cpu/relax_search.h"
 #include "mcl/cpu/flow_kernel.h"
 #include "tiny/cpu/tiny_lanes.h"
+#include "hierarchy/cpu/hierarchy_search.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -56,6 +57,20 @@ std::unique_ptr<WeightedDistances> make_relax_distances(const WeightedProblem<T>
 }
 template std::unique_ptr<WeightedDistances> make_relax_distances(const WeightedProblem<int32_t>&);
 template std::unique_ptr<WeightedDistances> make_relax_distances(const WeightedProblem<double>&);
+
+template <class Number>
+std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<Number>& problem) {
+  return std::make_unique<HierarchySearch<Number>>(problem);
+}
+template std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<float>&);
+template std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<double>&);
+
+template <class Number>
+std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProblem<Number>& problem) {
+  return std::make_unique<HierarchyDistanceSearch<Number>>(problem);
+}
+template std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProblem<float>&);
+template std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProblem<double>&);
 
 std::unique_ptr<TinySearch> make_tiny_hops(const TinyProblem& problem) { return std::make_unique<TinyLanes>(problem); }
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "distances/cpu/distance_search.h"
+#include "hierarchy/cpu/source_batches.h"
 #include "mcl/mcl_step.h"
 #include "paths/search.h"
 #include "tiny/cpu/tiny_search.h"

@@ -7,6 +7,7 @@
 #include "chains/cpu/chain_ends.h"
 #include "chains/cpu/chain_sources.h"
 #include "tiny/cpu/tiny_weights.h"
+#include "hierarchy/cpu/wide_sweep.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -50,6 +51,10 @@ std::unique_ptr<Search> make_chains(const ChainProblem<T>& problem, Rung rung) {
 }
 template std::unique_ptr<Search> make_chains(const ChainProblem<int32_t>&, Rung);
 template std::unique_ptr<Search> make_chains(const ChainProblem<double>&, Rung);
+
+std::unique_ptr<Search> make_wide_sweep(const HierarchyProblem<double>& problem) {
+  return std::make_unique<WideSweep>(problem);
+}
 
 std::unique_ptr<TinySearch> make_tiny_weights(const TinyProblem& problem) {
   return std::make_unique<TinyWeights>(problem);

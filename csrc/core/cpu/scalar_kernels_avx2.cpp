@@ -10,6 +10,7 @@
 
 #include "chains/chains.h"
 #include "core/cpu/team.h"
+#include "hierarchy/cpu/source_batches.h"
 #include "tiny/cpu/tiny_search.h"
 
 #include <immintrin.h>

@@ -9,6 +9,7 @@
 
 #include "chains/chains.h"
 #include "core/cpu/team.h"
+#include "hierarchy/cpu/source_batches.h"
 #include "tiny/cpu/tiny_search.h"
 
 // On x86-64 only processors without AVX2, and the tests, run these: -O1 compiles them in half of the time.

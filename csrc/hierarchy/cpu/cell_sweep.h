@@ -1,0 +1,649 @@
+// The sweep of a batch of sources over a hierarchy, cell by cell: down with distances and path counts, and back up with
+// what each vertex passes to those above it (docs/hierarchy.md).
+//
+// Sources of a batch are neighbours, and agree nearly everywhere. A vertex is free if the tight arcs to it come, for
+// all lanes, from images of one row: it is another image of that row, needs none itself, and what flows through it is a
+// number. Only contested vertices, at which lanes disagree or paths of different rows tie, have rows. At the door of a
+// cell, lanes that agree inside become one (lane_classes.h); in a cell that depends on one row, only numbers are left.
+#pragma once
+
+#include "hierarchy/cpu/cell_frame.h"
+#include "hierarchy/cpu/climbs.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+template <class Number, bool paths>
+class CellSweep {
+ public:
+  using L = Lanes<Number>;
+  using Distance = typename L::Distance;
+  using Count = typename L::Count;
+  using Length = typename L::Length;
+  using Arc = SweepArc<Number>;
+  using Frame = CellFrame<Number, paths>;
+  using Link = typename Frame::Link;
+  using Image = typename Frame::Image;
+
+  CellSweep(const HierarchyProblem<Number>& problem, const SourceBatches& sources, Climbs<Number, paths>& climbs)
+      : problem_(problem),
+        cell_(problem.cells->cells.data()),
+        vertex_(problem.cells->vertex.data()),
+        first_(problem.cells->first.data()),
+        bound_(problem.cells->bound.data()),
+        child_(problem.cells->child.data()),
+        sources_(sources),
+        climbs_(climbs),
+        frames_(new Frame[problem.cells->deepest + 1]) {
+    int64_t degree = 1;
+    for (int64_t q = 0; q < problem.hierarchy.size; ++q) degree = std::max(degree, first_[q + 1] - first_[q]);
+    near_.hold(degree + 1);
+    tight_.hold(degree + 1);
+    const int64_t keys = 2 * (problem.cells->most_ends + 2);
+    keys_.hold(keys);
+    uint64_t state = 1;
+    for (int64_t i = 0; i < keys; ++i) keys_[i] = random(state);
+  }
+
+  // After Climbs::begin. Adds to the flow of arcs and to what passes inside of own vertices; false: counts overflow.
+  bool run(double* flow, double* inside) {
+    const LaneRange<Number> lanes(sources_);
+    flow_ = flow;
+    inside_ = inside;
+    most_ = Count{};
+    most_paths_ = 0;
+    total_ = 0;
+    Frame& frame = frames_[0];
+    frame.registers = lanes.registers;
+    frame.block = frame.bounds = 0;
+    frame.spread = climbs_.spread();
+    frame.of_batch = true;
+    weight_.hold(lanes.registers * L::width);
+    for (int i = 0; i < lanes.registers * L::width; ++i) {
+      weight_[i] = i < lanes.count ? static_cast<Number>(sources_.weight[i]) : Number{0};
+      total_ += i < lanes.count ? sources_.weight[i] : 0;
+    }
+    const Cell& cell = cell_[problem_.cells->at_root[problem_.cells->root[sources_.position[0]]]];
+    frame.hold(cell.own_end - cell.own, cell.own_end - cell.own);
+    walk(cell, 0, true, weight_.data());
+    bool fits = most_paths_ <= L::most;
+    for (int i = 0; i < L::width; ++i) fits &= most_[i] <= L::most;
+    return fits;
+  }
+  // By lane, without paths.
+  const double* sums() const { return frames_[0].sums.data(); }
+  const double* farthest() const { return frames_[0].far.data(); }
+
+ private:
+  static uint64_t random(uint64_t& state) {  // splitmix64
+    uint64_t x = state += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+  }
+
+  // --- which arcs may be tight
+
+  // Those within the spread of the best one for some reference, to near_; their number.
+  template <int count>
+  int nearest(const Distance* reference, const Arc* arc, Distance spread, Distance& best) {
+    Distance over[count];
+    for (int j = 0; j < count; ++j) over[j] = reference[arc[j].end] + arc[j].length;
+    best = over[0];
+    for (int j = 1; j < count; ++j) best = L::smaller(best, over[j]);
+    int found = 0;
+    for (int j = 0; j < count; ++j) {
+      near_[found] = j;
+      found += L::bits(L::at_most(over[j], best + spread)) != 0;
+    }
+    return found;
+  }
+  int nearest(const Distance* reference, const Arc* arc, int64_t count, Distance spread, Distance& best) {
+    switch (count) {
+      case 1: return nearest<1>(reference, arc, spread, best);
+      case 2: return nearest<2>(reference, arc, spread, best);
+      case 3: return nearest<3>(reference, arc, spread, best);
+      case 4: return nearest<4>(reference, arc, spread, best);
+      default: break;
+    }
+    best = reference[arc[0].end] + arc[0].length;
+    for (int64_t j = 1; j < count; ++j) best = L::smaller(best, reference[arc[j].end] + arc[j].length);
+    const Distance limit = best + spread;
+    int found = 0;
+    for (int64_t j = 0; j < count; ++j) {
+      near_[found] = static_cast<int32_t>(j);
+      found += L::bits(L::at_most(reference[arc[j].end] + arc[j].length, limit)) != 0;
+    }
+    return found;
+  }
+
+  // The tight arcs as links, to `links`; of those to images of one row only the shortest count.
+  int link(const Frame& frame, const Arc* arc, int64_t first, int near, Link* links) const {
+    int found = 0;
+    for (int z = 0; z < near; ++z) {
+      const Arc& a = arc[near_[z]];
+      const Image& upper = frame.image[a.end];
+      const Link link = {upper.row, static_cast<Length>(upper.add + a.length), upper.paths * a.paths,
+                         first + near_[z], a.end, 1};
+      bool shortest = true;
+      int kept = 0;
+      for (int j = 0; j < found; ++j) {
+        const bool same = links[j].row == link.row;
+        shortest &= !(same && links[j].length < link.length);
+        if (!(same && links[j].length > link.length)) links[kept++] = links[j];
+      }
+      found = kept;
+      if (shortest) links[found++] = link;
+    }
+    return found;
+  }
+  static bool of_one_row(const Link* links, int count) {
+    for (int j = 1; j < count; ++j)
+      if (links[j].row != links[0].row) return false;
+    return true;
+  }
+  int keep_tight(Link* links, int count) const {
+    int kept = 0;
+    for (int j = 0; j < count; ++j)
+      if (tight_[j]) links[kept++] = links[j];
+    return kept;
+  }
+
+  // Path counts of a row over its links, and zeros for what it passes back.
+  void count_paths(const Frame& frame, const Link* links, int count, int32_t row, const Distance* start,
+                   const Count* climbs) {
+    const Distance* const distance = frame.distance(row);
+    Count *const number = frame.count(row), *const passed = frame.passed(row);
+    for (int r = 0; r < frame.registers; ++r) {
+      number[r] = start == nullptr ? Count{} : L::chosen(L::equal(distance[r], start[r]), climbs[r]);
+      passed[r] = Count{};
+    }
+    for (int j = 0; j < count; ++j) {
+      const Distance* const from = frame.distance(links[j].row);
+      const Count* const of_row = frame.count(links[j].row);
+      const Count each = L::counts(links[j].paths);
+      const Distance length = L::lengths(links[j].length);
+      for (int r = 0; r < frame.registers; ++r)
+        number[r] = L::add_product(L::equal(from[r] + length, distance[r]), of_row[r], each, number[r]);
+    }
+    for (int r = 0; r < frame.registers; ++r) most_ = L::larger(number[r], most_);
+  }
+
+  // --- one cell
+
+  void walk(const Cell& cell, int level, bool with_sources, const Number* weight) {
+    Frame& frame = frames_[level];
+    const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own, inner = cell.leaf - cell.own;
+    frame.rows = frame.bounds;
+    frame.constant = 0;
+    fill(frame.inflow.data(), bounds + own, 0.0);
+    fill(frame.target.data(), frame.bounds, 0.0);
+    if constexpr (!paths) fill(frame.farthest.data(), frame.bounds, Length{-1});
+    frame.links.hold(first_[cell.own_end] - first_[cell.own] + 1);
+    int64_t links = 0;
+    const Arc* arc = problem_.arcs + first_[cell.own];
+    for (int64_t i = 0; i < own; ++i) {
+      const int64_t first = first_[cell.own + i], count = first_[cell.own + i + 1] - first;
+      frame.link[i] = links;
+      frame.special[i] = with_sources ? sources_.number[vertex_[cell.own + i]] : Frame::kNone;
+      if (frame.special[i] >= 0) links += descend_to_special(frame, cell.own + i, i, bounds + i, arc, count, links);
+      else links += descend(frame, cell.own + i, i, bounds + i, i >= inner, arc, count, links);
+      arc += count;
+    }
+    frame.link[own] = links;
+    if constexpr (!paths) {
+      frame.sums.hold(frame.registers * L::width), frame.far.hold(frame.registers * L::width);
+      fill(frame.sums.data(), frame.registers * L::width, 0.0);
+      fill(frame.far.data(), frame.registers * L::width, 0.0);
+    }
+    for (int32_t c = cell.child; c < cell.child_end && !stopped(); ++c)
+      enter(cell_[child_[c]], level, with_sources, weight);
+    if constexpr (paths) ascend(cell, frame, weight);
+    else add_up(frame);
+  }
+
+  // One vertex; the number of links that are kept for the way back.
+  int descend(Frame& frame, int64_t q, int64_t i, int64_t number, bool leaf, const Arc* arc, int64_t count,
+              int64_t links) {
+    Distance best;
+    const int near = nearest(frame.reference.data(), arc, count, frame.spread, best);
+    if (!leaf) frame.reference[number] = best;
+    const double target = problem_.target[q];
+    const int64_t first = first_[q];
+    Link* const own = frame.links.data() + links;
+    if (near == 1) {
+      const Arc& only = arc[near_[0]];
+      const Image& upper = frame.image[only.end];
+      const Length add = static_cast<Length>(upper.add + only.length);
+      frame.own_row[i] = Frame::kNone;
+      reach_image(frame, upper.row, add, target);
+      if constexpr (!paths) {
+        frame.image[number] = {add, upper.row, 1};
+        return 0;
+      }
+      if (leaf) {
+        const double out = total_ * target;
+        flow_[first + near_[0]] += out;
+        frame.inflow[only.end] += out;
+        return 0;
+      }
+      set_image(frame, number, {add, upper.row, upper.paths * only.paths});
+      *own = {0, 0, 0, first + near_[0], only.end, 1};
+      return 1;
+    }
+    int found = link(frame, arc, first, near, own);
+    if (!of_one_row(own, found)) {
+      Reach<Number>::over(frame, own, found, frame.distance(frame.rows), nullptr, tight_.data());
+      found = keep_tight(own, found);
+      if (!of_one_row(own, found)) {
+        const int32_t row = frame.rows++;
+        if constexpr (paths) count_paths(frame, own, found, row, nullptr, nullptr);
+        frame.own_row[i] = row;
+        frame.target[row] = target;
+        frame.image[number] = {0, row, 1};
+        if constexpr (!paths) frame.farthest[row] = target > 0 ? 0 : -1;
+        return paths ? found : 0;
+      }
+    }
+    frame.own_row[i] = Frame::kNone;
+    reach_image(frame, own[0].row, own[0].length, target);
+    Number sum = own[0].paths;
+    for (int j = 1; j < found; ++j) sum += own[j].paths;
+    set_image(frame, number, {own[0].length, own[0].row, sum});
+    if constexpr (!paths) return 0;
+    for (int j = 0; j < found; ++j) own[j].flow = found == 1 ? 1 : static_cast<double>(own[j].paths / sum);
+    if (!leaf) return found;
+    for (int j = 0; j < found; ++j) {
+      const double out = total_ * target * own[j].flow;
+      flow_[own[j].arc] += out;
+      frame.inflow[own[j].end] += out;
+    }
+    return 0;
+  }
+
+  void set_image(Frame& frame, int64_t number, const Image& image) {
+    frame.image[number] = image;
+    note(image.paths);
+  }
+  void note(Number count) {
+    if (!(count <= most_paths_)) most_paths_ = count;
+  }
+  // A target that is an image of a row.
+  void reach_image(Frame& frame, int32_t row, Length add, double target) {
+    frame.target[row] += target;
+    if constexpr (!paths) {
+      frame.constant += target * static_cast<double>(add);
+      if (target > 0 && add > frame.farthest[row]) frame.farthest[row] = add;
+    }
+  }
+
+  int descend_to_special(Frame& frame, int64_t q, int64_t i, int64_t number, const Arc* arc, int64_t count,
+                         int64_t links) {
+    const int at = frame.special[i];
+    const auto& special = climbs_[at];
+    Link* const own = frame.links.data() + links;
+    const Distance limit = climbs_.reference(at) + frame.spread;
+    int found = 0;
+    for (int64_t j = 0; j < count; ++j) {
+      const Image& upper = frame.image[arc[j].end];
+      if (L::bits(L::at_most(frame.reference[arc[j].end] + arc[j].length, limit)) != 0)
+        own[found++] = {upper.row, static_cast<Length>(upper.add + arc[j].length), upper.paths * arc[j].paths,
+                        first_[q] + j, arc[j].end, 1};
+    }
+    const int shift = special.low - frame.block, registers = special.high - special.low;
+    Distance* const start = start_.hold(frame.registers);
+    Count* const climbs = climbs_of_.hold(frame.registers);
+    for (int r = 0; r < frame.registers; ++r) {
+      const bool below = r >= shift && r < shift + registers;
+      start[r] = below ? climbs_.climb(special)[r - shift] : L::lengths(L::far);
+      if constexpr (paths) climbs[r] = below ? climbs_.climbs(special)[r - shift] : Count{};
+    }
+    const int32_t row = frame.rows++;
+    Reach<Number>::over(frame, own, found, frame.distance(row), start, tight_.data());
+    found = keep_tight(own, found);
+    if constexpr (paths) {
+      count_paths(frame, own, found, row, start, climbs);
+      for (int r = 0; r < registers; ++r) climbs_.distance(special)[r] = frame.distance(row)[shift + r];
+    } else {
+      frame.farthest[row] = problem_.target[q] > 0 ? 0 : -1;
+    }
+    frame.own_row[i] = row;
+    frame.reference[number] = climbs_.reference(at);
+    frame.image[number] = {0, row, 1};
+    frame.target[row] = paths ? 0 : problem_.target[q];
+    return paths ? found : 0;
+  }
+
+  // The way back: first rows, the lowest first, then numbers.
+  void ascend(const Cell& cell, Frame& frame, const Number* weights) {
+    const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own;
+    const Count* const weight = reinterpret_cast<const Count*>(weights);
+    for (int64_t i = own - 1; i >= 0; --i) {
+      const int32_t row = frame.own_row[i];
+      if (row < 0) continue;
+      const Distance* const distance = frame.distance(row);
+      const Count* const number = frame.count(row);
+      Count* const passed = frame.passed(row);
+      if (frame.special[i] >= 0) {
+        ascend_from_special(cell.own + i, frame, climbs_[frame.special[i]], row, weights);
+      } else {
+        const Number target = static_cast<Number>(frame.target[row]);
+        for (int r = 0; r < frame.registers; ++r) passed[r] += weight[r] * target / number[r];
+      }
+      for (int64_t j = frame.link[i]; j < frame.link[i + 1]; ++j) {
+        Link& link = frame.links[j];
+        const Distance* const from = frame.distance(link.row);
+        const Count* const of_row = frame.count(link.row);
+        Count *const to = frame.passed(link.row), flow{};
+        const Count each = L::counts(link.paths);
+        const Distance length = L::lengths(link.length);
+        for (int r = 0; r < frame.registers; ++r) {
+          const Count x = L::product(L::equal(from[r] + length, distance[r]), passed[r], each);
+          to[r] += x;
+          flow += of_row[r] * x;
+        }
+        link.flow = L::total(flow);
+      }
+    }
+    for (int64_t i = own - 1; i >= 0; --i) {
+      const bool is_free = frame.own_row[i] < 0;
+      if (frame.link[i] == frame.link[i + 1] && is_free) continue;  // a leaf
+      const double in = frame.inflow[bounds + i];
+      if (frame.special[i] < 0) inside_[cell.own + i] += in;
+      const double out = is_free ? in + total_ * problem_.target[cell.own + i] : 1;
+      for (int64_t j = frame.link[i]; j < frame.link[i + 1]; ++j) {
+        const Link& link = frame.links[j];
+        flow_[link.arc] += out * link.flow;
+        frame.inflow[link.end] += out * link.flow;
+      }
+    }
+  }
+
+  // Of what passes a source, its own paths do not count.
+  void ascend_from_special(int64_t q, Frame& frame, const typename Climbs<Number, paths>::Special& special,
+                           int32_t row, const Number* weights) {
+    const int shift = special.low - frame.block, registers = special.high - special.low;
+    const Count *const number = frame.count(row), *const weight = reinterpret_cast<const Count*>(weights);
+    Count* const passed = frame.passed(row);
+    const int own = special.lane < 0 ? -1 : special.lane - frame.block * L::width;
+    const Number own_target = static_cast<Number>(problem_.target[q]), images = static_cast<Number>(frame.target[row]);
+    Count through{}, others{};
+    for (int r = 0; r < frame.registers; ++r) {
+      Count x = number[r] * passed[r], from = weight[r], at_target = L::counts(own_target + images);
+      if (own >= 0 && own / L::width == r) {
+        x[own % L::width] = 0;
+        from[own % L::width] = 0;
+        at_target[own % L::width] = images;
+      }
+      through += x;
+      others += from;
+      passed[r] += weight[r] * at_target / number[r];
+      if (r >= shift && r < shift + registers) climbs_.passed(special)[r - shift] = passed[r];
+    }
+    inside_[q] += L::total(through) + L::total(others) * frame.target[row];
+  }
+
+  void add_up(Frame& frame) {
+    for (int32_t j = 0; j < frame.rows; ++j) {
+      const Length* const distance = reinterpret_cast<const Length*>(frame.distance(j));
+      const double target = frame.target[j];
+      const Length beyond = frame.farthest[j];
+      for (int i = 0; i < frame.registers * L::width; ++i) {
+        const double d = static_cast<double>(distance[i]);
+        frame.sums[i] += target * d;
+        if (beyond >= 0) frame.far[i] = std::max(frame.far[i], d + static_cast<double>(beyond));
+      }
+    }
+    for (int i = 0; i < frame.registers * L::width; ++i) frame.sums[i] += frame.constant;
+  }
+
+  // --- the door of a cell
+
+  void enter(const Cell& cell, int level, bool with_sources, const Number* weight) {
+    Frame &around = frames_[level], &frame = frames_[level + 1];
+    const int32_t* const bound = bound_ + cell.bound;
+    const int64_t bounds = cell.bound_end - cell.bound;
+    int low = 0, high = 0;
+    if (with_sources) {
+      const auto [first, past] = sources_.below(cell.begin, cell.end);
+      with_sources = first < past;
+      const LaneRange<Number> lanes(sources_);
+      if (with_sources) low = lanes.low(first), high = lanes.high(past);
+    }
+    frame.outer.hold(bounds);
+    frame.bounds = 0;
+    for (int64_t i = 0; i < bounds; ++i) {
+      const int32_t row = around.image[bound[i]].row;
+      if (around.seen[row] >= 0) continue;
+      around.seen[row] = frame.bounds;
+      frame.outer[frame.bounds++] = row;
+    }
+    const bool numbers = frame.bounds == 1 && !with_sources;
+    if (numbers) frame.registers = 0;
+    else merge_lanes(around, frame, low, high, weight);
+    frame.hold(bounds + cell.own_end - cell.own, cell.own_end - cell.own);
+    for (int64_t i = 0; i < bounds; ++i) {
+      const Image& image = around.image[bound[i]];
+      frame.image[i] = {image.add, around.seen[image.row], image.paths};
+    }
+    if (numbers) {
+      walk_numbers(cell, level + 1);
+      const int32_t row = frame.outer[0];
+      const double targets = problem_.cell_target[&cell - cell_];
+      around.target[row] += targets;
+      around.constant += frame.constant;
+      if constexpr (!paths) around.farthest[row] = std::max(around.farthest[row], frame.farthest[0]);
+    } else {
+      copy_rows(around, frame);
+      refer(around, frame, bound, bounds, with_sources);
+      walk(cell, level + 1, with_sources, paths ? frame.classes.weight() : nullptr);
+      if constexpr (paths) pass_out(around, frame);
+      else add_out(around, frame, problem_.cell_target[&cell - cell_]);
+    }
+    if constexpr (paths)
+      for (int64_t i = 0; i < bounds; ++i) around.inflow[bound[i]] += frame.inflow[i];
+    for (int j = 0; j < frame.bounds; ++j) around.seen[frame.outer[j]] = Frame::kNone;
+  }
+
+  void merge_lanes(const Frame& around, Frame& frame, int low, int high, const Number* weight) {
+    frame.classes.template find<paths>(
+        around.registers, frame.bounds, low == high ? 0 : low - around.block, low == high ? 0 : high - around.block,
+        keys_.data(), weight, [&](int j) { return around.distance(frame.outer[j]); },
+        [&](int j) { return around.count(frame.outer[j]); });
+    frame.registers = frame.classes.registers();
+    frame.block = low;
+  }
+
+  void copy_rows(const Frame& around, Frame& frame) const {
+    const int32_t* const lane = frame.classes.lane();
+    for (int j = 0; j < frame.bounds; ++j) {
+      const Length* const distance = reinterpret_cast<const Length*>(around.distance(frame.outer[j]));
+      for (int r = 0; r < frame.registers; ++r)
+        frame.distance(j)[r] = L::pick(distance, lane + r * L::width, around.registers);
+      if constexpr (paths) {
+        const Number* const number = reinterpret_cast<const Number*>(around.count(frame.outer[j]));
+        for (int r = 0; r < frame.registers; ++r) {
+          frame.count(j)[r] = L::pick(number, lane + r * L::width, around.registers);
+          frame.passed(j)[r] = Count{};
+        }
+      }
+    }
+  }
+
+  // References: those of the batch, or lanes of this cell, the middle one of each part, whichever are closer.
+  void refer(const Frame& around, Frame& frame, const int32_t* bound, int64_t bounds, bool with_sources) {
+    frame.of_batch = with_sources;
+    const int registers = frame.registers;
+    if (!with_sources) {
+      int32_t middle[L::width];
+      for (int z = 0; z < L::width; ++z) middle[z] = z * registers + registers / 2;
+      Distance* const of_row = row_reference_.hold(frame.bounds);
+      for (int j = 0; j < frame.bounds; ++j)
+        of_row[j] = L::pick(reinterpret_cast<const Length*>(frame.distance(j)), middle, registers);
+      frame.spread = registers > 1 ? spread_of(frame) : Distance{};
+      double here = 0, of_batch = 0;
+      for (int z = 0; z < L::width; ++z) {
+        here += static_cast<double>(frame.spread[z]);
+        of_batch += static_cast<double>(climbs_.spread()[z]);
+      }
+      frame.of_batch = around.of_batch && here > of_batch;
+      if (!frame.of_batch)
+        for (int64_t i = 0; i < bounds; ++i)
+          frame.reference[i] = of_row[frame.image[i].row] + frame.image[i].add;
+    }
+    if (!frame.of_batch) return;
+    frame.spread = climbs_.spread();
+    for (int64_t i = 0; i < bounds; ++i) frame.reference[i] = around.reference[bound[i]];
+  }
+
+  // By reference, the largest less the least difference between a lane of its part and the reference.
+  Distance spread_of(const Frame& frame) const {
+    const int registers = frame.registers;
+    Distance spread{};
+    for (int r = 0; r < registers; ++r) {
+      int32_t part[L::width];
+      for (int z = 0; z < L::width; ++z) part[z] = (r * L::width + z) / registers;
+      Distance high{}, low{};
+      for (int j = 1; j < frame.bounds; ++j) {
+        alignas(kVectorBytes) const Distance of_reference = row_reference_[j] - row_reference_[0];
+        const Distance difference = frame.distance(j)[r] - frame.distance(0)[r] -
+                                    L::pick(reinterpret_cast<const Length*>(&of_reference), part, 1);
+        high = L::larger(high, difference);
+        low = L::smaller(low, difference);
+      }
+      const Distance width = high - low;
+      for (int z = 0; z < L::width; ++z)
+        if (width[z] > spread[part[z]]) spread[part[z]] = width[z];
+    }
+    return spread;
+  }
+
+  void pass_out(const Frame& around, Frame& frame) const {
+    const Count* const weight = reinterpret_cast<const Count*>(frame.classes.weight());
+    const Count* const share = reinterpret_cast<const Count*>(frame.classes.share());
+    for (int j = 0; j < frame.bounds; ++j) {
+      const Count* const number = frame.count(j);
+      Count *const passed = frame.passed(j), *const out = around.passed(frame.outer[j]);
+      const Number target = static_cast<Number>(frame.target[j]);
+      for (int r = 0; r < frame.registers; ++r) passed[r] += weight[r] * target / number[r];
+      for (int r = 0; r < around.registers; ++r)
+        out[r] += L::pick(reinterpret_cast<const Number*>(passed), frame.classes.of_lane() + r * L::width,
+                          frame.registers) * share[r];
+    }
+  }
+
+  void add_out(Frame& around, Frame& frame, double targets) const {
+    const Length* const outer = reinterpret_cast<const Length*>(around.distance(frame.outer[0]));
+    const Length* const inner = reinterpret_cast<const Length*>(frame.distance(0));
+    for (int i = 0; i < around.registers * L::width; ++i) {
+      const int c = frame.classes.of_lane()[i];
+      const double more = static_cast<double>(outer[i] - inner[c]);
+      around.sums[i] += frame.sums[c] + more * targets;
+      if (targets > 0) around.far[i] = std::max(around.far[i], frame.far[c] + more);
+    }
+  }
+
+  // --- a cell that depends on one row
+
+  // Sums path counts of the tight arcs, and visits each with its share.
+  template <class Visit>
+  static Number divide(const Image* image, const Arc* arc, int64_t count, Length best, Visit visit) {
+    Number sum = 0;
+    for (int64_t j = 0; j < count; ++j)
+      if (image[arc[j].end].add + arc[j].length == best) sum += image[arc[j].end].paths * arc[j].paths;
+    for (int64_t j = 0; j < count; ++j)
+      if (image[arc[j].end].add + arc[j].length == best)
+        visit(j, static_cast<double>(image[arc[j].end].paths * arc[j].paths / sum));
+    return sum;
+  }
+
+  void walk_numbers(const Cell& cell, int level) {
+    Frame& frame = frames_[level];
+    const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own, inner = cell.leaf - cell.own;
+    Image* const image = frame.image.data();
+    double* const inflow = frame.inflow.data();
+    fill(inflow, bounds + own, 0.0);
+    frame.constant = 0;
+    if constexpr (!paths) frame.farthest[0] = -1;
+    const Arc* arc = problem_.arcs + first_[cell.own];
+    constexpr int64_t kSeveral = -1;
+    for (int64_t i = 0; i < own; ++i) {
+      const int64_t q = cell.own + i, first = first_[q], count = first_[q + 1] - first;
+      Length best = image[arc[0].end].add + arc[0].length;
+      int64_t only = 0;
+      for (int64_t j = 1; j < count; ++j) {
+        const Length over = image[arc[j].end].add + arc[j].length;
+        only = over < best ? j : over == best ? kSeveral : only;
+        best = std::min(best, over);
+      }
+      const double target = problem_.target[q];
+      if constexpr (!paths) {
+        reach_image(frame, 0, best, target);
+        image[bounds + i] = {best, 0, 1};
+      } else if (i >= inner) {
+        const double out = total_ * target;
+        const auto flows = [&](int64_t j, double share) {
+          flow_[first + j] += out * share;
+          inflow[arc[j].end] += out * share;
+        };
+        if (only != kSeveral) flows(only, 1);
+        else note(divide(image, arc, count, best, flows));
+      } else {
+        const Number number = only != kSeveral ? image[arc[only].end].paths * arc[only].paths
+                                               : divide(image, arc, count, best, [](int64_t, double) {});
+        frame.link[i] = only;
+        set_image(frame, bounds + i, {best, 0, number});
+      }
+      arc += count;
+    }
+    for (int32_t c = cell.child; c < cell.child_end; ++c) {
+      const Cell& next = cell_[child_[c]];
+      const int32_t* const bound = bound_ + next.bound;
+      Frame& in = frames_[level + 1];
+      in.registers = 0;
+      in.bounds = 1;
+      in.hold(next.bound_end - next.bound + next.own_end - next.own, next.own_end - next.own);
+      for (int64_t i = 0; i < next.bound_end - next.bound; ++i) in.image[i] = image[bound[i]];
+      walk_numbers(next, level + 1);
+      frame.constant += in.constant;
+      if constexpr (paths)
+        for (int64_t i = 0; i < next.bound_end - next.bound; ++i) inflow[bound[i]] += in.inflow[i];
+      else frame.farthest[0] = std::max(frame.farthest[0], in.farthest[0]);
+    }
+    if constexpr (!paths) return;
+    for (int64_t i = inner - 1; i >= 0; --i) {
+      const int64_t q = cell.own + i, first = first_[q];
+      const Arc* const arcs = problem_.arcs + first;
+      const double in = inflow[bounds + i], out = in + total_ * problem_.target[q];
+      inside_[q] += in;
+      const auto flows = [&](int64_t j, double share) {
+        flow_[first + j] += out * share;
+        inflow[arcs[j].end] += out * share;
+      };
+      if (frame.link[i] != kSeveral) flows(frame.link[i], 1);
+      else divide(image, arcs, first_[q + 1] - first, image[bounds + i].add, flows);
+    }
+  }
+
+  bool stopped() const { return cancelled(problem_.cancel); }
+
+  const HierarchyProblem<Number>& problem_;
+  const Cell* cell_;
+  const int32_t* vertex_;
+  const int64_t* first_;
+  const int32_t *bound_, *child_;
+  const SourceBatches& sources_;
+  Climbs<Number, paths>& climbs_;
+  std::unique_ptr<Frame[]> frames_;
+  Room<int32_t> near_;
+  Room<bool> tight_;
+  Room<uint64_t> keys_;
+  Room<Number> weight_;
+  DistanceRoom<Number> start_, row_reference_;
+  CountRoom<Number> climbs_of_;
+  double *flow_ = nullptr, *inside_ = nullptr;
+  double total_ = 0;
+  Count most_;
+  Number most_paths_ = 0;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,213 @@
+// Climbs of a batch of sources in a hierarchy: from each source to all vertices above it, and back. A vertex that is
+// above some source is special: what the sweep finds there begins with the climbs.
+#pragma once
+
+#include "hierarchy/cpu/hierarchy_lanes.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+// Lanes of a batch beyond the number of its sources repeat the last one, with weight 0.
+template <class Number>
+struct LaneRange {
+  static constexpr int width = Lanes<Number>::width;
+
+  explicit LaneRange(const SourceBatches& sources)
+      : count(sources.count), registers((sources.count + width - 1) / width) {}
+  int source(int lane) const { return lane < count ? lane : count - 1; }
+  // The registers with these lanes, and with those that repeat the last one.
+  int low(int lane) const { return lane / width; }
+  int high(int lane) const { return lane == count ? registers : (lane + width - 1) / width; }
+
+  int count, registers;
+};
+
+template <class Number, bool paths>
+class Climbs {
+ public:
+  using L = Lanes<Number>;
+  using Distance = typename L::Distance;
+  using Count = typename L::Count;
+  using Length = typename L::Length;
+
+  struct Special {
+    int32_t position;
+    int lane;         // of the source that it is; -1 for none
+    int low, high;    // registers with the sources below it
+    int64_t at;       // rows: see below
+    int64_t up, past; // arcs that may be tight
+  };
+
+  Climbs(const HierarchyProblem<Number>& problem, const SourceBatches& sources)
+      : hierarchy_(problem.hierarchy), place_(problem.cells->place.data()), first_(problem.cells->first.data()),
+        arcs_(problem.arcs), sources_(sources) {}
+
+  const Special& operator[](int i) const { return specials_[i]; }
+  // Rows of a special vertex: the climbs from the lanes of its registers and their number; once the sweep has passed,
+  // the distance and what it passes back per path.
+  Distance* climb(const Special& s) { return reinterpret_cast<Distance*>(&rows_[s.at]); }
+  Count* climbs(const Special& s) { return &rows_[s.at + (s.high - s.low)]; }
+  Distance* distance(const Special& s) { return reinterpret_cast<Distance*>(&rows_[s.at + 2 * (s.high - s.low)]); }
+  Count* passed(const Special& s) { return &rows_[s.at + 3 * (s.high - s.low)]; }
+  // Distances from the references, which are spread over the lanes: lane z of the register is that of the source in the
+  // middle of the z-th part. Of a source that has this reference as its nearest, distances differ from those of the
+  // reference by no more than half of the spread in either direction. An arc whose reduced cost for each reference
+  // exceeds its spread is tight for no source.
+  Distance reference(int i) const { return reference_[i]; }
+  Distance spread() const { return spread_; }
+
+  void begin() {
+    place_rows();
+    refer();
+    ascend();
+  }
+
+  // Paths that climb through a vertex, and flows of arcs upwards.
+  void finish(double* flow, double* inside) {
+    for (int k = 0; k < sources_.num_above; ++k) {
+      const Special& s = specials_[k];
+      const int registers = s.high - s.low;
+      const Distance *const own = climb(s), *const best = distance(s);
+      const Count *const number = climbs(s), *const beyond = passed(s);
+      Count* const sums = sums_of(s);
+      fill(sums, registers, Count{});
+      for (int64_t i = s.up; i < s.past; ++i) {
+        const UpArc& arc = up_[i];
+        const Special& t = specials_[arc.upper];
+        const int shift = s.low - t.low;
+        const Distance *const climbed = climb(t) + shift, *const nearest = distance(t) + shift;
+        const Count* const passing = sums_of(t) + shift;
+        Count total{};
+        for (int r = 0; r < registers; ++r) {
+          const auto tight = L::equal(own[r] + arc.length, climbed[r]) & L::equal(climbed[r], nearest[r]);
+          const Count x = L::product(tight, passing[r], L::counts(arc.number));
+          sums[r] += x;
+          total += number[r] * x;
+        }
+        flow[arc.arc] += L::total(total);
+      }
+      Count delta{};
+      for (int r = 0; r < registers; ++r) {
+        Count x = L::chosen(L::equal(own[r], best[r]), number[r] * sums[r]);
+        if (s.lane >= 0 && s.lane / L::width == s.low + r) x[s.lane % L::width] = 0;
+        delta += x;
+        sums[r] += beyond[r];
+      }
+      inside[place_[s.position]] += L::total(delta);
+    }
+  }
+
+ private:
+  struct UpArc {
+    int upper;
+    Length length;
+    Number number;
+    int64_t arc;  // in the order of Cells
+  };
+  static constexpr int kRows = paths ? 5 : 3;
+  Count* sums_of(const Special& s) { return &rows_[s.at + 4 * (s.high - s.low)]; }
+
+  void place_rows() {
+    const LaneRange<Number> lanes(sources_);
+    specials_.hold(sources_.num_above);
+    int64_t at = 0;
+    for (int k = 0; k < sources_.num_above; ++k) {
+      const Above& above = sources_.above[k];
+      Special& s = specials_[k];
+      s = {above.position, above.lane, lanes.low(above.low), lanes.high(above.high), at, 0, 0};
+      at += kRows * (s.high - s.low);
+    }
+    rows_.hold(at);
+  }
+
+  void refer() {
+    const LaneRange<Number> lanes(sources_);
+    const int size = sources_.num_above;
+    const auto at_source = [&](int lane) -> Distance& {
+      return reference_[sources_.number[sources_.position[lanes.source(lane)]]];
+    };
+    reference_.hold(size);
+    for (int k = 0; k < size; ++k) reference_[k] = L::lengths(L::far);
+    for (int z = 0; z < L::width; ++z) at_source(z * lanes.registers + lanes.registers / 2)[z] = 0;
+    int64_t most = 0;
+    const auto each_arc = [&](int k, auto visit) {
+      const int32_t p = specials_[k].position;
+      for (int64_t i = hierarchy_.first[p], j = first_[place_[p]]; i < hierarchy_.first[p + 1]; ++i, ++j)
+        visit(sources_.number[hierarchy_.to[i]], j);
+    };
+    for (int k = size - 1; k >= 0; --k)
+      each_arc(k, [&](int upper, int64_t j) {
+        reference_[upper] = L::smaller(reference_[upper], reference_[k] + arcs_[j].length);
+        ++most;
+      });
+    for (int k = 0; k < size; ++k)
+      each_arc(k, [&](int upper, int64_t j) {
+        reference_[k] = L::smaller(reference_[k], reference_[upper] + arcs_[j].length);
+      });
+    spread_ = Distance{};
+    for (int i = 0; i < lanes.count; ++i) {
+      const Distance d = at_source(i);
+      int nearest = 0;
+      for (int z = 1; z < L::width; ++z)
+        if (d[z] < d[nearest]) nearest = z;
+      if (2 * d[nearest] > spread_[nearest]) spread_[nearest] = 2 * d[nearest];
+    }
+    up_.hold(most);
+    int64_t kept = 0;
+    for (int k = 0; k < size; ++k) {
+      specials_[k].up = kept;
+      each_arc(k, [&](int upper, int64_t j) {
+        const auto& arc = arcs_[j];
+        if (L::bits(L::at_most(reference_[k] + arc.length - reference_[upper], spread_)) != 0)
+          up_[kept++] = {upper, arc.length, arc.paths, j};
+      });
+      specials_[k].past = kept;
+    }
+  }
+
+  void ascend() {
+    const LaneRange<Number> lanes(sources_);
+    for (int k = 0; k < sources_.num_above; ++k) {
+      const Special& s = specials_[k];
+      fill(climb(s), s.high - s.low, L::lengths(L::far));
+      if constexpr (paths) fill(climbs(s), s.high - s.low, Count{});
+    }
+    for (int i = 0; i < lanes.registers * L::width; ++i) {
+      const Special& s = specials_[sources_.number[sources_.position[lanes.source(i)]]];
+      climb(s)[i / L::width - s.low][i % L::width] = 0;
+      if constexpr (paths) climbs(s)[i / L::width - s.low][i % L::width] = 1;
+    }
+    for (int k = sources_.num_above - 1; k >= 0; --k) {
+      const Special& s = specials_[k];
+      const int registers = s.high - s.low;
+      const Distance* const own = climb(s);
+      for (int64_t i = s.up; i < s.past; ++i) {
+        const UpArc& arc = up_[i];
+        const Special& t = specials_[arc.upper];
+        Distance* const climbed = climb(t) + (s.low - t.low);
+        for (int r = 0; r < registers; ++r) {
+          const Distance over = own[r] + arc.length;
+          if constexpr (paths) {
+            Count& number = climbs(t)[s.low - t.low + r];
+            const Count more = climbs(s)[r] * L::counts(arc.number);
+            const auto shorter = L::at_most(over, climbed[r] - 1);
+            number = L::choose(L::equal(over, climbed[r]), number + more, L::choose(shorter, more, number));
+          }
+          climbed[r] = L::smaller(over, climbed[r]);
+        }
+      }
+    }
+  }
+
+  const Hierarchy& hierarchy_;
+  const int32_t* place_;  // of Cells
+  const int64_t* first_;
+  const SweepArc<Number>* arcs_;
+  const SourceBatches& sources_;
+  Room<Special> specials_;
+  Room<UpArc> up_;
+  CountRoom<Number> rows_;
+  DistanceRoom<Number> reference_;
+  Distance spread_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

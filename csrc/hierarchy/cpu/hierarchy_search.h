@@ -1,0 +1,69 @@
+// Searches of a hierarchy: each batch of sources is a sweep.
+#pragma once
+
+#include "hierarchy/cpu/cell_sweep.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+template <class Number>
+class HierarchySearch : public Search {
+ public:
+  explicit HierarchySearch(const HierarchyProblem<Number>& problem)
+      : problem_(problem),
+        sources_(problem_.hierarchy, problem_.position, problem_.sequence, problem_.split, problem_.lanes),
+        climbs_(problem_, sources_),
+        sweep_(problem_, sources_, climbs_) {}
+
+  Status run(const PathBatch& batch) override {
+    double* const flow = batch.scores;
+    double* const inside = flow + problem_.hierarchy.arcs();
+    double* const upwards = problem_.directions ? inside + problem_.hierarchy.size : flow;
+    sources_.start(batch.sources, batch.source_weight, batch.count);
+    while (sources_.next()) {
+      climbs_.begin();
+      const bool fits = sweep_.run(flow, inside);
+      if (cancelled(problem_.cancel)) return Status::cancelled;
+      if (!fits) return Status::overflow;
+      climbs_.finish(upwards, inside);
+    }
+    return Status::done;
+  }
+
+ private:
+  const HierarchyProblem<Number> problem_;
+  SourceBatches sources_;
+  Climbs<Number, true> climbs_;
+  CellSweep<Number, true> sweep_;
+};
+
+template <class Number>
+class HierarchyDistanceSearch : public HierarchyDistances {
+ public:
+  explicit HierarchyDistanceSearch(const HierarchyProblem<Number>& problem)
+      : problem_(problem),
+        sources_(problem_.hierarchy, problem_.position, problem_.sequence, problem_.split, problem_.lanes),
+        climbs_(problem_, sources_),
+        sweep_(problem_, sources_, climbs_) {}
+
+  bool run(const int64_t* sources, int64_t count, const HierarchySums& sums) override {
+    sources_.start(sources, nullptr, count);
+    while (sources_.next()) {
+      climbs_.begin();
+      sweep_.run(nullptr, nullptr);
+      if (cancelled(problem_.cancel)) return false;
+      for (int i = 0; i < sources_.count; ++i) {
+        sums.sum[sources_.index[i]] = sweep_.sums()[i];
+        sums.farthest[sources_.index[i]] = sweep_.farthest()[i];
+      }
+    }
+    return true;
+  }
+
+ private:
+  const HierarchyProblem<Number> problem_;
+  SourceBatches sources_;
+  Climbs<Number, false> climbs_;
+  CellSweep<Number, false> sweep_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

@@ -1,0 +1,131 @@
+// Classes of lanes at the door of a cell. All paths into a cell lead over its boundary. Lanes whose distances to the
+// boundary differ by one constant, and whose path counts differ by one factor, therefore agree inside of the cell, and
+// one lane stands for them.
+#pragma once
+
+#include "hierarchy/cpu/hierarchy_lanes.h"
+
+namespace torchcent::TORCHCENT_ISA {
+
+template <class Number>
+class LaneClasses {
+  using L = Lanes<Number>;
+  using Distance = typename L::Distance;
+  using Count = typename L::Count;
+  using Length = typename L::Length;
+
+ public:
+  int32_t* of_lane() const { return class_.data(); }       // class of each outer lane
+  int32_t* lane() const { return representative_.data(); }  // an outer lane of each class
+  Number* share() const { return share_.data(); }  // of what a class passes back per path, by outer lane
+  Number* weight() const { return weight_.data(); }         // of the sources of each class
+  int registers() const { return registers_; }
+
+  // `row(j)` has the distances and `paths_row(j)` the path counts of boundary row j < rows; registers low .. high of the
+  // outer lanes keep their places.
+  template <bool paths, class Row, class PathsRow>
+  void find(int outer, int rows, int low, int high, const uint64_t* keys, const Number* outer_weight, Row row,
+            PathsRow paths_row) {
+    const int lanes = outer * L::width;
+    class_.hold(lanes), representative_.hold(lanes + L::width);
+    first_.hold(outer), second_.hold(outer), open_.hold(outer);
+    int classes = (high - low) * L::width;
+    for (int i = 0; i < classes; ++i) {
+      class_[low * L::width + i] = i;
+      representative_[i] = low * L::width + i;
+    }
+    const Distance* const base = row(0);
+    for (int r = 0; r < outer; ++r) {
+      open_[r] = r >= low && r < high ? 0 : L::all;
+      if (open_[r] == 0) continue;
+      LaneHash<Number> hash;
+      if constexpr (paths) {
+        const Count inverse = 1 / paths_row(0)[r];
+        for (int j = 1; j < rows; ++j) hash.add(row(j)[r] - base[r], (Distance)(paths_row(j)[r] * inverse), keys + 2 * j);
+      } else {
+        for (int j = 1; j < rows; j += 2)
+          hash.add(row(j)[r] - base[r], j + 1 < rows ? row(j + 1)[r] - base[r] : Distance{}, keys + 2 * j);
+      }
+      first_[r] = hash.value(0);
+      second_[r] = hash.value(1);
+    }
+    classes = spread(outer, classes);
+    registers_ = (classes + L::width - 1) / L::width;
+    for (int i = classes; i < registers_ * L::width; ++i) representative_[i] = representative_[classes - 1];
+    if constexpr (paths) weigh(outer, outer_weight, paths_row(0));
+  }
+
+ private:
+  static constexpr int kPeeled = 48;  // classes that are looked for one by one
+
+  int spread(int outer, int classes) {
+    for (int start = 0, peeled = 0;; ++peeled) {
+      while (start < outer && open_[start] == 0) ++start;
+      if (start == outer) return classes;
+      if (peeled == kPeeled) return look_up(start, outer, classes);
+      const int lane = __builtin_ctz(open_[start]);
+      const Distance a = L::lengths(first_[start][lane]), b = L::lengths(second_[start][lane]);
+      representative_[classes] = start * L::width + lane;
+      for (int r = start; r < outer; ++r) {
+        const unsigned same = open_[r] & L::bits(L::equal(first_[r], a) & L::equal(second_[r], b));
+        open_[r] &= ~same;
+        L::store(class_.data() + r * L::width, same, classes);
+      }
+      ++classes;
+    }
+  }
+
+  int look_up(int start, int outer, int classes) {
+    size_t size = 1024;
+    while (size < static_cast<size_t>(outer) * L::width * 4) size *= 2;
+    table_.hold(size);
+    for (size_t i = 0; i < size; ++i) table_[i].number = -1;
+    for (int r = start; r < outer; ++r)
+      for (unsigned left = open_[r]; left != 0; left &= left - 1) {
+        const int lane = __builtin_ctz(left), i = r * L::width + lane;
+        const int64_t first = first_[r][lane], second = second_[r][lane];
+        const uint64_t mixed = static_cast<uint64_t>(first) * 0x9E3779B97F4A7C15u ^
+                               static_cast<uint64_t>(second) * 0xC2B2AE3D27D4EB4Fu;
+        size_t at = (mixed >> 20) & (size - 1);
+        while (table_[at].number >= 0 && (table_[at].first != first || table_[at].second != second))
+          at = (at + 1) & (size - 1);
+        if (table_[at].number < 0) {
+          table_[at] = {first, second, classes};
+          representative_[classes++] = i;
+        }
+        class_[i] = table_[at].number;
+      }
+    return classes;
+  }
+
+  void weigh(int outer, const Number* outer_weight, const Count* counts) {
+    const int lanes = outer * L::width, inner = registers_ * L::width;
+    const Number* const count = reinterpret_cast<const Number*>(counts);
+    Number* const weight = weight_.hold(inner);
+    fill(weight, inner, Number{0});
+    for (int i = 0; i < lanes; ++i) weight[class_[i]] += outer_weight[i];
+    Number* const of_class = count_.hold(inner);
+    for (int i = 0; i < inner; ++i) of_class[i] = count[representative_[i]];
+    share_.hold(lanes);
+    for (int r = 0; r < outer; ++r) {
+      const int32_t* const index = class_.data() + r * L::width;
+      const Count all = L::pick(weight, index, registers_), other = L::pick(of_class, index, registers_);
+      const Count own = reinterpret_cast<const Count*>(outer_weight)[r];
+      const Count x = own / all * (other / counts[r]);
+      reinterpret_cast<Count*>(share_.data())[r] = all > 0 ? x : Count{};
+    }
+  }
+
+  int registers_ = 0;
+  Room<int32_t> class_, representative_;
+  Room<Number> share_, weight_, count_;
+  DistanceRoom<Number> first_, second_;
+  Room<unsigned> open_;
+  struct Entry {
+    int64_t first, second;
+    int number;
+  };
+  Room<Entry> table_;
+};
+
+}  // namespace torchcent::TORCHCENT_ISA

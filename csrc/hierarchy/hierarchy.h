@@ -1,0 +1,105 @@
+// A contraction hierarchy of a symmetric graph, for the searches of hierarchy/cpu/. docs/hierarchy.md has the algebra.
+//
+// Vertices have ranks. An arc leads from a vertex up to one of higher rank. It stands for the shortest of the paths
+// between the two whose inner vertices all have lower ranks than both, and its multiplicity is their number. Every
+// shortest path is then a climb followed by a descent, in exactly one way. All upper ends of arcs are ancestors in the
+// elimination tree. Vertices are numbered by their positions in a preorder of this tree, so that arcs lead to smaller
+// positions, and what hangs below a vertex is a range.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/codes.h"
+#include "core/cpu/simd_level.h"
+#include "paths/search.h"
+
+namespace torchcent {
+
+struct Hierarchy {
+  int64_t size;            // vertices
+  const int64_t* vertex;   // [size] vertex of the graph at each position
+  const int64_t* first;    // [size + 1] arcs from each position
+  const int32_t* to;       // [arcs] upper ends, the nearest ancestor first
+  const int64_t* length;   // [arcs]
+  const double* paths;     // [arcs] multiplicities: paths * 2^(512 powers)
+  const int32_t* powers;   // [arcs]
+  const int32_t* last;     // [size] end of the range below a vertex
+
+  int64_t arcs() const { return first[size]; }
+};
+
+// The hierarchy divided into nested cells, each the range below a vertex without the cells in it. The vertices outside
+// of a cell at which its arcs end are its boundary: they are ancestors, of the cell and in the cell around it. In a
+// cell, upper ends of arcs have numbers: first the boundary, then its own vertices.
+struct Cell {
+  int32_t begin, end;        // the range
+  int32_t own, leaf, own_end;  // its own vertices; those from `leaf` on are the upper ends of no arc
+  int32_t bound, bound_end;  // its boundary
+  int32_t child, child_end;  // the cells in it
+};
+
+struct Cells {
+  explicit Cells(const Hierarchy& hierarchy);
+
+  std::vector<Cell> cells;         // a cell comes before those in it
+  std::vector<int32_t> vertex;     // position of each own vertex, cell by cell, ancestors first
+  std::vector<int32_t> place;      // by position: its place in `vertex`
+  std::vector<int64_t> first;      // arcs of each own vertex, in the order of the hierarchy
+  std::vector<int32_t> end;        // number of the upper end of each arc in the cell
+  std::vector<int32_t> bound;      // numbers of the boundary in the cell around
+  std::vector<int32_t> child;      // cells
+  std::vector<int32_t> at_root;    // by position: the cell of a root; -1 elsewhere
+  std::vector<int32_t> root;       // by position: its root
+  int64_t most_ends = 0;           // boundary and own vertices of a cell, at most
+  int64_t deepest = 0;             // of cells in cells
+};
+
+template <class Number>
+using LengthOf = std::conditional_t<sizeof(Number) == 4, int32_t, int64_t>;
+
+// An arc as the inner loops read it, in the order of Cells.
+template <class Number>
+struct SweepArc {
+  int32_t end;
+  LengthOf<Number> length;
+  Number paths;
+};
+
+// Scores of a batch are, one after the other, the flow of each arc, downwards if it is told apart from the flow
+// upwards; what passes each own vertex besides the flows inside of arcs; and flows of arcs upwards, if told apart.
+template <class Number>
+struct HierarchyProblem {
+  Hierarchy hierarchy;
+  const Cells* cells;
+  const SweepArc<Number>* arcs;
+  const double* target;       // b, by own vertex
+  const double* cell_target;  // sum of b in each cell and the cells in it
+  const int64_t* position;    // of each vertex of the graph
+  const int32_t* sequence;    // by position: its place in an order of neighbours
+  const int32_t* split;       // how many cuts that order has made before it separates a place from the one before it
+  int64_t lanes;              // sources side by side, at most
+  bool directions;            // whether flows upwards are told apart
+  const int64_t* cancel;
+};
+
+// Sums of distances of each source of a batch: b d, and the largest d of a vertex with b > 0.
+struct HierarchySums {
+  double* sum;
+  double* farthest;
+};
+
+class HierarchyDistances {
+ public:
+  virtual ~HierarchyDistances() = default;
+  // Of vertices of the graph; false: cancelled.
+  virtual bool run(const int64_t* sources, int64_t count, const HierarchySums& sums) = 0;
+};
+
+TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<Number>&))
+TORCHCENT_SCALAR_KERNEL(std::unique_ptr<Search> make_wide_sweep(const HierarchyProblem<double>&))
+TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<HierarchyDistances> make_hierarchy_distances(
+    const HierarchyProblem<Number>&))
+
+}  // namespace torchcent
