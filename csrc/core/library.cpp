@@ -166,12 +166,20 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "chain_dependency(Tensor kept, Tensor first, Tensor inner, Tensor ends, Tensor along, Tensor rowptr, "
       "Tensor head, Tensor arc, Tensor? slots, Tensor sources, Tensor source_weight, Tensor target_weight, "
       "Tensor(a!) scores, Tensor(b!) control, bool by_hops, bool together, int ball, int rung, int threads) -> Tensor");
-  // Sweeps over a hierarchy; with reverse, the slot of the reverse of each slot, scores are those of slots.
+  // Sweeps over a hierarchy. flows [arcs + n], with directions [2 arcs + n], are in the order of cells; scores are those
+  // of vertices, or with the slot of the reverse of each slot those of slots.
+  m.def(
+      "hierarchy_cells(Tensor first, Tensor to, Tensor length, Tensor last) -> (Tensor cells, Tensor own, "
+      "Tensor place, Tensor own_first, Tensor end, Tensor bound, Tensor child, Tensor outermost, Tensor facts)");
   m.def(
       "hierarchy_dependency(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, "
-      "Tensor slot, Tensor last, Tensor sequence, Tensor split, Tensor? reverse, Tensor sources, "
-      "Tensor source_weight, Tensor target_weight, Tensor(a!) scores, Tensor(b!) control, int lanes, int rung, "
+      "Tensor last, Tensor sequence, Tensor split, Tensor cells, Tensor own, Tensor place, Tensor own_first, "
+      "Tensor end, Tensor bound, Tensor child, Tensor outermost, Tensor facts, Tensor sources, Tensor source_weight, "
+      "Tensor target_weight, Tensor(a!) flows, Tensor(b!) control, bool directions, int lanes, int rung, "
       "int threads) -> Tensor");
+  m.def(
+      "hierarchy_scores(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, "
+      "Tensor slot, Tensor own, Tensor flows, Tensor? reverse=None) -> Tensor");
   m.def(
       "weighted_source_sums(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, int engine, int threads, "

@@ -41,19 +41,16 @@ struct Cell {
 };
 
 struct Cells {
-  explicit Cells(const Hierarchy& hierarchy);
-
-  std::vector<Cell> cells;         // a cell comes before those in it
-  std::vector<int32_t> vertex;     // position of each own vertex, cell by cell, ancestors first
-  std::vector<int32_t> place;      // by position: its place in `vertex`
-  std::vector<int64_t> first;      // arcs of each own vertex, in the order of the hierarchy
-  std::vector<int32_t> end;        // number of the upper end of each arc in the cell
-  std::vector<int32_t> bound;      // numbers of the boundary in the cell around
-  std::vector<int32_t> child;      // cells
-  std::vector<int32_t> at_root;    // by position: the cell of a root; -1 elsewhere
-  std::vector<int32_t> root;       // by position: its root
-  int64_t most_ends = 0;           // boundary and own vertices of a cell, at most
-  int64_t deepest = 0;             // of cells in cells
+  const Cell* cells;         // a cell comes before those in it
+  const int32_t* vertex;     // [size] position of each own vertex, cell by cell, ancestors first
+  const int32_t* place;      // [size] by position: its place in `vertex`
+  const int64_t* first;      // [size + 1] arcs of each own vertex, in the order of the hierarchy
+  const int32_t* end;        // [arcs] number of the upper end of each arc in the cell
+  const int32_t* bound;      // numbers of the boundary in the cell around
+  const int32_t* child;      // cells
+  const int32_t* outermost;  // [size] by position: the cell that begins at its root
+  int64_t most_ends;         // boundary and own vertices of a cell, at most
+  int64_t deepest;           // of cells in cells
 };
 
 template <class Number>
@@ -72,7 +69,7 @@ struct SweepArc {
 template <class Number>
 struct HierarchyProblem {
   Hierarchy hierarchy;
-  const Cells* cells;
+  Cells cells;
   const SweepArc<Number>* arcs;
   const double* target;       // b, by own vertex
   const double* cell_target;  // sum of b in each cell and the cells in it

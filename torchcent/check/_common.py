@@ -23,7 +23,7 @@ from torchcent.runtime._codes import Strategy
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
-ENGINES = ("auto", "lanes", "queue", "tensor", "tiny")
+ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "tiny")
 DISTANCE_ENGINES = ("auto", "bits", "tensor", "tiny")
 ROW_ENGINES = ("auto", "bits", "tensor")
 DISCONNECTED = ("inf", "component")

@@ -15,7 +15,7 @@ from torchcent.check._values import dense, number, shortened
 if TYPE_CHECKING:
     from torchcent.graph import Graph
 
-ENGINES = ("auto", "relax", "dijkstra", "tensor", "tiny")
+ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor", "tiny")
 ROW_ENGINES = ("auto", "relax", "dijkstra", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
 DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)

@@ -7,7 +7,7 @@ import math
 import torch
 
 from torchcent.check import _common as check
-from torchcent.engines import _chains, _cutoffs, _reduce, _room
+from torchcent.engines import _chains, _cutoffs, _hierarchy, _reduce, _room
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES
 from torchcent.engines._fold import Fold
@@ -123,6 +123,10 @@ def choose(
     if measure.family == "distances" and not graph.is_weighted:
         return _bits(cores, fold, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
+    if engine == "hierarchy":
+        if refusal := _without_hierarchy(cores, measure, request):
+            raise ValueError(f"engine='hierarchy' {refusal}; leave engine='auto'")
+        return engine, "", cores.core("degree", fold)
     reason = "asked for"
     if engine == "auto" and graph.is_weighted and measure.by_depth:
         core = cores.core("degree" if few else "bandwidth", fold)
@@ -146,6 +150,10 @@ def choose(
             )
         else:
             engine, reason = _faster(graph, core, num_sources)
+    if request.engine == "auto" and engine == _PAIR[graph.is_weighted][1]:
+        hierarchical = _hierarchical(cores, measure, fold, request, num_sources)
+        if hierarchical is not None:
+            return "hierarchy", "", hierarchical
     contracted = _contracted(cores, measure, fold, request, num_sources, engine)
     if contracted is not None:
         return "chains", "", contracted
@@ -154,6 +162,33 @@ def choose(
     if engine == "lanes" and graph.device.type == "cpu" and too_deep_for_lanes(core):
         core = cores.core("bandwidth", fold, LANES)
     return engine, reason, core
+
+
+def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -> str:
+    """Why there cannot be a search of a hierarchy; "" if there can."""
+    graph = cores.graph
+    if measure.visitor not in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS):
+        return f"does not compute {measure.name}"
+    if not graph.is_symmetric:
+        return "is for undirected graphs"
+    if request.cutoffs is not None:
+        return "takes no cutoff"
+    if graph.is_weighted and (request.tie_tolerance > 0 or not graph.scale.exact):
+        return f"needs exact sums of weights, and here they are {graph.scale}"
+    if not _ops.has_kernel("hierarchy_dependency", graph.device):
+        return f"has no compiled kernels for {graph.device}"
+    return ""
+
+
+def _hierarchical(
+    cores: Preparation, measure: Measure, fold: str, request: Request, num_sources: int | None
+) -> _reduce.Core | None:
+    """The core, if it is to be contracted to a hierarchy instead of single searches."""
+    if cores.twins is not None or _without_hierarchy(cores, measure, request):
+        return None
+    core = cores.core("degree", fold, searched=False)
+    sources = core.searched if num_sources is None else min(num_sources, core.searched)
+    return cores.core("degree", fold) if _hierarchy.pays(core, sources) else None
 
 
 def _contracted(

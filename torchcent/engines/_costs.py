@@ -8,6 +8,8 @@ import torch
 
 from torchcent.engines import _reduce, _room, _tensor
 from torchcent.engines._chains import Chains
+from torchcent.engines._hierarchy import LANES as SWEPT
+from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import Measure
 from torchcent.engines._reduce import Core
 from torchcent.engines._room import LANES
@@ -253,6 +255,20 @@ class Contracted(Engine):
         return Cost(fixed + workers * each, limit - fixed, 1, size, workers)
 
 
+class Swept(Engine):
+    """Sweeps over a contraction hierarchy of the core."""
+
+    def cost(self, job: Job, limit: int) -> Cost:
+        hierarchy = Hierarchy.of(job.core)
+        assert hierarchy is not None
+        per_slot = job.measure.per_slot
+        fixed = job.fixed(self.name) + hierarchy.nbytes + 3 * 8 * hierarchy.entries(per_slot)
+        each = hierarchy.bytes_per_thread(per_slot)
+        batches = -(-job.sources // SWEPT)
+        workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))
+        return Cost(fixed + workers * each, limit - fixed, SWEPT, SWEPT, workers)
+
+
 class Bits(Engine):
     def lanes(self, job: Job) -> int:
         return WIDE if job.sources >= WIDE_FROM else NARROW
@@ -302,6 +318,7 @@ ENGINES: dict[str, Engine] = {
     "relax": Relax("relax"),
     "dijkstra": Dijkstra("dijkstra"),
     "chains": Contracted("chains"),
+    "hierarchy": Swept("hierarchy"),
     "bits": Bits("bits"),
     "tensor": OnTensors("tensor"),
 }

@@ -14,6 +14,8 @@ from tqdm import tqdm
 from torchcent.engines import _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._choice import too_deep_for_lanes
+from torchcent.engines._hierarchy import LANES as SWEPT
+from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Problem
@@ -54,7 +56,10 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
     core = problem.core
     edges = MEASURES[problem.measure].per_slot
     rows = () if problem.limits is None else (problem.limits.numel(),)
+    hierarchy = Hierarchy.of(core) if plan.engine == "hierarchy" else None
     size = core.num_slots if edges else core.num_nodes
+    if hierarchy is not None:
+        size = hierarchy.entries(edges)
     searched = torch.zeros((*rows, size), dtype=torch.float64, device=core.rowptr.device)
     quick = _is_quick(problem, plan)
     name = problem.measure if MEASURES[problem.measure].public else "betweenness"
@@ -68,6 +73,9 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
             )  # fmt: skip
             inline = quick or plan.engine == "tensor"
             _run.run(search, Setting(plan.device, plan.workspace, bar, inline), scale)
+    if hierarchy is not None:
+        reverse = _ops.ops.reverse_slots(core.rowptr, core.col) if edges else None
+        searched = hierarchy.scores(searched, reverse)
     return problem.total(searched)
 
 
@@ -85,7 +93,7 @@ def _key(plan: Plan, total: int) -> dict[str, object]:
 
 
 def _first_rung(problem: Problem, plan: Plan) -> int:
-    if plan.engine in ("lanes", "relax") and not _in_float64.get():
+    if plan.engine in ("lanes", "relax", "hierarchy") and not _in_float64.get():
         return Rung.FLOAT32
     limits, core = problem.limits, problem.core
     far = limits is None or float(limits[-1]) > _DEEP
@@ -98,6 +106,8 @@ def _search(problem: Problem, plan: Plan, bar: tqdm) -> tuple[Inputs, Compute]:
         return _inputs(problem), _on_tensors(problem, plan.lanes, bar)
     if plan.engine == "chains":
         return _on_chains(problem, plan)
+    if plan.engine == "hierarchy":
+        return _on_hierarchy(problem, plan)
     return _inputs(problem), _compiled(problem, plan)
 
 
@@ -181,6 +191,25 @@ def _on_chains(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
 
     given = contracted, problem.sources, weight, problem.target_weight
     return given, _in_calls(call, None if plan.together else "dijkstra", plan.device)
+
+
+def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
+    hierarchy = Hierarchy.of(problem.core)
+    assert hierarchy is not None
+    order = hierarchy.in_order(problem.sources)
+    starts = problem.sources[order], problem.source_weight[order]
+    directions = MEASURES[problem.measure].per_slot
+
+    def call(given: Any, part: slice, flows: Tensor, rung: int, control: Tensor) -> int:
+        swept, starts, targets = given
+        return int(
+            _ops.ops.hierarchy_dependency(
+                *swept, *(each[part].contiguous() for each in starts), targets, flows, control,
+                directions, SWEPT, rung, plan.threads,
+            )
+        )  # fmt: skip
+
+    return (hierarchy.swept, starts, problem.target_weight), _in_calls(call, None, plan.device)
 
 
 def _compiled(problem: Problem, plan: Plan) -> Compute:

@@ -14,6 +14,7 @@ import torch
 from torchcent.engines import _choice, _reduce, _room
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
+from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
@@ -161,6 +162,10 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
         together = chains.together(sources, limit)
         sources = chains.kept.numel() if together else sources
         reason = chains.in_words(together)
+    if engine == "hierarchy":
+        hierarchy = Hierarchy.of(core)
+        assert hierarchy is not None
+        reason = hierarchy.in_words()
     job = Job(graph, core, measure, sources, held, together, len(request.cutoffs or [None]))
     cost = ENGINES[engine].cost(job, limit)
     needed = max(cost.memory, cores.peak)

@@ -18,6 +18,7 @@ from torch import Tensor
 from torchcent.engines import _cutoffs, _hops
 from torchcent.engines._chains import Chains
 from torchcent.engines._fold import Fold
+from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
@@ -211,7 +212,7 @@ def bytes_to_reduce(graph: Graph, cache: Cores, order: str, fold: str, in_order:
     return graph.nbytes + sum(held.values()) + sorting + weights
 
 
-_HOLDERS = frozenset((Core, Fold, Twins, Chains, Graph))
+_HOLDERS = frozenset((Core, Fold, Twins, Chains, Hierarchy, Graph))
 
 
 def tensors_of(value: object) -> Iterator[Tensor]:

@@ -121,6 +121,20 @@ def _chains(
     )
 
 
+def _hierarchy_cells(first: Tensor, to: Tensor, length: Tensor, last: Tensor) -> tuple[Tensor, ...]:
+    n, cells, bound, child = last.numel(), *(_unknown_size() for _ in range(3))
+    sizes = 9 * cells, n, n, n + 1, to.numel(), bound, child, n, 4
+    return tuple(
+        _sized(first, size, torch.int64 if at in (3, 8) else torch.int32)
+        for at, size in enumerate(sizes)
+    )
+
+
+def _hierarchy_scores(vertex: Tensor, *rest: Tensor | None) -> Tensor:
+    reverse = rest[-1]
+    return _sized(vertex, (vertex if reverse is None else reverse).numel(), torch.float64)
+
+
 def _blocks(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
     n = rowptr.numel() - 1
     return _sized(rowptr, _unknown_size()), _sized(rowptr, n), _sized(rowptr, _unknown_size())
@@ -292,7 +306,9 @@ FAKES: dict[str, Callable[..., Any]] = {
     "divide": _numbers,
     "path_dependency": _flag,
     "chain_dependency": _flag,
+    "hierarchy_cells": _hierarchy_cells,
     "hierarchy_dependency": _flag,
+    "hierarchy_scores": _hierarchy_scores,
     "weighted_dependency": _flag,
     "weighted_source_sums": _in_place,
     "weighted_distances": _in_place,

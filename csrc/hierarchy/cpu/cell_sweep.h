@@ -26,19 +26,19 @@ class CellSweep {
 
   CellSweep(const HierarchyProblem<Number>& problem, const SourceBatches& sources, Climbs<Number, paths>& climbs)
       : problem_(problem),
-        cell_(problem.cells->cells.data()),
-        vertex_(problem.cells->vertex.data()),
-        first_(problem.cells->first.data()),
-        bound_(problem.cells->bound.data()),
-        child_(problem.cells->child.data()),
+        cell_(problem.cells.cells),
+        vertex_(problem.cells.vertex),
+        first_(problem.cells.first),
+        bound_(problem.cells.bound),
+        child_(problem.cells.child),
         sources_(sources),
         climbs_(climbs),
-        frames_(new Frame[problem.cells->deepest + 1]) {
+        frames_(new Frame[problem.cells.deepest + 1]) {
     int64_t degree = 1;
     for (int64_t q = 0; q < problem.hierarchy.size; ++q) degree = std::max(degree, first_[q + 1] - first_[q]);
     near_.hold(degree + 1);
     tight_.hold(degree + 1);
-    const int64_t keys = 2 * (problem.cells->most_ends + 2);
+    const int64_t keys = 2 * (problem.cells.most_ends + 2);
     keys_.hold(keys);
     uint64_t state = 1;
     for (int64_t i = 0; i < keys; ++i) keys_[i] = random(state);
@@ -62,7 +62,7 @@ class CellSweep {
       weight_[i] = i < lanes.count ? static_cast<Number>(sources_.weight[i]) : Number{0};
       total_ += i < lanes.count ? sources_.weight[i] : 0;
     }
-    const Cell& cell = cell_[problem_.cells->at_root[problem_.cells->root[sources_.position[0]]]];
+    const Cell& cell = cell_[problem_.cells.outermost[sources_.position[0]]];
     frame.hold(cell.own_end - cell.own, cell.own_end - cell.own);
     walk(cell, 0, true, weight_.data());
     bool fits = most_paths_ <= L::most;

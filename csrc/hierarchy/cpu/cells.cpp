@@ -1,18 +1,32 @@
 // The division of a hierarchy into nested cells.
-#include <algorithm>
-#include <stdexcept>
+#include <torch/csrc/stable/library.h>
 
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "core/cpu/view.h"
 #include "hierarchy/hierarchy.h"
 
 namespace torchcent {
 
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
 namespace {
+
+struct MadeCells {
+  std::vector<Cell> cells;
+  std::vector<int32_t> vertex, place, end, bound, child, outermost;
+  std::vector<int64_t> first;
+  int64_t most_ends = 0, deepest = 0;
+};
 
 // A cell has at least so many vertices, and at most this share of those of the cell around it.
 constexpr int64_t kLeastInCell = 64, kShareOfCell = 4;
 
 // Which vertices begin a cell, and of which cell each is one: in the order of positions.
-void find_cells(const Hierarchy& h, Cells& made, std::vector<int32_t>& cell_of, std::vector<int32_t>& around) {
+void find_cells(const Hierarchy& h, MadeCells& made, std::vector<int32_t>& cell_of, std::vector<int32_t>& around) {
   std::vector<int32_t> open;
   for (int32_t p = 0; p < h.size; ++p) {
     while (!open.empty() && made.cells[open.back()].end <= p) open.pop_back();
@@ -21,19 +35,18 @@ void find_cells(const Hierarchy& h, Cells& made, std::vector<int32_t>& cell_of, 
     const Cell* const outer = root ? nullptr : &made.cells[open.back()];
     if (root || (size >= kLeastInCell && size * kShareOfCell <= outer->end - outer->begin)) {
       const int32_t number = static_cast<int32_t>(made.cells.size());
-      if (root) made.at_root[p] = number;
       around.push_back(root ? -1 : open.back());
       made.cells.push_back({p, h.last[p], 0, 0, 0, 0, 0, 0, 0});
       open.push_back(number);
       made.deepest = std::max<int64_t>(made.deepest, open.size());
     }
     cell_of[p] = open.back();
-    made.root[p] = made.cells[open.front()].begin;
+    made.outermost[p] = open.front();
   }
 }
 
 // Own vertices: first the upper ends of arcs, by level in the cell, then the others; alike ones side by side.
-void order_cells(const Hierarchy& h, Cells& made, const std::vector<int32_t>& cell_of) {
+void order_cells(const Hierarchy& h, MadeCells& made, const std::vector<int32_t>& cell_of) {
   std::vector<int32_t> level(h.size, 0), next;
   std::vector<char> is_upper(h.size, 0);
   for (int64_t p = 0; p < h.size; ++p) {
@@ -66,7 +79,7 @@ void order_cells(const Hierarchy& h, Cells& made, const std::vector<int32_t>& ce
 }
 
 // Boundaries, from the innermost cells outwards, as positions.
-std::vector<std::vector<int32_t>> find_bounds(const Hierarchy& h, const Cells& made,
+std::vector<std::vector<int32_t>> find_bounds(const Hierarchy& h, const MadeCells& made,
                                               const std::vector<int32_t>& around) {
   std::vector<std::vector<int32_t>> bounds(made.cells.size());
   std::vector<int32_t> mark(h.size, -1);
@@ -91,43 +104,97 @@ std::vector<std::vector<int32_t>> find_bounds(const Hierarchy& h, const Cells& m
   return bounds;
 }
 
-}  // namespace
-
-Cells::Cells(const Hierarchy& h)
-    : vertex(h.size), place(h.size), first(h.size + 1), end(h.arcs()), at_root(h.size, -1), root(h.size) {
+MadeCells make_cells(const Hierarchy& h) {
+  MadeCells made;
+  made.vertex.resize(h.size), made.place.resize(h.size), made.outermost.resize(h.size);
+  made.first.resize(h.size + 1), made.end.resize(h.arcs());
   std::vector<int32_t> cell_of(h.size), around;
-  find_cells(h, *this, cell_of, around);
-  order_cells(h, *this, cell_of);
-  const std::vector<std::vector<int32_t>> bounds = find_bounds(h, *this, around);
-  std::vector<std::vector<int32_t>> inside(cells.size());
-  for (size_t c = 0; c < cells.size(); ++c)
+  find_cells(h, made, cell_of, around);
+  order_cells(h, made, cell_of);
+  const std::vector<std::vector<int32_t>> bounds = find_bounds(h, made, around);
+  std::vector<std::vector<int32_t>> inside(made.cells.size());
+  for (size_t c = 0; c < made.cells.size(); ++c)
     if (around[c] >= 0) inside[around[c]].push_back(static_cast<int32_t>(c));
-  std::vector<int32_t> number(h.size);  // of the boundary of a cell
+  std::vector<int32_t> number(h.size);  // in the boundary of a cell
   int64_t arc = 0;
-  for (size_t c = 0; c < cells.size(); ++c) {
-    Cell& cell = cells[c];
-    const auto in = [&](const Cell& of, const std::vector<int32_t>& bound, int32_t p) {
-      if (p >= of.begin) return static_cast<int32_t>(bound.size()) + place[p] - of.own;
-      return static_cast<int32_t>(std::lower_bound(bound.begin(), bound.end(), p) - bound.begin());
-    };
-    cell.bound = static_cast<int32_t>(bound.size());
-    if (around[c] >= 0)
-      for (const int32_t p : bounds[c]) bound.push_back(in(cells[around[c]], bounds[around[c]], p));
-    cell.bound_end = static_cast<int32_t>(bound.size());
-    cell.child = static_cast<int32_t>(child.size());
-    child.insert(child.end(), inside[c].begin(), inside[c].end());
-    cell.child_end = static_cast<int32_t>(child.size());
+  for (size_t c = 0; c < made.cells.size(); ++c) {
+    Cell& cell = made.cells[c];
+    cell.bound = static_cast<int32_t>(made.bound.size());
+    if (around[c] >= 0) {
+      const Cell& outer = made.cells[around[c]];
+      const std::vector<int32_t>& known = bounds[around[c]];
+      for (const int32_t p : bounds[c]) {
+        const bool own = p >= outer.begin;
+        const int64_t at = own ? static_cast<int64_t>(known.size()) + made.place[p] - outer.own
+                               : std::lower_bound(known.begin(), known.end(), p) - known.begin();
+        made.bound.push_back(static_cast<int32_t>(at));
+      }
+    }
+    cell.bound_end = static_cast<int32_t>(made.bound.size());
+    cell.child = static_cast<int32_t>(made.child.size());
+    made.child.insert(made.child.end(), inside[c].begin(), inside[c].end());
+    cell.child_end = static_cast<int32_t>(made.child.size());
     const int32_t count = static_cast<int32_t>(bounds[c].size());
     for (int32_t i = 0; i < count; ++i) number[bounds[c][i]] = i;
-    most_ends = std::max<int64_t>(most_ends, count + cell.own_end - cell.own);
+    made.most_ends = std::max<int64_t>(made.most_ends, count + cell.own_end - cell.own);
     for (int32_t q = cell.own; q < cell.own_end; ++q) {
-      const int32_t p = vertex[q];
-      first[q] = arc;
+      const int32_t p = made.vertex[q];
+      made.first[q] = arc;
       for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i)
-        end[arc++] = h.to[i] < cell.begin ? number[h.to[i]] : count + place[h.to[i]] - cell.own;
+        made.end[arc++] = h.to[i] < cell.begin ? number[h.to[i]] : count + made.place[h.to[i]] - cell.own;
     }
   }
-  first[h.size] = arc;
+  made.first[h.size] = arc;
+  return made;
 }
+
+// An upper bound of the lengths that searches compare: twice the distance from a root, and an arc. By the way, the most
+// ancestors of a vertex.
+std::pair<int64_t, int64_t> longest_and_height(const Hierarchy& h) {
+  int64_t farthest = 0, longest_arc = 0;
+  size_t height = 0;
+  std::vector<int64_t> distance(h.size, 0);
+  std::vector<int32_t> path;
+  for (int32_t p = 0; p < h.size; ++p) {
+    while (!path.empty() && h.last[path.back()] <= p) path.pop_back();
+    path.push_back(p);
+    height = std::max(height, path.size());
+    for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i) {
+      const int64_t over = distance[h.to[i]] + h.length[i];
+      distance[p] = i == h.first[p] ? over : std::min(distance[p], over);
+      longest_arc = std::max(longest_arc, h.length[i]);
+    }
+    farthest = std::max(farthest, distance[p]);
+  }
+  return {2 * farthest + longest_arc, static_cast<int64_t>(height)};
+}
+
+template <class T>
+Tensor tensor_of(const Tensor& like, const std::vector<T>& values) {
+  Tensor made = empty(like, static_cast<int64_t>(values.size()), sizeof(T) == 4 ? ScalarType::Int : ScalarType::Long);
+  std::copy(values.begin(), values.end(), made.mutable_data_ptr<T>());
+  return made;
+}
+
+}  // namespace
+
+// As in Cells, the cells as rows of int32; and [most_ends, deepest, longest, height].
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hierarchy_cells(
+    const Tensor& first, const Tensor& to, const Tensor& length, const Tensor& last) {
+  const Hierarchy h = {last.numel(), nullptr, first.const_data_ptr<int64_t>(), to.const_data_ptr<int32_t>(),
+                       length.const_data_ptr<int64_t>(), nullptr, nullptr, last.const_data_ptr<int32_t>()};
+  const MadeCells made = make_cells(h);
+  constexpr size_t kEntries = sizeof(Cell) / sizeof(int32_t);
+  std::vector<int32_t> cells(made.cells.size() * kEntries);
+  std::copy_n(reinterpret_cast<const char*>(made.cells.data()), cells.size() * sizeof(int32_t),
+              reinterpret_cast<char*>(cells.data()));
+  const auto [longest, height] = longest_and_height(h);
+  const std::vector<int64_t> facts = {made.most_ends, made.deepest, longest, height};
+  return {tensor_of(first, cells), tensor_of(first, made.vertex), tensor_of(first, made.place),
+          tensor_of(first, made.first), tensor_of(first, made.end), tensor_of(first, made.bound),
+          tensor_of(first, made.child), tensor_of(first, made.outermost), tensor_of(first, facts)};
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("hierarchy_cells", TORCH_BOX(&hierarchy_cells)); }
 
 }  // namespace torchcent

@@ -38,7 +38,7 @@ class Climbs {
   };
 
   Climbs(const HierarchyProblem<Number>& problem, const SourceBatches& sources)
-      : hierarchy_(problem.hierarchy), place_(problem.cells->place.data()), first_(problem.cells->first.data()),
+      : hierarchy_(problem.hierarchy), place_(problem.cells.place), first_(problem.cells.first),
         arcs_(problem.arcs), sources_(sources) {}
 
   const Special& operator[](int i) const { return specials_[i]; }

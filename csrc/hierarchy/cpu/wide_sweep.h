@@ -46,8 +46,8 @@ class WideSweep : public Search {
   }
 
   void sweep(int32_t source, double weight, double* flow, double* inside, double* upwards) {
-    const int32_t* const place = problem_.cells->place.data();
-    const int64_t* const first_arc = problem_.cells->first.data();
+    const int32_t* const place = problem_.cells.place;
+    const int64_t* const first_arc = problem_.cells.first;
     climb_[source] = 0;
     climbs_[source] = Wide(1);
     for (int k = sources_.num_above - 1; k >= 0; --k) {
@@ -62,7 +62,8 @@ class WideSweep : public Search {
         }
       });
     }
-    const int32_t begin = problem_.cells->root.data()[source], end = h_.last[begin];
+    const Cell& all = problem_.cells.cells[problem_.cells.outermost[source]];
+    const int32_t begin = all.begin, end = all.end;
     for (int32_t p = begin; p < end; ++p) {
       int64_t best = climb_[p];
       each_arc(p, [&](int64_t i, int32_t upper) { best = std::min(best, distance_[upper] + h_.length[i]); });
@@ -94,8 +95,8 @@ class WideSweep : public Search {
   // Climbs backwards, from the top. Paths that climb through a vertex pass it besides those counted above, which came
   // from it or from above: count_ includes climbs.
   void finish(int32_t source, double* inside, double* upwards) {
-    const int32_t* const place = problem_.cells->place.data();
-    const int64_t* const first_arc = problem_.cells->first.data();
+    const int32_t* const place = problem_.cells.place;
+    const int64_t* const first_arc = problem_.cells.first;
     for (int k = 0; k < sources_.num_above; ++k) {
       const int32_t p = sources_.above[k].position;
       Wide sum;

@@ -1,0 +1,128 @@
+"""A contraction hierarchy of a core, with multiplicities, for exact path counting on roads.
+
+Every shortest path is a climb in the hierarchy followed by a descent, in exactly one way. A sweep
+over the hierarchy serves many neighbouring sources at once, and touches few vertices for each.
+docs/hierarchy.md has the algebra and csrc/hierarchy the searches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from torchcent.runtime import _ops
+
+if TYPE_CHECKING:
+    from torchcent.engines._reduce import Core
+
+#: sources side by side
+LANES = 1024
+# Sources from which contraction is repaid, by hops and by weights: it takes as long as so many
+# searches of the whole graph.
+_LEAST = {False: 2048, True: 512}
+# Arcs per edge up to which a sweep is faster than searches, by hops and by weights.
+_MOST_FILL = {False: 4.0, True: 12.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """The result of the operators hierarchy and hierarchy_cells.
+
+    Attributes:
+        vertex: core vertex of each position, in a preorder of the elimination tree.
+        first, to, length: [n + 1], [arcs], [arcs]; arcs to ancestors, the nearest first.
+        paths, powers: [arcs]; the multiplicity of an arc is paths * 2^(512 powers).
+        slot: [arcs]; the core slot of the edge that is a part of the arc, or -1.
+        last: [n]; the end of the positions below each.
+        sequence, split: [n]; positions in an order of neighbours, and the cuts between them.
+        cells: the division into nested cells (Cells in csrc/hierarchy/hierarchy.h).
+    """
+
+    vertex: Tensor
+    first: Tensor
+    to: Tensor
+    length: Tensor
+    paths: Tensor
+    powers: Tensor
+    slot: Tensor
+    last: Tensor
+    sequence: Tensor
+    split: Tensor
+    cells: tuple[Tensor, ...]
+
+    @staticmethod
+    def of(core: Core, most_fill: float = 0) -> Hierarchy | None:
+        """That of a core, kept with it; None if it would have more arcs per edge than that."""
+        cache = vars(core)
+        found: Hierarchy | None = cache.get("_hierarchy")
+        if found is None and cache.get("_most_fill", -1) != most_fill:
+            made: tuple[Tensor, ...] = _ops.ops.hierarchy(
+                core.rowptr, core.col, core.weight, most_fill, torch.get_num_threads()
+            )
+            vertex, first, to, length, _, _, _, last, *_ = made
+            if vertex.numel() == core.num_nodes:
+                found = Hierarchy(*made, _ops.ops.hierarchy_cells(first, to, length, last))
+                cache["_hierarchy"] = found
+            else:
+                cache["_most_fill"] = most_fill
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        parts = [*vars(self).values(), *self.cells]
+        return sum(x.numel() * x.itemsize for x in parts if isinstance(x, Tensor))
+
+    @property
+    def num_arcs(self) -> int:
+        return self.to.numel()
+
+    @property
+    def height(self) -> int:
+        """The most ancestors of a vertex."""
+        return int(self.cells[-1][3])
+
+    @property
+    def swept(self) -> tuple[Tensor, ...]:
+        """The arguments of the operator hierarchy_dependency."""
+        return (
+            self.vertex, self.first, self.to, self.length, self.paths, self.powers, self.last,
+            self.sequence, self.split, *self.cells,
+        )  # fmt: skip
+
+    def entries(self, per_slot: bool) -> int:
+        """Numbers that a search adds to: flows of arcs and what passes vertices."""
+        return (2 if per_slot else 1) * self.num_arcs + self.vertex.numel()
+
+    def in_order(self, sources: Tensor) -> Tensor:
+        """The places of core vertices, in the order in which neighbours stand together."""
+        place = torch.empty_like(self.vertex)
+        place[self.vertex[self.sequence.long()]] = torch.arange(place.numel())
+        return place[sources].argsort()
+
+    def scores(self, flows: Tensor, reverse: Tensor | None) -> Tensor:
+        """The scores of core vertices, or with the reverse of each slot those of core slots."""
+        found: Tensor = _ops.ops.hierarchy_scores(
+            self.vertex, self.first, self.to, self.length, self.paths, self.powers, self.slot,
+            self.cells[1], flows, reverse,
+        )  # fmt: skip
+        return found
+
+    def bytes_per_thread(self, per_slot: bool) -> int:
+        """Rows of the vertices above a batch and in the cells of one path, and sums."""
+        rows = 5 * (2 * self.height + LANES) + 3 * 2 * self.height
+        return 8 * LANES * rows + 3 * 8 * self.entries(per_slot)
+
+    def in_words(self) -> str:
+        arcs = self.num_arcs / max(self.vertex.numel(), 1)
+        return f"{arcs:.1f} arcs per vertex, at most {self.height:,} vertices above one"
+
+
+def pays(core: Core, sources: int) -> bool:
+    """Whether sweeps over a hierarchy take less time, which is contracted to find out."""
+    weighted = core.weight is not None
+    if sources < 8 or (sources < _LEAST[weighted] and "_hierarchy" not in vars(core)):
+        return False
+    return Hierarchy.of(core, _MOST_FILL[weighted]) is not None
