@@ -206,6 +206,12 @@ def samples() -> dict[str, list[tuple]]:
             (both_ptr, both, None, 4),
             (both_ptr, both, torch.ones(both.numel(), dtype=F64), 1, True),
         ],
+        "hierarchy": [
+            (both_ptr, both, None, 12.0),
+            (both_ptr, both, torch.ones(both.numel(), dtype=torch.int32), 0.0, 2),
+            (both_ptr, both, torch.ones(both.numel(), dtype=F64), 0.0, 1, torch.arange(15)),
+            (both_ptr, both, None, 1e-9),
+        ],
         "block_union": [(both_ptr, both, *blocks, least, 2) for least in (2, 3, 99)],
         "block_reach": [(*union, *union[2:], blocks[1], ones, one, 2)],
         "tree_sum": [(order, parent, ones), (order, parent, one)],

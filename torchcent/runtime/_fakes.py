@@ -135,6 +135,21 @@ def _hierarchy_scores(vertex: Tensor, *rest: Tensor | None) -> Tensor:
     return _sized(vertex, (vertex if reverse is None else reverse).numel(), torch.float64)
 
 
+def _hierarchy(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
+    # Nothing, where it gives up.
+    n, ends, arcs = (_unknown_size() for _ in range(3))
+    return (
+        _sized(rowptr, n),
+        _sized(rowptr, ends),
+        _sized(rowptr, arcs, torch.int32),
+        _sized(rowptr, arcs),
+        _sized(rowptr, arcs, torch.float64),
+        _sized(rowptr, arcs, torch.int32),
+        _sized(rowptr, arcs),
+        *(_sized(rowptr, n, torch.int32) for _ in range(3)),
+    )
+
+
 def _blocks(rowptr: Tensor, col: Tensor) -> tuple[Tensor, ...]:
     n = rowptr.numel() - 1
     return _sized(rowptr, _unknown_size()), _sized(rowptr, n), _sized(rowptr, _unknown_size())
@@ -285,6 +300,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "blocks": _blocks,
     "twins": _twins,
     "chains": _chains,
+    "hierarchy": _hierarchy,
     "block_union": _block_union,
     "block_reach": _block_reach,
     "depths": _depths,

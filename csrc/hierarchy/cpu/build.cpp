@@ -1,0 +1,136 @@
+// A contraction hierarchy of a symmetric graph with positive whole lengths (docs/hierarchy.md).
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "core/cpu/view.h"
+#include "hierarchy/cpu/contraction.h"
+#include "hierarchy/cpu/elimination_tree.h"
+#include "hierarchy/cpu/neighbourhoods.h"
+#include "hierarchy/cpu/overlay.h"
+
+namespace torchcent {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+namespace {
+
+using HierarchyTensors = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
+
+// The same elimination, with each subtree of the elimination tree in one piece.
+std::vector<int32_t> by_subtrees(const Csr& graph, const std::vector<int32_t>& order) {
+  const int32_t n = static_cast<int32_t>(order.size());
+  std::vector<int32_t> rank(n), made(n);
+  for (int32_t r = 0; r < n; ++r) rank[order[r]] = r;
+  const std::vector<int32_t> parent = elimination_parents(n, [&](int32_t r, const auto& visit) {
+    for (int64_t slot = graph.rowptr[order[r]]; slot < graph.rowptr[order[r] + 1]; ++slot)
+      if (rank[graph.col[slot]] < r) visit(rank[graph.col[slot]]);
+  });
+  const Preorder found = preorder(parent, std::vector<int32_t>(n, 0));
+  for (int32_t p = 0; p < n; ++p) made[n - 1 - p] = order[found.at[p]];
+  return made;
+}
+
+Preorder positions(const Overlay& overlay) {
+  const int32_t n = overlay.size();
+  std::vector<int64_t> first(n + 1, 0);  // of the arcs from below
+  for (const int32_t x : overlay.to) ++first[x + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<int32_t> below(overlay.to.size()), arcs(n);
+  std::vector<int64_t> fill(first.begin(), first.end() - 1);
+  for (int32_t r = 0; r < n; ++r) {
+    arcs[r] = static_cast<int32_t>(overlay.first[r + 1] - overlay.first[r]);
+    for (int64_t k = overlay.first[r]; k < overlay.first[r + 1]; ++k) below[fill[overlay.to[k]]++] = r;
+  }
+  const std::vector<int32_t> parent = elimination_parents(n, [&](int32_t r, const auto& visit) {
+    for (int64_t k = first[r]; k < first[r + 1]; ++k) visit(below[k]);
+  });
+  return preorder(parent, arcs);
+}
+
+Csr renumbered(const Csr& graph, const std::vector<int32_t>& vertex, const std::vector<int32_t>& position,
+               std::vector<int64_t>& rowptr, std::vector<int32_t>& col) {
+  rowptr.assign(1, 0);
+  col.clear();
+  for (const int32_t v : vertex) {
+    for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot) col.push_back(position[graph.col[slot]]);
+    rowptr.push_back(static_cast<int64_t>(col.size()));
+  }
+  return {graph.num_nodes, rowptr.data(), col.data()};
+}
+
+}  // namespace
+
+HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::optional<Tensor>& weight,
+                           double most_fill, int64_t /*threads*/, const std::optional<Tensor>& order) {
+  const Csr graph = view(rowptr, col);
+  const int32_t n = static_cast<int32_t>(graph.num_nodes);
+  int64_t most = std::numeric_limits<int64_t>::max();
+  if (most_fill > 0) most = n + static_cast<int64_t>(most_fill * static_cast<double>(graph.num_slots() / 2));
+
+  std::vector<int32_t> contracted;
+  if (order.has_value()) contracted.assign(order->const_data_ptr<int64_t>(), order->const_data_ptr<int64_t>() + n);
+  else contracted = contraction_order(graph, most);
+  Overlay overlay;
+  if (static_cast<int32_t>(contracted.size()) == n) {
+    contracted = by_subtrees(graph, contracted);
+    if (!weight.has_value()) overlay = filled<int32_t>(graph, nullptr, contracted, most);
+    else if (weight->element_size() == 4) overlay = filled(graph, weight->const_data_ptr<int32_t>(), contracted, most);
+    else overlay = filled(graph, weight->const_data_ptr<double>(), contracted, most);
+  }
+  const auto made = [&](int64_t size, ScalarType type) { return empty(rowptr, size, type); };
+  if (overlay.first.empty()) {
+    const auto none = [&](ScalarType type) { return made(0, type); };
+    return {none(ScalarType::Long),   none(ScalarType::Long), none(ScalarType::Int),  none(ScalarType::Long),
+            none(ScalarType::Double), none(ScalarType::Int),  none(ScalarType::Long), none(ScalarType::Int),
+            none(ScalarType::Int),    none(ScalarType::Int)};
+  }
+  customise(overlay);
+
+  const Preorder found = positions(overlay);
+  std::vector<int32_t> vertex(n), position(n), of_rank(n);
+  for (int32_t p = 0; p < n; ++p) {
+    vertex[p] = contracted[found.at[p]];
+    position[vertex[p]] = of_rank[found.at[p]] = p;
+  }
+  const int64_t arcs = overlay.first[n];
+  Tensor vertices = made(n, ScalarType::Long), first = made(n + 1, ScalarType::Long), to = made(arcs, ScalarType::Int),
+         length = made(arcs, ScalarType::Long), paths = made(arcs, ScalarType::Double),
+         powers = made(arcs, ScalarType::Int), slot = made(arcs, ScalarType::Long), last = made(n, ScalarType::Int),
+         sequence = made(n, ScalarType::Int), split = made(n, ScalarType::Int);
+  std::copy(vertex.begin(), vertex.end(), vertices.mutable_data_ptr<int64_t>());
+  std::copy(found.last.begin(), found.last.end(), last.mutable_data_ptr<int32_t>());
+  int64_t* const begin = first.mutable_data_ptr<int64_t>();
+  int64_t at = 0;
+  for (int32_t p = 0; p < n; ++p) {
+    begin[p] = at;
+    const int32_t r = found.at[p];
+    for (int64_t k = overlay.first[r]; k < overlay.first[r + 1]; ++k, ++at) {
+      to.mutable_data_ptr<int32_t>()[at] = of_rank[overlay.to[k]];
+      length.mutable_data_ptr<int64_t>()[at] = overlay.length[k];
+      paths.mutable_data_ptr<double>()[at] = overlay.paths[k];
+      powers.mutable_data_ptr<int32_t>()[at] = overlay.powers[k];
+      slot.mutable_data_ptr<int64_t>()[at] = overlay.slot[k];
+    }
+  }
+  begin[n] = at;
+  std::vector<int64_t> rows;
+  std::vector<int32_t> columns;
+  const Neighbourhoods near = neighbourhoods(renumbered(graph, vertex, position, rows, columns));
+  std::copy(near.sequence.begin(), near.sequence.end(), sequence.mutable_data_ptr<int32_t>());
+  std::copy(near.depth.begin(), near.depth.end(), split.mutable_data_ptr<int32_t>());
+  return {vertices, first, to, length, paths, powers, slot, last, sequence, split};
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("hierarchy", TORCH_BOX(&hierarchy)); }
+
+}  // namespace torchcent

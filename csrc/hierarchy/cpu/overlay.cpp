@@ -1,0 +1,154 @@
+#include "hierarchy/cpu/overlay.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace torchcent {
+
+namespace {
+
+constexpr int64_t kFar = int64_t{1} << 61;  // no path: sums of two fit
+
+// The number of paths of a path of two arcs, as class Wide normalises it.
+struct PathCount {
+  double paths;
+  int32_t powers;
+
+  void normalise() {
+    constexpr double kHigh = 0x1p256, kLow = 0x1p-256;
+    if (paths >= kHigh) {
+      paths *= 0x1p-512;
+      ++powers;
+    } else if (paths < kLow) {
+      paths *= 0x1p512;
+      --powers;
+    }
+  }
+  void add(PathCount other) {
+    if (powers == other.powers) {
+      paths += other.paths;
+    } else {
+      if (powers < other.powers) std::swap(*this, other);
+      if (powers > other.powers + 1) return;  // the other is less than 2^-512 times the smallest of these
+      paths += other.paths * 0x1p-512;
+    }
+    normalise();
+  }
+};
+
+// Calls f(one, other, across) for each triangle below: two arcs of r, and the arc between their upper ends.
+template <class Triangle>
+inline void triangles_of(const Overlay& overlay, int32_t r, const Triangle& f) {
+  const int64_t *const first = overlay.first.data(), end = first[r + 1];
+  const int32_t* const to = overlay.to.data();
+  for (int64_t one = first[r]; one < end; ++one) {
+    int64_t across = first[to[one]];
+    for (int64_t other = one + 1; other < end; ++other, ++across) {
+      while (to[across] != to[other]) ++across;
+      f(one, other, across);
+    }
+  }
+}
+
+}  // namespace
+
+template <class Weight>
+Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t>& vertex, int64_t most) {
+  const int32_t n = static_cast<int32_t>(vertex.size());
+  Overlay made;
+  made.first.reserve(n + 1);
+  made.first.push_back(0);
+  std::vector<int32_t> rank(n), stamp(n, -1);
+  for (int32_t r = 0; r < n; ++r) rank[vertex[r]] = r;
+  // The arcs of a vertex but the nearest go on to the next: lists of such children.
+  std::vector<int32_t> child(n, -1), sibling(n, -1);
+  std::vector<int32_t>& to = made.to;
+  for (int32_t r = 0; r < n; ++r) {
+    const size_t begin = to.size();
+    const auto lead = [&](int32_t x) {
+      if (stamp[x] == r) return;
+      stamp[x] = r;
+      to.push_back(x);
+    };
+    stamp[r] = r;
+    for (int32_t c = child[r]; c != -1; c = sibling[c])
+      for (int64_t k = made.first[c] + 1; k < made.first[c + 1]; ++k) lead(to[k]);
+    const int32_t v = vertex[r];
+    for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot)
+      if (rank[graph.col[slot]] > r) lead(rank[graph.col[slot]]);
+    if (!std::is_sorted(to.begin() + begin, to.end())) std::sort(to.begin() + begin, to.end());
+    if (static_cast<int64_t>(to.size()) > most) return {};
+    made.first.push_back(static_cast<int64_t>(to.size()));
+    if (to.size() == begin) continue;
+    sibling[r] = child[to[begin]];
+    child[to[begin]] = r;
+  }
+  made.length.assign(to.size(), kFar);
+  made.paths.assign(to.size(), 0);
+  made.powers.assign(to.size(), 0);
+  made.slot.assign(to.size(), -1);
+  for (int32_t r = 0; r < n; ++r) {
+    const int32_t v = vertex[r];
+    for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot) {
+      const int32_t x = rank[graph.col[slot]];
+      if (x < r) continue;
+      const auto at = std::lower_bound(to.begin() + made.first[r], to.begin() + made.first[r + 1], x);
+      const int64_t k = at - to.begin();
+      made.length[k] = weight == nullptr ? 1 : static_cast<int64_t>(weight[slot]);
+      made.paths[k] = 1;
+      made.slot[k] = slot;
+    }
+  }
+  return made;
+}
+
+template Overlay filled(const Csr&, const int32_t*, const std::vector<int32_t>&, int64_t);
+template Overlay filled(const Csr&, const double*, const std::vector<int32_t>&, int64_t);
+
+void customise(Overlay& overlay) {
+  const int32_t n = overlay.size();
+  std::vector<int64_t>& length = overlay.length;
+  for (int32_t r = 0; r < n; ++r)  // ascending: all triangles below an arc come before those that it belongs to
+    triangles_of(overlay, r, [&](int64_t one, int64_t other, int64_t across) {
+      const int64_t way = length[one] + length[other];
+      if (way > length[across] || way >= kFar) return;
+      PathCount count = {overlay.paths[one] * overlay.paths[other], overlay.powers[one] + overlay.powers[other]};
+      count.normalise();
+      if (way == length[across]) {
+        count.add({overlay.paths[across], overlay.powers[across]});
+      } else {
+        length[across] = way;
+        overlay.slot[across] = -1;
+      }
+      overlay.paths[across] = count.paths;
+      overlay.powers[across] = count.powers;
+    });
+  // Descending, the triangles above an arc turn its length into the distance of its ends.
+  std::vector<int64_t> distance = length;
+  for (int32_t r = n - 1; r >= 0; --r)
+    triangles_of(overlay, r, [&](int64_t one, int64_t other, int64_t across) {
+      distance[other] = std::min(distance[other], distance[one] + distance[across]);
+      distance[one] = std::min(distance[one], distance[other] + distance[across]);
+    });
+  int64_t kept = 0;
+  for (int32_t r = 0; r < n; ++r) {
+    const int64_t begin = kept;
+    for (int64_t k = overlay.first[r]; k < overlay.first[r + 1]; ++k) {
+      if (length[k] >= kFar || length[k] != distance[k]) continue;
+      overlay.to[kept] = overlay.to[k];
+      length[kept] = length[k];
+      overlay.paths[kept] = overlay.paths[k];
+      overlay.powers[kept] = overlay.powers[k];
+      overlay.slot[kept] = overlay.slot[k];
+      ++kept;
+    }
+    overlay.first[r] = begin;
+  }
+  overlay.first[n] = kept;
+  for (const auto shorten : {&overlay.length, &overlay.slot}) shorten->resize(kept);
+  for (const auto shorten : {&overlay.to, &overlay.powers}) shorten->resize(kept);
+  overlay.paths.resize(kept);
+}
+
+}  // namespace torchcent

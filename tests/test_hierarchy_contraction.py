@@ -1,0 +1,356 @@
+"""Contraction hierarchies: paths that climb and descend are the shortest paths, each once."""
+
+import math
+import random
+from fractions import Fraction
+from typing import NamedTuple
+
+import graphs
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.csgraph as csgraph
+import torch
+from torch import Tensor
+
+from torchcent import generate
+from torchcent.runtime import _ops
+
+pytestmark = pytest.mark.skipif(
+    not _ops.has_kernel("hierarchy", torch.device("cpu")), reason="needs the compiled kernels"
+)
+Pairs = list[tuple[int, int]]
+KINDS = (
+    "any", "dense", "tree", "cycle", "path", "grid", "complete", "star", "wheel", "bipartite",
+    "hubs", "road", "union", "sparse",
+)  # fmt: skip
+
+
+class Hierarchy(NamedTuple):
+    """The result of the operator, as arrays."""
+
+    vertex: np.ndarray
+    first: np.ndarray
+    to: np.ndarray
+    length: np.ndarray
+    paths: np.ndarray
+    powers: np.ndarray
+    slot: np.ndarray
+    last: np.ndarray
+    sequence: np.ndarray
+    split: np.ndarray
+
+    def counts(self) -> list[int]:
+        """Of each arc, its multiplicity."""
+        return [
+            int(Fraction(paths) * Fraction(2) ** (512 * power))
+            for paths, power in zip(self.paths.tolist(), self.powers.tolist(), strict=True)
+        ]
+
+    def climbs(self, counts: list[int], p: int) -> dict[int, tuple[int, int]]:
+        """Length and number of the shortest climbs from a position to others."""
+        found = {p: (0, 1)}
+        for x in range(p, -1, -1):
+            if x not in found:
+                continue
+            length, number = found[x]
+            for k in range(self.first[x], self.first[x + 1]):
+                way, more = length + int(self.length[k]), number * counts[k]
+                known = found.get(int(self.to[k]), (way + 1, 0))
+                if way <= known[0]:
+                    found[int(self.to[k])] = (way, more + (known[1] if way == known[0] else 0))
+        return found
+
+
+def kind_of_graph(kind: str, chance: random.Random) -> tuple[int, Pairs]:
+    n = chance.randint(2, 40)
+    if kind == "any":
+        arcs = graphs.random_graph(n, chance.randint(0, 3 * n), seed=chance.randrange(10**6))
+    elif kind == "dense":
+        arcs = [pair for pair in graphs.complete(n) if chance.random() < 0.5]
+    elif kind == "tree":
+        arcs = graphs.random_tree(n, chance.randrange(10**6))
+    elif kind == "cycle":
+        arcs = graphs.cycle(n)
+    elif kind == "path":
+        arcs = graphs.path(n)
+    elif kind == "grid":
+        rows, columns = chance.randint(2, 9), chance.randint(2, 9)
+        n, arcs = rows * columns, graphs.grid(rows, columns)
+    elif kind == "complete":
+        arcs = graphs.complete(n)
+    elif kind == "star":
+        n, arcs = n + 1, graphs.star(n)
+    elif kind == "wheel":
+        n, arcs = n + 2, graphs.wheel(n + 1)
+    elif kind == "bipartite":
+        arcs = [(u, v) for u in range(n // 2) for v in range(n // 2, n)]
+    elif kind == "hubs":  # with lists of more than 64 neighbours
+        hubs, n = chance.randint(1, 4), chance.randint(100, 130)
+        arcs = [(hub, v) for hub in range(hubs) for v in range(hubs, n) if chance.random() < 0.9]
+        arcs += [(chance.randrange(n), chance.randrange(n)) for _ in range(chance.randint(0, 40))]
+    elif kind == "road":
+        columns = generate.road(8, 8, seed=chance.randrange(10**6))
+        n, arcs = int(columns.max()) + 1, list(map(tuple, columns.T.tolist()))
+    elif kind == "union":
+        n, arcs = chance.randint(0, 3), []  # isolated vertices
+        for _ in range(chance.randint(2, 4)):
+            more, others = kind_of_graph(chance.choice([k for k in KINDS if k != "union"]), chance)
+            arcs += [(n + u, n + v) for u, v in others]
+            n += more
+    else:
+        n = chance.randint(60, 150)
+        arcs = [(chance.randrange(n), chance.randrange(n)) for _ in range(int(1.2 * n))]
+    label = list(range(n))
+    chance.shuffle(label)
+    edges = {(min(label[u], label[v]), max(label[u], label[v])) for u, v in arcs if u != v}
+    return n, sorted(edges)
+
+
+def csr(n: int, edges: Pairs, lengths: list[int]) -> tuple[Tensor, Tensor, np.ndarray]:
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    both = np.concatenate([ends, ends[:, ::-1]])
+    order = np.lexsort((both[:, 1], both[:, 0]))
+    rowptr = np.concatenate([[0], np.bincount(both[:, 0], minlength=n).cumsum()]).astype(np.int64)
+    weight = np.concatenate([lengths, lengths]).astype(np.int64)[order]
+    return torch.tensor(rowptr), torch.tensor(both[order, 1], dtype=torch.int32), weight
+
+
+def build(
+    rowptr: Tensor,
+    col: Tensor,
+    weight: Tensor | None = None,
+    most_fill: float = 0,
+    threads: int = 1,
+    order: Tensor | None = None,
+) -> Hierarchy:
+    found = _ops.ops.hierarchy(rowptr, col, weight, most_fill, threads, order)
+    return Hierarchy(*(part.numpy() for part in found))
+
+
+def all_distances(rowptr: Tensor, col: Tensor, weight: np.ndarray) -> np.ndarray:
+    n = rowptr.numel() - 1
+    matrix = sp.csr_matrix((weight.astype(float), col.numpy(), rowptr.numpy()), shape=(n, n))
+    return csgraph.dijkstra(matrix)
+
+
+def shortest_paths(rowptr: Tensor, col: Tensor, weight: np.ndarray, distance: np.ndarray) -> list:
+    """The number of shortest paths from the vertex of a row of distances to every vertex."""
+    begin, heads, lengths = rowptr.tolist(), col.tolist(), weight.tolist()
+    number = [0] * len(distance)
+    for v in np.argsort(distance, kind="stable").tolist():
+        if distance[v] == 0:
+            number[v] = 1
+        elif not math.isinf(distance[v]):
+            number[v] = sum(
+                number[heads[i]]
+                for i in range(begin[v], begin[v + 1])
+                if distance[heads[i]] + lengths[i] == distance[v]
+            )
+    return number
+
+
+def assert_structure(h: Hierarchy, rowptr: Tensor, col: Tensor, weight: np.ndarray) -> None:
+    n = rowptr.numel() - 1
+    assert sorted(h.vertex.tolist()) == sorted(h.sequence.tolist()) == list(range(n))
+    assert h.first[0] == 0 and len(h.first) == n + 1 and h.first[n] == len(h.to)
+    # Subtrees are nested, and upper ends are ancestors, the nearest first.
+    enclosing: list[int] = []
+    row = np.repeat(np.arange(n), np.diff(rowptr.numpy()))
+    for p in range(n):
+        while enclosing and h.last[enclosing[-1]] <= p:
+            enclosing.pop()
+        assert p < h.last[p] <= (h.last[enclosing[-1]] if enclosing else n)
+        above = h.to[h.first[p] : h.first[p + 1]].tolist()
+        assert above == sorted(set(above), reverse=True) and set(above) <= set(enclosing)
+        enclosing.append(p)
+        for k in range(h.first[p], h.first[p + 1]):
+            if (slot := h.slot[k]) >= 0:
+                assert (row[slot], col[slot]) == (h.vertex[p], h.vertex[h.to[k]])
+                assert weight[slot] == h.length[k]
+    # Components stand together in both orders.
+    label = all_labels(rowptr, col)
+    starts = np.flatnonzero(np.diff(label[h.vertex], prepend=-1))
+    assert len(starts) == len(np.unique(label))
+    assert all(h.last[p] == q for p, q in zip(starts, [*starts[1:], n], strict=True))
+    other = np.diff(label[h.vertex[h.sequence]], prepend=-1) != 0
+    assert ((h.split == 0) == other).all() and other.sum() == len(starts)
+
+
+def all_labels(rowptr: Tensor, col: Tensor) -> np.ndarray:
+    n = rowptr.numel() - 1
+    ones = np.ones(col.numel())
+    return csgraph.connected_components(sp.csr_matrix((ones, col, rowptr), shape=(n, n)))[1]
+
+
+def assert_paths(
+    h: Hierarchy, rowptr: Tensor, col: Tensor, weight: np.ndarray, sources: list[int]
+) -> None:
+    """Climbs and descents have the lengths and numbers of all shortest paths from the sources."""
+    n = rowptr.numel() - 1
+    distance, counts = all_distances(rowptr, col, weight), h.counts()
+    climbs = [h.climbs(counts, p) for p in range(n)]
+    position = np.empty(n, dtype=int)
+    position[h.vertex] = np.arange(n)
+    for s in sources:
+        number = shortest_paths(rowptr, col, weight, distance[s])
+        one = climbs[position[s]]
+        for t in range(n):
+            other = climbs[position[t]]
+            ways = [(one[x][0] + other[x][0], one[x][1] * other[x][1]) for x in one.keys() & other]
+            best = min((length for length, _ in ways), default=math.inf)
+            assert best == distance[s, t]
+            assert sum(count for length, count in ways if length == best) == number[t]
+    # No arc is longer than the distance of its ends.
+    lower = np.repeat(h.vertex, np.diff(h.first))
+    assert (distance[lower, h.vertex[h.to]] == h.length).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_climbs_and_descents_are_the_shortest_paths(kind: str):
+    for seed in range(25):
+        chance = random.Random(f"{kind} {seed}")
+        n, edges = kind_of_graph(kind, chance)
+        longest = chance.choice([1, 2, 3, 10, 1000])
+        lengths = [chance.randint(1, longest) for _ in edges]
+        rowptr, col, weight = csr(n, edges, lengths)
+        given = torch.tensor(weight, dtype=chance.choice([torch.int32, torch.float64]))
+        order = None
+        if chance.random() < 0.3:
+            order = torch.tensor(chance.sample(range(n), n))
+        hops = longest == 1 and chance.random() < 0.5
+        h = build(rowptr, col, None if hops else given, order=order)
+        assert_structure(h, rowptr, col, weight)
+        assert_paths(h, rowptr, col, weight, chance.sample(range(n), min(n, 5)))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_without_edges(n: int):
+    h = build(torch.zeros(n + 1, dtype=torch.int64), torch.zeros(0, dtype=torch.int32))
+    assert sorted(h.vertex.tolist()) == sorted(h.sequence.tolist()) == list(range(n))
+    assert h.first.tolist() == [0] * (n + 1) and h.last.tolist() == list(range(1, n + 1))
+    assert h.split.tolist() == [0] * n
+    assert all(len(part) == 0 for part in (h.to, h.length, h.paths, h.powers, h.slot))
+
+
+def test_an_edge_longer_than_a_way_around_has_no_slot():
+    rowptr, col, weight = csr(3, [(0, 1), (0, 2), (1, 2)], [1, 2, 1])
+    # From 0, then 2: the arc from 0 to 2 is its edge, and the way over 1 is not below it.
+    h = build(rowptr, col, torch.tensor(weight, dtype=torch.int32), order=torch.tensor([0, 2, 1]))
+    assert h.vertex.tolist() == [1, 2, 0] and sorted(h.slot.tolist()) == [0, 1, 5]
+    # Over 1 it is as short, a tie; with length 3 the edge is on no shortest path.
+    order = torch.tensor([1, 0, 2])
+    h = build(rowptr, col, torch.tensor(weight, dtype=torch.int32), order=order)
+    assert h.paths.max() == 2 and (h.slot >= 0).all()
+    rowptr, col, weight = csr(3, [(0, 1), (0, 2), (1, 2)], [1, 3, 1])
+    h = build(rowptr, col, torch.tensor(weight, dtype=torch.int32), order=order)
+    assert h.paths.max() == 1 and sorted(h.slot.tolist()) == [-1, 2, 3]
+    h = build(rowptr, col, torch.tensor(weight, dtype=torch.int32), order=torch.tensor([0, 1, 2]))
+    assert sorted(h.slot.tolist()) == [0, 3]
+
+
+@pytest.mark.parametrize("rows", [40, 50])
+def test_path_counts_of_a_grid(rows: int):
+    n = rows * rows
+    rowptr, col, weight = csr(n, sorted(graphs.grid(rows, rows)), [1] * (2 * rows * (rows - 1)))
+    h = build(rowptr, col)
+    assert_structure(h, rowptr, col, weight)
+    counts = h.counts()
+    position = np.empty(n, dtype=int)
+    position[h.vertex] = np.arange(n)
+    one, other = (h.climbs(counts, int(position[v])) for v in (0, n - 1))
+    ways = [(one[x][0] + other[x][0], one[x][1] * other[x][1]) for x in one.keys() & other]
+    best = min(length for length, _ in ways)
+    assert best == 2 * (rows - 1)
+    number = sum(count for length, count in ways if length == best)
+    assert abs(Fraction(number, math.comb(best, rows - 1)) - 1) < 1e-12
+
+
+def test_counts_beyond_float64():
+    count = 2_000  # 2^2,000 paths from the first hub to the last
+    edges = [(min(pair), max(pair)) for pair in graphs.diamonds(count)]
+    n = 3 * count + 1
+    rowptr, col, weight = csr(n, edges, [1] * len(edges))
+    inner = [v for v in range(n) if v not in (0, n - 1)]
+    h = build(rowptr, col, order=torch.tensor([*inner, 0, n - 1]))
+    assert_structure(h, rowptr, col, weight)
+    assert (h.paths >= 2.0**-256).all() and (h.paths < 2.0**256).all()
+    assert h.powers.max() == 4 and max(h.counts()) == 2**count
+    h = build(rowptr, col)
+    climb, descent = (h.climbs(h.counts(), h.vertex.tolist().index(v)) for v in (0, n - 1))
+    assert sum(climb[x][1] * descent[x][1] for x in climb.keys() & descent) == 2**count
+
+
+def test_whole_lengths_close_to_their_limit():
+    edges = [(v, v + 1) for v in range(300)]
+    rowptr, col, weight = csr(301, edges, [2**53 - 1] * 300)
+    h = build(rowptr, col, torch.tensor(weight, dtype=torch.float64))
+    climb, descent = (h.climbs(h.counts(), h.vertex.tolist().index(v)) for v in (0, 200))
+    assert min(climb[x][0] + descent[x][0] for x in climb.keys() & descent) == 200 * (2**53 - 1)
+
+
+def test_the_order_given_is_kept():
+    rowptr, col, weight = csr(5, [(0, 1), (1, 2), (2, 3), (3, 4)], [1] * 4)
+    h = build(rowptr, col, order=torch.arange(5))
+    assert h.vertex.tolist() == [4, 3, 2, 1, 0] and h.last.tolist() == [5] * 5
+    # Of vertices that are in different branches, the order does not matter.
+    h = build(rowptr, col, order=torch.tensor([0, 4, 1, 3, 2]))
+    assert h.vertex[0] == 2 and h.to.tolist() == [0, 1, 0, 3]
+
+
+def test_it_gives_up_where_there_are_too_many_arcs():
+    def tried(columns: Tensor, n: int, most_fill: float) -> Hierarchy:
+        rowptr, col, _ = _ops.ops.csr(columns.int(), n, True)
+        return build(rowptr, col, most_fill=most_fill)
+
+    for columns, n in (
+        (generate.er(600, m=3_000), 600),
+        (generate.rmat(10, 8), 1_024),
+        (generate.ba(600, 5), 600),
+    ):
+        h = tried(columns, n, 2)
+        assert all(len(part) == 0 for part in h)
+        assert len(tried(columns, n, 0).vertex) == n
+    n = 900
+    h = tried(generate.road(30, 30), n, 2)
+    assert len(h.vertex) == n
+    columns = generate.grid(60, 60)
+    assert len(tried(columns, 3_600, 1).vertex) == 0
+    # All arcs of a clique are its edges.
+    clique = graphs.edge_index(graphs.complete(200))
+    assert len(tried(clique, 200, 1).vertex) == 200
+    order = torch.randperm(3_600, generator=torch.Generator().manual_seed(0))
+    rowptr, col, _ = _ops.ops.csr(columns.int(), 3_600, True)
+    assert len(build(rowptr, col, most_fill=12, order=order).vertex) == 0
+
+
+@pytest.mark.parametrize("rim", [False, True])
+def test_hubs_cost_no_more_than_their_edges(rim: bool):
+    leaves = 100_000
+    ends = torch.arange(1, leaves + 1)
+    columns = torch.stack([torch.zeros_like(ends), ends])
+    if rim:
+        columns = torch.cat([columns, torch.stack([ends, ends.roll(1)])], dim=1)
+    rowptr, col, _ = _ops.ops.csr(columns.int(), leaves + 1, True)
+    h = build(rowptr, col, most_fill=2)
+    assert len(h.vertex) == leaves + 1
+    assert len(h.to) < (3 * leaves if rim else leaves + 1)
+
+
+def test_threads_do_not_matter():
+    columns = generate.road(60, 60)
+    rowptr, col, _ = _ops.ops.csr(columns.int(), 3_600, True)
+    one, two = (build(rowptr, col, threads=threads) for threads in (1, 2))
+    assert all((a == b).all() for a, b in zip(one, two, strict=True))
+
+
+def test_neighbours_stand_together_in_the_sequence():
+    columns = generate.grid(64, 64)
+    rowptr, col, _ = _ops.ops.csr(columns.int(), 4_096, True)
+    h = build(rowptr, col)
+    place = np.empty(4_096, dtype=int)
+    place[h.vertex[h.sequence]] = np.arange(4_096)
+    ends = place[columns.numpy()]
+    across = {size: (ends[0] // size != ends[1] // size).mean() for size in (64, 256, 1024)}
+    assert across[64] < 0.25 and across[256] < 0.12 and across[1024] < 0.06
+    assert (h.split[1:] >= 1).all() and h.split.max() < 20
