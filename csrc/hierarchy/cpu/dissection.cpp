@@ -13,7 +13,7 @@ namespace torchcent {
 namespace {
 
 constexpr int32_t kSmallCell = 32;  // vertices; at most the bits of a word
-constexpr int32_t kNone = -1, kEnd = -2;
+constexpr int32_t kUnreached = -1;
 
 }  // namespace
 
@@ -21,6 +21,8 @@ bool Dissection::run(Piece piece) {
   std::iota(piece.vertex.begin(), piece.vertex.end(), 0);
   order_.clear();
   order_.reserve(piece.size());
+  degree_.resize(piece.size());
+  for (int32_t v = 0; v < piece.size(); ++v) degree_[v] = static_cast<int32_t>(piece.first[v + 1] - piece.first[v]);
   std::vector<Piece> cells;
   std::vector<char> out(piece.size(), 0);
   scatter(piece, out, cells);
@@ -45,9 +47,9 @@ bool Dissection::run(Piece piece) {
 void Dissection::scatter(const Piece& piece, const std::vector<char>& out, std::vector<Piece>& cells) {
   const int32_t n = piece.size();
   std::vector<int32_t>& number = to_x_;
-  number.assign(n, kNone);
+  number.assign(n, kUnreached);
   for (int32_t s = 0; s < n; ++s) {
-    if (out[s] != 0 || number[s] != kNone) continue;
+    if (out[s] != 0 || number[s] != kUnreached) continue;
     queue_.assign(1, s);
     number[s] = 0;
     Piece cell;
@@ -57,7 +59,7 @@ void Dissection::scatter(const Piece& piece, const std::vector<char>& out, std::
       for (int64_t e = piece.first[v]; e < piece.first[v + 1]; ++e) {
         const int32_t w = piece.to[e];
         if (out[w] != 0) continue;
-        if (number[w] == kNone) {
+        if (number[w] == kUnreached) {
           number[w] = static_cast<int32_t>(queue_.size());
           queue_.push_back(w);
         }
@@ -78,11 +80,12 @@ bool Dissection::divide(const Piece& cell, std::vector<char>& out) {
   double least = std::numeric_limits<double>::infinity();
   for (int attempt = 0; attempt < (n > kLargeCell ? 2 : 4); ++attempt) {
     by_ends(cell, attempt);
-    if (!cut(cell, outer, most)) continue;
-    const double value = static_cast<double>(cut_.size()) / std::pow(static_cast<double>(balance_) / n, kBalance);
+    if (!cut_.find(cell, sorted_, place_, outer, most)) continue;
+    const double share = static_cast<double>(cut_.smaller_side) / n;
+    const double value = static_cast<double>(cut_.cut.size()) / std::pow(share, kBalance);
     if (value >= least) continue;
     least = value;
-    best.swap(cut_);
+    best.swap(cut_.cut);
   }
   if (best.empty()) return false;
   const int64_t size = static_cast<int64_t>(best.size());
@@ -94,14 +97,14 @@ bool Dissection::divide(const Piece& cell, std::vector<char>& out) {
 
 // Breadth-first distances from a vertex; returns the last one reached.
 int32_t Dissection::search(const Piece& cell, int32_t start, std::vector<int32_t>& distance) {
-  distance.assign(cell.size(), kNone);
+  distance.assign(cell.size(), kUnreached);
   queue_.assign(1, start);
   distance[start] = 0;
   for (size_t k = 0; k < queue_.size(); ++k) {
     const int32_t v = queue_[k];
     for (int64_t e = cell.first[v]; e < cell.first[v + 1]; ++e) {
       const int32_t w = cell.to[e];
-      if (distance[w] != kNone) continue;
+      if (distance[w] != kUnreached) continue;
       distance[w] = distance[v] + 1;
       queue_.push_back(w);
     }
@@ -139,119 +142,21 @@ void Dissection::by_ends(const Piece& cell, int attempt) {
   }
 }
 
-// The minimum vertex cut between the first and the last `outer` vertices, which may be cut themselves: Dinic's
-// algorithm. False if it has more than `most` vertices.
-bool Dissection::cut(const Piece& cell, int32_t outer, int64_t most) {
-  const int32_t n = cell.size();
-  before_.assign(n, kNone);
-  after_.assign(n, kNone);
-  int64_t flow = 0;
-  while (levels(cell, outer)) {
-    next_.assign(cell.first.begin(), cell.first.end() - 1);
-    for (int32_t i = 0; i < outer; ++i)
-      if (level_[2 * sorted_[i]] == 0 && augment(cell, sorted_[i], outer) && ++flow > most) return false;
-  }
-  // The last search reached the entrances of the cut but not their exits.
-  cut_.clear();
-  int32_t reached = 0;
-  for (int32_t v = 0; v < n; ++v) {
-    if (level_[2 * v] >= 0 && level_[2 * v + 1] < 0) cut_.push_back(v);
-    reached += level_[2 * v + 1] >= 0;
-  }
-  balance_ = std::max(1, std::min(reached, n - reached - static_cast<int32_t>(cut_.size())));
-  return true;
-}
-
-// Levels of the nodes in the graph that is left; whether it reaches the sink.
-bool Dissection::levels(const Piece& cell, int32_t outer) {
-  level_.assign(2 * static_cast<size_t>(cell.size()), -1);
-  queue_.clear();
-  for (int32_t i = 0; i < outer; ++i) {
-    level_[2 * sorted_[i]] = 0;
-    queue_.push_back(2 * sorted_[i]);
-  }
-  int32_t sink = std::numeric_limits<int32_t>::max();
-  for (size_t k = 0; k < queue_.size(); ++k) {
-    const int32_t node = queue_[k], v = node >> 1, deeper = level_[node] + 1;
-    if (level_[node] >= sink) break;
-    const auto reach = [&](int32_t other) {
-      if (level_[other] >= 0) return;
-      level_[other] = deeper;
-      queue_.push_back(other);
-    };
-    if ((node & 1) == 0) {
-      if (before_[v] == kNone) reach(node + 1);
-      else if (before_[v] != kEnd) reach(2 * before_[v] + 1);
-      continue;
-    }
-    if (is_sink(cell, v, outer) && after_[v] != kEnd) {
-      sink = level_[node];
-      continue;
-    }
-    for (int64_t e = cell.first[v]; e < cell.first[v + 1]; ++e)
-      if (cell.to[e] != after_[v]) reach(2 * cell.to[e]);
-    if (before_[v] != kNone) reach(2 * v);
-  }
-  return sink != std::numeric_limits<int32_t>::max();
-}
-
-// A path along the levels from the entrance of a source, and the flow with it.
-bool Dissection::augment(const Piece& cell, int32_t start, int32_t outer) {
-  path_.assign(1, 2 * start);
-  while (!path_.empty()) {
-    const int32_t node = path_.back(), v = node >> 1, deeper = level_[node] + 1;
-    int32_t on = kNone;
-    const auto leads = [&](int32_t other) { return level_[other] == deeper; };
-    if ((node & 1) == 0) {
-      if (before_[v] == kNone) on = leads(node + 1) ? node + 1 : kNone;
-      else if (before_[v] != kEnd && leads(2 * before_[v] + 1)) on = 2 * before_[v] + 1;
-    } else {
-      if (is_sink(cell, v, outer) && after_[v] != kEnd) break;
-      while (on == kNone && next_[v] < cell.first[v + 1]) {
-        const int32_t w = cell.to[next_[v]++];
-        if (w != after_[v] && leads(2 * w)) on = 2 * w;
-      }
-      if (on == kNone && before_[v] != kNone && leads(2 * v)) on = 2 * v;
-    }
-    if (on != kNone) {
-      path_.push_back(on);
-    } else {
-      level_[node] = -1;
-      path_.pop_back();
-    }
-  }
-  if (path_.empty()) return false;
-  // From an entrance back to the exit of the vertex before, flow is taken away; from an exit on, it is added.
-  const size_t steps = path_.size() - 1;
-  for (size_t k = 0; k < steps; ++k) {
-    const int32_t v = path_[k] >> 1, w = path_[k + 1] >> 1;
-    if (v == w || (path_[k] & 1) != 0) continue;
-    if (after_[w] == v) after_[w] = kNone;
-    if (before_[v] == w) before_[v] = kNone;
-  }
-  for (size_t k = 0; k < steps; ++k) {
-    const int32_t v = path_[k] >> 1, w = path_[k + 1] >> 1;
-    if (v == w || (path_[k] & 1) == 0) continue;
-    after_[v] = w;
-    before_[w] = v;
-  }
-  before_[start] = kEnd;
-  after_[path_.back() >> 1] = kEnd;
-  for (const int32_t node : path_) level_[node] = -1;
-  return true;
-}
-
-// Least degree first, in a cell whose vertices fit into the bits of a word.
+// Least degree first, in a cell whose vertices fit into the bits of a word. Of the neighbours outside, only the number
+// is known: a vertex has as many as any that was contracted next to it.
 void Dissection::small(const Piece& cell) {
   const int32_t n = cell.size();
   std::vector<uint64_t> adjacent(n, 0);
-  for (int32_t v = 0; v < n; ++v)
+  std::vector<int32_t> outside(n);
+  for (int32_t v = 0; v < n; ++v) {
+    outside[v] = degree_[cell.vertex[v]] - static_cast<int32_t>(cell.first[v + 1] - cell.first[v]);
     for (int64_t e = cell.first[v]; e < cell.first[v + 1]; ++e) adjacent[v] |= uint64_t{1} << cell.to[e];
+  }
   std::vector<int32_t> order;
   for (uint64_t left = n == 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; left != 0;) {
     int32_t best = -1, least = std::numeric_limits<int32_t>::max();
     for (uint64_t rest = left; rest != 0; rest &= rest - 1) {
-      const int32_t v = __builtin_ctzll(rest), degree = __builtin_popcountll(adjacent[v]);
+      const int32_t v = __builtin_ctzll(rest), degree = outside[v] + __builtin_popcountll(adjacent[v]);
       if (degree < least) {
         least = degree;
         best = v;
@@ -261,6 +166,7 @@ void Dissection::small(const Piece& cell) {
     order.push_back(cell.vertex[best]);
     for (uint64_t rest = adjacent[best]; rest != 0; rest &= rest - 1) {
       const int32_t u = __builtin_ctzll(rest);
+      outside[u] = std::max(outside[u], outside[best]);
       adjacent[u] = (adjacent[u] | adjacent[best]) & ~(uint64_t{1} << best) & ~(uint64_t{1} << u);
     }
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hierarchy/cpu/contraction.h"
+#include "hierarchy/cpu/vertex_cut.h"
 
 namespace torchcent {
 
@@ -26,24 +27,15 @@ class Dissection {
   bool divide(const Piece& cell, std::vector<char>& out);
   int32_t search(const Piece& cell, int32_t start, std::vector<int32_t>& distance);
   void by_ends(const Piece& cell, int attempt);
-  bool cut(const Piece& cell, int32_t outer, int64_t most);
-  bool levels(const Piece& cell, int32_t outer);
-  bool augment(const Piece& cell, int32_t start, int32_t outer);
   void small(const Piece& cell);
-
-  bool is_sink(const Piece& cell, int32_t v, int32_t outer) const { return place_[v] >= cell.size() - outer; }
 
   int64_t most_arcs_;
   std::vector<int32_t> order_;  // last contracted first until the end
+  std::vector<int32_t> degree_;
   // Of the cell at hand:
   std::vector<int32_t> to_x_, to_y_, queue_;
   std::vector<int32_t> sorted_, place_;  // by d(x) - d(y)
-  // Vertex-disjoint paths: before and after each vertex, kNone, or kEnd at their ends. Node 2 v is the entrance of v,
-  // 2 v + 1 its exit.
-  std::vector<int32_t> before_, after_, level_, path_;
-  std::vector<int64_t> next_;
-  std::vector<int32_t> cut_;
-  int32_t balance_ = 0;  // vertices on the smaller side
+  VertexCut cut_;
 };
 
 }  // namespace torchcent

@@ -24,21 +24,12 @@ class Bisection {
 
   Neighbourhoods run() {
     const int32_t n = static_cast<int32_t>(graph_.num_nodes);
-    made_.sequence.reserve(n);
+    made_.sequence.resize(n);
+    std::iota(made_.sequence.begin(), made_.sequence.end(), 0);
     made_.depth.assign(n, 0);
-    std::vector<char> done(n, 0);
-    for (int32_t s = 0; s < n; ++s) {  // components
-      if (done[s] != 0) continue;
-      const int32_t begin = static_cast<int32_t>(made_.sequence.size());
-      made_.sequence.push_back(s);
-      done[s] = 1;
-      for (size_t k = begin; k < made_.sequence.size(); ++k)
-        for_each_neighbour(made_.sequence[k], [&](int32_t w) {
-          if (done[w] != 0) return;
-          done[w] = 1;
-          made_.sequence.push_back(w);
-        });
-      split(begin, static_cast<int32_t>(made_.sequence.size()), 1);
+    for (int32_t begin = 0, end; begin < n; begin = end) {
+      end = component(begin);
+      split(begin, end, 1);
     }
     return std::move(made_);
   }
@@ -53,23 +44,42 @@ class Bisection {
     int32_t* const part = made_.sequence.data() + begin;
     const int32_t n = end - begin;
     if (n <= kNeighbourhood) {
-      std::sort(part, part + n);
       std::fill(made_.depth.begin() + begin + 1, made_.depth.begin() + end, depth);
       return;
     }
-    const int32_t id = num_parts_++;
+    const int32_t id = ++num_parts_;
     for (int32_t i = 0; i < n; ++i) part_[part[i]] = id;
     const int32_t x = search(part, n, part[0], to_x_), y = search(part, n, x, to_x_);
     search(part, n, y, to_y_);
-    sort(part, n);
-    for (int32_t i = 0; i < n; ++i) half_[part[i]] = i >= n / 2;
+    halve(part, n);
     move_islands(part, n);
-    const auto middle = std::stable_partition(part, part + n, [&](int32_t v) { return half_[v] == 0; });
-    int32_t count = static_cast<int32_t>(middle - part);
-    if (count == 0 || count == n) count = n / 2;
+    other_.clear();
+    int32_t count = 0;
+    for (int32_t i = 0; i < n; ++i) {
+      if (half_[part[i]] == 0) part[count++] = part[i];
+      else other_.push_back(part[i]);
+    }
+    std::copy(other_.begin(), other_.end(), part + count);
     made_.depth[begin + count] = depth;
     split(begin, begin + count, depth + 1);
     split(begin + count, end, depth + 1);
+  }
+
+  // The end of the component that begins at a vertex; components stand together.
+  int32_t component(int32_t begin) {
+    queue_.assign(1, begin);
+    for (part_[begin] = 0; !queue_.empty();) {
+      const int32_t v = queue_.back();
+      queue_.pop_back();
+      for_each_neighbour(v, [&](int32_t w) {
+        if (part_[w] == 0) return;
+        part_[w] = 0;
+        queue_.push_back(w);
+      });
+    }
+    int32_t end = begin;
+    while (end < graph_.num_nodes && part_[end] == 0) ++end;
+    return end;
   }
 
   // Breadth-first distances inside of the part; what it does not reach is farther away. Returns the last vertex of what
@@ -100,12 +110,22 @@ class Bisection {
     return last;
   }
 
-  // By d(x) - d(y), and by number where these are equal.
-  void sort(int32_t* part, int32_t n) {
-    std::sort(part, part + n, [&](int32_t a, int32_t b) {
-      const int32_t key_a = to_x_[a] - to_y_[a], key_b = to_x_[b] - to_y_[b];
-      return key_a != key_b ? key_a < key_b : a < b;
-    });
+  // The first half by d(x) - d(y), and by number where these are equal.
+  void halve(const int32_t* part, int32_t n) {
+    int32_t least = to_x_[part[0]] - to_y_[part[0]], most = least;
+    for (int32_t i = 0; i < n; ++i) {
+      const int32_t key = to_x_[part[i]] -= to_y_[part[i]];
+      least = std::min(least, key);
+      most = std::max(most, key);
+    }
+    count_.assign(most - least + 1, 0);
+    for (int32_t i = 0; i < n; ++i) ++count_[to_x_[part[i]] - least];
+    int32_t left = n / 2, middle = least;
+    while (count_[middle - least] <= left) left -= count_[middle++ - least];
+    for (int32_t i = 0; i < n; ++i) {
+      const int32_t key = to_x_[part[i]];
+      half_[part[i]] = key > middle || (key == middle && left-- <= 0);
+    }
   }
 
   // Islands in a half join the other half, unless there is no mainland.
@@ -140,7 +160,7 @@ class Bisection {
 
   Csr graph_;
   Neighbourhoods made_;
-  std::vector<int32_t> part_, seen_, to_x_, to_y_, queue_;
+  std::vector<int32_t> part_, seen_, to_x_, to_y_, queue_, other_, count_;
   std::vector<char> half_;
   int32_t num_parts_ = 0, now_ = 0;
 };

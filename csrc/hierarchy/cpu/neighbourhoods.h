@@ -8,8 +8,9 @@
 
 namespace torchcent {
 
-// Bisections of each component, down to pieces of at most kNeighbourhood vertices. depth[i] is that of the bisection
-// between sequence[i - 1] and sequence[i]: 0 between components, and the larger, the closer.
+// Bisections of each component, whose vertices must have consecutive numbers, down to pieces of at most kNeighbourhood
+// vertices. depth[i] is that of the bisection between sequence[i - 1] and sequence[i]: 0 between components, and the
+// larger, the closer.
 struct Neighbourhoods {
   std::vector<int32_t> sequence, depth;
 };

@@ -1,0 +1,39 @@
+// Minimum vertex cuts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hierarchy/cpu/contraction.h"
+
+namespace torchcent {
+
+// Of vertices in an order, the smallest set without which the first `outer` are not connected with the last `outer`,
+// which may be in it themselves: a maximum flow along vertex-disjoint paths.
+class VertexCut {
+ public:
+  // place[v] is that of v in the order. False if the cut has more than `most` vertices.
+  bool find(const Piece& cell, const std::vector<int32_t>& sorted, const std::vector<int32_t>& place, int32_t outer,
+            int64_t most);
+
+  std::vector<int32_t> cut;
+  int32_t smaller_side = 0;  // vertices
+
+ private:
+  void number(const Piece& cell, const std::vector<int32_t>& sorted, const std::vector<int32_t>& place);
+  bool augment(int32_t start);
+
+  bool is_sink(int32_t i) const { return i >= size_ - outer_; }
+
+  int32_t size_ = 0, outer_ = 0;
+  // Neighbours of each place, the ones closest to the sink first.
+  std::vector<int64_t> first_, next_;
+  std::vector<int32_t> to_;
+  // Paths: the places before and after each one, kNone, or kEnd at their ends.
+  std::vector<int32_t> before_, after_;
+  // A place is an entrance, 2 i, and an exit, 2 i + 1: on a path, one leads to the other only backwards.
+  std::vector<int32_t> sources_, path_;
+  std::vector<char> seen_;
+};
+
+}  // namespace torchcent
