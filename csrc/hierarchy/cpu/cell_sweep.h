@@ -172,24 +172,14 @@ class CellSweep {
 
   void walk(const Cell& cell, int level, bool with_sources, const Number* weight) {
     Frame& frame = frames_[level];
-    const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own, inner = cell.leaf - cell.own;
+    const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own;
     frame.rows = frame.bounds;
     frame.constant = 0;
     fill(frame.inflow.data(), bounds + own, 0.0);
     fill(frame.target.data(), frame.bounds, 0.0);
     if constexpr (!paths) fill(frame.farthest.data(), frame.bounds, Length{-1});
     frame.links.hold(first_[cell.own_end] - first_[cell.own] + 1);
-    int64_t links = 0;
-    const Arc* arc = problem_.arcs + first_[cell.own];
-    for (int64_t i = 0; i < own; ++i) {
-      const int64_t first = first_[cell.own + i], count = first_[cell.own + i + 1] - first;
-      frame.link[i] = links;
-      frame.special[i] = with_sources ? sources_.number[vertex_[cell.own + i]] : Frame::kNone;
-      if (frame.special[i] >= 0) links += descend_to_special(frame, cell.own + i, i, bounds + i, arc, count, links);
-      else links += descend(frame, cell.own + i, i, bounds + i, i >= inner, arc, count, links);
-      arc += count;
-    }
-    frame.link[own] = links;
+    descend(cell, frame, with_sources);
     if constexpr (!paths) {
       frame.sums.hold(frame.registers * L::width), frame.far.hold(frame.registers * L::width);
       fill(frame.sums.data(), frame.registers * L::width, 0.0);
@@ -201,36 +191,69 @@ class CellSweep {
     else add_up(frame);
   }
 
-  // One vertex; the number of links that are kept for the way back.
-  int descend(Frame& frame, int64_t q, int64_t i, int64_t number, bool leaf, const Arc* arc, int64_t count,
-              int64_t links) {
-    Distance best;
-    const int near = nearest(frame.reference.data(), arc, count, frame.spread, best);
-    if (!leaf) frame.reference[number] = best;
-    const double target = problem_.target[q];
-    const int64_t first = first_[q];
-    Link* const own = frame.links.data() + links;
-    if (near == 1) {
-      const Arc& only = arc[near_[0]];
-      const Image& upper = frame.image[only.end];
+  // The way down. Nearly all vertices have one arc that may be tight, so this case is the loop itself.
+  void descend(const Cell& cell, Frame& frame, bool with_sources) {
+    const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own, inner = cell.leaf - cell.own;
+    const Distance spread = frame.spread;
+    Distance* const reference = frame.reference.data();
+    Image* const image = frame.image.data();
+    double *const inflow = frame.inflow.data(), *const of_row = frame.target.data(), *const flow = flow_;
+    const double* const target = problem_.target + cell.own;
+    const int64_t* const first = first_ + cell.own;
+    const double total = total_;
+    Number most = most_paths_;
+    int64_t links = 0;
+    const Arc* arc = problem_.arcs + first[0];
+    for (int64_t i = 0; i < own; ++i) {
+      const int64_t count = first[i + 1] - first[i];
+      frame.link[i] = links;
+      frame.special[i] = with_sources ? sources_.number[vertex_[cell.own + i]] : Frame::kNone;
+      if (frame.special[i] >= 0) {
+        links += descend_to_special(frame, cell.own + i, i, bounds + i, arc, count, links);
+        arc += count;
+        continue;
+      }
+      Distance best;
+      const int near = nearest(reference, arc, count, spread, best);
+      if (i < inner) reference[bounds + i] = best;
+      if (near > 1) {
+        links += choose(frame, cell.own + i, i, bounds + i, i >= inner, near, arc, links);
+        arc += count;
+        continue;
+      }
+      const int32_t j = near_[0];
+      const Arc& only = arc[j];
+      const Image& upper = image[only.end];
       const Length add = static_cast<Length>(upper.add + only.length);
       frame.own_row[i] = Frame::kNone;
-      reach_image(frame, upper.row, add, target);
+      arc += count;
       if constexpr (!paths) {
-        frame.image[number] = {add, upper.row, 1};
-        return 0;
+        reach_image(frame, upper.row, add, target[i]);
+        image[bounds + i] = {add, upper.row, 1};
+      } else {
+        of_row[upper.row] += target[i];
+        if (i >= inner) {
+          const double out = total * target[i];
+          flow[first[i] + j] += out;
+          inflow[only.end] += out;
+        } else {
+          const Number number = upper.paths * only.paths;
+          most = number <= most ? most : number;
+          image[bounds + i] = {add, upper.row, number};
+          frame.links[links++] = {0, 0, 0, first[i] + j, only.end, 1};
+        }
       }
-      if (leaf) {
-        const double out = total_ * target;
-        flow_[first + near_[0]] += out;
-        frame.inflow[only.end] += out;
-        return 0;
-      }
-      set_image(frame, number, {add, upper.row, upper.paths * only.paths});
-      *own = {0, 0, 0, first + near_[0], only.end, 1};
-      return 1;
     }
-    int found = link(frame, arc, first, near, own);
+    frame.link[own] = links;
+    note(most);
+  }
+
+  // A vertex with several arcs that may be tight; the number of links that are kept for the way back.
+  [[gnu::noinline]] int choose(Frame& frame, int64_t q, int64_t i, int64_t number, bool leaf, int near, const Arc* arc,
+                               int64_t links) {
+    const double target = problem_.target[q];
+    Link* const own = frame.links.data() + links;
+    int found = link(frame, arc, first_[q], near, own);
     if (!of_one_row(own, found)) {
       Reach<Number>::over(frame, own, found, frame.distance(frame.rows), nullptr, tight_.data());
       found = keep_tight(own, found);
@@ -276,7 +299,7 @@ class CellSweep {
     }
   }
 
-  int descend_to_special(Frame& frame, int64_t q, int64_t i, int64_t number, const Arc* arc, int64_t count,
+  [[gnu::noinline]] int descend_to_special(Frame& frame, int64_t q, int64_t i, int64_t number, const Arc* arc, int64_t count,
                          int64_t links) {
     const int at = frame.special[i];
     const auto& special = climbs_[at];
