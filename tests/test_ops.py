@@ -111,6 +111,8 @@ def samples() -> dict[str, list[tuple]]:
     network = (torch.tensor([[0, 1, 2, 0], [1, 2, 3, 2]]), torch.ones(4, dtype=F64))
     _, left_over, *eliminated = ops.eliminated(*network, 4, 1, 0)
     blocks = ops.blocks(both_ptr, both)[1:]
+    hierarchy = ops.hierarchy(both_ptr, both, None, 0.0)
+    cells = ops.hierarchy_cells(*hierarchy[1:4], hierarchy[7])
     union = ops.block_union(both_ptr, both, *blocks, 2)[:4]
     return {
         "simd": [()],
@@ -322,6 +324,23 @@ def samples() -> dict[str, list[tuple]]:
                 for plan in [(control, measure, engine, rung, threads)]
                 for limits in [torch.tensor([1, 3])]
             ),
+        ],
+        "hierarchy_cells": [(*hierarchy[1:4], hierarchy[7])],
+        "hierarchy_dependency": [
+            (
+                *(*hierarchy[:6], *hierarchy[7:], *cells, torch.arange(15), ones, ones),
+                *(torch.zeros((1 + both) * hierarchy[2].numel() + 15, dtype=F64),),
+                *(torch.zeros(4, dtype=torch.int64), both, 8, 0, 2),
+            )
+            for both in (False, True)
+        ],
+        "hierarchy_scores": [
+            (
+                *(*hierarchy[:7], cells[1]),
+                torch.ones((1 + (back is not None)) * hierarchy[2].numel() + 15, dtype=F64),
+                back,
+            )
+            for back in (None, ops.reverse_slots(both_ptr, both))
         ],
         "chain_dependency": [
             (

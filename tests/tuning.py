@@ -42,6 +42,9 @@ PLACES = {
     "chains_together_on_cuda": "engines._chains._TOGETHER_ON_CUDA",
     "chains_least_on_cuda": "engines._chains._LEAST_ON_CUDA",
     "chains_alone_on_cuda": "engines._chains._ALONE_ON_CUDA",
+    # Hierarchies: sources side by side, and sources from which contraction is repaid.
+    "hierarchy_lanes": "engines._hierarchy.LANES",
+    "hierarchy_least": "engines._hierarchy._LEAST",
     "blocks_work": "engines._blocks.LEAST_WORK",
     "blocks_sources": "engines._blocks.MANY_SOURCES",
     "blocks_sources_on_cuda": "engines._blocks.MANY_SOURCES_ON_CUDA",

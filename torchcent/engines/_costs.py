@@ -6,9 +6,8 @@ from typing import ClassVar, NamedTuple
 
 import torch
 
-from torchcent.engines import _reduce, _room, _tensor
+from torchcent.engines import _hierarchy, _reduce, _room, _tensor
 from torchcent.engines._chains import Chains
-from torchcent.engines._hierarchy import LANES as SWEPT
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import Measure
 from torchcent.engines._reduce import Core
@@ -264,9 +263,10 @@ class Swept(Engine):
         per_slot = job.measure.per_slot
         fixed = job.fixed(self.name) + hierarchy.nbytes + 3 * 8 * hierarchy.entries(per_slot)
         each = hierarchy.bytes_per_thread(per_slot)
-        batches = -(-job.sources // SWEPT)
+        lanes = _hierarchy.LANES
+        batches = -(-job.sources // lanes)
         workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))
-        return Cost(fixed + workers * each, limit - fixed, SWEPT, SWEPT, workers)
+        return Cost(fixed + workers * each, limit - fixed, lanes, lanes, workers)
 
 
 class Bits(Engine):

@@ -11,10 +11,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from torchcent.engines import _tensor
+from torchcent.engines import _hierarchy, _tensor
 from torchcent.engines._chains import Chains
 from torchcent.engines._choice import too_deep_for_lanes
-from torchcent.engines._hierarchy import LANES as SWEPT
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._plan import Plan
@@ -205,7 +204,7 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
         return int(
             _ops.ops.hierarchy_dependency(
                 *swept, *(each[part].contiguous() for each in starts), targets, flows, control,
-                directions, SWEPT, rung, plan.threads,
+                directions, _hierarchy.LANES, rung, plan.threads,
             )
         )  # fmt: skip
 

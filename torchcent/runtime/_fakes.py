@@ -130,8 +130,10 @@ def _hierarchy_cells(first: Tensor, to: Tensor, length: Tensor, last: Tensor) ->
     )
 
 
-def _hierarchy_scores(vertex: Tensor, *rest: Tensor | None) -> Tensor:
-    reverse = rest[-1]
+def _hierarchy_scores(
+    vertex: Tensor, first: Tensor, to: Tensor, length: Tensor, paths: Tensor, powers: Tensor,
+    slot: Tensor, own: Tensor, flows: Tensor, reverse: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     return _sized(vertex, (vertex if reverse is None else reverse).numel(), torch.float64)
 
 

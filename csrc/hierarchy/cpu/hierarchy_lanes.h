@@ -16,7 +16,7 @@ struct Lanes {
   static constexpr int width = kVectorBytes / sizeof(Number);
   static constexpr unsigned all = (1u << width) - 1;
   static constexpr Length far = kSingle ? Length(int64_t{1} << 30) : Length(int64_t{1} << 61);
-  static constexpr Number most = kSingle ? Number(1e30) : Number(1e290);  // counts beyond it are left to the next rung
+  static constexpr Number most = kSingle ? Number(1e30) : Number(kLargestCount);  // beyond it comes the next rung
 
   static Distance lengths(Length x) { return Distance{} + x; }
   static Count counts(Number x) { return Count{} + x; }
