@@ -71,15 +71,16 @@ Csr renumbered(const Csr& graph, const std::vector<int32_t>& vertex, const std::
 }  // namespace
 
 HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::optional<Tensor>& weight,
-                           double most_fill, int64_t /*threads*/, const std::optional<Tensor>& order) {
+                           double most_fill, int64_t threads, const std::optional<Tensor>& order) {
   const Csr graph = view(rowptr, col);
   const int32_t n = static_cast<int32_t>(graph.num_nodes);
+  const int workers = static_cast<int>(std::max<int64_t>(threads, 1));
   int64_t most = std::numeric_limits<int64_t>::max();
   if (most_fill > 0) most = n + static_cast<int64_t>(most_fill * static_cast<double>(graph.num_slots() / 2));
 
   std::vector<int32_t> contracted;
   if (order.has_value()) contracted.assign(order->const_data_ptr<int64_t>(), order->const_data_ptr<int64_t>() + n);
-  else contracted = contraction_order(graph, most);
+  else contracted = contraction_order(graph, most, workers);
   Overlay overlay;
   if (static_cast<int32_t>(contracted.size()) == n) {
     contracted = by_subtrees(graph, contracted);
@@ -125,7 +126,7 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
   begin[n] = at;
   std::vector<int64_t> rows;
   std::vector<int32_t> columns;
-  const Neighbourhoods near = neighbourhoods(renumbered(graph, vertex, position, rows, columns));
+  const Neighbourhoods near = neighbourhoods(renumbered(graph, vertex, position, rows, columns), workers);
   std::copy(near.sequence.begin(), near.sequence.end(), sequence.mutable_data_ptr<int32_t>());
   std::copy(near.depth.begin(), near.depth.end(), split.mutable_data_ptr<int32_t>());
   return {vertices, first, to, length, paths, powers, slot, last, sequence, split};

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -12,6 +10,41 @@
 namespace torchcent {
 
 namespace {
+
+// Vertices by key, the first of the lowest key first. Entries that are out of date are up to the caller.
+class KeyQueue {
+ public:
+  explicit KeyQueue(int32_t lowest) : least_(lowest) {}
+
+  void push(int32_t key, int32_t v) {
+    const size_t k = static_cast<size_t>(key - least_);
+    if (k >= buckets_.size()) buckets_.resize(k + 1);
+    buckets_[k].vertex.push_back(v);
+    now_ = std::min(now_, k);
+  }
+  bool pop(int32_t& key, int32_t& v) {
+    for (; now_ < buckets_.size(); ++now_) {
+      Bucket& bucket = buckets_[now_];
+      if (bucket.begin < bucket.vertex.size()) {
+        key = static_cast<int32_t>(now_) + least_;
+        v = bucket.vertex[bucket.begin++];
+        return true;
+      }
+      bucket.vertex.clear();
+      bucket.begin = 0;
+    }
+    return false;
+  }
+
+ private:
+  struct Bucket {
+    std::vector<int32_t> vertex;
+    size_t begin = 0;
+  };
+  int32_t least_;
+  size_t now_ = 0;
+  std::vector<Bucket> buckets_;
+};
 
 // Greedy contraction: the vertex with the smallest 2 (arcs added - arcs removed) + level is next, where the level of a
 // vertex is above those of its contracted neighbours, so that contraction proceeds evenly everywhere.
@@ -22,7 +55,7 @@ namespace {
 class GreedyContraction {
  public:
   explicit GreedyContraction(const Csr& graph)
-      : n_(static_cast<int32_t>(graph.num_nodes)), list_(n_), level_(n_), stale_(n_), key_(n_), stamp_(n_) {
+      : n_(static_cast<int32_t>(graph.num_nodes)), list_(n_), level_(n_), stale_(n_), key_(n_, kNever), stamp_(n_) {
     pool_.reserve(2 * graph.num_slots());
     for (int32_t v = 0; v < n_; ++v) {
       const int64_t degree = graph.degree(v);
@@ -35,17 +68,9 @@ class GreedyContraction {
   // Contracts all but `least` vertices, or those that would add kExcess arcs more than they remove.
   void run(int64_t least, std::vector<int32_t>& order) {
     for (int32_t v = 0; v < n_; ++v) consider(v);
-    while (!queue_.empty() && n_ - static_cast<int64_t>(order.size()) > least) {
-      const auto [key, v] = queue_.top();
-      queue_.pop();
+    int32_t key, v;
+    while (n_ - static_cast<int64_t>(order.size()) > least && queue_.pop(key, v)) {
       if (level_[v] == kContracted || key != key_[v]) continue;
-      // Arcs between its neighbours may have come since.
-      const int32_t fresh = priority(v);
-      if (fresh == kNever) continue;  // it comes again when a neighbour is contracted
-      if (!queue_.empty() && fresh > queue_.top().first) {
-        queue_.emplace(key_[v] = fresh, v);
-        continue;
-      }
       contract(v);
       order.push_back(v);
     }
@@ -82,8 +107,10 @@ class GreedyContraction {
   bool is_long(int32_t v) const { return list_[v].size > kLong; }
 
   void consider(int32_t v) {
-    key_[v] = priority(v);
-    if (key_[v] != kNever) queue_.emplace(key_[v], v);
+    const int32_t key = priority(v);
+    if (key == key_[v]) return;
+    key_[v] = key;
+    if (key != kNever) queue_.push(key, v);
   }
 
   int32_t priority(int32_t v) {
@@ -179,13 +206,12 @@ class GreedyContraction {
   std::vector<List> list_;
   std::vector<int32_t> level_, stale_, key_, stamp_, around_;
   int32_t now_ = 0;
-  using Item = std::pair<int32_t, int32_t>;
-  std::priority_queue<Item, std::vector<Item>, std::greater<>> queue_;
+  KeyQueue queue_{-2 * kLong};
 };
 
 }  // namespace
 
-std::vector<int32_t> contraction_order(const Csr& graph, int64_t most_arcs) {
+std::vector<int32_t> contraction_order(const Csr& graph, int64_t most_arcs, int threads) {
   constexpr double kCore = 0.05;  // of the vertices: those that are left to dissection
   std::vector<int32_t> order;
   order.reserve(graph.num_nodes);
@@ -193,9 +219,9 @@ std::vector<int32_t> contraction_order(const Csr& graph, int64_t most_arcs) {
   greedy.run(static_cast<int64_t>(kCore * static_cast<double>(graph.num_nodes)), order);
   Piece core = greedy.rest();
   const std::vector<int32_t> vertex = core.vertex;
-  Dissection dissection(most_arcs);
-  if (!dissection.run(std::move(core))) return {};
-  for (const int32_t i : dissection.order()) order.push_back(vertex[i]);
+  const std::vector<int32_t> last = dissection(std::move(core), most_arcs, threads);
+  if (last.size() != vertex.size()) return {};
+  for (const int32_t i : last) order.push_back(vertex[i]);
   return order;
 }
 

@@ -17,6 +17,6 @@ struct Neighbourhoods {
 
 constexpr int32_t kNeighbourhood = 32;
 
-Neighbourhoods neighbourhoods(const Csr& graph);
+Neighbourhoods neighbourhoods(const Csr& graph, int threads);
 
 }  // namespace torchcent

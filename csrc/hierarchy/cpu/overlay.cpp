@@ -8,10 +8,10 @@ namespace torchcent {
 
 namespace {
 
-constexpr int64_t kFar = int64_t{1} << 61;  // no path: sums of two fit
+constexpr int64_t kNoPath = int64_t{1} << 61;  // no path: sums of two fit
 
 // The number of paths of a path of two arcs, as class Wide normalises it.
-struct PathCount {
+struct ArcCount {
   double paths;
   int32_t powers;
 
@@ -25,7 +25,7 @@ struct PathCount {
       --powers;
     }
   }
-  void add(PathCount other) {
+  void add(ArcCount other) {
     if (powers == other.powers) {
       paths += other.paths;
     } else {
@@ -39,7 +39,7 @@ struct PathCount {
 
 // Calls f(one, other, across) for each triangle below: two arcs of r, and the arc between their upper ends.
 template <class Triangle>
-inline void triangles_of(const Overlay& overlay, int32_t r, const Triangle& f) {
+inline void triangles_at(const Overlay& overlay, int32_t r, const Triangle& f) {
   const int64_t *const first = overlay.first.data(), end = first[r + 1];
   const int32_t* const to = overlay.to.data();
   for (int64_t one = first[r]; one < end; ++one) {
@@ -84,7 +84,7 @@ Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t
     sibling[r] = child[to[begin]];
     child[to[begin]] = r;
   }
-  made.length.assign(to.size(), kFar);
+  made.length.assign(to.size(), kNoPath);
   made.paths.assign(to.size(), 0);
   made.powers.assign(to.size(), 0);
   made.slot.assign(to.size(), -1);
@@ -110,10 +110,10 @@ void customise(Overlay& overlay) {
   const int32_t n = overlay.size();
   std::vector<int64_t>& length = overlay.length;
   for (int32_t r = 0; r < n; ++r)  // ascending: all triangles below an arc come before those that it belongs to
-    triangles_of(overlay, r, [&](int64_t one, int64_t other, int64_t across) {
+    triangles_at(overlay, r, [&](int64_t one, int64_t other, int64_t across) {
       const int64_t way = length[one] + length[other];
-      if (way > length[across] || way >= kFar) return;
-      PathCount count = {overlay.paths[one] * overlay.paths[other], overlay.powers[one] + overlay.powers[other]};
+      if (way > length[across] || way >= kNoPath) return;
+      ArcCount count = {overlay.paths[one] * overlay.paths[other], overlay.powers[one] + overlay.powers[other]};
       count.normalise();
       if (way == length[across]) {
         count.add({overlay.paths[across], overlay.powers[across]});
@@ -127,7 +127,7 @@ void customise(Overlay& overlay) {
   // Descending, the triangles above an arc turn its length into the distance of its ends.
   std::vector<int64_t> distance = length;
   for (int32_t r = n - 1; r >= 0; --r)
-    triangles_of(overlay, r, [&](int64_t one, int64_t other, int64_t across) {
+    triangles_at(overlay, r, [&](int64_t one, int64_t other, int64_t across) {
       distance[other] = std::min(distance[other], distance[one] + distance[across]);
       distance[one] = std::min(distance[one], distance[other] + distance[across]);
     });
@@ -135,7 +135,7 @@ void customise(Overlay& overlay) {
   for (int32_t r = 0; r < n; ++r) {
     const int64_t begin = kept;
     for (int64_t k = overlay.first[r]; k < overlay.first[r + 1]; ++k) {
-      if (length[k] >= kFar || length[k] != distance[k]) continue;
+      if (length[k] >= kNoPath || length[k] != distance[k]) continue;
       overlay.to[kept] = overlay.to[k];
       length[kept] = length[k];
       overlay.paths[kept] = overlay.paths[k];

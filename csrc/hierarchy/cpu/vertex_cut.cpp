@@ -6,12 +6,6 @@
 
 namespace torchcent {
 
-namespace {
-
-constexpr int32_t kNone = -1, kEnd = -2;
-
-}  // namespace
-
 bool VertexCut::find(const Piece& cell, const std::vector<int32_t>& sorted, const std::vector<int32_t>& place,
                      int32_t outer, int64_t most) {
   size_ = cell.size();

@@ -20,6 +20,8 @@ class VertexCut {
   int32_t smaller_side = 0;  // vertices
 
  private:
+  static constexpr int32_t kNone = -1, kEnd = -2;
+
   void number(const Piece& cell, const std::vector<int32_t>& sorted, const std::vector<int32_t>& place);
   bool augment(int32_t start);
 
