@@ -316,9 +316,11 @@ def test_it_gives_up_where_there_are_too_many_arcs():
     assert len(h.vertex) == n
     columns = generate.grid(60, 60)
     assert len(tried(columns, 3_600, 1).vertex) == 0
-    # All arcs of a clique are its edges.
-    clique = graphs.edge_index(graphs.complete(200))
-    assert len(tried(clique, 200, 1).vertex) == 200
+    # All arcs of a clique are its edges, but there are too many triangles of them.
+    for size, most in ((400, 0), (100, 1), (400, 12)):
+        clique = graphs.edge_index(graphs.complete(size))
+        assert len(tried(clique, size, most).vertex) == size
+    assert len(tried(clique, 400, 2).vertex) == 0
     order = torch.randperm(3_600, generator=torch.Generator().manual_seed(0))
     rowptr, col, _ = _ops.ops.csr(columns.int(), 3_600, True)
     assert len(build(rowptr, col, most_fill=12, order=order).vertex) == 0

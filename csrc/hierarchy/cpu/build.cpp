@@ -4,6 +4,7 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -75,18 +76,27 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
   const Csr graph = view(rowptr, col);
   const int32_t n = static_cast<int32_t>(graph.num_nodes);
   const int workers = static_cast<int>(std::max<int64_t>(threads, 1));
-  int64_t most = std::numeric_limits<int64_t>::max();
-  if (most_fill > 0) most = n + static_cast<int64_t>(most_fill * static_cast<double>(graph.num_slots() / 2));
+  constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
+  OverlayLimits limits = {kMany, kMany};
+  if (most_fill > 0) {
+    const double arcs = most_fill * static_cast<double>(graph.num_slots() / 2);
+    limits.arcs = n + static_cast<int64_t>(arcs);
+    // A graph with separators of about sqrt(n) vertices, such as a road network, has a fraction of so many; a clique,
+    // whose arcs are its edges, has more.
+    constexpr int64_t kFewPairs = int64_t{1} << 20;  // no time
+    limits.pairs = kFewPairs + static_cast<int64_t>(arcs * std::sqrt(static_cast<double>(n)));
+  }
 
   std::vector<int32_t> contracted;
   if (order.has_value()) contracted.assign(order->const_data_ptr<int64_t>(), order->const_data_ptr<int64_t>() + n);
-  else contracted = contraction_order(graph, most, workers);
+  else contracted = contraction_order(graph, limits.arcs, workers);
   Overlay overlay;
   if (static_cast<int32_t>(contracted.size()) == n) {
     contracted = by_subtrees(graph, contracted);
-    if (!weight.has_value()) overlay = filled<int32_t>(graph, nullptr, contracted, most);
-    else if (weight->element_size() == 4) overlay = filled(graph, weight->const_data_ptr<int32_t>(), contracted, most);
-    else overlay = filled(graph, weight->const_data_ptr<double>(), contracted, most);
+    if (!weight.has_value()) overlay = filled<int32_t>(graph, nullptr, contracted, limits);
+    else if (weight->element_size() == 4)
+      overlay = filled(graph, weight->const_data_ptr<int32_t>(), contracted, limits);
+    else overlay = filled(graph, weight->const_data_ptr<double>(), contracted, limits);
   }
   const auto made = [&](int64_t size, ScalarType type) { return empty(rowptr, size, type); };
   if (overlay.first.empty()) {

@@ -54,7 +54,7 @@ inline void triangles_at(const Overlay& overlay, int32_t r, const Triangle& f) {
 }  // namespace
 
 template <class Weight>
-Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t>& vertex, int64_t most) {
+Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t>& vertex, OverlayLimits limits) {
   const int32_t n = static_cast<int32_t>(vertex.size());
   Overlay made;
   made.first.reserve(n + 1);
@@ -78,7 +78,10 @@ Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t
     for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot)
       if (rank[graph.col[slot]] > r) lead(rank[graph.col[slot]]);
     if (!std::is_sorted(to.begin() + begin, to.end())) std::sort(to.begin() + begin, to.end());
-    if (static_cast<int64_t>(to.size()) > most) return {};
+    const int64_t arcs = static_cast<int64_t>(to.size() - begin);
+    limits.arcs -= arcs;
+    limits.pairs -= arcs * (arcs - 1) / 2;
+    if (limits.arcs < 0 || limits.pairs < 0) return {};
     made.first.push_back(static_cast<int64_t>(to.size()));
     if (to.size() == begin) continue;
     sibling[r] = child[to[begin]];
@@ -103,8 +106,8 @@ Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t
   return made;
 }
 
-template Overlay filled(const Csr&, const int32_t*, const std::vector<int32_t>&, int64_t);
-template Overlay filled(const Csr&, const double*, const std::vector<int32_t>&, int64_t);
+template Overlay filled(const Csr&, const int32_t*, const std::vector<int32_t>&, OverlayLimits);
+template Overlay filled(const Csr&, const double*, const std::vector<int32_t>&, OverlayLimits);
 
 void customise(Overlay& overlay) {
   const int32_t n = overlay.size();

@@ -22,10 +22,15 @@ struct Overlay {
   int32_t size() const { return static_cast<int32_t>(first.size()) - 1; }
 };
 
+// How many arcs there may be, and how many pairs of arcs of a vertex, which are what the lengths of arcs cost.
+struct OverlayLimits {
+  int64_t arcs, pairs;
+};
+
 // All arcs of a contraction of the vertices in the order given, vertex[r] at rank r, with the lengths of edges, where
-// there are any, and slots. Empty, without first, if there are more than `most`.
+// there are any, and slots. Empty, without first, beyond the limits.
 template <class Weight>
-Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t>& vertex, int64_t most);
+Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t>& vertex, OverlayLimits limits);
 
 // Completes lengths and multiplicities, and removes arcs that are longer than the distance of their ends.
 void customise(Overlay& overlay);
