@@ -12,8 +12,8 @@ constexpr int64_t kNoPath = int64_t{1} << 61;  // no path: sums of two fit
 
 // The number of paths of a path of two arcs, as class Wide normalises it.
 struct ArcCount {
-  double paths;
-  int32_t powers;
+  double paths = 0;
+  int32_t powers = 0;
 
   void normalise() {
     constexpr double kHigh = 0x1p256, kLow = 0x1p-256;
@@ -37,17 +37,20 @@ struct ArcCount {
   }
 };
 
-// Calls f(one, other, across) for each triangle below: two arcs of r, and the arc between their upper ends.
-template <class Triangle>
-inline void triangles_at(const Overlay& overlay, int32_t r, const Triangle& f) {
-  const int64_t *const first = overlay.first.data(), end = first[r + 1];
+// Calls f(one, other, across) for each triangle below: two arcs of r, and the arc between their upper ends. `one` may
+// be kept between begin(one) and end(one).
+template <class Begin, class Triangle, class End>
+inline void triangles_at(const Overlay& overlay, int32_t r, const Begin& begin, const Triangle& f, const End& end) {
+  const int64_t *const first = overlay.first.data(), last = first[r + 1];
   const int32_t* const to = overlay.to.data();
-  for (int64_t one = first[r]; one < end; ++one) {
+  for (int64_t one = first[r]; one + 1 < last; ++one) {
+    begin(one);
     int64_t across = first[to[one]];
-    for (int64_t other = one + 1; other < end; ++other, ++across) {
+    for (int64_t other = one + 1; other < last; ++other, ++across) {
       while (to[across] != to[other]) ++across;
-      f(one, other, across);
+      f(other, across);
     }
+    end(one);
   }
 }
 
@@ -111,29 +114,46 @@ template Overlay filled(const Csr&, const double*, const std::vector<int32_t>&, 
 
 void customise(Overlay& overlay) {
   const int32_t n = overlay.size();
-  std::vector<int64_t>& length = overlay.length;
+  int64_t *const length = overlay.length.data(), *const slot = overlay.slot.data();
+  double* const paths = overlay.paths.data();
+  int32_t* const powers = overlay.powers.data();
+  int64_t along = 0;
+  ArcCount steps;
   for (int32_t r = 0; r < n; ++r)  // ascending: all triangles below an arc come before those that it belongs to
-    triangles_at(overlay, r, [&](int64_t one, int64_t other, int64_t across) {
-      const int64_t way = length[one] + length[other];
-      if (way > length[across] || way >= kNoPath) return;
-      ArcCount count = {overlay.paths[one] * overlay.paths[other], overlay.powers[one] + overlay.powers[other]};
-      count.normalise();
-      if (way == length[across]) {
-        count.add({overlay.paths[across], overlay.powers[across]});
-      } else {
-        length[across] = way;
-        overlay.slot[across] = -1;
-      }
-      overlay.paths[across] = count.paths;
-      overlay.powers[across] = count.powers;
-    });
+    triangles_at(
+        overlay, r,
+        [&](int64_t one) {
+          along = length[one];
+          steps = {paths[one], powers[one]};
+        },
+        [&](int64_t other, int64_t across) {
+          const int64_t way = along + length[other];
+          if (way > length[across] || way >= kNoPath) return;
+          ArcCount count = {steps.paths * paths[other], steps.powers + powers[other]};
+          count.normalise();
+          if (way == length[across]) {
+            count.add({paths[across], powers[across]});
+          } else {
+            length[across] = way;
+            slot[across] = -1;
+          }
+          paths[across] = count.paths;
+          powers[across] = count.powers;
+        },
+        [](int64_t) {});
   // Descending, the triangles above an arc turn its length into the distance of its ends.
-  std::vector<int64_t> distance = length;
+  std::vector<int64_t> distances = overlay.length;
+  int64_t* const distance = distances.data();
+  int64_t nearest = 0;
   for (int32_t r = n - 1; r >= 0; --r)
-    triangles_at(overlay, r, [&](int64_t one, int64_t other, int64_t across) {
-      distance[other] = std::min(distance[other], distance[one] + distance[across]);
-      distance[one] = std::min(distance[one], distance[other] + distance[across]);
-    });
+    triangles_at(
+        overlay, r, [&](int64_t one) { nearest = distance[one]; },
+        [&](int64_t other, int64_t across) {
+          const int64_t between = distance[across], farther = distance[other];
+          distance[other] = std::min(farther, nearest + between);
+          nearest = std::min(nearest, farther + between);
+        },
+        [&](int64_t one) { distance[one] = nearest; });
   int64_t kept = 0;
   for (int32_t r = 0; r < n; ++r) {
     const int64_t begin = kept;

@@ -11,8 +11,7 @@ bool VertexCut::find(const Piece& cell, const std::vector<int32_t>& sorted, cons
   size_ = cell.size();
   outer_ = outer;
   number(cell, sorted, place);
-  before_.assign(size_, kNone);
-  after_.assign(size_, kNone);
+  ways_.assign(size_, {});
   // Paths need not return to a source: they begin at the last one.
   sources_.clear();
   for (int32_t i = 0; i < outer; ++i)
@@ -25,9 +24,9 @@ bool VertexCut::find(const Piece& cell, const std::vector<int32_t>& sorted, cons
     seen_.assign(2 * static_cast<size_t>(size_), 0);
     std::fill_n(seen_.begin(), 2 * static_cast<size_t>(outer), 1);
     for (const int32_t i : sources_) seen_[2 * i + 1] = 0;
-    next_.assign(first_.begin(), first_.end() - 1);
+    for (int32_t i = 0; i < size_; ++i) ways_[i].next = first_[i];
     for (const int32_t i : sources_) {
-      if (before_[i] != kNone || !augment(i)) continue;
+      if (ways_[i].before != kNone || !augment(i)) continue;
       more = true;
       if (++flow > most) return false;
     }
@@ -47,32 +46,37 @@ void VertexCut::number(const Piece& cell, const std::vector<int32_t>& sorted, co
   first_.assign(size_ + 1, 0);
   for (int32_t i = 0; i < size_; ++i) first_[i + 1] = first_[i] + cell.first[sorted[i] + 1] - cell.first[sorted[i]];
   to_.resize(cell.to.size());
-  next_.assign(first_.begin(), first_.end() - 1);
+  std::vector<int64_t> next(first_.begin(), first_.end() - 1);
   for (int32_t i = size_ - 1; i >= 0; --i)
-    for (int64_t e = cell.first[sorted[i]]; e < cell.first[sorted[i] + 1]; ++e) to_[next_[place[cell.to[e]]]++] = i;
+    for (int64_t e = cell.first[sorted[i]]; e < cell.first[sorted[i] + 1]; ++e) to_[next[place[cell.to[e]]]++] = i;
 }
 
 // Searches for a path from a source to the sink, depth first, and takes it.
 bool VertexCut::augment(int32_t start) {
+  char* const seen = seen_.data();
   path_.assign(1, 2 * start);
   while (!path_.empty()) {
     const int32_t node = path_.back(), i = node >> 1;
+    Way& way = ways_[i];
     int32_t on = kNone;
     if ((node & 1) == 0) {
-      const int32_t exit = before_[i] == kNone ? node + 1 : 2 * before_[i] + 1;
-      if (before_[i] != kEnd && seen_[exit] == 0) on = exit;
+      const int32_t exit = way.before == kNone ? node + 1 : 2 * way.before + 1;
+      if (way.before != kEnd && seen[exit] == 0) on = exit;
     } else {
-      if (is_sink(i) && after_[i] != kEnd) break;
-      while (on == kNone && next_[i] < first_[i + 1]) {
-        const int32_t j = to_[next_[i]++];
-        if (j != after_[i] && seen_[2 * j] == 0) on = 2 * j;
+      if (is_sink(i) && way.after != kEnd) break;
+      const int32_t after = way.after;
+      int64_t next = way.next;
+      for (const int64_t end = first_[i + 1]; on == kNone && next < end; ++next) {
+        const int32_t j = to_[next];
+        if (j != after && seen[2 * j] == 0) on = 2 * j;
       }
-      if (on == kNone && before_[i] != kNone && seen_[2 * i] == 0) on = 2 * i;
+      way.next = next;
+      if (on == kNone && way.before != kNone && seen[2 * i] == 0) on = 2 * i;
     }
     if (on == kNone) {
       path_.pop_back();
     } else {
-      seen_[on] = 1;
+      seen[on] = 1;
       path_.push_back(on);
     }
   }
@@ -82,17 +86,17 @@ bool VertexCut::augment(int32_t start) {
   for (size_t k = 0; k < steps; ++k) {
     const int32_t i = path_[k] >> 1, j = path_[k + 1] >> 1;
     if (i == j || (path_[k] & 1) != 0) continue;
-    if (after_[j] == i) after_[j] = kNone;
-    if (before_[i] == j) before_[i] = kNone;
+    if (ways_[j].after == i) ways_[j].after = kNone;
+    if (ways_[i].before == j) ways_[i].before = kNone;
   }
   for (size_t k = 0; k < steps; ++k) {
     const int32_t i = path_[k] >> 1, j = path_[k + 1] >> 1;
     if (i == j || (path_[k] & 1) == 0) continue;
-    after_[i] = j;
-    before_[j] = i;
+    ways_[i].after = j;
+    ways_[j].before = i;
   }
-  before_[start] = kEnd;
-  after_[path_.back() >> 1] = kEnd;
+  ways_[start].before = kEnd;
+  ways_[path_.back() >> 1].after = kEnd;
   return true;
 }
 

@@ -29,10 +29,15 @@ class VertexCut {
 
   int32_t size_ = 0, outer_ = 0;
   // Neighbours of each place, the ones closest to the sink first.
-  std::vector<int64_t> first_, next_;
+  std::vector<int64_t> first_;
   std::vector<int32_t> to_;
-  // Paths: the places before and after each one, kNone, or kEnd at their ends.
-  std::vector<int32_t> before_, after_;
+  // Of each place, those before and after it on a path, kNone, or kEnd at its ends, and where in the list of neighbours
+  // the search of this round goes on.
+  struct Way {
+    int32_t before = kNone, after = kNone;
+    int64_t next = 0;
+  };
+  std::vector<Way> ways_;
   // A place is an entrance, 2 i, and an exit, 2 i + 1: on a path, one leads to the other only backwards.
   std::vector<int32_t> sources_, path_;
   std::vector<char> seen_;
