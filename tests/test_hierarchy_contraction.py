@@ -298,6 +298,13 @@ def test_the_order_given_is_kept():
     assert h.vertex[0] == 2 and h.to.tolist() == [0, 1, 0, 3]
 
 
+@pytest.mark.parametrize("order", [[0, 1], [0, 1, 1], [0, 1, 3], [-1, 0, 1], [0, 1, 2, 3]])
+def test_an_order_has_every_vertex_once(order: list[int]):
+    rowptr, col, _ = csr(3, [(0, 1), (1, 2)], [1, 1])
+    with pytest.raises((RuntimeError, ValueError), match="no order of the vertices"):
+        build(rowptr, col, order=torch.tensor(order))
+
+
 def test_it_gives_up_where_there_are_too_many_arcs():
     def tried(columns: Tensor, n: int, most_fill: float) -> Hierarchy:
         rowptr, col, _ = _ops.ops.csr(columns.int(), n, True)
@@ -317,7 +324,7 @@ def test_it_gives_up_where_there_are_too_many_arcs():
     columns = generate.grid(60, 60)
     assert len(tried(columns, 3_600, 1).vertex) == 0
     # All arcs of a clique are its edges, but there are too many triangles of them.
-    for size, most in ((400, 0), (100, 1), (400, 12)):
+    for size, most in ((400, 0), (100, 1), (400, 12), (400, math.inf)):
         clique = graphs.edge_index(graphs.complete(size))
         assert len(tried(clique, size, most).vertex) == size
     assert len(tried(clique, 400, 2).vertex) == 0

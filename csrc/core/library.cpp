@@ -85,11 +85,12 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "chains(Tensor rowptr, Tensor col, Tensor? weight, int ball, bool loops=False) -> (Tensor kept, Tensor first, "
       "Tensor inner, Tensor ends, Tensor along, Tensor rowptr, Tensor head, Tensor arc, Tensor slots)");
-  // A contraction hierarchy of a symmetric graph (hierarchy/cpu/build.cpp). vertex is that at each position, in preorder
-  // of the elimination tree, and last the end of its subtree; arcs lead up, from first on, nearest ancestor first. Their
-  // multiplicities are paths * 2^(512 powers). slot: of the edge that is as long as the arc, or -1. In sequence,
-  // positions near each other in the graph stand together, and split is larger, the closer one is to the one before.
-  // All are empty if the arcs exceed n + most_fill times the edges. order: the vertices, first contracted first.
+  // A contraction hierarchy of a symmetric graph (hierarchy/cpu/build.cpp). vertex is that at each position, in
+  // preorder of the elimination tree, and last the end of its subtree; arcs lead up, from first on, nearest ancestor
+  // first. Their multiplicities are paths * 2^(512 powers). slot: of the edge that is as long as the arc, or -1. In
+  // sequence, positions near each other in the graph stand together, and split is larger, the closer one is to the one
+  // before. All are empty if the arcs exceed n + most_fill times the edges, or have too many triangles. order: the
+  // vertices, first contracted first.
   m.def(
       "hierarchy(Tensor rowptr, Tensor col, Tensor? weight, float most_fill, int threads=1, Tensor? order=None) -> "
       "(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, Tensor slot, Tensor last, "

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <tuple>
 #include <vector>
 
@@ -26,6 +27,18 @@ using torch::stable::Tensor;
 namespace {
 
 using HierarchyTensors = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>;
+
+std::vector<int32_t> checked(const Tensor& order, int32_t n) {
+  if (order.numel() != n) throw std::invalid_argument("hierarchy: no order of the vertices");
+  const int64_t* const given = order.const_data_ptr<int64_t>();
+  std::vector<char> seen(n, 0);
+  for (int32_t r = 0; r < n; ++r) {
+    if (given[r] < 0 || given[r] >= n || seen[given[r]] != 0)
+      throw std::invalid_argument("hierarchy: no order of the vertices");
+    seen[given[r]] = 1;
+  }
+  return {given, given + n};
+}
 
 // The same elimination, with each subtree of the elimination tree in one piece.
 std::vector<int32_t> by_subtrees(const Csr& graph, const std::vector<int32_t>& order) {
@@ -79,16 +92,17 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
   constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
   OverlayLimits limits = {kMany, kMany};
   if (most_fill > 0) {
-    const double arcs = most_fill * static_cast<double>(graph.num_slots() / 2);
+    constexpr double kAny = 1e18;  // as good as no limit
+    const double arcs = std::min(most_fill * static_cast<double>(graph.num_slots() / 2), kAny);
     limits.arcs = n + static_cast<int64_t>(arcs);
     // A graph with separators of about sqrt(n) vertices, such as a road network, has a fraction of so many; a clique,
     // whose arcs are its edges, has more.
     constexpr int64_t kFewPairs = int64_t{1} << 20;  // no time
-    limits.pairs = kFewPairs + static_cast<int64_t>(arcs * std::sqrt(static_cast<double>(n)));
+    limits.pairs = kFewPairs + static_cast<int64_t>(std::min(arcs * std::sqrt(static_cast<double>(n)), kAny));
   }
 
   std::vector<int32_t> contracted;
-  if (order.has_value()) contracted.assign(order->const_data_ptr<int64_t>(), order->const_data_ptr<int64_t>() + n);
+  if (order.has_value()) contracted = checked(*order, n);
   else contracted = contraction_order(graph, limits.arcs, workers);
   Overlay overlay;
   if (static_cast<int32_t>(contracted.size()) == n) {
