@@ -522,9 +522,15 @@ class CellSweep {
   Distance spread_of(const Frame& frame) const {
     const int registers = frame.registers;
     Distance spread{};
-    for (int r = 0; r < registers; ++r) {
-      int32_t part[L::width];
-      for (int z = 0; z < L::width; ++z) part[z] = (r * L::width + z) / registers;
+    int32_t part[L::width], last = 0;  // of the lanes of a register: lane / registers
+    for (int r = 0, left = registers; r < registers; ++r) {
+      for (int z = 0; z < L::width; ++z, --left) {
+        if (left == 0) {
+          ++last;
+          left = registers;
+        }
+        part[z] = last;
+      }
       Distance high{}, low{};
       for (int j = 1; j < frame.bounds; ++j) {
         alignas(kVectorBytes) const Distance of_reference = row_reference_[j] - row_reference_[0];
