@@ -34,7 +34,8 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 # On small graphs, the tiny engine and few sources on CUDA would come first.
 CHEAP: dict[str, Any] = {
-    "tiny_nodes": 0, "hierarchy_least": {False: 2**60, True: 2**60}, "chains_least_on_cuda": {False: 0, True: 0},
+    "tiny_nodes": 0, "hierarchy_least": {False: 2**60, True: 2**60},
+    "chains_least_on_cuda": {False: 0, True: 0},
     "chains_alone_on_cuda": 1.0, "chains_together_on_cuda": 2.0,
 }  # fmt: skip
 

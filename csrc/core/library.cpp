@@ -176,8 +176,8 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "chain_dependency(Tensor kept, Tensor first, Tensor inner, Tensor ends, Tensor along, Tensor rowptr, "
       "Tensor head, Tensor arc, Tensor? slots, Tensor sources, Tensor source_weight, Tensor target_weight, "
       "Tensor(a!) scores, Tensor(b!) control, bool by_hops, bool together, int ball, int rung, int threads) -> Tensor");
-  // Sweeps over a hierarchy. flows [arcs + n], with directions [2 arcs + n], are in the order of cells; scores are those
-  // of vertices, or with the slot of the reverse of each slot those of slots.
+  // Sweeps over a hierarchy. flows [arcs + n], with directions [2 arcs + n], are in the order of cells; scores are
+  // those of vertices, or with the slot of the reverse of each slot those of slots.
   m.def(
       "hierarchy_cells(Tensor first, Tensor to, Tensor length, Tensor last) -> (Tensor cells, Tensor own, "
       "Tensor place, Tensor own_first, Tensor end, Tensor bound, Tensor child, Tensor outermost, Tensor facts)");

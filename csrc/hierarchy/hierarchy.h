@@ -18,14 +18,14 @@
 namespace torchcent {
 
 struct Hierarchy {
-  int64_t size;            // vertices
-  const int64_t* vertex;   // [size] vertex of the graph at each position
-  const int64_t* first;    // [size + 1] arcs from each position
-  const int32_t* to;       // [arcs] upper ends, the nearest ancestor first
-  const int64_t* length;   // [arcs]
-  const double* paths;     // [arcs] multiplicities: paths * 2^(512 powers)
-  const int32_t* powers;   // [arcs]
-  const int32_t* last;     // [size] end of the range below a vertex
+  int64_t size;           // vertices
+  const int64_t* vertex;  // [size] vertex of the graph at each position
+  const int64_t* first;   // [size + 1] arcs from each position
+  const int32_t* to;      // [arcs] upper ends, the nearest ancestor first
+  const int64_t* length;  // [arcs]
+  const double* paths;    // [arcs] multiplicities: paths * 2^(512 powers)
+  const int32_t* powers;  // [arcs]
+  const int32_t* last;    // [size] end of the range below a vertex
 
   int64_t arcs() const { return first[size]; }
 };
@@ -34,10 +34,10 @@ struct Hierarchy {
 // of a cell at which its arcs end are its boundary: they are ancestors, of the cell and in the cell around it. In a
 // cell, upper ends of arcs have numbers: first the boundary, then its own vertices.
 struct Cell {
-  int32_t begin, end;        // the range
+  int32_t begin, end;          // the range
   int32_t own, leaf, own_end;  // its own vertices; those from `leaf` on are the upper ends of no arc
-  int32_t bound, bound_end;  // its boundary
-  int32_t child, child_end;  // the cells in it
+  int32_t bound, bound_end;    // its boundary
+  int32_t child, child_end;    // the cells in it
 };
 
 struct Cells {

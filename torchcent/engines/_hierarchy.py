@@ -7,8 +7,9 @@ docs/hierarchy.md has the algebra and csrc/hierarchy the searches.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -25,6 +26,9 @@ LANES = 1024
 _LEAST = {False: 2048, True: 512}
 # Arcs per edge up to which a sweep is faster than searches, by hops and by weights.
 _MOST_FILL = {False: 4.0, True: 12.0}
+# Paths of an arc up to which path counts are likely to stay within float64. Beyond it sources are
+# searched one at a time.
+_MOST_PATHS = 2.0**250
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class Hierarchy:
         cache = vars(core)
         found: Hierarchy | None = cache.get("_hierarchy")
         if found is None and cache.get("_most_fill", -1) != most_fill:
-            made: tuple[Tensor, ...] = _ops.ops.hierarchy(
+            made: Any = _ops.ops.hierarchy(
                 core.rowptr, core.col, core.weight, most_fill, torch.get_num_threads()
             )
             vertex, first, to, length, _, _, _, last, *_ = made
@@ -83,6 +87,13 @@ class Hierarchy:
     def height(self) -> int:
         """The most ancestors of a vertex."""
         return int(self.cells[-1][3])
+
+    @property
+    def most_paths(self) -> float:
+        """The largest multiplicity of an arc; inf if it is beyond 2^256."""
+        if not self.num_arcs:
+            return 1
+        return math.inf if int(self.powers.max()) else float(self.paths.max())
 
     @property
     def swept(self) -> tuple[Tensor, ...]:
@@ -125,4 +136,5 @@ def pays(core: Core, sources: int) -> bool:
     weighted = core.weight is not None
     if sources < 8 or (sources < _LEAST[weighted] and "_hierarchy" not in vars(core)):
         return False
-    return Hierarchy.of(core, _MOST_FILL[weighted]) is not None
+    found = Hierarchy.of(core, _MOST_FILL[weighted])
+    return found is not None and found.most_paths < _MOST_PATHS

@@ -34,26 +34,26 @@ struct CellFrame {
   static constexpr int kNone = -1;
 
   int registers = 0;
-  int bounds = 0;       // rows of the boundary; those of contested vertices follow
+  int bounds = 0;  // rows of the boundary; those of contested vertices follow
   int rows = 0;
-  int block = 0;        // register of the batch that is the first here, for lanes that keep their places
-  bool of_batch = true; // whether the references are those of the batch
-  Distance spread;      // see Climbs
-  double constant = 0;  // distances only: sum of b times the distance from the row
+  int block = 0;         // register of the batch that is the first here, for lanes that keep their places
+  bool of_batch = true;  // whether the references are those of the batch
+  Distance spread;       // see Climbs
+  double constant = 0;   // distances only: sum of b times the distance from the row
 
-  Room<Image> image;       // by number of the upper end
-  Room<double> inflow;     // what passes from below, likewise
+  Room<Image> image;    // by number of the upper end
+  Room<double> inflow;  // what passes from below, likewise
   DistanceRoom<Number> reference;
-  CountRoom<Number> row;         // distances, path counts, what is passed back per path
-  Room<double> target;     // by row: sum of b of the images of a row, without that of a special vertex itself
+  CountRoom<Number> row;  // distances, path counts, what is passed back per path
+  Room<double> target;    // by row: sum of b of the images of a row, without that of a special vertex itself
   Room<typename L::Length> farthest;  // by row: the largest distance from it of an image with b > 0; -1 for none
-  Room<int32_t> seen;            // by row: its number in the boundary of the cell that is entered; else -1
-  Room<int32_t> outer;           // by row of the boundary: the row in the cell around
-  Room<int64_t> link;            // by own vertex: its first link
-  Room<int32_t> own_row;         // by own vertex
-  Room<int32_t> special;         // by own vertex
+  Room<int32_t> seen;                 // by row: its number in the boundary of the cell that is entered; else -1
+  Room<int32_t> outer;                // by row of the boundary: the row in the cell around
+  Room<int64_t> link;                 // by own vertex: its first link
+  Room<int32_t> own_row;              // by own vertex
+  Room<int32_t> special;              // by own vertex
   Room<Link> links;
-  Room<double> sums, far;        // distances only: by lane
+  Room<double> sums, far;  // distances only: by lane
   LaneClasses<Number> classes;
 
   static constexpr int kParts = paths ? 3 : 1;
@@ -75,7 +75,8 @@ struct CellFrame {
   Count* passed(int32_t i) const { return row.data() + (static_cast<int64_t>(i) * kParts + 2) * registers; }
 };
 
-// The least distance over links, to `to`; which links are tight for some lane, to `tight`. `start` may begin with climbs.
+// The least distance over links, to `to`; which links are tight for some lane, to `tight`. `start` may begin with
+// climbs.
 template <class Number>
 class Reach {
   using L = Lanes<Number>;

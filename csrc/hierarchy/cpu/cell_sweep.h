@@ -122,8 +122,8 @@ class CellSweep {
     for (int z = 0; z < near; ++z) {
       const Arc& a = arc[near_[z]];
       const Image& upper = frame.image[a.end];
-      const Link link = {upper.row, static_cast<Length>(upper.add + a.length), upper.paths * a.paths,
-                         first + near_[z], a.end, 1};
+      const Link link = {
+          upper.row, static_cast<Length>(upper.add + a.length), upper.paths * a.paths, first + near_[z], a.end, 1};
       bool shortest = true;
       int kept = 0;
       for (int j = 0; j < found; ++j) {
@@ -299,8 +299,8 @@ class CellSweep {
     }
   }
 
-  [[gnu::noinline]] int descend_to_special(Frame& frame, int64_t q, int64_t i, int64_t number, const Arc* arc, int64_t count,
-                         int64_t links) {
+  [[gnu::noinline]] int descend_to_special(Frame& frame, int64_t q, int64_t i, int64_t number, const Arc* arc,
+                                           int64_t count, int64_t links) {
     const int at = frame.special[i];
     const auto& special = climbs_[at];
     Link* const own = frame.links.data() + links;
@@ -309,8 +309,12 @@ class CellSweep {
     for (int64_t j = 0; j < count; ++j) {
       const Image& upper = frame.image[arc[j].end];
       if (L::bits(L::at_most(frame.reference[arc[j].end] + arc[j].length, limit)) != 0)
-        own[found++] = {upper.row, static_cast<Length>(upper.add + arc[j].length), upper.paths * arc[j].paths,
-                        first_[q] + j, arc[j].end, 1};
+        own[found++] = {upper.row,
+                        static_cast<Length>(upper.add + arc[j].length),
+                        upper.paths * arc[j].paths,
+                        first_[q] + j,
+                        arc[j].end,
+                        1};
     }
     const int shift = special.low - frame.block, registers = special.high - special.low;
     Distance* const start = start_.hold(frame.registers);
@@ -382,8 +386,8 @@ class CellSweep {
   }
 
   // Of what passes a source, its own paths do not count.
-  void ascend_from_special(int64_t q, Frame& frame, const typename Climbs<Number, paths>::Special& special,
-                           int32_t row, const Number* weights) {
+  void ascend_from_special(int64_t q, Frame& frame, const typename Climbs<Number, paths>::Special& special, int32_t row,
+                           const Number* weights) {
     const int shift = special.low - frame.block, registers = special.high - special.low;
     const Count *const number = frame.count(row), *const weight = reinterpret_cast<const Count*>(weights);
     Count* const passed = frame.passed(row);
@@ -510,8 +514,7 @@ class CellSweep {
       }
       frame.of_batch = around.of_batch && here > of_batch;
       if (!frame.of_batch)
-        for (int64_t i = 0; i < bounds; ++i)
-          frame.reference[i] = of_row[frame.image[i].row] + frame.image[i].add;
+        for (int64_t i = 0; i < bounds; ++i) frame.reference[i] = of_row[frame.image[i].row] + frame.image[i].add;
     }
     if (!frame.of_batch) return;
     frame.spread = climbs_.spread();
@@ -555,8 +558,9 @@ class CellSweep {
       const Number target = static_cast<Number>(frame.target[j]);
       for (int r = 0; r < frame.registers; ++r) passed[r] += weight[r] * target / number[r];
       for (int r = 0; r < around.registers; ++r)
-        out[r] += L::pick(reinterpret_cast<const Number*>(passed), frame.classes.of_lane() + r * L::width,
-                          frame.registers) * share[r];
+        out[r] +=
+            L::pick(reinterpret_cast<const Number*>(passed), frame.classes.of_lane() + r * L::width, frame.registers) *
+            share[r];
     }
   }
 

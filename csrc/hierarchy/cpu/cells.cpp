@@ -179,10 +179,18 @@ Tensor tensor_of(const Tensor& like, const std::vector<T>& values) {
 }  // namespace
 
 // As in Cells, the cells as rows of int32; and [most_ends, deepest, longest, height].
-std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hierarchy_cells(
-    const Tensor& first, const Tensor& to, const Tensor& length, const Tensor& last) {
-  const Hierarchy h = {last.numel(), nullptr, first.const_data_ptr<int64_t>(), to.const_data_ptr<int32_t>(),
-                       length.const_data_ptr<int64_t>(), nullptr, nullptr, last.const_data_ptr<int32_t>()};
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hierarchy_cells(const Tensor& first,
+                                                                                                   const Tensor& to,
+                                                                                                   const Tensor& length,
+                                                                                                   const Tensor& last) {
+  const Hierarchy h = {last.numel(),
+                       nullptr,
+                       first.const_data_ptr<int64_t>(),
+                       to.const_data_ptr<int32_t>(),
+                       length.const_data_ptr<int64_t>(),
+                       nullptr,
+                       nullptr,
+                       last.const_data_ptr<int32_t>()};
   const MadeCells made = make_cells(h);
   constexpr size_t kEntries = sizeof(Cell) / sizeof(int32_t);
   std::vector<int32_t> cells(made.cells.size() * kEntries);
@@ -190,8 +198,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tenso
               reinterpret_cast<char*>(cells.data()));
   const auto [longest, height] = longest_and_height(h);
   const std::vector<int64_t> facts = {made.most_ends, made.deepest, longest, height};
-  return {tensor_of(first, cells), tensor_of(first, made.vertex), tensor_of(first, made.place),
-          tensor_of(first, made.first), tensor_of(first, made.end), tensor_of(first, made.bound),
+  return {tensor_of(first, cells),      tensor_of(first, made.vertex),    tensor_of(first, made.place),
+          tensor_of(first, made.first), tensor_of(first, made.end),       tensor_of(first, made.bound),
           tensor_of(first, made.child), tensor_of(first, made.outermost), tensor_of(first, facts)};
 }
 

@@ -31,15 +31,18 @@ class Climbs {
 
   struct Special {
     int32_t position;
-    int lane;         // of the source that it is; -1 for none
-    int low, high;    // registers with the sources below it
-    int64_t at;       // rows: see below
-    int64_t up, past; // arcs that may be tight
+    int lane;          // of the source that it is; -1 for none
+    int low, high;     // registers with the sources below it
+    int64_t at;        // rows: see below
+    int64_t up, past;  // arcs that may be tight
   };
 
   Climbs(const HierarchyProblem<Number>& problem, const SourceBatches& sources)
-      : hierarchy_(problem.hierarchy), place_(problem.cells.place), first_(problem.cells.first),
-        arcs_(problem.arcs), sources_(sources) {}
+      : hierarchy_(problem.hierarchy),
+        place_(problem.cells.place),
+        first_(problem.cells.first),
+        arcs_(problem.arcs),
+        sources_(sources) {}
 
   const Special& operator[](int i) const { return specials_[i]; }
   // Rows of a special vertex: the climbs from the lanes of its registers and their number; once the sweep has passed,

@@ -87,8 +87,8 @@ class Swept {
 
   template <class Number>
   HierarchyProblem<Number> problem(int64_t lanes, bool directions) {
-    return {hierarchy_,      cells_,           arcs<Number>(), target_.data(), cell_target_.data(),
-            position_.data(), sequence_.data(), split_,         lanes,          directions, cancel_};
+    return {hierarchy_, cells_, arcs<Number>(), target_.data(), cell_target_.data(), position_.data(), sequence_.data(),
+            split_,     lanes,  directions,     cancel_};
   }
 
  private:
@@ -144,8 +144,6 @@ Tensor hierarchy_dependency(const Tensor& vertex, const Tensor& first, const Ten
   });
 }
 
-STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
-  m.impl("hierarchy_dependency", TORCH_BOX(&hierarchy_dependency));
-}
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("hierarchy_dependency", TORCH_BOX(&hierarchy_dependency)); }
 
 }  // namespace torchcent

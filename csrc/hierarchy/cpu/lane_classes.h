@@ -15,14 +15,14 @@ class LaneClasses {
   using Length = typename L::Length;
 
  public:
-  int32_t* of_lane() const { return class_.data(); }       // class of each outer lane
+  int32_t* of_lane() const { return class_.data(); }        // class of each outer lane
   int32_t* lane() const { return representative_.data(); }  // an outer lane of each class
-  Number* share() const { return share_.data(); }  // of what a class passes back per path, by outer lane
+  Number* share() const { return share_.data(); }           // of what a class passes back per path, by outer lane
   Number* weight() const { return weight_.data(); }         // of the sources of each class
   int registers() const { return registers_; }
 
-  // `row(j)` has the distances and `paths_row(j)` the path counts of boundary row j < rows; registers low .. high of the
-  // outer lanes keep their places.
+  // `row(j)` has the distances and `paths_row(j)` the path counts of boundary row j < rows; registers low .. high of
+  // the outer lanes keep their places.
   template <bool paths, class Row, class PathsRow>
   void find(int outer, int rows, int low, int high, const uint64_t* keys, const Number* outer_weight, Row row,
             PathsRow paths_row) {
@@ -41,7 +41,8 @@ class LaneClasses {
       LaneHash<Number> hash;
       if constexpr (paths) {
         const Count inverse = 1 / paths_row(0)[r];
-        for (int j = 1; j < rows; ++j) hash.add(row(j)[r] - base[r], (Distance)(paths_row(j)[r] * inverse), keys + 2 * j);
+        for (int j = 1; j < rows; ++j)
+          hash.add(row(j)[r] - base[r], (Distance)(paths_row(j)[r] * inverse), keys + 2 * j);
       } else {
         for (int j = 1; j < rows; j += 2)
           hash.add(row(j)[r] - base[r], j + 1 < rows ? row(j + 1)[r] - base[r] : Distance{}, keys + 2 * j);
@@ -84,8 +85,8 @@ class LaneClasses {
       for (unsigned left = open_[r]; left != 0; left &= left - 1) {
         const int lane = __builtin_ctz(left), i = r * L::width + lane;
         const int64_t first = first_[r][lane], second = second_[r][lane];
-        const uint64_t mixed = static_cast<uint64_t>(first) * 0x9E3779B97F4A7C15u ^
-                               static_cast<uint64_t>(second) * 0xC2B2AE3D27D4EB4Fu;
+        const uint64_t mixed =
+            static_cast<uint64_t>(first) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(second) * 0xC2B2AE3D27D4EB4Fu;
         size_t at = (mixed >> 20) & (size - 1);
         while (table_[at].number >= 0 && (table_[at].first != first || table_[at].second != second))
           at = (at + 1) & (size - 1);

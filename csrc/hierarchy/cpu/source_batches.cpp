@@ -21,8 +21,7 @@ void SourceBatches::start(const int64_t* sources, const double* weights, int64_t
   begin_ = 0;
   ordered_.resize(count);
   splits_.assign(count, 0);
-  for (int64_t i = 0; i < count; ++i)
-    ordered_[i] = {sequence_[position_of_[sources[i]]], static_cast<int32_t>(i)};
+  for (int64_t i = 0; i < count; ++i) ordered_[i] = {sequence_[position_of_[sources[i]]], static_cast<int32_t>(i)};
   std::sort(ordered_.begin(), ordered_.end());
   for (int64_t i = 1; i < count; ++i)
     splits_[i] = *std::min_element(split_of_ + ordered_[i - 1].first + 1, split_of_ + ordered_[i].first + 1);

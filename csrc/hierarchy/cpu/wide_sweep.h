@@ -107,8 +107,7 @@ class WideSweep : public Search {
         upwards[first + i - h_.first[p]] += static_cast<double>(climbs_[p] * x);
         sum += x;
       });
-      if (climb_[p] == distance_[p] && p != source)
-        inside[place[p]] += static_cast<double>(climbs_[p] * sum);
+      if (climb_[p] == distance_[p] && p != source) inside[place[p]] += static_cast<double>(climbs_[p] * sum);
       beyond_[p] = passed_[p] + sum;
     }
     for (int k = 0; k < sources_.num_above; ++k) climb_[sources_.above[k].position] = kFar;
