@@ -68,7 +68,7 @@ class Hierarchy:
             )
             vertex, first, to, length, _, _, _, last, *_ = made
             if vertex.numel() == core.num_nodes:
-                found = Hierarchy(*made, _ops.ops.hierarchy_cells(first, to, length, last))
+                found = Hierarchy(*made, cells=_ops.ops.hierarchy_cells(first, to, length, last))
                 cache["_hierarchy"] = found
             else:
                 cache["_most_fill"] = most_fill
