@@ -29,6 +29,10 @@ _MOST_FILL = {False: 4.0, True: 12.0}
 # Paths of an arc up to which path counts are likely to stay within float64. Beyond it sources are
 # searched one at a time.
 _MOST_PATHS = 2.0**250
+# What the operator hierarchy returns.
+_PARTS = (
+    "vertex", "first", "to", "length", "paths", "powers", "slot", "last", "sequence", "split",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +70,10 @@ class Hierarchy:
             made: Any = _ops.ops.hierarchy(
                 core.rowptr, core.col, core.weight, most_fill, torch.get_num_threads()
             )
-            vertex, first, to, length, _, _, _, last, *_ = made
-            if vertex.numel() == core.num_nodes:
-                found = Hierarchy(*made, cells=_ops.ops.hierarchy_cells(first, to, length, last))
+            part = dict(zip(_PARTS, made, strict=True))
+            if part["vertex"].numel() == core.num_nodes:
+                divided = (part[name] for name in ("first", "to", "length", "last"))
+                found = Hierarchy(**part, cells=_ops.ops.hierarchy_cells(*divided))
                 cache["_hierarchy"] = found
             else:
                 cache["_most_fill"] = most_fill
