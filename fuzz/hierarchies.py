@@ -1,0 +1,158 @@
+"""Random networks: scores and distances from hierarchies against single searches and definitions.
+
+    python fuzz/hierarchies.py --graphs 100000 --seed 1
+
+Networks of several components (tests/test_hierarchy.py), now and then large enough for cells in
+cells, by hops and by lengths with many ties. Betweenness with and without endpoints, edge
+betweenness and percolation, for random sources, targets and states, with and without folding, with
+few and many sources side by side, on each rung of the ladder: as one search per source has them,
+and for small networks as all shortest paths enumerated in fractions. Zeros are zeros. With random
+float lengths, and with vertices renumbered, too. The first faults are printed; if there are any,
+the status is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
+
+import path_oracles  # noqa: E402
+from graphs import some_or_all  # noqa: E402
+from test_hierarchy import Edges, known, network, undirected  # noqa: E402
+
+import torchcent  # noqa: E402
+from torchcent import Graph, generate  # noqa: E402
+from torchcent.engines import _driver, _hierarchy  # noqa: E402
+
+F64 = torch.float64
+#: vertices up to which all paths are enumerated
+ENUMERATED = 14
+#: relative error on each rung
+PRECISION = (1e-6, 1e-11, 1e-11)
+SHOWN = 3
+
+
+def meshes(chance: random.Random) -> tuple[int, Edges]:
+    """A network with hundreds of vertices."""
+    side, other = chance.randint(9, 24), chance.randint(9, 24)
+    kind = chance.choice(["road", "grid", "delaunay"])
+    if kind == "delaunay":
+        index = generate.delaunay(side * other)
+    else:
+        index = getattr(generate, kind)(side, other)
+    lengths = range(1, chance.choice([1, 2, 3, 1000]) + 1)
+    edges = [(u, v, chance.choice(lengths)) for u, v in index.T.tolist() if u < v]
+    return int(index.max()) + 1, edges
+
+
+def options_of(name: str, n: int, chance: random.Random) -> dict[str, Any]:
+    if name == "percolation":
+        states = [chance.choice([0, 0, 1e-3, 0.1, 1, 3]) for _ in range(n)]
+        return {"states": torch.tensor(states, dtype=F64)}
+    given: dict[str, Any] = {}
+    for end in ("sources", "targets"):
+        chosen = some_or_all(n, chance)
+        given[end] = None if chosen is None else torch.tensor(chosen)
+    if name == "betweenness":
+        given["endpoints"] = chance.random() < 0.5
+    return given
+
+
+def close(found: torch.Tensor, expected: torch.Tensor, precision: float) -> bool:
+    same = torch.allclose(found, expected, rtol=precision, atol=1e-300, equal_nan=True)
+    return same and bool(((found == 0) == (expected == 0)).all())
+
+
+def faults(seed: int) -> tuple[int, list[str]]:
+    """The number of comparisons, and those that failed."""
+    chance = random.Random(seed)
+    large = chance.random() < 0.02
+    n, edges = meshes(chance) if large else network(chance, chance.choice([6, 12, 40]))
+    if not n:
+        return 0, []
+    kind = chance.choice(["hops", "whole", "decimal", "float"])
+    if kind == "float":
+        edges = [(u, v, w * chance.uniform(0.5, 2)) for u, v, w in edges]
+    graph = undirected(n, edges, {"hops": None, "decimal": 0.1}.get(kind, 1.0))
+    count, failed = 0, []
+
+    def compare(what: str, found: torch.Tensor, expected: torch.Tensor, rung: int) -> None:
+        nonlocal count
+        count += 1
+        if not close(found, expected, PRECISION[rung]):
+            failed.append(f"seed {seed}: {what}, {kind}, rung {rung}, {n} vertices, {edges}")
+
+    for name in ("betweenness", "edge_betweenness", "percolation"):
+        given = options_of(name, n, chance)
+        measure = getattr(torchcent, name)
+        expected = known(name, graph, **given)
+        _hierarchy.LANES = chance.choice([1, 4, 16, 64, 1024])
+        rung = chance.randrange(3)
+        _driver._first_rung = lambda *_, first=rung: first
+        for reduce in ("none", "fold"):
+            found = measure(graph, engine="hierarchy", reduce=reduce, dtype=F64, **given)
+            compare(f"{name} {reduce} {given}", found, expected, rung)
+        if n <= ENUMERATED and kind != "float" and name != "percolation":
+            arcs, weights = [(u, v) for u, v, _ in edges], [w for *_, w in edges]
+            ends = {k: None if x is None else x.tolist() for k, x in given.items() if k in _ENDS}
+            every = path_oracles.scores(
+                name, n, arcs, [1] * len(edges) if kind == "hops" else weights, directed=False,
+                normalized=False, endpoints=given.get("endpoints", False), **ends,
+            )  # fmt: skip
+            exact = torch.tensor([float(x) for x in every], dtype=F64)
+            raw = measure(graph, engine="hierarchy", normalized=False, dtype=F64, **given)
+            compare(f"enumerated {name} {given}", raw, exact, 0)
+    compare("renumbered", *renumbered(graph, n, edges, kind, chance), 0)
+    return count, failed
+
+
+_ENDS = ("sources", "targets")
+
+
+def renumbered(
+    graph: Graph, n: int, edges: Edges, kind: str, chance: random.Random
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Scores of the same network with other numbers, in the order of the first."""
+    label = [*range(n)]
+    chance.shuffle(label)
+    other = undirected(
+        n, [(label[v], label[u], w) for u, v, w in reversed(edges)],
+        {"hops": None, "decimal": 0.1}.get(kind, 1.0),
+    )  # fmt: skip
+    found = torchcent.betweenness(other, engine="hierarchy", dtype=F64)
+    return found[label], torchcent.betweenness(graph, engine="hierarchy", dtype=F64)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--graphs", type=int, default=1000)
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of the first graph; the next ones follow"
+    )
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="at most")
+    asked = parser.parse_args()
+    begin, graphs, count, failed = time.monotonic(), 0, 0, []
+    for seed in range(asked.seed, asked.seed + asked.graphs):
+        if time.monotonic() - begin > asked.seconds:
+            break
+        graphs += 1
+        compared, wrong = faults(seed)
+        count += compared
+        failed += wrong
+    print(*failed[:SHOWN], sep="\n")
+    seconds = time.monotonic() - begin
+    print(f"{graphs} graphs, {count} comparisons, {len(failed)} faults, {seconds:.0f} s")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
