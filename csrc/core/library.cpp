@@ -242,6 +242,21 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "weighted_draw_paths(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "bool exact, int seed, int first, int count, Tensor(a!) length, Tensor(b!) control, int threads) -> Tensor");
+  // The same samples by climbs in a hierarchy (hierarchy/cpu/point_to_point.h). Its vertices are those of the core of a
+  // graph: position, int32 [n], is that in the hierarchy or -1, and parent, int32 [n], the next vertex of a tree that
+  // hangs from the core, or -1; vertex, int32, is that at each position. pairs, int64 [2, count], are the ends of paths
+  // that are not random.
+  m.def(
+      "hierarchy_climbs(Tensor first, Tensor to, Tensor length, Tensor slot, Tensor last) -> "
+      "(Tensor depth, Tensor arcs, Tensor parts, Tensor choice)");
+  m.def(
+      "hierarchy_sample_paths(Tensor first, Tensor paths, Tensor powers, Tensor depth, Tensor arcs, Tensor parts, "
+      "Tensor choice, Tensor position, Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
+      "Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
+  m.def(
+      "hierarchy_draw_paths(Tensor first, Tensor paths, Tensor powers, Tensor depth, Tensor arcs, Tensor parts, "
+      "Tensor choice, Tensor position, Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
+      "Tensor(a!) length, Tensor(b!) control, int threads, Tensor? pairs=None) -> Tensor");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers. Sets the bits of words [base of a block
   // + 8 row + word], and reached to the total size of what each vertex reaches.
   m.def(

@@ -13,8 +13,8 @@
 
 namespace torchcent {
 
-// The purpose of a random number. A walk draws one per step, a crossing one per vertex.
-enum class Purpose : uint32_t { pair = 0, crossing = 1, arc = 2, walk_back = 3, walk_on = 4 };
+// The purpose of a random number. A walk draws one per step, a crossing one per vertex, a part of an arc one per arc.
+enum class Purpose : uint32_t { pair = 0, crossing = 1, arc = 2, walk_back = 3, walk_on = 4, part = 5 };
 
 // Philox4x32-10 (Salmon et al. 2011): 64 random bits for a counter of 128.
 TORCHCENT_DRAWS uint64_t random_bits(uint64_t seed, uint64_t sample, Purpose purpose, uint32_t index) {

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -33,6 +34,11 @@ _MOST_PATHS = 2.0**250
 _PARTS = (
     "vertex", "first", "to", "length", "paths", "powers", "slot", "last", "sequence", "split",
 )  # fmt: skip
+# Seconds of contraction per vertex. Microseconds of a thread per source, by the logarithm of the
+# number of vertices; beyond the largest, its power of 0.7 (docs/hierarchy.md).
+_CONTRACTION, _LARGEST = 5e-6, 1_976_000
+_SIZES = [math.log(size) for size in (13_000, 49_000, 247_000, 988_000, _LARGEST)]
+_EACH = [7.5, 8.7, 35.0, 95.0, 168.0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +83,12 @@ class Hierarchy:
                 cache["_hierarchy"] = found
             else:
                 cache["_most_fill"] = most_fill
+        return found
+
+    @staticmethod
+    def kept(core: Core) -> Hierarchy | None:
+        """That of a core, if it has been contracted."""
+        found: Hierarchy | None = vars(core).get("_hierarchy")
         return found
 
     @property
@@ -134,6 +146,18 @@ class Hierarchy:
     def in_words(self) -> str:
         arcs = self.num_arcs / max(self.vertex.numel(), 1)
         return f"{arcs:.1f} arcs per vertex, at most {self.height:,} vertices above one"
+
+
+def seconds_to_contract(num_nodes: int) -> float:
+    """Predicted, for a road."""
+    return _CONTRACTION * num_nodes
+
+
+def seconds(num_nodes: int, sources: int, threads: int) -> float:
+    """Predicted for sweeps from so many sources of a road of so many vertices."""
+    each = float(np.interp(math.log(max(num_nodes, 1)), _SIZES, _EACH)) * 1e-6
+    beyond = max(num_nodes / _LARGEST, 1.0) ** 0.7
+    return sources * each * beyond / max(threads, 1)
 
 
 def pays(core: Core, sources: int) -> bool:

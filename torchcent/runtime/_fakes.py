@@ -130,6 +130,13 @@ def _hierarchy_cells(first: Tensor, to: Tensor, length: Tensor, last: Tensor) ->
     )
 
 
+def _hierarchy_climbs(
+    first: Tensor, to: Tensor, length: Tensor, slot: Tensor, last: Tensor
+) -> tuple[Tensor, ...]:
+    arcs, choice = 4 * to.numel(), 4 * _unknown_size()
+    return tuple(_sized(first, size, torch.int32) for size in (last.numel(), arcs, arcs, choice))
+
+
 def _hierarchy_scores(
     vertex: Tensor, first: Tensor, to: Tensor, length: Tensor, paths: Tensor, powers: Tensor,
     slot: Tensor, own: Tensor, flows: Tensor, reverse: Tensor | None = None,
@@ -327,6 +334,9 @@ FAKES: dict[str, Callable[..., Any]] = {
     "hierarchy_cells": _hierarchy_cells,
     "hierarchy_dependency": _flag,
     "hierarchy_scores": _hierarchy_scores,
+    "hierarchy_climbs": _hierarchy_climbs,
+    "hierarchy_sample_paths": _numbers,
+    "hierarchy_draw_paths": _numbers,
     "weighted_dependency": _flag,
     "weighted_source_sums": _in_place,
     "weighted_distances": _in_place,

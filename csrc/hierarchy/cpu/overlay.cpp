@@ -4,38 +4,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "hierarchy/cpu/multiplicity.h"
+
 namespace torchcent {
 
 namespace {
 
 constexpr int64_t kNoPath = int64_t{1} << 61;  // no path: sums of two fit
-
-// The number of paths of a path of two arcs, as class Wide normalises it.
-struct ArcCount {
-  double paths = 0;
-  int32_t powers = 0;
-
-  void normalise() {
-    constexpr double kHigh = 0x1p256, kLow = 0x1p-256;
-    if (paths >= kHigh) {
-      paths *= 0x1p-512;
-      ++powers;
-    } else if (paths < kLow) {
-      paths *= 0x1p512;
-      --powers;
-    }
-  }
-  void add(ArcCount other) {
-    if (powers == other.powers) {
-      paths += other.paths;
-    } else {
-      if (powers < other.powers) std::swap(*this, other);
-      if (powers > other.powers + 1) return;  // the other is less than 2^-512 times the smallest of these
-      paths += other.paths * 0x1p-512;
-    }
-    normalise();
-  }
-};
 
 // Calls f(one, other, across) for each triangle below: two arcs of r, and the arc between their upper ends. `one` may
 // be kept between begin(one) and end(one).
@@ -118,7 +93,7 @@ void customise(Overlay& overlay) {
   double* const paths = overlay.paths.data();
   int32_t* const powers = overlay.powers.data();
   int64_t along = 0;
-  ArcCount steps;
+  Multiplicity steps;
   for (int32_t r = 0; r < n; ++r)  // ascending: all triangles below an arc come before those that it belongs to
     triangles_at(
         overlay, r,
@@ -129,8 +104,7 @@ void customise(Overlay& overlay) {
         [&](int64_t other, int64_t across) {
           const int64_t way = along + length[other];
           if (way > length[across] || way >= kNoPath) return;
-          ArcCount count = {steps.paths * paths[other], steps.powers + powers[other]};
-          count.normalise();
+          Multiplicity count = steps * Multiplicity{paths[other], powers[other]};
           if (way == length[across]) {
             count.add({paths[across], powers[across]});
           } else {

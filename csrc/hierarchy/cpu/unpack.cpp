@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/cpu/view.h"
+#include "hierarchy/cpu/parts.h"
 #include "hierarchy/hierarchy.h"
 
 namespace torchcent {
@@ -28,33 +29,23 @@ double quotient(const Hierarchy& h, int64_t a, int64_t b, int64_t c) {
 }
 
 // Adds the flow of each arc to its parts, those of arcs between higher vertices first, and to what passes inside of the
-// vertex between them. What remains is the part of an arc that is an edge. The two arcs from one vertex to the ends of
-// an arc that is as long as both are parts of it: no parts are stored.
+// vertex between them. What remains is the part of an arc that is an edge.
 void unpack_arcs(const Hierarchy& h, Flows& flows) {
   const bool directions = !flows.up.empty();
-  std::vector<int64_t> arc(h.size, -1);  // from the nearer upper end, by its own upper end
-  for (int64_t p = 0; p < h.size; ++p)
-    for (int64_t i = h.first[p]; i + 1 < h.first[p + 1]; ++i) {  // farther ancestors come later
-      const int32_t nearer = h.to[i];
-      for (int64_t k = h.first[nearer]; k < h.first[nearer + 1]; ++k) arc[h.to[k]] = k;
-      for (int64_t j = i + 1; j < h.first[p + 1]; ++j) {
-        const int64_t k = arc[h.to[j]];
-        if (k < 0 || h.length[k] != h.length[i] + h.length[j]) continue;
-        const double share = quotient(h, i, j, k), down = flows.down[k] * share;
-        flows.inside[p] += down;
-        flows.down[j] += down;
-        if (!directions) {
-          flows.down[i] += down;
-          continue;
-        }
-        const double up = flows.up[k] * share;
-        flows.inside[p] += up;
-        flows.up[i] += down;  // from p to the lower end of the arc
-        flows.down[i] += up;
-        flows.up[j] += up;
-      }
-      for (int64_t k = h.first[nearer]; k < h.first[nearer + 1]; ++k) arc[h.to[k]] = -1;
+  each_part(h, [&](int64_t k, int64_t i, int64_t j, int64_t p) {
+    const double share = quotient(h, i, j, k), down = flows.down[k] * share;
+    flows.inside[p] += down;
+    flows.down[j] += down;
+    if (!directions) {
+      flows.down[i] += down;
+      return;
     }
+    const double up = flows.up[k] * share;
+    flows.inside[p] += up;
+    flows.up[i] += down;  // from p to the lower end of the arc
+    flows.down[i] += up;
+    flows.up[j] += up;
+  });
 }
 
 }  // namespace

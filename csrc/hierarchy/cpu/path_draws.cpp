@@ -1,0 +1,194 @@
+// Random shortest paths by climbs in a hierarchy (point_to_point.h), and what they read besides the hierarchy.
+#include <torch/csrc/stable/library.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "core/control.h"
+#include "core/cpu/view.h"
+#include "hierarchy/cpu/parts.h"
+#include "hierarchy/cpu/point_to_point.h"
+#include "samples/cpu/sample_runs.h"
+
+namespace torchcent {
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+namespace {
+
+constexpr int64_t kEntriesOfArc = 4;  // int32 of ClimbArc and of ArcParts
+static_assert(sizeof(ClimbArc) == kEntriesOfArc * sizeof(int32_t));
+static_assert(sizeof(ArcParts) == kEntriesOfArc * sizeof(int32_t));
+
+// A choice of an arc that has several.
+struct ArcChoice {
+  int64_t arc;
+  ArcParts parts;
+};
+
+// The choices of arcs that have several, arc by arc; `parts` gets those of the others.
+std::vector<ArcChoice> find_parts(const Hierarchy& h, const int64_t* slot, ArcParts* parts) {
+  std::vector<ArcChoice> several;
+  std::fill_n(parts, h.arcs(), ArcParts{-1, -1, -1, 0});
+  each_part(h, [&](int64_t k, int64_t i, int64_t j, int64_t p) {
+    const ArcParts found = {static_cast<int32_t>(i), static_cast<int32_t>(j), static_cast<int32_t>(p), 1};
+    ArcParts& known = parts[k];
+    if (known.choices == 0 && slot[k] < 0) {
+      known = found;
+      return;
+    }
+    if (known.choices == 1) several.push_back({k, known});
+    if (known.choices == 0) several.push_back({k, {-1, -1, -1, 1}});  // the edge
+    known.choices = 2;
+    several.push_back({k, found});
+  });
+  std::stable_sort(several.begin(), several.end(),
+                   [](const ArcChoice& a, const ArcChoice& b) { return a.arc < b.arc; });
+  return several;
+}
+
+}  // namespace
+
+// The arrays of ClimbIndex: depth, arcs, parts and choice, those of records as rows of int32.
+std::tuple<Tensor, Tensor, Tensor, Tensor> hierarchy_climbs(const Tensor& first, const Tensor& to, const Tensor& length,
+                                                            const Tensor& slot, const Tensor& last) {
+  const Hierarchy h = {last.numel(),
+                       nullptr,
+                       first.const_data_ptr<int64_t>(),
+                       to.const_data_ptr<int32_t>(),
+                       length.const_data_ptr<int64_t>(),
+                       nullptr,
+                       nullptr,
+                       last.const_data_ptr<int32_t>()};
+  const auto made = [&](int64_t size) { return empty(first, size, ScalarType::Int); };
+  Tensor depths = made(h.size), arcs = made(kEntriesOfArc * h.arcs()), parts = made(kEntriesOfArc * h.arcs());
+  int32_t* const depth = depths.mutable_data_ptr<int32_t>();
+  std::vector<int64_t> above;  // ends of the ranges around a position
+  for (int64_t p = 0; p < h.size; ++p) {
+    while (!above.empty() && above.back() <= p) above.pop_back();
+    depth[p] = static_cast<int32_t>(above.size());
+    above.push_back(h.last[p]);
+  }
+  auto* const arc = reinterpret_cast<ClimbArc*>(arcs.mutable_data_ptr<int32_t>());
+  for (int64_t i = 0; i < h.arcs(); ++i) arc[i] = {depth[h.to[i]], h.to[i], h.length[i]};
+
+  auto* const part = reinterpret_cast<ArcParts*>(parts.mutable_data_ptr<int32_t>());
+  std::vector<ArcChoice> several = find_parts(h, slot.const_data_ptr<int64_t>(), part);
+  for (size_t i = 0; i < several.size();) {
+    ArcParts& all = part[several[i].arc];
+    all = {static_cast<int32_t>(i), -1, -1, 0};
+    for (const int64_t k = several[i].arc; i < several.size() && several[i].arc == k; ++i) ++all.choices;
+  }
+  // Edges are known by -1, so that they need not be looked up.
+  const auto marked = [&](int32_t& k) { k = k >= 0 && part[k].choices == 0 ? -1 : k; };
+  for (int64_t k = 0; k < h.arcs(); ++k)
+    if (part[k].choices == 1) {
+      marked(part[k].lower);
+      marked(part[k].upper);
+    }
+  Tensor choices = made(kEntriesOfArc * static_cast<int64_t>(several.size()));
+  auto* const choice = reinterpret_cast<ArcParts*>(choices.mutable_data_ptr<int32_t>());
+  for (size_t i = 0; i < several.size(); ++i) {
+    choice[i] = several[i].parts;
+    marked(choice[i].lower);
+    marked(choice[i].upper);
+  }
+  return {depths, arcs, parts, choices};
+}
+
+namespace {
+
+// The arguments of both operators.
+struct Climbs {
+  const Tensor &first, &paths, &powers, &depth, &arcs, &parts, &choice, &position, &vertex, &parent;
+  int64_t height;
+
+  ClimbIndex index() const {
+    return {first.const_data_ptr<int64_t>(),
+            paths.const_data_ptr<double>(),
+            powers.const_data_ptr<int32_t>(),
+            depth.const_data_ptr<int32_t>(),
+            reinterpret_cast<const ClimbArc*>(arcs.const_data_ptr<int32_t>()),
+            reinterpret_cast<const ArcParts*>(parts.const_data_ptr<int32_t>()),
+            reinterpret_cast<const ArcParts*>(choice.const_data_ptr<int32_t>()),
+            height,
+            position.numel(),
+            position.const_data_ptr<int32_t>(),
+            vertex.const_data_ptr<int32_t>(),
+            parent.const_data_ptr<int32_t>()};
+  }
+};
+
+// The paths of one thread. ends(number): the pair of a sample.
+template <class Ends>
+class ClimbSampler {
+ public:
+  ClimbSampler(const ClimbIndex& index, uint64_t seed, const Ends& ends, const int64_t* cancel)
+      : search_(index, seed), ends_(ends), cancel_(cancel) {}
+
+  // See HopSampler.
+  template <class Sink>
+  bool run(uint64_t sample, Sink& sink) {
+    if (__atomic_load_n(cancel_, __ATOMIC_RELAXED) != 0) return false;
+    search_.run(sample, ends_(sample), sink);
+    return true;
+  }
+  int64_t arcs() const { return search_.arcs(); }
+
+ private:
+  PointToPoint search_;
+  const Ends ends_;
+  const int64_t* cancel_;
+};
+
+template <class Sink, class Ends>
+void run_climbs(const Climbs& given, int64_t seed, int64_t number, int64_t count, Sink& sink, Control& control,
+                int64_t threads, const Ends& ends) {
+  const ClimbIndex index = given.index();
+  if (index.num_nodes < 2) return;
+  run_samples(number, count, sink, control, threads,
+              [&] { return ClimbSampler<Ends>(index, static_cast<uint64_t>(seed), ends, &control.cancel); });
+}
+
+}  // namespace
+
+Tensor hierarchy_sample_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& depth,
+                              const Tensor& arcs, const Tensor& parts, const Tensor& choice, const Tensor& position,
+                              const Tensor& vertex, const Tensor& parent, int64_t height, int64_t seed, int64_t number,
+                              int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
+  const Climbs given = {first, paths, powers, depth, arcs, parts, choice, position, vertex, parent, height};
+  SampleCounts sink{counts.mutable_data_ptr<int64_t>(), threads == 1};
+  run_climbs(given, seed, number, count, sink, control_of(control), threads,
+             [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, position.numel()); });
+  return torch::stable::new_empty(control, {0});
+}
+
+// The vertices of the same samples or, where they are given, of random paths between pairs of vertices.
+Tensor hierarchy_draw_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& depth,
+                            const Tensor& arcs, const Tensor& parts, const Tensor& choice, const Tensor& position,
+                            const Tensor& vertex, const Tensor& parent, int64_t height, int64_t seed, int64_t number,
+                            int64_t count, Tensor& length, Tensor& control, int64_t threads,
+                            const std::optional<Tensor>& pairs) {
+  const Climbs given = {first, paths, powers, depth, arcs, parts, choice, position, vertex, parent, height};
+  const int64_t* const known = pairs.has_value() ? pairs->const_data_ptr<int64_t>() : nullptr;
+  const auto ends = [&](uint64_t sample) {
+    if (known == nullptr) return random_pair(static_cast<uint64_t>(seed), sample, position.numel());
+    const int64_t at = static_cast<int64_t>(sample) - number;
+    return Pair{static_cast<int32_t>(known[at]), static_cast<int32_t>(known[count + at])};
+  };
+  SamplePaths sink(count);
+  run_climbs(given, seed, number, count, sink, control_of(control), threads, ends);
+  return sink.flat([&](int64_t i) { return ends(static_cast<uint64_t>(number + i)); }, length, control);
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
+  m.impl("hierarchy_climbs", TORCH_BOX(&hierarchy_climbs));
+  m.impl("hierarchy_sample_paths", TORCH_BOX(&hierarchy_sample_paths));
+  m.impl("hierarchy_draw_paths", TORCH_BOX(&hierarchy_draw_paths));
+}
+
+}  // namespace torchcent

@@ -1,0 +1,291 @@
+// Random shortest paths between two vertices, by climbs in a hierarchy: every path with the same probability.
+//
+// Climbs from both ends visit ancestors in the elimination tree, from the deepest up, without a queue. Where both reach
+// an ancestor by a shortest path, one half of the path may meet the other; such an ancestor is drawn in proportion to
+// the number of paths through it, and the arcs down to either end in proportion to those that go on over them. Arcs are
+// then unpacked: each stands for an edge or for two arcs from a lower vertex, which are drawn in the same manner. Arcs
+// of one part need no random number, and on roads nearly all are of one.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "hierarchy/cpu/multiplicity.h"
+#include "samples/draws.h"
+
+namespace torchcent {
+
+// The upper end of an arc, its number of ancestors, and the length of the arc.
+struct ClimbArc {
+  int32_t depth, position;
+  int64_t length;
+};
+
+// What an arc stands for: an edge if there are no choices. With one choice, two arcs from `below`, which lead to its
+// lower and to its upper end; -1 stands for an arc that is nothing but an edge. With several choices these are those
+// from `lower` on in ClimbIndex::choice; `below` is -1 for the edge itself.
+struct ArcParts {
+  int32_t lower, upper, below, choices;
+};
+
+struct ClimbIndex {
+  const int64_t* first;  // of Hierarchy
+  const double* paths;
+  const int32_t* powers;
+  const int32_t* depth;   // ancestors of each position
+  const ClimbArc* arcs;   // in the order of the hierarchy
+  const ArcParts* parts;  // the same
+  const ArcParts* choice;
+  int64_t height;  // the most ancestors of a position, and 1
+  // The graph: its core is that of the hierarchy, and its other vertices are trees that hang from the core.
+  int64_t num_nodes;
+  const int32_t* position;  // [num_nodes] in the hierarchy, or -1
+  const int32_t* vertex;    // of the graph, by position
+  const int32_t* parent;    // [num_nodes] in the tree, or -1
+
+  Multiplicity multiplicity(int64_t arc) const {
+    return arc < 0 ? Multiplicity{1, 0} : Multiplicity{paths[arc], powers[arc]};
+  }
+};
+
+class PointToPoint {
+ public:
+  PointToPoint(const ClimbIndex& index, uint64_t seed) : index_(index), seed_(seed) {
+    for (Side* side : {&from_source_, &from_target_}) {
+      side->distance.resize(index.height);
+      side->climbed.resize(index.height);
+    }
+  }
+
+  // Draws a shortest path between the two, if there is one: sink.found() is called, and sink.vertex(v, purpose) for
+  // each inner vertex, from the middle of the path to either end.
+  template <class Sink>
+  void run(uint64_t sample, Pair pair, Sink& sink) {
+    sample_ = sample;
+    pair_ = pair;
+    for (const auto& [side, end] : {std::pair{&from_source_, pair.source}, std::pair{&from_target_, pair.target}}) {
+      side->trail.assign(1, end);
+      while (index_.parent[side->trail.back()] >= 0) side->trail.push_back(index_.parent[side->trail.back()]);
+    }
+    std::vector<int32_t>&back = from_source_.trail, &on = from_target_.trail;
+    if (back.back() == on.back()) {
+      while (back.size() > 1 && on.size() > 1 && back[back.size() - 2] == on[on.size() - 2]) {
+        back.pop_back();
+        on.pop_back();
+      }
+      on.pop_back();  // where they meet
+      sink.found();
+    } else {
+      const int32_t s = index_.position[back.back()], t = index_.position[on.back()];
+      if (s < 0 || t < 0) return;
+      climb(s, t);
+      if (meets_.empty()) return;
+      sink.found();
+      const int32_t meet = drawn_meet();
+      const int32_t middle = from_source_.climbed[meet].position;
+      if (middle != s && middle != t) visit(index_.vertex[middle], Purpose::walk_back, sink);
+      walk(from_source_, meet, s, Purpose::walk_back, sink);
+      walk(from_target_, meet, t, Purpose::walk_on, sink);
+    }
+    for (size_t i = back.size(); i-- > 0;) visit(back[i], Purpose::walk_back, sink);
+    for (size_t i = on.size(); i-- > 0;) visit(on[i], Purpose::walk_on, sink);
+  }
+
+  int64_t arcs() const { return scanned_; }  // so far
+
+ private:
+  static constexpr int64_t kFar = int64_t{1} << 61;  // sums with lengths fit
+
+  // The last arc of a climb to an ancestor, from one deeper by its number of ancestors, and another such climb or -1.
+  struct Step {
+    int32_t arc, from, other;
+  };
+  struct Climbed {
+    Multiplicity number;  // of the shortest climbs
+    int32_t position, step;
+  };
+  // Ancestors are known by their numbers of ancestors: there is one of each.
+  struct Side {
+    std::vector<int64_t> distance;
+    std::vector<Climbed> climbed;
+    std::vector<Step> steps;
+    std::vector<int32_t> trail;  // from the end of the path to the core
+
+    void start(int32_t position, int32_t depth) {
+      std::fill_n(distance.begin(), depth + 1, kFar);
+      distance[depth] = 0;
+      climbed[depth] = {{1, 0}, position, -1};
+      steps.clear();
+    }
+  };
+
+  void climb(int32_t s, int32_t t) {
+    const int32_t low = index_.depth[s], high = index_.depth[t];
+    from_source_.start(s, low);
+    from_target_.start(t, high);
+    meets_.clear();
+    int64_t shortest = kFar;
+    for (int32_t k = std::max(low, high); k >= 0; --k) {
+      const int64_t a = k <= low ? from_source_.distance[k] : kFar, b = k <= high ? from_target_.distance[k] : kFar;
+      if (a < kFar && b < kFar && from_source_.climbed[k].position == from_target_.climbed[k].position) {
+        if (a + b < shortest) {
+          shortest = a + b;
+          meets_.clear();
+        }
+        if (a + b == shortest) meets_.push_back(k);
+      }
+      if (a < shortest) relax(from_source_, k);
+      if (b < shortest) relax(from_target_, k);
+    }
+  }
+
+  void relax(Side& side, int32_t k) {
+    const int64_t begin = index_.first[side.climbed[k].position], end = index_.first[side.climbed[k].position + 1];
+    const int64_t distance = side.distance[k];
+    scanned_ += end - begin;
+    // A detour by a vertex above may be shorter; then no shortest path climbs to here.
+    for (int64_t i = begin; i < end; ++i)
+      if (side.distance[index_.arcs[i].depth] + index_.arcs[i].length < distance) return;
+    const Multiplicity number = side.climbed[k].number;
+    for (int64_t i = begin; i < end; ++i) {
+      const ClimbArc& arc = index_.arcs[i];
+      const int64_t over = distance + arc.length, known = side.distance[arc.depth];
+      if (over > known) continue;
+      Climbed& to = side.climbed[arc.depth];
+      const Multiplicity more = number * index_.multiplicity(i);
+      const auto step = static_cast<int32_t>(side.steps.size());
+      if (over < known) {
+        side.distance[arc.depth] = over;
+        to = {more, arc.position, step};
+        side.steps.push_back({static_cast<int32_t>(i), k, -1});
+      } else {
+        to.number.add(more);
+        side.steps.push_back({static_cast<int32_t>(i), k, to.step});
+        to.step = step;
+      }
+    }
+  }
+
+  // The number of one of the weights, drawn in proportion to them.
+  size_t chosen(Purpose purpose, uint32_t number) const {
+    int32_t powers = weights_[0].powers;
+    for (const Multiplicity& weight : weights_) powers = std::max(powers, weight.powers);
+    const auto value = [&](const Multiplicity& weight) {
+      return weight.powers == powers ? weight.paths : weight.powers + 1 == powers ? weight.paths * 0x1p-512 : 0;
+    };
+    double sum = 0;
+    for (const Multiplicity& weight : weights_) sum += value(weight);
+    double left = uniform(random_bits(seed_, sample_, purpose, number)) * sum;
+    size_t last = 0;
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      const double part = value(weights_[i]);
+      if (part == 0) continue;
+      last = i;
+      if ((left -= part) < 0) break;
+    }
+    return last;
+  }
+
+  int32_t drawn_meet() {
+    if (meets_.size() == 1) return meets_[0];
+    weights_.clear();
+    for (const int32_t k : meets_) weights_.push_back(from_source_.climbed[k].number * from_target_.climbed[k].number);
+    return meets_[chosen(Purpose::crossing, 0)];
+  }
+
+  // Visits the vertices of a random climb from an end of the path, from the upper end down, but not the upper end.
+  template <class Sink>
+  void walk(const Side& side, int32_t k, int32_t end, Purpose purpose, Sink& sink) {
+    for (uint32_t number = 0; side.climbed[k].step >= 0; ++number) {
+      const Step* step = &side.steps[side.climbed[k].step];
+      if (step->other >= 0) {
+        weights_.clear();
+        taken_.clear();
+        for (const Step* each = step;; each = &side.steps[each->other]) {
+          weights_.push_back(side.climbed[each->from].number * index_.multiplicity(each->arc));
+          taken_.push_back(each);
+          if (each->other < 0) break;
+        }
+        step = taken_[chosen(purpose, number)];
+      }
+      unpack(step->arc, purpose, sink);
+      k = step->from;
+      if (side.climbed[k].position != end) visit(index_.vertex[side.climbed[k].position], purpose, sink);
+    }
+  }
+
+  // Visits the inner vertices of an arc, from its upper end down where the order matters.
+  template <class Sink>
+  void unpack(int32_t arc, Purpose purpose, Sink& sink) {
+    waiting_.assign(1, {arc, kDown});
+    if constexpr (!Sink::ordered) {
+      // First come, first served, so that what is fetched has time to arrive.
+      for (size_t i = 0; i < waiting_.size(); ++i) {
+        const ArcParts parts = drawn_parts(waiting_[i].arc);
+        if (parts.below < 0) continue;
+        for (const int32_t each : {parts.lower, parts.upper}) {
+          if (each < 0) continue;
+          __builtin_prefetch(index_.parts + each);
+          waiting_.push_back({each, kDown});
+        }
+        visit(index_.vertex[parts.below], purpose, sink);
+      }
+      return;
+    }
+    while (!waiting_.empty()) {
+      const Waiting next = waiting_.back();
+      waiting_.pop_back();
+      if (next.way == kVertex) {
+        visit(index_.vertex[next.arc], purpose, sink);
+        continue;
+      }
+      const ArcParts parts = drawn_parts(next.arc);
+      if (parts.below < 0) continue;
+      const int32_t before = next.way == kDown ? parts.upper : parts.lower;
+      const int32_t after = next.way == kDown ? parts.lower : parts.upper;
+      if (after >= 0) {
+        __builtin_prefetch(index_.parts + after);
+        waiting_.push_back({after, kUp});
+      }
+      waiting_.push_back({parts.below, kVertex});
+      if (before >= 0) waiting_.push_back({before, kDown});
+    }
+  }
+
+  // Of one choice, or of an edge; random numbers depend on the arc, not on the order in which arcs are unpacked.
+  ArcParts drawn_parts(int32_t arc) {
+    const ArcParts& parts = index_.parts[arc];
+    if (parts.choices == 1) return parts;
+    if (parts.choices == 0) return {-1, -1, -1, 0};
+    weights_.clear();
+    for (const ArcParts* each = index_.choice + parts.lower; each < index_.choice + parts.lower + parts.choices; ++each)
+      weights_.push_back(index_.multiplicity(each->lower) * index_.multiplicity(each->upper));
+    return index_.choice[parts.lower + chosen(Purpose::part, static_cast<uint32_t>(arc))];
+  }
+
+  template <class Sink>
+  void visit(int32_t v, Purpose purpose, Sink& sink) const {
+    if (v != pair_.source && v != pair_.target) sink.vertex(v, purpose);
+  }
+
+  enum Way : int32_t { kDown, kUp, kVertex };
+  struct Waiting {
+    int32_t arc;  // or the position of a vertex
+    Way way;
+  };
+
+  const ClimbIndex index_;
+  const uint64_t seed_;
+  uint64_t sample_ = 0;
+  Pair pair_ = {};
+  Side from_source_, from_target_;
+  std::vector<int32_t> meets_;
+  std::vector<Multiplicity> weights_;
+  std::vector<const Step*> taken_;
+  std::vector<Waiting> waiting_;
+  int64_t scanned_ = 0;
+};
+
+}  // namespace torchcent

@@ -1,0 +1,132 @@
+"""Random shortest paths by climbs in a contraction hierarchy, for approximations and single paths.
+
+A path takes a climb from either end and the unpacking of the arcs in between, whose vertices are
+few beside those that a search settles (csrc/hierarchy/cpu/point_to_point.h).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from torchcent.engines import _choice, _hierarchy, _reduce
+from torchcent.engines._hierarchy import Hierarchy
+from torchcent.runtime import _ops
+
+if TYPE_CHECKING:
+    from torchcent.engines._reduce import Core
+    from torchcent.graph import Graph
+
+# Paths from which contraction is repaid: it takes as long as 110 to 220 bidirectional searches
+# (roads of 10,000 to 250,000 vertices).
+LEAST_PATHS = 256
+# Part of the time that contraction may take.
+_PART = 0.25
+# Arcs per edge up to which it is tried, and bytes per arc of a hierarchy and of what is read here,
+# and of building both.
+_MOST_FILL, _BYTES = 12.0, 160
+_MOST_ARCS = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Climbs:
+    """A hierarchy as it is read for single paths.
+
+    Attributes:
+        hierarchy: that of a core of the graph.
+        of_arcs: what the operator hierarchy_climbs returns.
+        of_graph: int32; the position in the hierarchy of each vertex of the graph, or -1, the
+            vertex at each position, and the parent of each vertex in a tree that was folded, or -1.
+    """
+
+    hierarchy: Hierarchy
+    of_arcs: tuple[Tensor, ...]
+    of_graph: tuple[Tensor, Tensor, Tensor]
+
+    @staticmethod
+    def of(graph: Graph, core: Core) -> Climbs:
+        """Those of the hierarchy that is kept with a core; kept with that."""
+        hierarchy = Hierarchy.kept(core)
+        assert hierarchy is not None
+        if "climbs" not in vars(hierarchy):
+            of_arcs: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(
+                hierarchy.first, hierarchy.to, hierarchy.length, hierarchy.slot, hierarchy.last
+            )
+            vertex = core.vertex[hierarchy.vertex]
+            position = vertex.new_full((graph.num_nodes,), -1, dtype=torch.int32)
+            position[vertex] = torch.arange(
+                vertex.numel(), dtype=torch.int32, device=position.device
+            )
+            of_graph = position, vertex.int(), core.fold.parent.int()
+            vars(hierarchy)["climbs"] = (*of_arcs, *of_graph)
+        *found, position, vertex, parent = vars(hierarchy)["climbs"]
+        return Climbs(hierarchy, tuple(found), (position, vertex, parent))
+
+    @property
+    def arguments(self) -> tuple[Tensor, ...]:
+        """Those of the operators hierarchy_sample_paths and hierarchy_draw_paths, but numbers."""
+        found = self.hierarchy
+        return (found.first, found.paths, found.powers, *self.of_arcs, *self.of_graph)
+
+    @property
+    def height(self) -> int:
+        return self.hierarchy.height
+
+    @property
+    def nbytes(self) -> int:
+        own = (*self.of_arcs, *self.of_graph)
+        return self.hierarchy.nbytes + sum(part.numel() * part.itemsize for part in own)
+
+    @property
+    def bytes_per_thread(self) -> int:
+        """Two climbs, and the arcs of a path."""
+        return 2 * 64 * self.height + 2**16
+
+
+def kept(graph: Graph) -> Climbs | None:
+    """Those of a hierarchy that is kept with the graph, if there is one."""
+    if not possible(graph):
+        return None
+    core = _reduce.cores(graph, None).get(("degree", "all", 0))
+    if core is None or Hierarchy.kept(core) is None:
+        return None
+    return Climbs.of(graph, core)
+
+
+def made(
+    graph: Graph, paths: float, memory: int | None = None, seconds: float = math.inf
+) -> Climbs | None:
+    """The same, contracted if so many paths repay it.
+
+    Args:
+        memory: bytes that all of it may take.
+        seconds: those that are left for the paths.
+    """
+    found = kept(graph)
+    if found is not None or paths < LEAST_PATHS or not (graph.is_weighted and possible(graph)):
+        return found
+    core = _reduce.core(graph, "degree", "all")
+    arcs = core.num_nodes + int(_MOST_FILL * (core.num_slots // 2))
+    too_long = _hierarchy.seconds_to_contract(core.num_nodes) > _PART * seconds
+    if not core.num_nodes or arcs > _MOST_ARCS or too_long:
+        return None
+    if memory is not None and _BYTES * arcs > memory:
+        return None
+    if not _choice.too_deep_for_lanes(core) or Hierarchy.of(core, _MOST_FILL) is None:
+        return None
+    return Climbs.of(graph, core)
+
+
+def possible(graph: Graph) -> bool:
+    """Whether there can be a hierarchy of the graph."""
+    exact = not graph.is_weighted or graph.scale.exact
+    return (
+        graph.is_symmetric
+        and exact
+        and graph.device.type == "cpu"
+        and _ops.has_kernel("hierarchy_sample_paths", graph.device)
+    )
