@@ -35,6 +35,10 @@ from torchcent.runtime._watch import progress_bar
 from torchcent.scale._arguments import Devices, Folder, Scale, scale_of, shown
 from torchcent.scale._group import GroupLike
 
+# Samples until the widest interval is within epsilon, times epsilon squared: few, so that what
+# depends on them is repaid.
+_LIKELY_SAMPLES = 0.25
+
 
 @_memory.reported
 @_host.searched
@@ -218,7 +222,9 @@ def approximated(
 
     sampler: Sampler | None = None
     if method in ("kadabra", "rk"):
-        sampler = Sampler(graph, chance, budget, tolerance, scale, edges)
+        left = math.inf if deadline is None else deadline - time.perf_counter()
+        expected = min(_LIKELY_SAMPLES / epsilon**2, most or math.inf)
+        sampler = Sampler(graph, chance, budget, tolerance, scale, edges, expected, left)
         share = (graph.num_nodes - 2) / graph.num_nodes  # of pairs that do not end in v
         if edges:
             share = 1.0

@@ -18,7 +18,15 @@ import torch
 
 from torchcent.approx._bounds import mean_interval, serfling_samples
 from torchcent.approx._progressive import Outlook
-from torchcent.engines import _blocks, _driver, _plan, _reduce, _resolution
+from torchcent.engines import (
+    _blocks,
+    _climbs,
+    _driver,
+    _hierarchy,
+    _plan,
+    _reduce,
+    _resolution,
+)
 from torchcent.engines._fold import Fold
 from torchcent.engines._request import Request
 from torchcent.graph import Graph
@@ -46,6 +54,8 @@ _LEAST_DEPTH = 3
 # The graph is not prepared for the choice of an engine, apart from folding its leaves, if even the
 # fastest engine would exceed the limit by this factor.
 _HOPELESS = 20
+# Slots per vertex of graphs that may be roads.
+_SLOTS_OF_ROADS = 6
 TRUSTED = 0.1
 """Predictions are trusted up to this part of the limit."""
 # Searches are timed until a run of them takes so many seconds more than the fastest run, and only
@@ -60,17 +70,32 @@ _MARGIN, _INEXACT = 0.9, 0.5
 def exact_seconds(graph: Graph, memory: int | None, measure: str = "betweenness") -> float:
     """Predicted seconds for exact scores; inf if they do not fit or would take far too long."""
     hopeless = _HOPELESS * EXACT_SECONDS
-    if least_seconds(graph) > hopeless and least_seconds(graph, _leaves(graph)) > hopeless:
+    too_long = least_seconds(graph) > hopeless and _swept(graph) > EXACT_SECONDS
+    if too_long and least_seconds(graph, _leaves(graph)) > hopeless:
         return math.inf
     try:
         plan, core = _plan.plan(graph, Request(measure, memory=memory))
     except MemoryError:
         return math.inf
+    if plan.engine == "hierarchy":
+        return _hierarchy.seconds(core.num_nodes, plan.sources, plan.threads)
     rates, by_depth = _rates(graph)
     rate = rates[plan.engine]
     if plan.engine in by_depth:
         rate = by_depth[plan.engine] / max(core.depth, _LEAST_DEPTH)
     return plan.sources * core.num_slots / (rate * max(plan.threads or 1, 1))
+
+
+def _swept(graph: Graph) -> float:
+    """Seconds of exact scores by a hierarchy that is yet to be made; inf if there cannot be one.
+
+    The graph is not prepared to find out: whether it is like a road is told from its degrees.
+    """
+    n = graph.num_nodes
+    if not _climbs.possible(graph) or graph.num_slots > _SLOTS_OF_ROADS * n:
+        return math.inf
+    swept = _hierarchy.seconds(n, n, torch.get_num_threads())
+    return swept + _hierarchy.seconds_to_contract(n)
 
 
 def least_seconds(graph: Graph, folded: int = 0) -> float:
@@ -150,6 +175,10 @@ def measured(
             return _Timed(problem.sources.numel(), count, time.perf_counter() - begin)
 
         timed(1)
+        if plan.engine == "hierarchy":  # neighbouring sources, which these are not, take less time
+            run = timed(min(batch, graph.num_nodes))
+            exact = _hierarchy.seconds(core.num_nodes, plan.sources, plan.threads)
+            return Measured(exact, run.seconds / run.pivots)
         runs: list[_Timed] = []
         while True:
             count = min(batch * (2 * 4 ** (len(runs) - 1) if runs else 1), graph.num_nodes)

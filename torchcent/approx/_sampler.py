@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,7 +12,8 @@ from tqdm import tqdm
 
 from torchcent.approx import _tensor_sampler
 from torchcent.approx._edge_numbers import EdgeNumbers
-from torchcent.engines import _resolution
+from torchcent.engines import _climbs, _resolution
+from torchcent.engines._climbs import Climbs
 from torchcent.graph import Graph
 from torchcent.runtime import _codes, _memory, _ops
 from torchcent.runtime._codes import CANCEL
@@ -43,12 +45,15 @@ class Sampler:
     """Draws samples 0, 1, 2, ... of a seed; each sample depends on the seed and its number only.
 
     `control` is the record shared by the operators (`_codes.control`), `size` the number of
-    vertices or, with `edges`, of edges.
+    vertices or, with `edges`, of edges. If a hierarchy is kept with the graph, or repaid by the
+    `expected` number of samples within `seconds`, paths are drawn by climbs in it. Where shortest
+    paths tie, these may be others than searches draw.
     """
 
     def __init__(
         self, graph: Graph, generator: torch.Generator | None, memory: int | None = None,
         tie_tolerance: float = 0.0, scale: Scale | None = None, edges: bool = False,
+        expected: float = 0, seconds: float = math.inf,
     ) -> None:  # fmt: skip
         self.graph, self._tie_tolerance, self._scale = graph, tie_tolerance, scale
         self.drawn, self._ahead = 0, 0
@@ -58,18 +63,34 @@ class Sampler:
         if graph.is_weighted:
             _resolution.check(graph)
         self._where, cpu = graph.device, torch.device("cpu")
+        self._climbs: Climbs | None = None
         self._compiled = tie_tolerance == 0 and self._has_kernel(cpu)
         if self._compiled and (edges or not self._has_kernel(self._where)):
             self._where = cpu  # tensor operators would be far slower
         self.edges = EdgeNumbers(graph) if edges else None
         self.size = graph.num_nodes if self.edges is None else self.edges.size
+        self._climbs = self._hierarchy(expected, memory, seconds)
         self._room = self._searches_that_fit(memory)
+
+    def _hierarchy(self, expected: float, memory: int | None, seconds: float) -> Climbs | None:
+        if not self._compiled or self._scale is not None and self._scale.is_spread:
+            return None
+        limit = _memory.budget(memory, self.graph.device) - self.graph.nbytes - _RUN * self.size
+        found = _climbs.made(self.graph, expected, limit, seconds)
+        if found is not None and found.nbytes + found.bytes_per_thread > limit:
+            found = None
+        # Paths that tie depend on it, so that a run that continues has to do the same.
+        if self._scale is not None and self._scale.decided("climbs", found is not None):
+            return found or _climbs.made(self.graph, math.inf)
+        return found if self._scale is None else None
 
     def jump(self, number: int) -> None:
         """Goes on with the samples from a number on, beyond those that have been drawn."""
         self._ahead = number - self.drawn
 
     def _operator(self, name: str = "sample_paths") -> str:
+        if self._climbs is not None:
+            return f"hierarchy_{name}"
         return f"weighted_{name}" if self.graph.is_weighted else name
 
     def _has_kernel(self, device: torch.device) -> bool:
@@ -93,6 +114,9 @@ class Sampler:
             limit = _memory.budget(None, where)
         if not self._compiled:
             each = _tensor_sampler.memory_needed(graph)
+        elif self._climbs is not None:
+            fixed += self._climbs.nbytes
+            each = self._climbs.bytes_per_thread
         else:
             per_vertex, per_slot = _SEARCH[where.type, graph.is_weighted]
             each = per_vertex * n + per_slot * m
@@ -128,6 +152,8 @@ class Sampler:
 
         kind = "samples" if self.edges is None else "edge samples"
         key = {"search": kind, "seed": self.seed, "first": first, "samples": count}
+        if self._climbs is not None:
+            key["by"] = "climbs"
         alone = alone and self._scale is not None and self._scale.is_spread
         cut = self._scale is not None and not alone
         parts = sizes_of_samples(graph.device.type, first, count) if cut else [count]
@@ -187,6 +213,8 @@ class Sampler:
 
     def _arrays(self, graph: Graph) -> tuple[Tensor, ...]:
         """What the operator reads."""
+        if self._climbs is not None:
+            return self._climbs.arguments
         colptr, row = graph.transpose
         if not graph.is_weighted:
             return graph.rowptr, graph.col, colptr, row
@@ -200,8 +228,10 @@ class Sampler:
     ) -> Tensor:  # fmt: skip
         """Calls the operator. Returns the samples, on the host, that a device leaves to the CPU."""
         call = getattr(_ops.ops, operator or self._operator())
-        exact = (self.graph.scale.exact,) if self.graph.is_weighted else ()
-        found: Tensor = call(*arrays, *exact, self.seed, first, count, counts, control, searches)
+        more: tuple[int, ...] = (self.graph.scale.exact,) if self.graph.is_weighted else ()
+        if self._climbs is not None:
+            more = (self._climbs.height,)
+        found: Tensor = call(*arrays, *more, self.seed, first, count, counts, control, searches)
         return found
 
     @cached_property
