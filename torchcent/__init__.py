@@ -61,6 +61,7 @@ try:
         shortest_path_pairs,
     )
     from torchcent.pairs._lengths import shortest_path_lengths
+    from torchcent.pairs._path import ShortestPath, shortest_path
     from torchcent.paths._betweenness import betweenness, edge_betweenness, stress
     from torchcent.paths._percolation import percolation
     from torchcent.paths._variants import betweenness_variant
@@ -89,6 +90,7 @@ __all__ = [
     "Plan",
     "ProminentGroup",
     "Prune",
+    "ShortestPath",
     "ShortestPathEncoding",
     "ShortestPathPairs",
     "SplitJoin",
@@ -148,6 +150,7 @@ __all__ = [
     "reachable",
     "read",
     "set_attributes",
+    "shortest_path",
     "shortest_path_encoding",
     "shortest_path_lengths",
     "shortest_path_pairs",
