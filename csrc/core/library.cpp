@@ -247,15 +247,15 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // hangs from the core, or -1; vertex, int32, is that at each position. pairs, int64 [2, count], are the ends of paths
   // that are not random.
   m.def(
-      "hierarchy_climbs(Tensor first, Tensor to, Tensor length, Tensor slot, Tensor last) -> "
-      "(Tensor depth, Tensor arcs, Tensor parts, Tensor choice)");
+      "hierarchy_climbs(Tensor first, Tensor to, Tensor length, Tensor slot, Tensor last, int longest, int entries) -> "
+      "(Tensor depth, Tensor arcs, Tensor parts, Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows)");
   m.def(
-      "hierarchy_sample_paths(Tensor first, Tensor paths, Tensor powers, Tensor depth, Tensor arcs, Tensor parts, "
-      "Tensor choice, Tensor position, Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
+      "hierarchy_sample_paths(Tensor first, Tensor paths, Tensor powers, Tensor last, Tensor depth, Tensor arcs, Tensor parts, "
+      "Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows, Tensor position, Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
       "Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
   m.def(
-      "hierarchy_draw_paths(Tensor first, Tensor paths, Tensor powers, Tensor depth, Tensor arcs, Tensor parts, "
-      "Tensor choice, Tensor position, Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
+      "hierarchy_draw_paths(Tensor first, Tensor paths, Tensor powers, Tensor last, Tensor depth, Tensor arcs, Tensor parts, "
+      "Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows, Tensor position, Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
       "Tensor(a!) length, Tensor(b!) control, int threads, Tensor? pairs=None) -> Tensor");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers. Sets the bits of words [base of a block
   // + 8 row + word], and reached to the total size of what each vertex reaches.

@@ -29,6 +29,8 @@ _PART = 0.25
 # Arcs per edge up to which it is tried, and bytes per arc of a hierarchy and of what is read here,
 # and of building both.
 _MOST_FILL, _BYTES = 12.0, 160
+# Entries per vertex of the rows of the highest vertices.
+ENTRIES = 16
 _MOST_ARCS = 2**31 - 1
 
 
@@ -54,8 +56,9 @@ class Climbs:
         assert hierarchy is not None
         if "climbs" not in vars(hierarchy):
             of_arcs: tuple[Tensor, ...] = _ops.ops.hierarchy_climbs(
-                hierarchy.first, hierarchy.to, hierarchy.length, hierarchy.slot, hierarchy.last
-            )
+                hierarchy.first, hierarchy.to, hierarchy.length, hierarchy.slot, hierarchy.last,
+                hierarchy.longest, ENTRIES,
+            )  # fmt: skip
             vertex = core.vertex[hierarchy.vertex]
             position = vertex.new_full((graph.num_nodes,), -1, dtype=torch.int32)
             position[vertex] = torch.arange(
@@ -70,7 +73,7 @@ class Climbs:
     def arguments(self) -> tuple[Tensor, ...]:
         """Those of the operators hierarchy_sample_paths and hierarchy_draw_paths, but numbers."""
         found = self.hierarchy
-        return (found.first, found.paths, found.powers, *self.of_arcs, *self.of_graph)
+        return (found.first, found.paths, found.powers, found.last, *self.of_arcs, *self.of_graph)
 
     @property
     def height(self) -> int:

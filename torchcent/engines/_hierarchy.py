@@ -113,6 +113,11 @@ class Hierarchy:
         return math.inf if int(self.powers.max()) else float(self.paths.max())
 
     @property
+    def longest(self) -> int:
+        """No shortest path is longer, in units of the arcs."""
+        return int(self.cells[-1][2])
+
+    @property
     def swept(self) -> tuple[Tensor, ...]:
         """The arguments of the operator hierarchy_dependency."""
         return (
@@ -156,7 +161,7 @@ def seconds_to_contract(num_nodes: int) -> float:
 def seconds(num_nodes: int, sources: int, threads: int) -> float:
     """Predicted for sweeps from so many sources of a road of so many vertices."""
     each = float(np.interp(math.log(max(num_nodes, 1)), _SIZES, _EACH)) * 1e-6
-    beyond = max(num_nodes / _LARGEST, 1.0) ** 0.7
+    beyond: float = max(num_nodes / _LARGEST, 1.0) ** 0.7
     return sources * each * beyond / max(threads, 1)
 
 

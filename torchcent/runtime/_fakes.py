@@ -131,10 +131,14 @@ def _hierarchy_cells(first: Tensor, to: Tensor, length: Tensor, last: Tensor) ->
 
 
 def _hierarchy_climbs(
-    first: Tensor, to: Tensor, length: Tensor, slot: Tensor, last: Tensor
+    first: Tensor, to: Tensor, length: Tensor, slot: Tensor, last: Tensor, longest: int, most: int
 ) -> tuple[Tensor, ...]:
-    arcs, choice = 4 * to.numel(), 4 * _unknown_size()
-    return tuple(_sized(first, size, torch.int32) for size in (last.numel(), arcs, arcs, choice))
+    n, arcs, choice, rows = last.numel(), 4 * to.numel(), _unknown_size(), _unknown_size()
+    sizes = n, arcs, arcs, 4 * choice, n, n, n, rows
+    return tuple(
+        _sized(first, size, torch.int64 if at == 6 else torch.int32)
+        for at, size in enumerate(sizes)
+    )
 
 
 def _hierarchy_scores(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -51,11 +52,65 @@ std::vector<ArcChoice> find_parts(const Hierarchy& h, const int64_t* slot, ArcPa
   return several;
 }
 
+// The rows of the highest vertices (ClimbIndex), and which these are.
+struct ClimbRows {
+  std::vector<int32_t> top, branch;
+  std::vector<int64_t> row;
+  std::vector<int32_t> rows;
+};
+
+// Subtrees of vertices with rows have at least so many vertices that the rows have at most `most` entries.
+int32_t least_subtree(const Hierarchy& h, const int32_t* depth, int64_t most) {
+  std::vector<int64_t> entries(32, 0);  // by the logarithm of the size of the subtree, rounded down
+  for (int64_t p = 0; p < h.size; ++p) entries[31 - __builtin_clz(h.last[p] - static_cast<int32_t>(p))] += depth[p];
+  int least = 31;
+  for (int64_t sum = 0; least > 0 && (sum += entries[least - 1]) <= most;) --least;
+  return least == 31 ? std::numeric_limits<int32_t>::max() : int32_t{1} << least;
+}
+
+ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, int64_t most) {
+  const int32_t none = std::numeric_limits<int32_t>::max();
+  const int32_t least = longest < ClimbIndex::kLongest ? least_subtree(h, depth, most) : none;
+  ClimbRows made = {std::vector<int32_t>(h.size), std::vector<int32_t>(h.size), std::vector<int64_t>(h.size, -1), {}};
+  std::vector<int32_t> above;  // ancestors
+  for (int32_t p = 0; p < h.size; ++p) {
+    while (!above.empty() && h.last[above.back()] <= p) above.pop_back();
+    const int32_t parent = above.empty() ? -1 : above.back();
+    above.push_back(p);
+    const bool alone = parent >= 0 && p == parent + 1 && h.last[p] == h.last[parent];
+    made.branch[p] = alone ? made.branch[parent] : parent;
+    made.top[p] = parent < 0 ? 0 : made.top[parent];
+    if (h.last[p] - p < least) continue;
+    ++made.top[p];
+    const int64_t begin = made.row[p] = static_cast<int64_t>(made.rows.size());
+    made.rows.resize(begin + depth[p], ClimbIndex::kNone);
+    int32_t* const own = made.rows.data() + begin;
+    for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i) {
+      if (h.length[i] > ClimbIndex::kLongest) continue;
+      const int32_t upper = depth[h.to[i]], length = static_cast<int32_t>(h.length[i]);
+      const int32_t* const over = made.rows.data() + made.row[h.to[i]];
+      for (int32_t k = 0; k < upper; ++k) own[k] = std::min(own[k], length + over[k]);
+      own[upper] = std::min(own[upper], length);
+    }
+    for (int32_t k = 0; k < depth[p]; ++k) own[k] = own[k] > ClimbIndex::kLongest ? ClimbIndex::kNone : own[k];
+  }
+  return made;
+}
+
+template <class T>
+Tensor index_tensor(const Tensor& like, const std::vector<T>& values) {
+  Tensor made = empty(like, static_cast<int64_t>(values.size()), sizeof(T) == 4 ? ScalarType::Int : ScalarType::Long);
+  std::copy(values.begin(), values.end(), made.mutable_data_ptr<T>());
+  return made;
+}
+
 }  // namespace
 
-// The arrays of ClimbIndex: depth, arcs, parts and choice, those of records as rows of int32.
-std::tuple<Tensor, Tensor, Tensor, Tensor> hierarchy_climbs(const Tensor& first, const Tensor& to, const Tensor& length,
-                                                            const Tensor& slot, const Tensor& last) {
+// The arrays of ClimbIndex: depth, arcs, parts and choice, those of records as rows of int32; top, branch, row and
+// rows, at most so many entries per vertex.
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hierarchy_climbs(
+    const Tensor& first, const Tensor& to, const Tensor& length, const Tensor& slot, const Tensor& last,
+    int64_t longest, int64_t entries) {
   const Hierarchy h = {last.numel(),
                        nullptr,
                        first.const_data_ptr<int64_t>(),
@@ -75,6 +130,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> hierarchy_climbs(const Tensor& first,
   }
   auto* const arc = reinterpret_cast<ClimbArc*>(arcs.mutable_data_ptr<int32_t>());
   for (int64_t i = 0; i < h.arcs(); ++i) arc[i] = {depth[h.to[i]], h.to[i], h.length[i]};
+  const ClimbRows highest = find_rows(h, depth, longest, entries * h.size);
 
   auto* const part = reinterpret_cast<ArcParts*>(parts.mutable_data_ptr<int32_t>());
   std::vector<ArcChoice> several = find_parts(h, slot.const_data_ptr<int64_t>(), part);
@@ -97,25 +153,38 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> hierarchy_climbs(const Tensor& first,
     marked(choice[i].lower);
     marked(choice[i].upper);
   }
-  return {depths, arcs, parts, choices};
+  return {depths,
+          arcs,
+          parts,
+          choices,
+          index_tensor(first, highest.top),
+          index_tensor(first, highest.branch),
+          index_tensor(first, highest.row),
+          index_tensor(first, highest.rows)};
 }
 
 namespace {
 
 // The arguments of both operators.
 struct Climbs {
-  const Tensor &first, &paths, &powers, &depth, &arcs, &parts, &choice, &position, &vertex, &parent;
+  const Tensor &first, &paths, &powers, &last, &depth, &arcs, &parts, &choice, &top, &branch, &row, &rows, &position,
+      &vertex, &parent;
   int64_t height;
 
   ClimbIndex index() const {
     return {first.const_data_ptr<int64_t>(),
             paths.const_data_ptr<double>(),
             powers.const_data_ptr<int32_t>(),
+            last.const_data_ptr<int32_t>(),
             depth.const_data_ptr<int32_t>(),
             reinterpret_cast<const ClimbArc*>(arcs.const_data_ptr<int32_t>()),
             reinterpret_cast<const ArcParts*>(parts.const_data_ptr<int32_t>()),
             reinterpret_cast<const ArcParts*>(choice.const_data_ptr<int32_t>()),
             height,
+            top.const_data_ptr<int32_t>(),
+            branch.const_data_ptr<int32_t>(),
+            row.const_data_ptr<int64_t>(),
+            rows.const_data_ptr<int32_t>(),
             position.numel(),
             position.const_data_ptr<int32_t>(),
             vertex.const_data_ptr<int32_t>(),
@@ -156,11 +225,14 @@ void run_climbs(const Climbs& given, int64_t seed, int64_t number, int64_t count
 
 }  // namespace
 
-Tensor hierarchy_sample_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& depth,
-                              const Tensor& arcs, const Tensor& parts, const Tensor& choice, const Tensor& position,
-                              const Tensor& vertex, const Tensor& parent, int64_t height, int64_t seed, int64_t number,
-                              int64_t count, Tensor& counts, Tensor& control, int64_t threads) {
-  const Climbs given = {first, paths, powers, depth, arcs, parts, choice, position, vertex, parent, height};
+Tensor hierarchy_sample_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& last,
+                              const Tensor& depth, const Tensor& arcs, const Tensor& parts, const Tensor& choice,
+                              const Tensor& top, const Tensor& branch, const Tensor& row, const Tensor& rows,
+                              const Tensor& position, const Tensor& vertex, const Tensor& parent, int64_t height,
+                              int64_t seed, int64_t number, int64_t count, Tensor& counts, Tensor& control,
+                              int64_t threads) {
+  const Climbs given = {first, paths,  powers, last, depth,    arcs,   parts,  choice,
+                        top,   branch, row,    rows, position, vertex, parent, height};
   SampleCounts sink{counts.mutable_data_ptr<int64_t>(), threads == 1};
   run_climbs(given, seed, number, count, sink, control_of(control), threads,
              [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, position.numel()); });
@@ -168,12 +240,14 @@ Tensor hierarchy_sample_paths(const Tensor& first, const Tensor& paths, const Te
 }
 
 // The vertices of the same samples or, where they are given, of random paths between pairs of vertices.
-Tensor hierarchy_draw_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& depth,
-                            const Tensor& arcs, const Tensor& parts, const Tensor& choice, const Tensor& position,
-                            const Tensor& vertex, const Tensor& parent, int64_t height, int64_t seed, int64_t number,
-                            int64_t count, Tensor& length, Tensor& control, int64_t threads,
-                            const std::optional<Tensor>& pairs) {
-  const Climbs given = {first, paths, powers, depth, arcs, parts, choice, position, vertex, parent, height};
+Tensor hierarchy_draw_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& last,
+                            const Tensor& depth, const Tensor& arcs, const Tensor& parts, const Tensor& choice,
+                            const Tensor& top, const Tensor& branch, const Tensor& row, const Tensor& rows,
+                            const Tensor& position, const Tensor& vertex, const Tensor& parent, int64_t height,
+                            int64_t seed, int64_t number, int64_t count, Tensor& length, Tensor& control,
+                            int64_t threads, const std::optional<Tensor>& pairs) {
+  const Climbs given = {first, paths,  powers, last, depth,    arcs,   parts,  choice,
+                        top,   branch, row,    rows, position, vertex, parent, height};
   const int64_t* const known = pairs.has_value() ? pairs->const_data_ptr<int64_t>() : nullptr;
   const auto ends = [&](uint64_t sample) {
     if (known == nullptr) return random_pair(static_cast<uint64_t>(seed), sample, position.numel());

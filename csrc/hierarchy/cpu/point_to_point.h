@@ -5,6 +5,10 @@
 // the number of paths through it, and the arcs down to either end in proportion to those that go on over them. Arcs are
 // then unpacked: each stands for an edge or for two arcs from a lower vertex, which are drawn in the same manner. Arcs
 // of one part need no random number, and on roads nearly all are of one.
+//
+// Most arcs of a climb are those between the highest vertices. For these, the lengths of the shortest climbs to all of
+// their ancestors are kept as rows. Climbs then end at the first of them, the rows give the length of the path and
+// where its halves meet, and only arcs that lead there by a shortest climb are followed.
 #pragma once
 
 #include <algorithm>
@@ -34,11 +38,19 @@ struct ClimbIndex {
   const int64_t* first;  // of Hierarchy
   const double* paths;
   const int32_t* powers;
+  const int32_t* last;    // of Hierarchy
   const int32_t* depth;   // ancestors of each position
   const ClimbArc* arcs;   // in the order of the hierarchy
   const ArcParts* parts;  // the same
   const ArcParts* choice;
   int64_t height;  // the most ancestors of a position, and 1
+  // Rows of the highest vertices, by the number of ancestors of the upper end. No shortest path is longer than
+  // kLongest; kNone stands for climbs that are.
+  const int32_t* top;     // vertices with rows among a position and its ancestors
+  const int32_t* branch;  // the lowest ancestor with another child than the one that a position is below, or -1
+  const int64_t* row;     // of each vertex that has one, in `rows`
+  const int32_t* rows;
+  static constexpr int32_t kNone = (int32_t{1} << 30) - 1, kLongest = int32_t{1} << 29;
   // The graph: its core is that of the hierarchy, and its other vertices are trees that hang from the core.
   int64_t num_nodes;
   const int32_t* position;  // [num_nodes] in the hierarchy, or -1
@@ -56,6 +68,7 @@ class PointToPoint {
     for (Side* side : {&from_source_, &from_target_}) {
       side->distance.resize(index.height);
       side->climbed.resize(index.height);
+      side->row.reserve(index.height);
     }
   }
 
@@ -113,21 +126,48 @@ class PointToPoint {
     std::vector<Step> steps;
     std::vector<int32_t> trail;  // from the end of the path to the core
 
-    void start(int32_t position, int32_t depth) {
+    std::vector<int32_t> row;    // lengths of the shortest climbs to ancestors that have rows
+    std::vector<int32_t> seeds;  // those of them that the climb has to start from
+    int32_t top = 0;             // their number
+
+    void start(int32_t position, int32_t depth, int32_t with_rows) {
+      top = with_rows;
       std::fill_n(distance.begin(), depth + 1, kFar);
       distance[depth] = 0;
       climbed[depth] = {{1, 0}, position, -1};
       steps.clear();
     }
+
+    // From the ends of the climb at the lowest ancestors that have rows.
+    void find_row(const ClimbIndex& index) {
+      row.assign(top, ClimbIndex::kNone);
+      seeds.clear();
+      for (int32_t k = top - 1; k >= 0; --k) {
+        if (distance[k] > ClimbIndex::kLongest) continue;
+        const auto length = static_cast<int32_t>(distance[k]);
+        const auto over = [&](int32_t seed) {
+          return distance[seed] + index.rows[index.row[climbed[seed].position] + k];
+        };
+        if (std::any_of(seeds.begin(), seeds.end(), [&](int32_t seed) { return over(seed) <= length; })) continue;
+        seeds.push_back(k);
+      }
+      for (const int32_t seed : seeds) {
+        const int32_t* const from = index.rows + index.row[climbed[seed].position];
+        const auto length = static_cast<int32_t>(distance[seed]);
+        for (int32_t k = 0; k < seed; ++k) row[k] = std::min(row[k], length + from[k]);
+        row[seed] = std::min(row[seed], length);
+      }
+      for (int32_t k = 0; k < top; ++k) row[k] = row[k] > ClimbIndex::kLongest ? ClimbIndex::kNone : row[k];
+    }
   };
 
   void climb(int32_t s, int32_t t) {
     const int32_t low = index_.depth[s], high = index_.depth[t];
-    from_source_.start(s, low);
-    from_target_.start(t, high);
+    from_source_.start(s, low, index_.top[s]);
+    from_target_.start(t, high, index_.top[t]);
     meets_.clear();
     int64_t shortest = kFar;
-    for (int32_t k = std::max(low, high); k >= 0; --k) {
+    for (int32_t k = std::max(low, high), last = std::min(from_source_.top, from_target_.top); k >= last; --k) {
       const int64_t a = k <= low ? from_source_.distance[k] : kFar, b = k <= high ? from_target_.distance[k] : kFar;
       if (a < kFar && b < kFar && from_source_.climbed[k].position == from_target_.climbed[k].position) {
         if (a + b < shortest) {
@@ -136,8 +176,50 @@ class PointToPoint {
         }
         if (a + b == shortest) meets_.push_back(k);
       }
-      if (a < shortest) relax(from_source_, k);
-      if (b < shortest) relax(from_target_, k);
+      if (a < shortest && k >= from_source_.top) relax(from_source_, k);
+      if (b < shortest && k >= from_target_.top) relax(from_target_, k);
+    }
+    const int32_t common = std::min({common_ancestors(s, t), from_source_.top, from_target_.top});
+    if (common == 0) return;
+    for (Side* side : {&from_source_, &from_target_}) side->find_row(index_);
+    const int32_t *const there = from_source_.row.data(), *const back = from_target_.row.data();
+    int32_t nearest = ClimbIndex::kNone;
+    for (int32_t k = 0; k < common; ++k) nearest = std::min(nearest, there[k] + back[k]);
+    if (nearest > ClimbIndex::kLongest || nearest > shortest) return;
+    if (nearest < shortest) meets_.clear();
+    high_meets_.clear();
+    for (int32_t k = 0; k < common; ++k)
+      if (there[k] + back[k] == nearest) high_meets_.push_back(k);
+    meets_.insert(meets_.end(), high_meets_.begin(), high_meets_.end());
+    for (Side* side : {&from_source_, &from_target_})
+      for (int32_t k = side->top - 1; k > high_meets_.front(); --k)
+        if (side->distance[k] == side->row[k] && leads_to_meet(*side, side->climbed[k].position, k)) follow(*side, k);
+  }
+
+  // How many ancestors two positions share, themselves included.
+  int32_t common_ancestors(int32_t s, int32_t t) const {
+    if (s > t) std::swap(s, t);
+    if (t < index_.last[s]) return index_.depth[s] + 1;
+    while (s >= 0 && t >= index_.last[s]) s = index_.branch[s];
+    return s < 0 ? 0 : index_.depth[s] + 1;
+  }
+
+  // Whether a shortest climb goes on from an ancestor to where the halves meet.
+  bool leads_to_meet(const Side& side, int32_t position, int32_t k) const {
+    const int32_t* const row = index_.rows + index_.row[position];
+    for (const int32_t meet : high_meets_)
+      if (meet == k || (meet < k && side.row[k] + row[meet] == side.row[meet])) return true;
+    return false;
+  }
+
+  // Relaxes the arcs of shortest climbs to where the halves meet.
+  void follow(Side& side, int32_t k) {
+    const int64_t begin = index_.first[side.climbed[k].position], end = index_.first[side.climbed[k].position + 1];
+    scanned_ += end - begin;
+    for (int64_t i = begin; i < end; ++i) {
+      const ClimbArc& arc = index_.arcs[i];
+      if (side.row[k] + arc.length == side.row[arc.depth] && leads_to_meet(side, arc.position, arc.depth))
+        reach(side, k, i);
     }
   }
 
@@ -148,23 +230,25 @@ class PointToPoint {
     // A detour by a vertex above may be shorter; then no shortest path climbs to here.
     for (int64_t i = begin; i < end; ++i)
       if (side.distance[index_.arcs[i].depth] + index_.arcs[i].length < distance) return;
-    const Multiplicity number = side.climbed[k].number;
-    for (int64_t i = begin; i < end; ++i) {
-      const ClimbArc& arc = index_.arcs[i];
-      const int64_t over = distance + arc.length, known = side.distance[arc.depth];
-      if (over > known) continue;
-      Climbed& to = side.climbed[arc.depth];
-      const Multiplicity more = number * index_.multiplicity(i);
-      const auto step = static_cast<int32_t>(side.steps.size());
-      if (over < known) {
-        side.distance[arc.depth] = over;
-        to = {more, arc.position, step};
-        side.steps.push_back({static_cast<int32_t>(i), k, -1});
-      } else {
-        to.number.add(more);
-        side.steps.push_back({static_cast<int32_t>(i), k, to.step});
-        to.step = step;
-      }
+    for (int64_t i = begin; i < end; ++i)
+      if (distance + index_.arcs[i].length <= side.distance[index_.arcs[i].depth]) reach(side, k, i);
+  }
+
+  // Goes on from an ancestor over an arc, which is not longer than the climbs to its end that are known.
+  void reach(Side& side, int32_t k, int64_t i) {
+    const ClimbArc& arc = index_.arcs[i];
+    const int64_t over = side.distance[k] + arc.length;
+    Climbed& to = side.climbed[arc.depth];
+    const Multiplicity more = side.climbed[k].number * index_.multiplicity(i);
+    const auto step = static_cast<int32_t>(side.steps.size());
+    if (over < side.distance[arc.depth]) {
+      side.distance[arc.depth] = over;
+      to = {more, arc.position, step};
+      side.steps.push_back({static_cast<int32_t>(i), k, -1});
+    } else {
+      to.number.add(more);
+      side.steps.push_back({static_cast<int32_t>(i), k, to.step});
+      to.step = step;
     }
   }
 
@@ -281,7 +365,7 @@ class PointToPoint {
   uint64_t sample_ = 0;
   Pair pair_ = {};
   Side from_source_, from_target_;
-  std::vector<int32_t> meets_;
+  std::vector<int32_t> meets_, high_meets_;  // the latter among ancestors that have rows
   std::vector<Multiplicity> weights_;
   std::vector<const Step*> taken_;
   std::vector<Waiting> waiting_;
