@@ -214,6 +214,51 @@ class ClimbSampler {
   const int64_t* cancel_;
 };
 
+// Counts the inner vertices of all samples, of arcs that are one path only at the end: all samples share the passes
+// over these. Bits are those of single vertices.
+class ArcCounts {
+ public:
+  ArcCounts(const ClimbIndex& index, int64_t arcs, int64_t samples, int64_t* counts, bool alone)
+      : index_(index), counts_(counts), alone_(alone) {
+    if (samples >= arcs / kPass) arcs_.resize(arcs);
+  }
+
+  struct Sample {
+    static constexpr bool ordered = false;
+    ArcCounts& all;
+    void found() {}
+    void vertex(int32_t v, Purpose) { all.add(all.counts_ + v); }
+    bool counts_arcs() const { return !all.arcs_.empty(); }
+    void arc(int32_t k) { all.add(all.arcs_.data() + k); }
+  };
+  Sample sample(int64_t) { return {*this}; }
+
+  // From arcs between higher vertices to their parts, which come later.
+  void unpack() {
+    for (size_t k = 0; k < arcs_.size(); ++k) {
+      const ArcParts& parts = index_.parts[k];
+      if (arcs_[k] == 0 || parts.choices == 0) continue;
+      counts_[index_.vertex[parts.below]] += arcs_[k];
+      for (const int32_t each : {parts.lower, parts.upper})
+        if (each >= 0) arcs_[each] += arcs_[k];
+    }
+  }
+
+ private:
+  static constexpr int64_t kPass = 2048;  // arcs, which take as long as the inner vertices of a sample
+
+  template <class Count>
+  void add(Count* count) {
+    if (alone_) ++*count;
+    else __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+  }
+
+  const ClimbIndex index_;
+  int64_t* const counts_;
+  const bool alone_;
+  std::vector<int64_t> arcs_;
+};
+
 template <class Sink, class Ends>
 void run_climbs(const Climbs& given, int64_t seed, int64_t number, int64_t count, Sink& sink, Control& control,
                 int64_t threads, const Ends& ends) {
@@ -233,9 +278,10 @@ Tensor hierarchy_sample_paths(const Tensor& first, const Tensor& paths, const Te
                               int64_t threads) {
   const Climbs given = {first, paths,  powers, last, depth,    arcs,   parts,  choice,
                         top,   branch, row,    rows, position, vertex, parent, height};
-  SampleCounts sink{counts.mutable_data_ptr<int64_t>(), threads == 1};
+  ArcCounts sink(given.index(), paths.numel(), count, counts.mutable_data_ptr<int64_t>(), threads == 1);
   run_climbs(given, seed, number, count, sink, control_of(control), threads,
              [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, position.numel()); });
+  sink.unpack();
   return torch::stable::new_empty(control, {0});
 }
 

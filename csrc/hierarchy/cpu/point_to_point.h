@@ -138,26 +138,36 @@ class PointToPoint {
       steps.clear();
     }
 
-    // From the ends of the climb at the lowest ancestors that have rows.
-    void find_row(const ClimbIndex& index) {
-      row.assign(top, ClimbIndex::kNone);
+    // The row up to `common`, from the ends of the climb at the lowest ancestors that have rows.
+    void find_row(const ClimbIndex& index, int32_t common) {
+      constexpr int32_t kLine = 16;  // entries of a cache line
       seeds.clear();
       for (int32_t k = top - 1; k >= 0; --k) {
         if (distance[k] > ClimbIndex::kLongest) continue;
-        const auto length = static_cast<int32_t>(distance[k]);
-        const auto over = [&](int32_t seed) {
-          return distance[seed] + index.rows[index.row[climbed[seed].position] + k];
-        };
-        if (std::any_of(seeds.begin(), seeds.end(), [&](int32_t seed) { return over(seed) <= length; })) continue;
         seeds.push_back(k);
+        const int32_t* const from = index.rows + index.row[climbed[k].position];
+        for (int32_t i = 0; i < std::min(k, common); i += kLine) __builtin_prefetch(from + i);
       }
+      row.assign(top, ClimbIndex::kNone);
+      for (const int32_t seed : seeds) extend(index, seed, 0, common);
+    }
+
+    // Completes it, as far as climbs lead to one of the ancestors given.
+    void complete_row(const ClimbIndex& index, int32_t common, const std::vector<int32_t>& meets) {
       for (const int32_t seed : seeds) {
+        if (seed < common) continue;
         const int32_t* const from = index.rows + index.row[climbed[seed].position];
-        const auto length = static_cast<int32_t>(distance[seed]);
-        for (int32_t k = 0; k < seed; ++k) row[k] = std::min(row[k], length + from[k]);
-        row[seed] = std::min(row[seed], length);
+        const auto leads = [&](int32_t meet) { return distance[seed] + from[meet] == row[meet]; };
+        if (std::any_of(meets.begin(), meets.end(), leads)) extend(index, seed, common, top);
       }
-      for (int32_t k = 0; k < top; ++k) row[k] = row[k] > ClimbIndex::kLongest ? ClimbIndex::kNone : row[k];
+    }
+
+    void extend(const ClimbIndex& index, int32_t seed, int32_t begin, int32_t end) {
+      const int32_t* const from = index.rows + index.row[climbed[seed].position];
+      int32_t* const to = row.data();
+      const auto length = static_cast<int32_t>(distance[seed]);
+      for (int32_t k = begin, last = std::min(seed, end); k < last; ++k) to[k] = std::min(to[k], length + from[k]);
+      if (seed >= begin && seed < end) to[seed] = std::min(to[seed], length);
     }
   };
 
@@ -181,7 +191,7 @@ class PointToPoint {
     }
     const int32_t common = std::min({common_ancestors(s, t), from_source_.top, from_target_.top});
     if (common == 0) return;
-    for (Side* side : {&from_source_, &from_target_}) side->find_row(index_);
+    for (Side* side : {&from_source_, &from_target_}) side->find_row(index_, common);
     const int32_t *const there = from_source_.row.data(), *const back = from_target_.row.data();
     int32_t nearest = ClimbIndex::kNone;
     for (int32_t k = 0; k < common; ++k) nearest = std::min(nearest, there[k] + back[k]);
@@ -191,9 +201,11 @@ class PointToPoint {
     for (int32_t k = 0; k < common; ++k)
       if (there[k] + back[k] == nearest) high_meets_.push_back(k);
     meets_.insert(meets_.end(), high_meets_.begin(), high_meets_.end());
-    for (Side* side : {&from_source_, &from_target_})
+    for (Side* side : {&from_source_, &from_target_}) {
+      side->complete_row(index_, common, high_meets_);
       for (int32_t k = side->top - 1; k > high_meets_.front(); --k)
         if (side->distance[k] == side->row[k] && leads_to_meet(*side, side->climbed[k].position, k)) follow(*side, k);
+    }
   }
 
   // How many ancestors two positions share, themselves included.
@@ -307,7 +319,12 @@ class PointToPoint {
     if constexpr (!Sink::ordered) {
       // First come, first served, so that what is fetched has time to arrive.
       for (size_t i = 0; i < waiting_.size(); ++i) {
-        const ArcParts parts = drawn_parts(waiting_[i].arc);
+        const int32_t next = waiting_[i].arc;
+        if (sink.counts_arcs() && index_.paths[next] == 1 && index_.powers[next] == 0) {
+          sink.arc(next);
+          continue;
+        }
+        const ArcParts parts = drawn_parts(next);
         if (parts.below < 0) continue;
         for (const int32_t each : {parts.lower, parts.upper}) {
           if (each < 0) continue;

@@ -21,7 +21,6 @@ struct SampleCounts {
   bool alone;  // whether one thread runs them all
 
   struct Sample {
-    static constexpr bool ordered = false;  // the vertices may come in any order
     int64_t* counts;
     bool alone;
     void found() {}
@@ -36,7 +35,7 @@ struct SampleCounts {
 // Keeps the path of each sample, without its ends: from the middle back to the source, and on to the target.
 struct SamplePaths {
   struct Sample {
-    static constexpr bool ordered = true;
+    static constexpr bool ordered = true;  // the vertices
     bool exists = false;
     std::vector<int32_t> back = {}, on = {};
     void found() { exists = true; }
