@@ -147,6 +147,27 @@ def test_the_number_of_threads_changes_nothing(edges, threads):
 
 
 @compiled
+def test_few_samples_count_vertices_and_many_count_arcs():
+    graph = contracted(road(60))
+    together = Sampler(graph, chance()).draw(120)
+    few = Sampler(graph, chance())
+    assert sum(few.draw(1) for _ in range(120)).equal(together)
+
+
+@compiled
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_of_the_highest_change_nothing(name, monkeypatch):
+    """Without them, and with those of all vertices: every path has its share."""
+    for entries in (0, 1, 10**6):
+        monkeypatch.setattr(_climbs, "ENTRIES", entries)
+        test_every_path_has_its_share(name)
+    monkeypatch.setattr(_climbs, "ENTRIES", 0)
+    plain = Sampler(contracted(road(20)), chance()).draw(500)
+    monkeypatch.undo()
+    assert Sampler(contracted(road(20)), chance()).draw(500).equal(plain)  # few paths tie
+
+
+@compiled
 def test_approximations_by_climbs_keep_their_promise():
     graph, epsilon = road(40), 0.03
     drawn = torchcent.betweenness_approx(graph, epsilon, method="kadabra", generator=chance())

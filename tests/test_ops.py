@@ -114,6 +114,12 @@ def samples() -> dict[str, list[tuple]]:
     hierarchy = ops.hierarchy(both_ptr, both, None, 0.0)
     cells = ops.hierarchy_cells(*hierarchy[1:4], hierarchy[7])
     union = ops.block_union(both_ptr, both, *blocks, 2)[:4]
+    at, begin, to, length, paths, powers, slot, last, *_ = ops.hierarchy(both_ptr, both, None, 0.0)
+    of_climbs = (begin, to, length, slot, last, 30, 4)
+    position, parent = at.argsort().int(), torch.full((15,), -1, dtype=torch.int32)
+    climbs = (begin, paths, powers, last, *ops.hierarchy_climbs(*of_climbs))
+    climbs = (*climbs, position, at.int(), parent, 15)
+    zeros = [torch.zeros(size, dtype=torch.int64) for size in (4, 15, 20, 1)]
     return {
         "simd": [()],
         "codes": [(torch.empty(0, dtype=F64),)],
@@ -213,6 +219,12 @@ def samples() -> dict[str, list[tuple]]:
             (both_ptr, both, torch.ones(both.numel(), dtype=torch.int32), 0.0, 2),
             (both_ptr, both, torch.ones(both.numel(), dtype=F64), 0.0, 1, torch.arange(15)),
             (both_ptr, both, None, 1e-9),
+        ],
+        "hierarchy_climbs": [of_climbs],
+        "hierarchy_sample_paths": [(*climbs, 1, 0, 20, zeros[1], zeros[0], 2)],
+        "hierarchy_draw_paths": [
+            (*climbs, 1, 0, 20, zeros[2], zeros[0], 2),
+            (*climbs, 1, 0, 1, zeros[3], zeros[0], 2, torch.tensor([[3], [4]])),
         ],
         "block_union": [(both_ptr, both, *blocks, least, 2) for least in (2, 3, 99)],
         "block_reach": [(*union, *union[2:], blocks[1], ones, one, 2)],

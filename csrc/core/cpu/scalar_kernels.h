@@ -7,6 +7,7 @@
 #include "chains/cpu/chain_ends.h"
 #include "chains/cpu/chain_sources.h"
 #include "tiny/cpu/tiny_weights.h"
+#include "hierarchy/cpu/climb_rows.h"
 #include "hierarchy/cpu/wide_sweep.h"
 
 namespace torchcent::TORCHCENT_ISA {
@@ -54,6 +55,13 @@ template std::unique_ptr<Search> make_chains(const ChainProblem<double>&, Rung);
 
 std::unique_ptr<Search> make_wide_sweep(const HierarchyProblem<double>& problem) {
   return std::make_unique<WideSweep>(problem);
+}
+
+void go_on(int32_t* row, const int32_t* onward, int32_t length, int32_t count) {
+  for (int32_t k = 0; k < count; ++k) {
+    const int32_t over = length + onward[k];
+    row[k] = over < row[k] ? over : row[k];
+  }
 }
 
 std::unique_ptr<TinySearch> make_tiny_weights(const TinyProblem& problem) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/control.h"
+#include "core/cpu/pages.h"
 #include "core/cpu/view.h"
 #include "hierarchy/cpu/parts.h"
 #include "hierarchy/cpu/point_to_point.h"
@@ -70,6 +71,7 @@ int32_t least_subtree(const Hierarchy& h, const int32_t* depth, int64_t most) {
 
 ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, int64_t most) {
   const int32_t none = std::numeric_limits<int32_t>::max();
+  const GoOn go_on = TORCHCENT_CALL_SCALAR(go_on);
   const int32_t least = longest < ClimbIndex::kLongest ? least_subtree(h, depth, most) : none;
   ClimbRows made = {std::vector<int32_t>(h.size), std::vector<int32_t>(h.size), std::vector<int64_t>(h.size, -1), {}};
   std::vector<int32_t> above;  // ancestors
@@ -89,7 +91,7 @@ ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, i
       if (h.length[i] > ClimbIndex::kLongest) continue;
       const int32_t upper = depth[h.to[i]], length = static_cast<int32_t>(h.length[i]);
       const int32_t* const over = made.rows.data() + made.row[h.to[i]];
-      for (int32_t k = 0; k < upper; ++k) own[k] = std::min(own[k], length + over[k]);
+      go_on(own, over, length, upper);
       own[upper] = std::min(own[upper], length);
     }
     for (int32_t k = 0; k < depth[p]; ++k) own[k] = own[k] > ClimbIndex::kLongest ? ClimbIndex::kNone : own[k];
@@ -99,8 +101,9 @@ ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, i
 
 template <class T>
 Tensor index_tensor(const Tensor& like, const std::vector<T>& values) {
-  Tensor made = empty(like, static_cast<int64_t>(values.size()), sizeof(T) == 4 ? ScalarType::Int : ScalarType::Long);
-  std::copy(values.begin(), values.end(), made.mutable_data_ptr<T>());
+  const auto size = static_cast<int64_t>(values.size());
+  Tensor made = empty(like, size, sizeof(T) == 4 ? ScalarType::Int : ScalarType::Long);
+  std::copy(values.begin(), values.end(), with_huge_pages(made.mutable_data_ptr<T>(), size));
   return made;
 }
 
@@ -119,7 +122,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hiera
                        nullptr,
                        nullptr,
                        last.const_data_ptr<int32_t>()};
-  const auto made = [&](int64_t size) { return empty(first, size, ScalarType::Int); };
+  const auto made = [&](int64_t size) {
+    Tensor array = empty(first, size, ScalarType::Int);
+    with_huge_pages(array.mutable_data_ptr<int32_t>(), size);
+    return array;
+  };
   Tensor depths = made(h.size), arcs = made(kEntriesOfArc * h.arcs()), parts = made(kEntriesOfArc * h.arcs());
   int32_t* const depth = depths.mutable_data_ptr<int32_t>();
   std::vector<int64_t> above;  // ends of the ranges around a position
@@ -185,6 +192,7 @@ struct Climbs {
             branch.const_data_ptr<int32_t>(),
             row.const_data_ptr<int64_t>(),
             rows.const_data_ptr<int32_t>(),
+            TORCHCENT_CALL_SCALAR(go_on),
             position.numel(),
             position.const_data_ptr<int32_t>(),
             vertex.const_data_ptr<int32_t>(),
@@ -220,7 +228,7 @@ class ArcCounts {
  public:
   ArcCounts(const ClimbIndex& index, int64_t arcs, int64_t samples, int64_t* counts, bool alone)
       : index_(index), counts_(counts), alone_(alone) {
-    if (samples >= arcs / kPass) arcs_.resize(arcs);
+    if (samples >= arcs / kPass && samples < std::numeric_limits<int32_t>::max()) arcs_.resize(arcs);
   }
 
   struct Sample {
@@ -245,7 +253,7 @@ class ArcCounts {
   }
 
  private:
-  static constexpr int64_t kPass = 2048;  // arcs, which take as long as the inner vertices of a sample
+  static constexpr int64_t kPass = 4096;  // arcs, which take as long as the inner vertices of a sample
 
   template <class Count>
   void add(Count* count) {
@@ -256,7 +264,7 @@ class ArcCounts {
   const ClimbIndex index_;
   int64_t* const counts_;
   const bool alone_;
-  std::vector<int64_t> arcs_;
+  std::vector<int32_t> arcs_;
 };
 
 template <class Sink, class Ends>

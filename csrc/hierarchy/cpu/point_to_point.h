@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hierarchy/cpu/climb_rows.h"
 #include "hierarchy/cpu/multiplicity.h"
 #include "samples/draws.h"
 
@@ -50,6 +51,7 @@ struct ClimbIndex {
   const int32_t* branch;  // the lowest ancestor with another child than the one that a position is below, or -1
   const int64_t* row;     // of each vertex that has one, in `rows`
   const int32_t* rows;
+  GoOn go_on;
   static constexpr int32_t kNone = (int32_t{1} << 30) - 1, kLongest = int32_t{1} << 29;
   // The graph: its core is that of the hierarchy, and its other vertices are trees that hang from the core.
   int64_t num_nodes;
@@ -164,10 +166,9 @@ class PointToPoint {
 
     void extend(const ClimbIndex& index, int32_t seed, int32_t begin, int32_t end) {
       const int32_t* const from = index.rows + index.row[climbed[seed].position];
-      int32_t* const to = row.data();
       const auto length = static_cast<int32_t>(distance[seed]);
-      for (int32_t k = begin, last = std::min(seed, end); k < last; ++k) to[k] = std::min(to[k], length + from[k]);
-      if (seed >= begin && seed < end) to[seed] = std::min(to[seed], length);
+      index.go_on(row.data() + begin, from + begin, length, std::max(std::min(seed, end) - begin, 0));
+      if (seed >= begin && seed < end) row[seed] = std::min(row[seed], length);
     }
   };
 
@@ -228,11 +229,15 @@ class PointToPoint {
   void follow(Side& side, int32_t k) {
     const int64_t begin = index_.first[side.climbed[k].position], end = index_.first[side.climbed[k].position + 1];
     scanned_ += end - begin;
+    tight_.clear();
     for (int64_t i = begin; i < end; ++i) {
       const ClimbArc& arc = index_.arcs[i];
-      if (side.row[k] + arc.length == side.row[arc.depth] && leads_to_meet(side, arc.position, arc.depth))
-        reach(side, k, i);
+      if (side.row[k] + arc.length != side.row[arc.depth]) continue;
+      tight_.push_back(i);
+      __builtin_prefetch(index_.rows + index_.row[arc.position] + high_meets_[0]);
     }
+    for (const int64_t i : tight_)
+      if (leads_to_meet(side, index_.arcs[i].position, index_.arcs[i].depth)) reach(side, k, i);
   }
 
   void relax(Side& side, int32_t k) {
@@ -383,6 +388,7 @@ class PointToPoint {
   Pair pair_ = {};
   Side from_source_, from_target_;
   std::vector<int32_t> meets_, high_meets_;  // the latter among ancestors that have rows
+  std::vector<int64_t> tight_;
   std::vector<Multiplicity> weights_;
   std::vector<const Step*> taken_;
   std::vector<Waiting> waiting_;
