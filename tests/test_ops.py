@@ -222,6 +222,9 @@ def samples() -> dict[str, list[tuple]]:
         ],
         "hierarchy_climbs": [of_climbs],
         "hierarchy_sample_paths": [(*climbs, 1, 0, 20, zeros[1], zeros[0], 2)],
+        "hierarchy_sample_arcs": [
+            (*climbs, both_ptr, both, 1, 0, 20, torch.zeros_like(both).long(), zeros[0], 2)
+        ],
         "hierarchy_draw_paths": [
             (*climbs, 1, 0, 20, zeros[2], zeros[0], 2),
             (*climbs, 1, 0, 1, zeros[3], zeros[0], 2, torch.tensor([[3], [4]])),

@@ -250,12 +250,20 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "hierarchy_climbs(Tensor first, Tensor to, Tensor length, Tensor slot, Tensor last, int longest, int entries) -> "
       "(Tensor depth, Tensor arcs, Tensor parts, Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows)");
   m.def(
-      "hierarchy_sample_paths(Tensor first, Tensor paths, Tensor powers, Tensor last, Tensor depth, Tensor arcs, Tensor parts, "
-      "Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows, Tensor position, Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
+      "hierarchy_sample_paths(Tensor first, Tensor paths, Tensor powers, Tensor last, Tensor depth, Tensor arcs, "
+      "Tensor parts, Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows, Tensor position, "
+      "Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
+      "Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
+  // The same, but for counts, int64 [m], of slots of the graph.
+  m.def(
+      "hierarchy_sample_arcs(Tensor first, Tensor paths, Tensor powers, Tensor last, Tensor depth, Tensor arcs, "
+      "Tensor parts, Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows, Tensor position, "
+      "Tensor vertex, Tensor parent, int height, Tensor rowptr, Tensor col, int seed, int number, int count, "
       "Tensor(a!) counts, Tensor(b!) control, int threads) -> Tensor");
   m.def(
-      "hierarchy_draw_paths(Tensor first, Tensor paths, Tensor powers, Tensor last, Tensor depth, Tensor arcs, Tensor parts, "
-      "Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows, Tensor position, Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
+      "hierarchy_draw_paths(Tensor first, Tensor paths, Tensor powers, Tensor last, Tensor depth, Tensor arcs, "
+      "Tensor parts, Tensor choice, Tensor top, Tensor branch, Tensor row, Tensor rows, Tensor position, "
+      "Tensor vertex, Tensor parent, int height, int seed, int number, int count, "
       "Tensor(a!) length, Tensor(b!) control, int threads, Tensor? pairs=None) -> Tensor");
   // Transitive closure of an acyclic graph whose arcs lead to smaller numbers. Sets the bits of words [base of a block
   // + 8 row + word], and reached to the total size of what each vertex reaches.

@@ -199,6 +199,14 @@ class Sampler:
     ) -> None:  # fmt: skip
         """Adds the number of samples that use each edge."""
         assert self.edges is not None
+        if self._climbs is not None:
+            of_slots = torch.zeros(graph.num_slots, dtype=torch.int64, device=graph.device)
+            _ops.ops.hierarchy_sample_arcs(
+                *given, self._climbs.height, graph.rowptr, graph.col, self.seed, first, count,
+                of_slots, control, self._searches,
+            )  # fmt: skip
+            counts.index_add_(0, self.edges.of_slot, of_slots)
+            return
         for begin in range(first, first + count, _TOGETHER):
             if control[CANCEL]:
                 return

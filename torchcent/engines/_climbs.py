@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 LEAST_PATHS = 256
 # Part of the time that contraction may take.
 _PART = 0.25
-# Arcs per edge up to which it is tried, and bytes per arc of a hierarchy and of what is read here,
-# and of building both.
-_MOST_FILL, _BYTES = 12.0, 200
+# Arcs per edge up to which it is tried. Bytes per vertex of building it, of a road.
+_MOST_FILL, _BYTES = 12.0, 1200
 # Entries per vertex of the rows of the highest vertices, int32. On roads of 250,000 and 1.8 million
 # vertices a path takes 19 and 104 us with 16 and 12 and 45 us with 64.
 ENTRIES = 64
@@ -118,7 +117,7 @@ def made(
     too_long = _hierarchy.seconds_to_contract(core.num_nodes) > _PART * seconds
     if not core.num_nodes or arcs > _MOST_ARCS or too_long:
         return None
-    if memory is not None and _BYTES * arcs > memory:
+    if memory is not None and _BYTES * core.num_nodes > memory:
         return None
     if not _choice.too_deep_for_lanes(core) or Hierarchy.of(core, _MOST_FILL) is None:
         return None

@@ -340,6 +340,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "hierarchy_scores": _hierarchy_scores,
     "hierarchy_climbs": _hierarchy_climbs,
     "hierarchy_sample_paths": _numbers,
+    "hierarchy_sample_arcs": _numbers,
     "hierarchy_draw_paths": _numbers,
     "weighted_dependency": _flag,
     "weighted_source_sums": _in_place,

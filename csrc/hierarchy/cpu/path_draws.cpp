@@ -211,7 +211,9 @@ class ClimbSampler {
   template <class Sink>
   bool run(uint64_t sample, Sink& sink) {
     if (__atomic_load_n(cancel_, __ATOMIC_RELAXED) != 0) return false;
-    search_.run(sample, ends_(sample), sink);
+    const Pair ends = ends_(sample);
+    search_.run(sample, ends, sink);
+    if constexpr (requires { sink.end(ends); }) sink.end(ends);
     return true;
   }
   int64_t arcs() const { return search_.arcs(); }
@@ -267,6 +269,32 @@ class ArcCounts {
   std::vector<int32_t> arcs_;
 };
 
+// Counts the slots of the arcs of all samples.
+struct SlotCounts {
+  const Csr graph;
+  int64_t* const counts;
+
+  struct Sample : SamplePaths::Sample {
+    const SlotCounts& all;
+    explicit Sample(const SlotCounts& counts) : all(counts) {}
+    void end(Pair ends) {
+      if (!exists) return;
+      int32_t from = ends.source;
+      const auto go = [&](int32_t to) {
+        const int32_t *const begin = all.graph.col + all.graph.rowptr[from], *const past = all.graph.col +
+                                                                                           all.graph.rowptr[from + 1];
+        const int64_t slot = std::lower_bound(begin, past, to) - all.graph.col;
+        __atomic_fetch_add(all.counts + slot, 1, __ATOMIC_RELAXED);
+        from = to;
+      };
+      std::for_each(back.rbegin(), back.rend(), go);
+      std::for_each(on.begin(), on.end(), go);
+      go(ends.target);
+    }
+  };
+  Sample sample(int64_t) { return Sample(*this); }
+};
+
 template <class Sink, class Ends>
 void run_climbs(const Climbs& given, int64_t seed, int64_t number, int64_t count, Sink& sink, Control& control,
                 int64_t threads, const Ends& ends) {
@@ -293,6 +321,21 @@ Tensor hierarchy_sample_paths(const Tensor& first, const Tensor& paths, const Te
   return torch::stable::new_empty(control, {0});
 }
 
+// The same for slots of the graph.
+Tensor hierarchy_sample_arcs(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& last,
+                             const Tensor& depth, const Tensor& arcs, const Tensor& parts, const Tensor& choice,
+                             const Tensor& top, const Tensor& branch, const Tensor& row, const Tensor& rows,
+                             const Tensor& position, const Tensor& vertex, const Tensor& parent, int64_t height,
+                             const Tensor& rowptr, const Tensor& col, int64_t seed, int64_t number, int64_t count,
+                             Tensor& counts, Tensor& control, int64_t threads) {
+  const Climbs given = {first, paths,  powers, last, depth,    arcs,   parts,  choice,
+                        top,   branch, row,    rows, position, vertex, parent, height};
+  SlotCounts sink{view(rowptr, col), counts.mutable_data_ptr<int64_t>()};
+  run_climbs(given, seed, number, count, sink, control_of(control), threads,
+             [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, position.numel()); });
+  return torch::stable::new_empty(control, {0});
+}
+
 // The vertices of the same samples or, where they are given, of random paths between pairs of vertices.
 Tensor hierarchy_draw_paths(const Tensor& first, const Tensor& paths, const Tensor& powers, const Tensor& last,
                             const Tensor& depth, const Tensor& arcs, const Tensor& parts, const Tensor& choice,
@@ -316,6 +359,7 @@ Tensor hierarchy_draw_paths(const Tensor& first, const Tensor& paths, const Tens
 STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
   m.impl("hierarchy_climbs", TORCH_BOX(&hierarchy_climbs));
   m.impl("hierarchy_sample_paths", TORCH_BOX(&hierarchy_sample_paths));
+  m.impl("hierarchy_sample_arcs", TORCH_BOX(&hierarchy_sample_arcs));
   m.impl("hierarchy_draw_paths", TORCH_BOX(&hierarchy_draw_paths));
 }
 
