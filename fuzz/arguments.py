@@ -60,6 +60,7 @@ def targets() -> dict[str, Target]:
     made: dict[str, Target] = {}
     needs: dict[str, dict[str, Any]] = {
         "reachable": {"sources": 1},
+        "shortest_path": {"source": 0, "target": 4},
         "multi_search": {"visitor": torchcent.Visitor()},
         "betweenness_adaptive": {"vertices": torch.tensor([1])},
         "clustering_quality": {"clustering": torch.tensor([0, 0, 1, 1, 1])},

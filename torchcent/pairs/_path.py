@@ -12,7 +12,7 @@ from torch import Tensor
 
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
-from torchcent.check._values import shortened
+from torchcent.check._values import dense, shortened
 from torchcent.engines import _climbs, _hops, _weighted_rows
 from torchcent.engines._climbs import Climbs
 from torchcent.graph import Graph, _csr
@@ -120,23 +120,32 @@ def shortest_path(
 
 def _ends(value: object, name: str, graph: Graph) -> Tensor:
     """int64 [p] on the host."""
-    if isinstance(value, bool) or not isinstance(value, (Integral, Tensor)):
+    n = graph.num_nodes
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        if not 0 <= value < n:
+            raise _no_vertex(value, name, n)
+        return torch.tensor([int(value)], device="cpu")
+    if not isinstance(value, Tensor):
         raise TypeError(
             f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"
         )
-    ids = torch.as_tensor(value if isinstance(value, Tensor) else int(value), device="cpu")
-    if ids.dtype == torch.bool or ids.is_floating_point() or ids.is_complex():
-        raise TypeError(f"{name} must hold integer vertex ids, got {ids.dtype}")
-    if ids.dim() > 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {list(ids.shape)}")
-    ids = ids.reshape(-1).long()
-    wrong = ids[(ids < 0) | (ids >= graph.num_nodes)]
+    if value.device != graph.device and value.device.type != "cpu":
+        raise ValueError(f"{name} is on {value.device}, but the graph is on {graph.device}")
+    dense(value, name)
+    if value.dtype == torch.bool or value.is_floating_point() or value.is_complex():
+        raise TypeError(f"{name} must hold integer vertex ids, got {value.dtype}")
+    if value.dim() > 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {list(value.shape)}")
+    ids = value.reshape(-1).to(device="cpu", dtype=torch.int64, copy=True)
+    wrong = ids[(ids < 0) | (ids >= n)]
     if wrong.numel():
-        raise ValueError(
-            f"{name} has vertex {shortened(int(wrong[0]))}, but vertices are 0 to "
-            f"{graph.num_nodes - 1}"
-        )
+        raise _no_vertex(int(wrong[0]), name, n)
     return ids
+
+
+def _no_vertex(value: object, name: str, num_nodes: int) -> ValueError:
+    accepted = f"vertices are 0 to {num_nodes - 1}" if num_nodes else "the graph has no vertices"
+    return ValueError(f"{name} has vertex {shortened(value)}, but {accepted}")
 
 
 def _climbed(graph: Graph, climbs: Climbs, pairs: Tensor) -> list[ShortestPath]:

@@ -120,6 +120,8 @@ def _back(result: Any, device: torch.device, known: dict[int, Any]) -> Any:
     if isinstance(result, tuple):
         parts = [_back(part, device, known) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+    if isinstance(result, list):
+        return [_back(part, device, known) for part in result]
     if isinstance(result, Iterator):
         return (_back(part, device, known) for part in result)
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
