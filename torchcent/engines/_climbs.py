@@ -90,12 +90,15 @@ class Climbs:
         return 2 * 64 * self.height + 2**16
 
 
-def kept(graph: Graph) -> Climbs | None:
-    """Those of a hierarchy that is kept with the graph, if there is one."""
+def kept(graph: Graph, memory: int | None = None) -> Climbs | None:
+    """Those of a hierarchy that is kept with the graph, if there is one; memory: see `made`."""
     if not possible(graph):
         return None
     core = _reduce.cores(graph, None).get(("degree", "all", 0))
-    if core is None or Hierarchy.kept(core) is None:
+    if core is None or not _fits(core, memory):
+        return None
+    hierarchy = Hierarchy.kept(core)
+    if hierarchy is None or hierarchy.num_arcs > _MOST_ARCS:
         return None
     return Climbs.of(graph, core)
 
@@ -109,19 +112,21 @@ def made(
         memory: bytes that all of it may take.
         seconds: those that are left for the paths.
     """
-    found = kept(graph)
+    found = kept(graph, memory)
     if found is not None or paths < LEAST_PATHS or not (graph.is_weighted and possible(graph)):
         return found
     core = _reduce.core(graph, "degree", "all")
     arcs = core.num_nodes + int(_MOST_FILL * (core.num_slots // 2))
     too_long = _hierarchy.seconds_to_contract(core.num_nodes) > _PART * seconds
-    if not core.num_nodes or arcs > _MOST_ARCS or too_long:
-        return None
-    if memory is not None and _BYTES * core.num_nodes > memory:
+    if not core.num_nodes or arcs > _MOST_ARCS or too_long or not _fits(core, memory):
         return None
     if not _choice.too_deep_for_lanes(core) or Hierarchy.of(core, _MOST_FILL) is None:
         return None
     return Climbs.of(graph, core)
+
+
+def _fits(core: Core, memory: int | None) -> bool:
+    return memory is None or _BYTES * core.num_nodes <= memory
 
 
 def possible(graph: Graph) -> bool:

@@ -122,9 +122,10 @@ def _ends(value: object, name: str, graph: Graph) -> Tensor:
     """int64 [p] on the host."""
     n = graph.num_nodes
     if isinstance(value, Integral) and not isinstance(value, bool):
-        if not 0 <= value < n:
-            raise _no_vertex(value, name, n)
-        return torch.tensor([int(value)], device="cpu")
+        vertex = int(value)
+        if not 0 <= vertex < n:
+            raise _no_vertex(vertex, name, n)
+        return torch.tensor([vertex], device="cpu")
     if not isinstance(value, Tensor):
         raise TypeError(
             f"{name} must be a vertex or a tensor of vertices, got {type(value).__name__}"
