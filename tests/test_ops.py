@@ -114,11 +114,11 @@ def samples() -> dict[str, list[tuple]]:
     hierarchy = ops.hierarchy(both_ptr, both, None, 0.0)
     cells = ops.hierarchy_cells(*hierarchy[1:4], hierarchy[7])
     union = ops.block_union(both_ptr, both, *blocks, 2)[:4]
-    at, begin, to, length, paths, powers, slot, last, *_ = ops.hierarchy(both_ptr, both, None, 0.0)
+    at, begin, to, length, paths, powers, slot, last, *_ = hierarchy
     of_climbs = (begin, to, length, slot, last, 30, 4)
-    position, parent = at.argsort().int(), torch.full((15,), -1, dtype=torch.int32)
+    position, kept = at.argsort().int(), torch.full((15,), -1, dtype=torch.int32)
     climbs = (begin, paths, powers, last, *ops.hierarchy_climbs(*of_climbs))
-    climbs = (*climbs, position, at.int(), parent, 15)
+    climbs = (*climbs, position, at.int(), kept, 15)
     zeros = [torch.zeros(size, dtype=torch.int64) for size in (4, 15, 20, 1)]
     return {
         "simd": [()],

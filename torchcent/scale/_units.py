@@ -35,8 +35,8 @@ FIRST, LEAST_BATCHES = 8, 32
 # On CUDA: the least sources of a unit, which keep a large device busy; down to a quarter of them
 # where there would be fewer than eight units. Lanes need few: their least work fills a device.
 LEAST_SOURCES = {
-    "lanes": 256, "queue": 1024, "relax": 256, "dijkstra": 2048, "chains": 2048, "bits": 512,
-    "tensor": 64,
+    "lanes": 256, "queue": 1024, "relax": 256, "dijkstra": 2048, "chains": 2048, "hierarchy": 1024,
+    "bits": 512, "tensor": 64,
 }  # fmt: skip
 # Sources per batch. (On CUDA lanes may be 128.)
 _BATCH = {**BATCH, "chains": 64, "hierarchy": 1024, "bits": WIDE_BITS, "tensor": 1}
