@@ -190,6 +190,18 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   m.def(
       "hierarchy_scores(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, "
       "Tensor slot, Tensor own, Tensor flows, Tensor? reverse=None) -> Tensor");
+  // Sums over the distances of each source, [sources, 3]: b d, b / d if they are asked for, b; and the largest d with
+  // b > 0, with sweeps of so many lanes.
+  m.def(
+      "hierarchy_sums(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, "
+      "Tensor last, Tensor sequence, Tensor split, Tensor cells, Tensor own, Tensor place, Tensor own_first, "
+      "Tensor end, Tensor bound, Tensor child, Tensor outermost, Tensor facts, Tensor sources, Tensor target_weight, "
+      "Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, bool reciprocals, int lanes, int threads) -> ()");
+  // Distances from the sources, [sources, n] for any n vertices that include those of the hierarchy: int32 with -1, or
+  // float64 with inf for no path.
+  m.def(
+      "hierarchy_distances(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor last, Tensor sequence, "
+      "Tensor split, Tensor facts, Tensor sources, Tensor(a!) out, Tensor(b!) control, int threads) -> ()");
   m.def(
       "weighted_source_sums(Tensor rowptr, Tensor col, Tensor weight, Tensor colptr, Tensor row, Tensor back_weight, "
       "Tensor sources, Tensor(a!) sums, Tensor(b!) farthest, Tensor(c!) control, int engine, int threads, "

@@ -81,22 +81,54 @@ struct HierarchyProblem {
   const int64_t* cancel;
 };
 
-// Sums of distances of each source of a batch: b d, and the largest d of a vertex with b > 0.
-struct HierarchySums {
-  double* sum;
-  double* farthest;
+// An arc to an ancestor, by its depth in the elimination tree.
+template <class Number>
+struct PathArc {
+  int32_t depth;
+  LengthOf<Number> length;
+};
+
+// What sweeps read that reach every vertex, and keep distances of the path from the root to it.
+template <class Number>
+struct RowProblem {
+  Hierarchy hierarchy;
+  const PathArc<Number>* arcs;  // in the order of the hierarchy
+  const int32_t* depth;         // of each position
+  const int32_t* root;          // of the tree of each position
+  const double* target;         // b, by position; null for rows
+  const int64_t* position;      // of each vertex of the graph; -1 for one that is not in the hierarchy
+  const int32_t* sequence;      // see HierarchyProblem
+  const int32_t* split;
+  int64_t height;
+  int64_t num_nodes;            // of the graph
+  const int64_t* cancel;
+};
+
+// Of each source of a call.
+struct HierarchyResults {
+  double* sum;          // of b d
+  double* reciprocals;  // sum of b / d
+  double* farthest;     // the largest d of a vertex with b > 0
+  void* const* row;     // the distances of all vertices of the graph, int32 with -1 or float64 with inf for no path
 };
 
 class HierarchyDistances {
  public:
   virtual ~HierarchyDistances() = default;
   // Of vertices of the graph; false: cancelled.
-  virtual bool run(const int64_t* sources, int64_t count, const HierarchySums& sums) = 0;
+  virtual bool run(const int64_t* sources, int64_t count, const HierarchyResults& results) = 0;
 };
 
 TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<Search> make_hierarchy(const HierarchyProblem<Number>&))
 TORCHCENT_SCALAR_KERNEL(std::unique_ptr<Search> make_wide_sweep(const HierarchyProblem<double>&))
 TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<HierarchyDistances> make_hierarchy_distances(
     const HierarchyProblem<Number>&))
+TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(
+    const RowProblem<Number>&))
+TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<HierarchyDistances> make_hierarchy_rows(
+    const RowProblem<Number>&, bool floating))
+// How many sources they take side by side.
+TORCHCENT_LANE_KERNEL(int64_t reciprocal_lanes(bool single))
+TORCHCENT_LANE_KERNEL(int64_t row_lanes(bool single))
 
 }  // namespace torchcent

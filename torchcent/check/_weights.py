@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor", "tiny")
-ROW_ENGINES = ("auto", "relax", "dijkstra", "tensor")
+ROW_ENGINES = ("auto", "relax", "dijkstra", "hierarchy", "tensor")
 HOP_ENGINES = ("lanes", "queue", "bits")
 DTYPES = (torch.int8, torch.int16, torch.int32, torch.float32, torch.float64)
 _NUMBERS = (

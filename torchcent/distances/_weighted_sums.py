@@ -12,11 +12,14 @@ from torch import Tensor
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, is_quick, run, zeros
 from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
+from torchcent.engines._hierarchy import LANES as SWEPT
+from torchcent.engines._hierarchy import Hierarchy
+from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph, _segments
 from torchcent.runtime import _codes, _ops
-from torchcent.runtime._codes import BATCH, CANCEL
+from torchcent.runtime._codes import CANCEL, ROWS
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
 # Rows of weighted distances: in the format of the engine, as float64, and temporaries.
@@ -63,7 +66,21 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     start, place = in_order(core, sources, not outgoing)
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
     farthest = torch.zeros_like(sums[:, 0])
-    inputs = _rows.direction(core, not outgoing), start
+    inputs: Any = _rows.direction(core, not outgoing), start
+    if plan.engine == "hierarchy":
+        hierarchy = Hierarchy.of(core)
+        assert hierarchy is not None
+        turn = hierarchy.in_order(start)
+        start, place = start[turn], place[turn]
+        inputs = hierarchy.swept, start
+
+    def swept(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        hierarchy, start = given
+        ones = torch.ones(core.num_nodes, dtype=torch.float64, device="cpu")
+        reciprocals = not MEASURES[plan.measure].collapses
+        _ops.ops.hierarchy_sums(
+            *hierarchy, start[part], ones, *out, control, reciprocals, SWEPT, plan.threads
+        )
 
     def compiled(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         csr, start = given
@@ -78,7 +95,8 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     key = {"of": sources, "outgoing": outgoing}
     outputs = sums, farthest
     run(
-        plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), compiled, tensor
+        plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"),
+        swept if plan.engine == "hierarchy" else compiled, tensor,
     )  # fmt: skip
     total = sums.new_zeros(sources.numel(), 4)
     per_one = graph.scale.per_one
@@ -140,10 +158,10 @@ class _Rows:
         if request.engine == "tiny":  # the tiny engine has no rows
             request = request._replace(engine="dijkstra")
         self._graph = graph
-        self.inputs = _rows.arcs(graph, backward), sources
         self.plan, _ = _plan.plan(graph, request, sources.numel())
         plan = self.plan
-        size = plan.lanes if plan.engine == "tensor" else max(plan.threads, 1) * BATCH[plan.engine]
+        self.inputs = _rows.arcs(graph, backward, plan.engine), sources
+        size = plan.lanes if plan.engine == "tensor" else max(plan.threads, 1) * ROWS[plan.engine]
         if plan.device.type == "cuda" and plan.engine != "tensor":
             size = max(plan.flight * plan.lanes, _ROWS_ON_CUDA)
         room = min(plan.memory_limit - plan.memory, _LARGEST_BLOCK)

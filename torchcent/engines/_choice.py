@@ -167,15 +167,19 @@ def choose(
 def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -> str:
     """Why there cannot be a search of a hierarchy; "" if there can."""
     graph = cores.graph
-    if measure.visitor not in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS):
+    paths = measure.family == "paths"
+    if paths and measure.visitor not in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS):
         return f"does not compute {measure.name}"
     if not graph.is_symmetric:
         return "is for undirected graphs"
-    if request.cutoffs is not None:
+    if paths and request.cutoffs is not None:
         return "takes no cutoff"
-    if graph.is_weighted and (request.tie_tolerance > 0 or not graph.scale.exact):
-        return f"needs exact sums of weights, and here they are {graph.scale}"
-    if not _ops.has_kernel("hierarchy_dependency", graph.device):
+    scale = graph.scale
+    whole = scale.exact and (scale.dtype == torch.int32 or scale.whole or scale.digits > 0)
+    if graph.is_weighted and (request.tie_tolerance > 0 or not whole):
+        return f"needs lengths that are whole numbers of a unit, and here they are {scale}"
+    operator = "hierarchy_dependency" if paths else "hierarchy_sums"
+    if not _ops.has_kernel(operator, graph.device):
         return f"has no compiled kernels for {graph.device}"
     return ""
 

@@ -257,12 +257,19 @@ class Contracted(Engine):
 class Swept(Engine):
     """Sweeps over a contraction hierarchy of the core."""
 
+    def per_thread(self, job: Job) -> int:
+        hierarchy = Hierarchy.of(job.core)
+        assert hierarchy is not None
+        if job.counts_paths:
+            return hierarchy.bytes_per_thread(job.measure.per_slot)
+        return hierarchy.bytes_of_distances
+
     def cost(self, job: Job, limit: int) -> Cost:
         hierarchy = Hierarchy.of(job.core)
         assert hierarchy is not None
-        per_slot = job.measure.per_slot
-        fixed = job.fixed(self.name) + hierarchy.nbytes + 3 * 8 * hierarchy.entries(per_slot)
-        each = hierarchy.bytes_per_thread(per_slot)
+        fixed, each = job.fixed(self.name) + 2 * hierarchy.nbytes, self.per_thread(job)
+        if job.counts_paths:
+            fixed += 3 * 8 * hierarchy.entries(job.measure.per_slot)
         lanes = _hierarchy.LANES
         batches = -(-job.sources // lanes)
         workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))

@@ -1,7 +1,9 @@
 """A contraction hierarchy of a core, with multiplicities, for exact path counting on roads.
 
 Every shortest path is a climb in the hierarchy followed by a descent, in exactly one way. A sweep
-over the hierarchy serves many neighbouring sources at once, and touches few vertices for each.
+over the hierarchy serves many neighbouring sources at once, and touches few vertices for each. Sums
+and maxima of distances come from such sweeps, too. Distances themselves and sums of reciprocals
+need every vertex for each source, but no queue.
 docs/hierarchy.md has the algebra and csrc/hierarchy the searches.
 """
 
@@ -119,10 +121,17 @@ class Hierarchy:
 
     @property
     def swept(self) -> tuple[Tensor, ...]:
-        """The arguments of the operator hierarchy_dependency."""
+        """The arguments of the operators hierarchy_dependency and hierarchy_sums."""
         return (
             self.vertex, self.first, self.to, self.length, self.paths, self.powers, self.last,
             self.sequence, self.split, *self.cells,
+        )  # fmt: skip
+
+    def rows_of(self, core: Core) -> tuple[Tensor, ...]:
+        """The arguments of the operator hierarchy_distances, for rows of all vertices."""
+        return (
+            core.vertex[self.vertex], self.first, self.to, self.length, self.last, self.sequence,
+            self.split, self.cells[-1],
         )  # fmt: skip
 
     def entries(self, per_slot: bool) -> int:
@@ -147,6 +156,12 @@ class Hierarchy:
         """Rows of the vertices above a batch and in the cells of one path, and sums."""
         rows = 5 * (2 * self.height + LANES) + 3 * 2 * self.height
         return 8 * LANES * rows + 3 * 8 * self.entries(per_slot)
+
+    @property
+    def bytes_of_distances(self) -> int:
+        """Rows of a thread for sums of distances, and for distances."""
+        rows = 3 * (2 * self.height + LANES) + 2 * self.height
+        return 8 * LANES * rows + 64 * self.vertex.numel()
 
     def in_words(self) -> str:
         arcs = self.num_arcs / max(self.vertex.numel(), 1)

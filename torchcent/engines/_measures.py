@@ -20,6 +20,8 @@ class Measure:
         visitor: what the path-counting kernels compute.
         per_slot: whether scores are per slot instead of per vertex.
         by_depth: whether the visitor uses distances from the source (csrc/paths/betweenness.h).
+        collapses: whether it needs sums and maxima of distances only, which one search finds for
+            many sources together.
         folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
         tiny: the output of the tiny engine for it; "" if that engine does not compute it.
         normalized: the default of `normalized=`.
@@ -33,6 +35,7 @@ class Measure:
     visitor: Visitor | None = None
     per_slot: bool = False
     by_depth: bool = False
+    collapses: bool = False
     folds: str = "no"
     tiny: str = "distances"
     normalized: bool = False
@@ -60,18 +63,18 @@ _ROWS = (
     Measure("proximal_target", "paths", Visitor.PROXIMAL_TARGET, by_depth=True, tiny="",
             normalized=True, public=False),
     Measure("distance_profile", "distances", folds="one"),
-    Measure("closeness", "distances", folds="one"),
+    Measure("closeness", "distances", collapses=True, folds="one"),
     Measure("harmonic", "distances", folds="one"),
-    Measure("eccentricity", "distances", folds="one"),
-    Measure("average_shortest_path_length", "distances", folds="one"),
+    Measure("eccentricity", "distances", collapses=True, folds="one"),
+    Measure("average_shortest_path_length", "distances", collapses=True, folds="one"),
     Measure("distance_distribution", "distances"),
     Measure("effective_diameter", "distances"),
     Measure("shortest_path_lengths", "distances", public=False),
     # These search from some vertices and keep bounds (distances/_extremes.py).
-    Measure("diameter", "distances", public=False),
-    Measure("radius", "distances", public=False),
-    Measure("center", "distances", public=False),
-    Measure("periphery", "distances", public=False),
+    Measure("diameter", "distances", collapses=True, public=False),
+    Measure("radius", "distances", collapses=True, public=False),
+    Measure("center", "distances", collapses=True, public=False),
+    Measure("periphery", "distances", collapses=True, public=False),
 )  # fmt: skip
 
 MEASURES: dict[str, Measure] = {row.name: row for row in _ROWS}

@@ -8,15 +8,15 @@ import torch
 from torch import Tensor
 
 from torchcent.engines import _reduce
+from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import ENGINE, Launch, control
 
-Arcs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
-def direction(core: _reduce.Core, backward: bool) -> Arcs:
+def direction(core: _reduce.Core, backward: bool) -> tuple[Tensor, ...]:
     """CSR and weights, then those of the transpose; swapped to search along reversed arcs."""
     assert core.weight is not None and core.back_weight is not None
     there = core.rowptr, core.col, core.weight
@@ -24,8 +24,16 @@ def direction(core: _reduce.Core, backward: bool) -> Arcs:
     return (*back, *there) if backward else (*there, *back)
 
 
-def arcs(graph: Graph, backward: bool = False) -> Arcs:
-    """Those of the whole graph, in which rows have an entry for every vertex."""
+def arcs(graph: Graph, backward: bool = False, engine: str = "") -> tuple[Tensor, ...]:
+    """Those of the whole graph, in which rows have an entry for every vertex.
+
+    For the engine "hierarchy", they are those of its hierarchy.
+    """
+    if engine == "hierarchy":
+        core = _reduce.core(graph, "degree", "no")
+        hierarchy = Hierarchy.of(core)
+        assert hierarchy is not None
+        return hierarchy.rows_of(core)
     return direction(_reduce.core(graph, "given", "no"), backward)
 
 
@@ -49,6 +57,8 @@ def fill(
         if out.dtype == torch.int32:
             found = torch.where(torch.isfinite(found), found, -1)
         out.copy_(found)
+    elif engine == "hierarchy":
+        _ops.ops.hierarchy_distances(*arcs, sources, out, shared, launch.threads)
     else:
         _ops.ops.weighted_distances(*arcs, sources, out, shared, ENGINE[engine], *launch)
 

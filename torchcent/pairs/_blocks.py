@@ -97,7 +97,9 @@ class Blocks:
         self.graph, self.sources, self.engine, self.dtype = graph, sources, engine, dtype
         # The transpose counts as memory of the graph from now on.
         hops = graph.rowptr, graph.col, *graph.transpose
-        self.arcs: tuple[Tensor, ...] = _weighted_rows.arcs(graph) if graph.is_weighted else hops
+        self.arcs: tuple[Tensor, ...] = hops
+        if graph.is_weighted:
+            self.arcs = _weighted_rows.arcs(graph, engine=engine)
         self._place: Tensor | None = None  # the row of each source; None: in the given order
         self.lost = False  # whether a distance has been found that the dtype does not hold
         self._fixed, self._kept, self._copies, self._aside = fixed, kept, copies, aside
@@ -130,7 +132,8 @@ class Blocks:
                 if self.engine == "tensor":
                     return besides(rows) + 2 * work + own
                 cost = ENGINES[self.engine]
-                job = Job(graph, _reduce.core(graph, "given", "no"), MEASURE, rows, graph.nbytes)
+                order = "degree" if self.engine == "hierarchy" else "given"
+                job = Job(graph, _reduce.core(graph, order, "no"), MEASURE, rows, graph.nbytes)
                 if not host:
                     return besides(rows) + cost.on_cuda(job, 0)[0] + own
                 work = self._threads(rows) * cost.per_thread(job)
@@ -147,7 +150,7 @@ class Blocks:
             large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
             most = min(total, max(1, large // row // full) * full)
         elif self._block_size is None and self.engine != "tensor":
-            full = _codes.BATCH[self.engine] * self._threads(total) if host else LANES
+            full = _codes.ROWS[self.engine] * self._threads(total) if host else LANES
             large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
             most = min(total, max(1, large // (n * 8 or 1) // full) * full)
         elif self._block_size is None:
@@ -177,7 +180,7 @@ class Blocks:
         if self.engine == "tensor" or self.graph.device.type != "cpu":
             return 1
         if self.graph.is_weighted:
-            batches = -(-rows // _codes.BATCH[self.engine])
+            batches = -(-rows // _codes.ROWS[self.engine])
             return max(1, min(torch.get_num_threads(), batches))
         return max(1, min(torch.get_num_threads(), -(-rows // self._lanes(rows))))
 

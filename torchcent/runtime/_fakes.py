@@ -342,6 +342,8 @@ FAKES: dict[str, Callable[..., Any]] = {
     "hierarchy_sample_paths": _numbers,
     "hierarchy_sample_arcs": _numbers,
     "hierarchy_draw_paths": _numbers,
+    "hierarchy_sums": _in_place,
+    "hierarchy_distances": _in_place,
     "weighted_dependency": _flag,
     "weighted_source_sums": _in_place,
     "weighted_distances": _in_place,

@@ -72,6 +72,28 @@ std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProb
 template std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProblem<float>&);
 template std::unique_ptr<HierarchyDistances> make_hierarchy_distances(const HierarchyProblem<double>&);
 
+template <class Number>
+std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<Number>& problem) {
+  return std::make_unique<HierarchyReciprocals<Number>>(problem);
+}
+template std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<float>&);
+template std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<double>&);
+
+template <class Number>
+std::unique_ptr<HierarchyDistances> make_hierarchy_rows(const RowProblem<Number>& problem, bool floating) {
+  if (floating) return std::make_unique<HierarchyRows<Number, double>>(problem);
+  return std::make_unique<HierarchyRows<Number, int32_t>>(problem);
+}
+template std::unique_ptr<HierarchyDistances> make_hierarchy_rows(const RowProblem<float>&, bool);
+template std::unique_ptr<HierarchyDistances> make_hierarchy_rows(const RowProblem<double>&, bool);
+
+int64_t reciprocal_lanes(bool single) {
+  return single ? HierarchyReciprocals<float>::lanes : HierarchyReciprocals<double>::lanes;
+}
+int64_t row_lanes(bool single) {
+  return single ? HierarchyRows<float, double>::lanes : HierarchyRows<double, double>::lanes;
+}
+
 std::unique_ptr<TinySearch> make_tiny_hops(const TinyProblem& problem) { return std::make_unique<TinyLanes>(problem); }
 
 std::unique_ptr<FlowStep> make_flow_step(const FlowProblem& problem) { return flow_step(problem); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hierarchy/cpu/cell_sweep.h"
+#include "hierarchy/cpu/row_sweep.h"
 
 namespace torchcent::TORCHCENT_ISA {
 
@@ -45,15 +46,15 @@ class HierarchyDistanceSearch : public HierarchyDistances {
         climbs_(problem_, sources_),
         sweep_(problem_, sources_, climbs_) {}
 
-  bool run(const int64_t* sources, int64_t count, const HierarchySums& sums) override {
+  bool run(const int64_t* sources, int64_t count, const HierarchyResults& results) override {
     sources_.start(sources, nullptr, count);
     while (sources_.next()) {
       climbs_.begin();
       sweep_.run(nullptr, nullptr);
       if (cancelled(problem_.cancel)) return false;
       for (int i = 0; i < sources_.count; ++i) {
-        sums.sum[sources_.index[i]] = sweep_.sums()[i];
-        sums.farthest[sources_.index[i]] = sweep_.farthest()[i];
+        results.sum[sources_.index[i]] = sweep_.sums()[i];
+        results.farthest[sources_.index[i]] = sweep_.farthest()[i];
       }
     }
     return true;

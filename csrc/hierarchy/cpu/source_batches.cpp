@@ -5,12 +5,13 @@
 namespace torchcent {
 
 SourceBatches::SourceBatches(const Hierarchy& hierarchy, const int64_t* position, const int32_t* sequence,
-                             const int32_t* split, int64_t lanes)
+                             const int32_t* split, int64_t lanes, bool whole)
     : hierarchy_(hierarchy),
       position_of_(position),
       sequence_(sequence),
       split_of_(split),
-      lanes_(lanes),
+      least_(whole ? lanes : std::max<int64_t>(1, lanes * 3 / 4)),
+      most_(whole ? lanes : lanes * 5 / 4),
       number_(hierarchy.size, -1) {
   number = number_.data();
 }
@@ -51,10 +52,20 @@ bool SourceBatches::next() {
   return true;
 }
 
-// Where the order of neighbours was cut first, between three quarters and five quarters of the number of lanes.
+std::vector<std::vector<int32_t>> SourceBatches::divided() {
+  std::vector<std::vector<int32_t>> batches;
+  while (begin_ < static_cast<int64_t>(ordered_.size())) {
+    const int64_t end = cut();
+    batches.emplace_back();
+    for (; begin_ < end; ++begin_) batches.back().push_back(ordered_[begin_].second);
+  }
+  return batches;
+}
+
+// Where the order of neighbours was cut first.
 int64_t SourceBatches::cut() const {
   const int64_t total = static_cast<int64_t>(ordered_.size());
-  const int64_t least = begin_ + std::max<int64_t>(1, lanes_ * 3 / 4), most = begin_ + lanes_ * 5 / 4;
+  const int64_t least = begin_ + least_, most = begin_ + most_;
   int64_t best = -1;
   for (int64_t i = begin_ + 1; i < std::min(total, most + 1); ++i) {
     if (splits_[i] == 0) return i;  // another component

@@ -19,12 +19,14 @@ struct Above {
 
 class SourceBatches {
  public:
-  // sequence, split: see HierarchyProblem.
+  // sequence, split: see HierarchyProblem. Unless they are `whole`, batches have three quarters to five quarters of so
+  // many sources, so that they can be cut where neighbours are.
   SourceBatches(const Hierarchy& hierarchy, const int64_t* position, const int32_t* sequence, const int32_t* split,
-                int64_t lanes);
+                int64_t lanes, bool whole = false);
 
   void start(const int64_t* sources, const double* weights, int64_t count);  // weights may be null: 1
   bool next();
+  std::vector<std::vector<int32_t>> divided();  // instead of next(): the indices of all batches
 
   // Of the batch, each source in a lane: positions in ascending order, of one component.
   int count = 0;
@@ -44,7 +46,7 @@ class SourceBatches {
   const Hierarchy hierarchy_;
   const int64_t* position_of_;
   const int32_t *sequence_, *split_of_;
-  const int64_t lanes_;
+  const int64_t least_, most_;
   const int64_t* sources_ = nullptr;
   const double* weights_ = nullptr;
   int64_t begin_ = 0;

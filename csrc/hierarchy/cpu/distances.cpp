@@ -1,0 +1,205 @@
+// Sums of distances, and distances, by sweeps over a hierarchy.
+#include <torch/csrc/stable/library.h>
+
+#include <atomic>
+#include <limits>
+
+#include "core/control.h"
+#include "core/cpu/threads.h"
+#include "hierarchy/cpu/source_batches.h"
+#include "hierarchy/cpu/swept.h"
+
+namespace torchcent {
+
+using torch::stable::Tensor;
+
+namespace {
+
+// What row sweeps of all threads read.
+template <class Number>
+class Rows {
+ public:
+  Rows(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor& split, int64_t num_nodes, const int64_t* cancel)
+      : hierarchy_(hierarchy),
+        split_(split.const_data_ptr<int32_t>()),
+        cancel_(cancel),
+        depth_(hierarchy.size),
+        root_(hierarchy.size),
+        sequence_(hierarchy.size),
+        position_(num_nodes, -1) {
+    const int32_t* const order = sequence.const_data_ptr<int32_t>();
+    std::vector<int32_t> open;
+    for (int32_t p = 0; p < hierarchy.size; ++p) {
+      while (!open.empty() && hierarchy.last[open.back()] <= p) open.pop_back();
+      depth_[p] = static_cast<int32_t>(open.size());
+      open.push_back(p);
+      root_[p] = open.front();
+      height_ = std::max<int64_t>(height_, open.size());
+      position_[hierarchy.vertex[p]] = p;
+      sequence_[order[p]] = p;
+    }
+    arcs_.resize(hierarchy.arcs());
+    for (size_t i = 0; i < arcs_.size(); ++i)
+      arcs_[i] = {depth_[hierarchy.to[i]], static_cast<LengthOf<Number>>(hierarchy.length[i])};
+  }
+
+  void set_targets(const Tensor& weight) {
+    target_.resize(hierarchy_.size);
+    for (int64_t p = 0; p < hierarchy_.size; ++p) target_[p] = weight.const_data_ptr<double>()[hierarchy_.vertex[p]];
+  }
+  const int64_t* position() const { return position_.data(); }
+  RowProblem<Number> problem() const {
+    const int64_t num_nodes = static_cast<int64_t>(position_.size());
+    return {hierarchy_,       arcs_.data(), depth_.data(), root_.data(), target_.data(), position_.data(),
+            sequence_.data(), split_,       height_,       num_nodes,    cancel_};
+  }
+
+ private:
+  const Hierarchy hierarchy_;
+  const int32_t* split_;
+  const int64_t* cancel_;
+  int64_t height_ = 1;
+  std::vector<int32_t> depth_, root_, sequence_;
+  std::vector<int64_t> position_;
+  std::vector<double> target_;
+  std::vector<PathArc<Number>> arcs_;
+};
+
+struct Job {
+  const int64_t* sources;
+  int64_t count;
+  Control& control;
+  int64_t threads;
+};
+
+// Runs batches of sources in any order: their results are disjoint. give(source, i, results): results [i] are those of
+// this source.
+template <class Problem, class Make, class Row, class Give>
+void in_batches(const Problem& problem, const Job& job, int64_t lanes, bool whole, Make make, Row row, Give give) {
+  SourceBatches all(problem.hierarchy, problem.position, problem.sequence, problem.split, lanes, whole);
+  all.start(job.sources, nullptr, job.count);
+  const std::vector<std::vector<int32_t>> batches = all.divided();
+  const int64_t count = static_cast<int64_t>(batches.size());
+  if (count == 0) return;
+  std::atomic<int64_t> next = 0;
+  const auto work = [&] {
+    const auto search = make();
+    std::vector<int64_t> sources;
+    std::vector<double> sum, reciprocals, farthest;
+    std::vector<void*> rows;
+    for (int64_t b; (b = next++) < count;) {
+      const std::vector<int32_t>& batch = batches[b];
+      sources.clear(), rows.clear();
+      for (const int32_t i : batch) sources.push_back(job.sources[i]), rows.push_back(row(i));
+      for (auto* const each : {&sum, &reciprocals, &farthest}) each->assign(batch.size(), 0);
+      const HierarchyResults results = {sum.data(), reciprocals.data(), farthest.data(), rows.data()};
+      if (!search->run(sources.data(), static_cast<int64_t>(batch.size()), results)) {
+        next = count;
+        break;
+      }
+      for (size_t i = 0; i < batch.size(); ++i) give(batch[i], i, results);
+      finish(job.control, static_cast<int64_t>(batch.size()));
+    }
+  };
+  in_threads(static_cast<int>(std::max<int64_t>(1, std::min(job.threads, count))), work, [&] { next = count; });
+}
+
+struct Sums {
+  double* of_each;  // d, 1 / d, pairs
+  double* farthest;
+
+  void give(int64_t source, size_t i, const HierarchyResults& results) const {
+    of_each[3 * source] = results.sum[i];
+    of_each[3 * source + 1] = results.reciprocals[i];
+    farthest[source] = results.farthest[i];
+  }
+};
+
+void* no_row(int32_t) { return nullptr; }
+
+template <class Number>
+void reciprocals(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor& split, const Tensor& target_weight,
+                 const Job& job, const Sums& sums) {
+  Rows<Number> rows(hierarchy, sequence, split, hierarchy.size, &job.control.cancel);
+  rows.set_targets(target_weight);
+  const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) { sums.give(source, i, results); };
+  const auto make = [&] { return TORCHCENT_CALL_LANES(make_hierarchy_reciprocals(rows.problem())); };
+  const int64_t lanes = TORCHCENT_CALL_LANES(reciprocal_lanes(sizeof(Number) == 4));
+  in_batches(rows.problem(), job, lanes, true, make, no_row, give);
+}
+
+template <class Number, class Entry>
+void distances(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor& split, const Tensor& sources,
+               Tensor& out, Control& control, int64_t threads, Entry none) {
+  const int64_t num_nodes = out.size(1);
+  const Rows<Number> rows(hierarchy, sequence, split, num_nodes, &control.cancel);
+  Entry* const all = static_cast<Entry*>(out.data_ptr());
+  std::vector<int64_t> searched, place;
+  for (int64_t i = 0; i < sources.numel(); ++i) {
+    const int64_t source = sources.const_data_ptr<int64_t>()[i];
+    if (rows.position()[source] >= 0) {
+      searched.push_back(source), place.push_back(i);
+    } else {
+      std::fill_n(all + i * num_nodes, num_nodes, none);
+      all[i * num_nodes + source] = 0;
+    }
+  }
+  const Job job = {searched.data(), static_cast<int64_t>(searched.size()), control, threads};
+  const auto row = [&](int32_t i) { return static_cast<void*>(all + place[i] * num_nodes); };
+  const auto make = [&] { return TORCHCENT_CALL_LANES(make_hierarchy_rows(rows.problem(), sizeof(Entry) == 8)); };
+  const int64_t lanes = TORCHCENT_CALL_LANES(row_lanes(sizeof(Number) == 4));
+  in_batches(rows.problem(), job, lanes, true, make, row, [](int64_t, size_t, const HierarchyResults&) {});
+}
+
+}  // namespace
+
+void hierarchy_sums(const Tensor& vertex, const Tensor& first, const Tensor& to, const Tensor& length,
+                    const Tensor& paths, const Tensor& powers, const Tensor& last, const Tensor& sequence,
+                    const Tensor& split, const Tensor& cells, const Tensor& own, const Tensor& place,
+                    const Tensor& own_first, const Tensor& end, const Tensor& bound, const Tensor& child,
+                    const Tensor& outermost, const Tensor& facts, const Tensor& sources, const Tensor& target_weight,
+                    Tensor& sums, Tensor& farthest, Tensor& control, bool reciprocal, int64_t lanes, int64_t threads) {
+  const Contracted given = {vertex, first, to,    length,    paths, powers, last,  sequence,  split,
+                            cells,  own,   place, own_first, end,   bound,  child, outermost, facts};
+  const Hierarchy hierarchy = given.hierarchy();
+  const bool single = given.longest() < kLongestSingle;
+  const Job job = {sources.const_data_ptr<int64_t>(), sources.numel(), control_of(control), threads};
+  const Sums found = {sums.mutable_data_ptr<double>(), farthest.mutable_data_ptr<double>()};
+  Swept swept(given, target_weight, &job.control.cancel);
+  const auto collapsed = [&](auto number) {
+    using Number = decltype(number);
+    const HierarchyProblem<Number> problem = swept.problem<Number>(lanes, false);
+    const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) { found.give(source, i, results); };
+    in_batches(problem, job, lanes, false,
+               [&] { return TORCHCENT_CALL_LANES(make_hierarchy_distances(problem)); }, no_row, give);
+  };
+  if (reciprocal) (single ? reciprocals<float> : reciprocals<double>)(hierarchy, sequence, split, target_weight, job, found);
+  else if (single) collapsed(float{});
+  else collapsed(double{});
+  for (int64_t i = 0; i < job.count; ++i) found.of_each[3 * i + 2] = swept.others(job.sources[i]);
+}
+
+void hierarchy_distances(const Tensor& vertex, const Tensor& first, const Tensor& to, const Tensor& length,
+                         const Tensor& last, const Tensor& sequence, const Tensor& split, const Tensor& facts,
+                         const Tensor& sources, Tensor& out, Tensor& control, int64_t threads) {
+  const Hierarchy hierarchy = {vertex.numel(), vertex.const_data_ptr<int64_t>(), first.const_data_ptr<int64_t>(),
+                               to.const_data_ptr<int32_t>(), length.const_data_ptr<int64_t>(), nullptr, nullptr,
+                               last.const_data_ptr<int32_t>()};
+  Control& shared = control_of(control);
+  const auto run = [&](auto number, auto none) {
+    distances<decltype(number)>(hierarchy, sequence, split, sources, out, shared, threads, none);
+  };
+  const auto of_type = [&](auto none) {
+    if (facts.const_data_ptr<int64_t>()[2] < kLongestSingle) run(float{}, none);
+    else run(double{}, none);
+  };
+  if (out.element_size() == 4) of_type(int32_t{-1});
+  else of_type(std::numeric_limits<double>::infinity());
+}
+
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
+  m.impl("hierarchy_sums", TORCH_BOX(&hierarchy_sums));
+  m.impl("hierarchy_distances", TORCH_BOX(&hierarchy_distances));
+}
+
+}  // namespace torchcent
