@@ -72,6 +72,10 @@ def samples() -> dict[str, list[tuple]]:
     ]
 
     weighted: dict[str, list[tuple]] = {}
+    contracted = ops.hierarchy(both_ptr, both, None, 0.0)
+    vertex, first, to, length, paths, powers, _, last, sequence, split = contracted
+    cells = ops.hierarchy_cells(first, to, length, last)
+    swept = (vertex, first, to, length, paths, powers, last, sequence, split, *cells)
     for dtype in (torch.int32, F64):
         ones = torch.ones_like(col, dtype=dtype)
         graph, sources = (rowptr, col, ones, colptr, row, ones.clone()), torch.tensor([0, 3, 5])
@@ -228,6 +232,22 @@ def samples() -> dict[str, list[tuple]]:
         "hierarchy_draw_paths": [
             (*climbs, 1, 0, 20, zeros[2], zeros[0], 2),
             (*climbs, 1, 0, 1, zeros[3], zeros[0], 2, torch.tensor([[3], [4]])),
+        ],
+        "hierarchy_sums": [
+            (
+                *(*swept, torch.tensor([0, 3, 5]), torch.ones(15, dtype=F64)),
+                *(torch.zeros(3, 3, dtype=F64), torch.zeros(3, dtype=F64)),
+                *(torch.zeros(4, dtype=torch.int64), reciprocals, 1024, 2),
+            )
+            for reciprocals in (False, True)
+        ],
+        "hierarchy_distances": [
+            (
+                *(vertex, first, to, length, last, sequence, split, cells[-1]),
+                *(torch.tensor([0, 3, 5]), torch.zeros(3, 15, dtype=dtype)),
+                *(torch.zeros(4, dtype=torch.int64), 2),
+            )
+            for dtype in (torch.int32, F64)
         ],
         "block_union": [(both_ptr, both, *blocks, least, 2) for least in (2, 3, 99)],
         "block_reach": [(*union, *union[2:], blocks[1], ones, one, 2)],

@@ -15,7 +15,6 @@ from torchcent.runtime import _ops
 from torchcent.runtime._codes import ENGINE, Launch, control
 
 
-
 def direction(core: _reduce.Core, backward: bool) -> tuple[Tensor, ...]:
     """CSR and weights, then those of the transpose; swapped to search along reversed arcs."""
     assert core.weight is not None and core.back_weight is not None

@@ -19,7 +19,8 @@ namespace {
 template <class Number>
 class Rows {
  public:
-  Rows(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor& split, int64_t num_nodes, const int64_t* cancel)
+  Rows(const Hierarchy& hierarchy, const Tensor& sequence, const Tensor& split, int64_t num_nodes,
+       const int64_t* cancel)
       : hierarchy_(hierarchy),
         split_(split.const_data_ptr<int32_t>()),
         cancel_(cancel),
@@ -169,11 +170,15 @@ void hierarchy_sums(const Tensor& vertex, const Tensor& first, const Tensor& to,
   const auto collapsed = [&](auto number) {
     using Number = decltype(number);
     const HierarchyProblem<Number> problem = swept.problem<Number>(lanes, false);
-    const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) { found.give(source, i, results); };
-    in_batches(problem, job, lanes, false,
-               [&] { return TORCHCENT_CALL_LANES(make_hierarchy_distances(problem)); }, no_row, give);
+    const auto give = [&](int64_t source, size_t i, const HierarchyResults& results) {
+      found.give(source, i, results);
+    };
+    in_batches(
+        problem, job, lanes, false, [&] { return TORCHCENT_CALL_LANES(make_hierarchy_distances(problem)); }, no_row,
+        give);
   };
-  if (reciprocal) (single ? reciprocals<float> : reciprocals<double>)(hierarchy, sequence, split, target_weight, job, found);
+  if (reciprocal)
+    (single ? reciprocals<float> : reciprocals<double>)(hierarchy, sequence, split, target_weight, job, found);
   else if (single) collapsed(float{});
   else collapsed(double{});
   for (int64_t i = 0; i < job.count; ++i) found.of_each[3 * i + 2] = swept.others(job.sources[i]);
@@ -182,8 +187,13 @@ void hierarchy_sums(const Tensor& vertex, const Tensor& first, const Tensor& to,
 void hierarchy_distances(const Tensor& vertex, const Tensor& first, const Tensor& to, const Tensor& length,
                          const Tensor& last, const Tensor& sequence, const Tensor& split, const Tensor& facts,
                          const Tensor& sources, Tensor& out, Tensor& control, int64_t threads) {
-  const Hierarchy hierarchy = {vertex.numel(), vertex.const_data_ptr<int64_t>(), first.const_data_ptr<int64_t>(),
-                               to.const_data_ptr<int32_t>(), length.const_data_ptr<int64_t>(), nullptr, nullptr,
+  const Hierarchy hierarchy = {vertex.numel(),
+                               vertex.const_data_ptr<int64_t>(),
+                               first.const_data_ptr<int64_t>(),
+                               to.const_data_ptr<int32_t>(),
+                               length.const_data_ptr<int64_t>(),
+                               nullptr,
+                               nullptr,
                                last.const_data_ptr<int32_t>()};
   Control& shared = control_of(control);
   const auto run = [&](auto number, auto none) {

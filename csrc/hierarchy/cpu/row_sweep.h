@@ -16,9 +16,7 @@ class RowSweep {
   using Length = typename L::Length;
   static constexpr int lanes = registers * L::width;
 
-  explicit RowSweep(const RowProblem<Number>& problem) : problem_(problem) {
-    path_.hold(problem.height * registers);
-  }
+  explicit RowSweep(const RowProblem<Number>& problem) : problem_(problem) { path_.hold(problem.height * registers); }
 
   // Visits the distances of each vertex that the sources reach, ancestors first: position, registers, number in
   // `sources.above` or -1.

@@ -90,8 +90,8 @@ class Swept {
 
   template <class Number>
   HierarchyProblem<Number> problem(int64_t lanes, bool directions) {
-    return {hierarchy_,      cells_,           arcs<Number>(), target_.data(), cell_target_.data(),
-            position_.data(), sequence_.data(), split_,         lanes,          directions, cancel_};
+    return {hierarchy_, cells_, arcs<Number>(), target_.data(), cell_target_.data(), position_.data(), sequence_.data(),
+            split_,     lanes,  directions,     cancel_};
   }
 
  private:

@@ -1,0 +1,254 @@
+"""Distances by the engine hierarchy, against SciPy and the other engines."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from graphs import cycle, edge_index, grid, path, random_graph, random_tree, union
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+
+import torchcent
+from torchcent import Graph, generate
+from torchcent.engines._hierarchy import Hierarchy
+from torchcent.engines._reduce import core
+from torchcent.runtime import _ops
+from torchcent.runtime._codes import CANCEL, DONE
+
+needs_kernels = pytest.mark.skipif(
+    not _ops.has_kernel("hierarchy_sums", torch.device("cpu")), reason="no compiled kernels"
+)
+pytestmark = [pytest.mark.sweep, needs_kernels]
+
+F64 = torch.float64
+SHAPES = {
+    "grid": (144, grid(12, 12)),
+    "path": (90, path(90)),
+    "cycle": (91, cycle(91)),
+    "star": (70, [(0, leaf) for leaf in range(1, 70)]),
+    "tree": (200, random_tree(200, seed=3)),
+    "sparse": (150, random_graph(150, 170, seed=4)),
+    "dense": (60, random_graph(60, 400, seed=5)),
+    "pair": (2, [(0, 1)]),
+    "components": union((80, random_graph(80, 100, seed=6)), (9, cycle(9)), (5, []), (3, path(3))),
+    "columns": (120, [arc for arc in random_tree(120, seed=7) for _ in range(2)]),
+}
+LENGTHS = {
+    "one": lambda chance, size: np.ones(size),
+    "ties": lambda chance, size: chance.integers(1, 4, size).astype(float),
+    "whole": lambda chance, size: chance.integers(10, 1001, size).astype(float),
+    "decimal": lambda chance, size: chance.integers(1, 500, size) / 100,
+    "quarters": lambda chance, size: chance.integers(1, 500, size) / 4,
+    "long": lambda chance, size: chance.integers(1, 10**12, size).astype(float),
+}
+
+
+def network(shape, lengths, seed=0):
+    n, arcs = SHAPES[shape] if isinstance(shape, str) else shape
+    weight = LENGTHS[lengths](np.random.default_rng(seed), len(arcs))
+    return Graph.from_edge_index(edge_index(arcs), n, False, torch.from_numpy(weight))
+
+
+def rows(graph):
+    """float64 [n, n], each distance rounded once."""
+    per_one = graph.scale.per_one
+    units = np.round(graph.weight.numpy() * per_one)
+    shape = graph.num_nodes, graph.num_nodes
+    matrix = csr_matrix((units, graph.col.numpy(), graph.rowptr.numpy()), shape)
+    return dijkstra(matrix) / per_one
+
+
+def by_hierarchy(graph, measure, **arguments):
+    compute = getattr(torchcent, measure)
+    return compute(graph, engine="hierarchy", dtype=F64, progress=False, **arguments)
+
+
+def assert_close(actual, expected):
+    np.testing.assert_allclose(actual.numpy(), expected, rtol=1e-13, atol=0)
+
+
+def expected_sums(distance, others):
+    """Farness, sum of reciprocals, reach and eccentricity of each row over these columns."""
+    distance = distance[:, others]
+    counts = np.isfinite(distance) & (distance > 0)
+    near = np.where(counts, distance, 0)
+    inverse = np.divide(1, near, out=np.zeros_like(near), where=counts)
+    return near.sum(1), inverse.sum(1), counts.sum(1), near.max(1, initial=0)
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_measures(shape, lengths):
+    graph = network(shape, lengths)
+    n = graph.num_nodes
+    far, inverse, reach, farthest = expected_sums(rows(graph), slice(None))
+    closeness = np.divide(reach, far, out=np.zeros(n), where=reach > 0)
+    chosen = torch.randperm(n)[: max(1, n // 3)]
+    profile = by_hierarchy(graph, "distance_profile")
+    for vertices in (None, chosen):
+        part = slice(None) if vertices is None else vertices.numpy()
+        assert_close(
+            by_hierarchy(graph, "closeness", vertices=vertices),
+            (closeness * reach / max(n - 1, 1))[part],
+        )
+        assert_close(by_hierarchy(graph, "harmonic", vertices=vertices), inverse[part])
+        eccentricity = by_hierarchy(graph, "eccentricity", vertices=vertices)
+        assert_close(eccentricity, np.where(reach == n - 1, farthest, np.inf)[part])
+    assert_close(profile.farness, far)
+    assert_close(profile.harmonic, inverse)
+    assert_close(profile.eccentricity, farthest)
+    assert_close(profile.reach, reach)
+    if reach.min() == n - 1:
+        mean = by_hierarchy(graph, "average_shortest_path_length")
+        assert float(mean) == pytest.approx(far.sum() / (n * (n - 1)), rel=1e-13)
+        assert float(by_hierarchy(graph, "diameter")) == pytest.approx(farthest.max(), rel=1e-13)
+        assert float(by_hierarchy(graph, "radius")) == pytest.approx(farthest.min(), rel=1e-13)
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows(shape, lengths):
+    graph = network(shape, lengths)
+    distance = rows(graph)
+    chosen = torch.randperm(graph.num_nodes)[: max(1, graph.num_nodes // 2)]
+    for sources in (None, chosen):
+        part = slice(None) if sources is None else sources.numpy()
+        found = torchcent.shortest_path_lengths(graph, sources=sources, engine="hierarchy")
+        expected = distance[part]
+        if not found.is_floating_point():
+            expected = np.where(np.isfinite(expected), expected, -1)
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+
+@pytest.mark.parametrize("shape", ["grid", "sparse", "components"])
+def test_pivots_and_cutoffs(shape):
+    graph = network(shape, "ties")
+    n, distance = graph.num_nodes, rows(graph)
+    pivots = torch.randperm(n)[:20]
+    profile = by_hierarchy(graph, "distance_profile", sources=pivots)
+    assert_close(profile.eccentricity, expected_sums(distance, pivots.numpy())[3])
+    for arguments in ({"sources": pivots}, {"cutoff": [2.0, 5.0]}):
+        for measure in ("closeness", "harmonic"):
+            other = getattr(torchcent, measure)(graph, engine="dijkstra", dtype=F64, **arguments)
+            torch.testing.assert_close(
+                by_hierarchy(graph, measure, **arguments), other, rtol=1e-13, atol=0
+            )
+    for measure in ("distance_distribution", "effective_diameter"):
+        compute = getattr(torchcent, measure)
+        found, other = (compute(graph, engine=each) for each in ("hierarchy", "dijkstra"))
+        torch.testing.assert_close(found, other, rtol=0, atol=0)
+
+
+def test_networkx():
+    edges = nx.random_geometric_graph(120, 0.15, seed=2)
+    for number, (u, v) in enumerate(edges.edges):
+        edges[u][v]["weight"] = 1 + number % 7
+    graph = Graph.from_networkx(edges, weight="weight")
+    expected = nx.closeness_centrality(edges, distance="weight")
+    assert_close(by_hierarchy(graph, "closeness"), list(expected.values()))
+    expected = nx.harmonic_centrality(edges, distance="weight")
+    assert_close(by_hierarchy(graph, "harmonic"), list(expected.values()))
+
+
+def test_nested_cells_and_several_batches():
+    """The batches of 1,024 sources are cut, and their lanes merge at the doors of cells."""
+    graph = Graph.from_edge_index(generate.road(60, 60, seed=1), None, False)
+    chance = np.random.default_rng(0)
+    ends = np.sort(graph.to_edge_index().numpy(), axis=0)
+    for lengths in ("ties", "whole"):
+        weight = LENGTHS[lengths](chance, graph.num_nodes**2)
+        own = torch.from_numpy(weight[ends[0] * graph.num_nodes + ends[1]])
+        weighted = Graph.from_edge_index(torch.from_numpy(ends), graph.num_nodes, False, own)
+        far, inverse, _, farthest = expected_sums(rows(weighted), slice(None))
+        profile = by_hierarchy(weighted, "distance_profile")
+        closeness = by_hierarchy(weighted, "closeness")
+        assert_close(closeness, (graph.num_nodes - 1) / far)
+        assert_close(by_hierarchy(weighted, "eccentricity"), farthest)
+        assert_close(profile.harmonic, inverse)
+        assert torch.equal(profile.closeness, closeness)
+
+
+@pytest.mark.parametrize("measure", ["closeness", "harmonic", "eccentricity"])
+def test_same_bits_for_any_number_of_threads(measure):
+    threads = torch.get_num_threads()
+    found = []
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            graph = network((2500, grid(50, 50)), "decimal")
+            found.append(by_hierarchy(graph, measure))
+            found.append(by_hierarchy(graph, measure, vertices=torch.arange(2500)))
+    finally:
+        torch.set_num_threads(threads)
+    assert all(torch.equal(found[0], each) for each in found[1:])
+
+
+def test_auto():
+    """All vertices repay a contraction; a few sources do so once it has been made."""
+    graph = network((2500, grid(50, 50)), "whole")
+    few = torch.arange(50)
+
+    def engine(**arguments):
+        return torchcent.explain(graph, **arguments).engine
+
+    assert engine(measure="closeness", sources=few) == "dijkstra"
+    for measure in ("closeness", "harmonic", "eccentricity", "distance_profile"):
+        assert engine(measure=measure) == "hierarchy"
+        other = getattr(torchcent, measure)(graph, engine="dijkstra", dtype=F64)
+        torch.testing.assert_close(
+            getattr(torchcent, measure)(graph, dtype=F64), other, rtol=1e-13, atol=0
+        )
+    assert engine(measure="closeness", sources=few[1:]) == "hierarchy"
+    found = torchcent.shortest_path_lengths(graph)
+    assert torch.equal(found, torchcent.shortest_path_lengths(graph, engine="dijkstra"))
+
+
+def test_what_it_does_not_take():
+    directed = Graph.from_edge_index(edge_index(grid(5, 5)), 25, True, torch.ones(40))
+    rounded = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, torch.rand(40) / 3)
+    for graph, reason in ((directed, "undirected"), (rounded, "whole numbers")):
+        with pytest.raises(ValueError, match=reason):
+            by_hierarchy(graph, "closeness")
+        with pytest.raises(ValueError, match=reason):
+            torchcent.shortest_path_lengths(graph, engine="hierarchy")
+
+
+def test_fractions_that_int32_has_no_units_for():
+    """Sums of these are exact in float64, but a half is not a whole length."""
+    weight = torch.tensor([0.5, 2.0**30 + 0.5]).repeat(20)
+    graph = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, weight.double())
+    assert graph.scale.exact and graph.scale.dtype == F64
+    for measure in ("betweenness", "closeness"):
+        with pytest.raises(ValueError, match="whole numbers"):
+            by_hierarchy(graph, measure)
+
+
+@pytest.mark.parametrize("reciprocals", [False, True])
+def test_operator(reciprocals):
+    """Targets have weights, sources may come twice, and a cancelled run stops."""
+    graph = network("components", "ties")
+    searched = core(graph, "degree", "no")
+    hierarchy = Hierarchy.of(searched)
+    n = searched.num_nodes
+    distance = rows(graph)[np.ix_(searched.vertex, searched.vertex)]
+    target = torch.arange(n, dtype=F64) % 3
+    sources = torch.arange(n + 40) % n
+    reached = np.where(np.isfinite(distance), distance, 0)
+    counts = np.where(np.isfinite(distance) & (distance > 0), target.numpy(), 0)
+    inverse = np.divide(1, reached, out=np.zeros_like(reached), where=reached > 0)
+    expected = [(reached * counts).sum(1), (inverse * counts).sum(1), counts.sum(1)]
+    farthest = np.where(counts > 0, reached, 0).max(1)
+    for lanes in (16, 1024):
+        sums, far = torch.zeros(n + 40, 3, dtype=F64), torch.zeros(n + 40, dtype=F64)
+        control = torch.zeros(4, dtype=torch.int64)
+        plan = sums, far, control, reciprocals, lanes, 2
+        _ops.ops.hierarchy_sums(*hierarchy.swept, sources, target, *plan)
+        assert int(control[DONE]) == n + 40
+        for column, values in enumerate(expected):
+            if column != 1 or reciprocals:
+                assert_close(sums[:n, column], values)
+        assert_close(far[:n], farthest)
+        assert torch.equal(sums[n:], sums[:40]) and torch.equal(far[n:], far[:40])
+        control[DONE], control[CANCEL] = 0, 1
+        _ops.ops.hierarchy_sums(*hierarchy.swept, sources, target, *plan)
+        assert int(control[DONE]) == 0
