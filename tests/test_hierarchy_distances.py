@@ -45,6 +45,8 @@ LENGTHS = {
 
 def network(shape, lengths, seed=0):
     n, arcs = SHAPES[shape] if isinstance(shape, str) else shape
+    if lengths == "hops":
+        return Graph.from_edge_index(edge_index(arcs), n, False)
     weight = LENGTHS[lengths](np.random.default_rng(seed), len(arcs))
     return Graph.from_edge_index(edge_index(arcs), n, False, torch.from_numpy(weight))
 
@@ -52,7 +54,9 @@ def network(shape, lengths, seed=0):
 def rows(graph):
     """float64 [n, n], each distance rounded once."""
     per_one = graph.scale.per_one
-    units = np.round(graph.weight.numpy() * per_one)
+    units = np.ones(graph.num_slots)
+    if graph.is_weighted:
+        units = np.round(graph.weight.numpy() * per_one)
     shape = graph.num_nodes, graph.num_nodes
     matrix = csr_matrix((units, graph.col.numpy(), graph.rowptr.numpy()), shape)
     return dijkstra(matrix) / per_one
@@ -76,7 +80,7 @@ def expected_sums(distance, others):
     return near.sum(1), inverse.sum(1), counts.sum(1), near.max(1, initial=0)
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("lengths", ["hops", *LENGTHS])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_measures(shape, lengths):
     graph = network(shape, lengths)
@@ -137,6 +141,19 @@ def test_pivots_and_cutoffs(shape):
         compute = getattr(torchcent, measure)
         found, other = (compute(graph, engine=each) for each in ("hierarchy", "dijkstra"))
         torch.testing.assert_close(found, other, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("lengths", ["hops", "whole"])
+def test_sums_over_pivots(lengths):
+    """Many pivots are targets of searches from all vertices."""
+    graph = network((2500, grid(50, 50)), lengths)
+    pivots = torch.randperm(2500)[:1100]
+    single = "dijkstra" if graph.is_weighted else "bits"
+    for measure in ("closeness", "harmonic", "distance_profile"):
+        compute = getattr(torchcent, measure)
+        found = by_hierarchy(graph, measure, sources=pivots)
+        other = compute(graph, engine=single, dtype=F64, sources=pivots)
+        torch.testing.assert_close(found, other, rtol=1e-13, atol=0)
 
 
 def test_networkx():
@@ -203,6 +220,25 @@ def test_auto():
     assert torch.equal(found, torchcent.shortest_path_lengths(graph, engine="dijkstra"))
 
 
+def test_auto_by_hops():
+    """Deep graphs whose hierarchy stays thin; few sources and cutoffs are left to bits."""
+    road = Graph.from_edge_index(generate.road(60, 60), None, False)
+    shallow = Graph.from_edge_index(generate.ba(3000, 3), None, False)
+    for measure in ("closeness", "harmonic", "eccentricity", "average_shortest_path_length"):
+        compute = getattr(torchcent, measure)
+        assert torchcent.explain(road, measure=measure).engine == "hierarchy"
+        assert torchcent.explain(shallow, measure=measure).engine == "bits"
+        assert torchcent.explain(road, measure=measure, sources=100).engine == "bits"
+        other = compute(road, engine="bits", dtype=F64)
+        torch.testing.assert_close(compute(road, dtype=F64), other, rtol=1e-13, atol=0)
+    assert torchcent.explain(road, measure="closeness", cutoff=5).engine == "bits"
+    assert torchcent.explain(road, measure="distance_distribution").engine == "bits"
+    values, vertices = torchcent.closeness(road, top=5, dtype=F64)
+    every = torchcent.closeness(road, engine="bits", dtype=F64)
+    torch.testing.assert_close(values, every.sort(descending=True).values[:5], rtol=1e-13, atol=0)
+    torch.testing.assert_close(every[vertices], values, rtol=1e-13, atol=0)
+
+
 def test_what_it_does_not_take():
     directed = Graph.from_edge_index(edge_index(grid(5, 5)), 25, True, torch.ones(40))
     rounded = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, torch.rand(40) / 3)
@@ -211,6 +247,16 @@ def test_what_it_does_not_take():
             by_hierarchy(graph, "closeness")
         with pytest.raises(ValueError, match=reason):
             torchcent.shortest_path_lengths(graph, engine="hierarchy")
+
+
+def test_what_it_does_not_take_by_hops():
+    graph = network("grid", "hops")
+    with pytest.raises(ValueError, match="no cutoff by hops"):
+        by_hierarchy(graph, "closeness", cutoff=3)
+    with pytest.raises(ValueError, match="distance_distribution by hops"):
+        torchcent.distance_distribution(graph, engine="hierarchy")
+    with pytest.raises(ValueError, match="engine must be one of"):
+        torchcent.shortest_path_lengths(graph, engine="hierarchy")
 
 
 def test_fractions_that_int32_has_no_units_for():

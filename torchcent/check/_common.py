@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torchcent.graph import Graph
 
 ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "tiny")
-DISTANCE_ENGINES = ("auto", "bits", "tensor", "tiny")
+DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "tiny")
 ROW_ENGINES = ("auto", "bits", "tensor")
 DISCONNECTED = ("inf", "component")
 STRATEGIES = {

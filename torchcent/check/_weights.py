@@ -240,7 +240,7 @@ def engine(
             f"engine={value!r} counts hops, but there are weights; accepted: {', '.join(known)}, "
             "or a graph without weights (Graph.unweighted())"
         )
-    if value in ENGINES and value != "tiny":
+    if value in ENGINES and value not in ("tiny", "hierarchy"):
         raise ValueError(
             f"engine={value!r} is for weighted graphs, and there are no weights; accepted: "
             f"{', '.join(known)}, or pass edge_weight"

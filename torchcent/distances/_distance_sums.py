@@ -24,7 +24,7 @@ from torch import Tensor
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.check._cutoff import Cutoffs
-from torchcent.distances import _weighted_sums
+from torchcent.distances import _by_hierarchy, _weighted_sums
 from torchcent.distances._by_pieces import given_order
 from torchcent.distances._run import (
     FAR,
@@ -124,6 +124,8 @@ def vertex_sums(
     if graph.is_weighted:
         return _weighted_sums.vertex_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, count)
+    if plan.engine == "hierarchy":
+        return _by_hierarchy.vertex_sums(graph, request, plan, core, sources)
     n, device = core.num_nodes, graph.device
     hanging = torch.bincount(
         core.fold.parent.index_select(0, core.fold.order), minlength=graph.num_nodes
@@ -172,6 +174,8 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     if graph.is_weighted:
         return _weighted_sums.source_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, sources.numel())
+    if plan.engine == "hierarchy":
+        return _by_hierarchy.source_sums(graph, request, plan, core, sources)
     start, place = in_order(core, sources, not outgoing)
     size, device = sources.numel(), graph.device
     found = Sums(

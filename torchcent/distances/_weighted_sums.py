@@ -9,12 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from torchcent.distances import _by_hierarchy
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, is_quick, run, zeros
 from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
-from torchcent.engines._hierarchy import LANES as SWEPT
-from torchcent.engines._hierarchy import Hierarchy
-from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph, _segments
@@ -36,6 +34,10 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
     if sources is None:
         sources = torch.arange(graph.num_nodes, device=graph.device)
         return source_sums(graph, request, sources, outgoing)
+    if graph.is_symmetric and _by_hierarchy.repays(graph, request, sources.numel()):
+        plan, core = _plan.plan(graph, request, graph.num_nodes)
+        if plan.engine == "hierarchy":
+            return _by_hierarchy.vertex_sums(graph, request, plan, core, sources)
     total = zeros(graph.num_nodes, request, graph.device)
     eccentricity = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     rows = _Rows(graph, request, sources, outgoing)
@@ -63,24 +65,12 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     if request.cutoffs is not None:
         return _cut_source_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, sources.numel())
+    if plan.engine == "hierarchy":
+        return _by_hierarchy.source_sums(graph, request, plan, core, sources)
     start, place = in_order(core, sources, not outgoing)
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
     farthest = torch.zeros_like(sums[:, 0])
-    inputs: Any = _rows.direction(core, not outgoing), start
-    if plan.engine == "hierarchy":
-        hierarchy = Hierarchy.of(core)
-        assert hierarchy is not None
-        turn = hierarchy.in_order(start)
-        start, place = start[turn], place[turn]
-        inputs = hierarchy.swept, start
-
-    def swept(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
-        hierarchy, start = given
-        ones = torch.ones(core.num_nodes, dtype=torch.float64, device="cpu")
-        reciprocals = not MEASURES[plan.measure].collapses
-        _ops.ops.hierarchy_sums(
-            *hierarchy, start[part], ones, *out, control, reciprocals, SWEPT, plan.threads
-        )
+    inputs = _rows.direction(core, not outgoing), start
 
     def compiled(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         csr, start = given
@@ -95,8 +85,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
     key = {"of": sources, "outgoing": outgoing}
     outputs = sums, farthest
     run(
-        plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"),
-        swept if plan.engine == "hierarchy" else compiled, tensor,
+        plan, request, key, start.numel(), inputs, outputs, ("rows", "rows"), compiled, tensor
     )  # fmt: skip
     total = sums.new_zeros(sources.numel(), 4)
     per_one = graph.scale.per_one

@@ -120,13 +120,13 @@ def choose(
     if engine == "tensor" or not _ops.has_kernel(operator, graph.device):
         reason = "asked for" if engine == "tensor" else "the only one without compiled kernels"
         return "tensor", reason, cores.core("given", "no")
-    if measure.family == "distances" and not graph.is_weighted:
-        return _bits(cores, fold, num_sources)
-    few = num_sources is not None and num_sources < FEW_SOURCES
     if engine == "hierarchy":
         if refusal := _without_hierarchy(cores, measure, request):
             raise ValueError(f"engine='hierarchy' {refusal}; leave engine='auto'")
-        return engine, "", cores.core("degree", fold)
+        return engine, "", cores.core("degree", _folding_before_contraction(measure, fold))
+    if measure.family == "distances" and not graph.is_weighted:
+        return _by_hops(cores, measure, fold, request, num_sources)
+    few = num_sources is not None and num_sources < FEW_SOURCES
     reason = "asked for"
     if engine == "auto" and graph.is_weighted and measure.by_depth:
         core = cores.core("degree" if few else "bandwidth", fold)
@@ -172,8 +172,10 @@ def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -
         return f"does not compute {measure.name}"
     if not graph.is_symmetric:
         return "is for undirected graphs"
-    if paths and request.cutoffs is not None:
-        return "takes no cutoff"
+    if not paths and not graph.is_weighted and measure.folds == "no" and not measure.collapses:
+        return f"does not compute {measure.name} by hops"
+    if request.cutoffs is not None and (paths or not graph.is_weighted):
+        return "takes no cutoff" + ("" if paths else " by hops")
     scale = graph.scale
     whole = scale.exact and (scale.dtype == torch.int32 or scale.whole or scale.digits > 0)
     if graph.is_weighted and (request.tie_tolerance > 0 or not whole):
@@ -190,9 +192,15 @@ def _hierarchical(
     """The core, if it is to be contracted to a hierarchy instead of single searches."""
     if cores.twins is not None or _without_hierarchy(cores, measure, request):
         return None
+    fold = _folding_before_contraction(measure, fold)
     core = cores.core("degree", fold, searched=False)
     sources = core.searched if num_sources is None else min(num_sources, core.searched)
     return cores.core("degree", fold) if _hierarchy.pays(core, sources) else None
+
+
+def _folding_before_contraction(measure: Measure, fold: str) -> str:
+    """Sums of distances from leaves are cheap in a hierarchy, and need no formulas there."""
+    return "no" if measure.family == "distances" else fold
 
 
 def _contracted(
@@ -314,12 +322,19 @@ def _faster(graph: Graph, core: _reduce.Core, num_sources: int | None) -> tuple[
     return single, f"depth about {depth} > {limit:.0f}: few lanes would share an arc"
 
 
-def _bits(cores: Preparation, fold: str, num_sources: int | None) -> Choice:
+def _by_hops(
+    cores: Preparation, measure: Measure, fold: str, request: Request, num_sources: int | None
+) -> Choice:
+    """Distances in hops: bits, or a hierarchy for all vertices of a deep graph."""
     if num_sources is not None and num_sources < WIDE:
         return "bits", f"{num_sources:,} sources side by side", cores.core("given", "no")
     core = cores.core("degree", fold, searched=False)
     depth = core.depth
     if depth > NEIGHBOURS_PER_LOG * math.log2(max(core.num_nodes, 2)):
+        if request.engine == "auto" and num_sources is None:
+            contracted = _hierarchical(cores, measure, fold, request, num_sources)
+            if contracted is not None:
+                return "hierarchy", "", contracted
         reason = f"depth about {depth}: sources by neighbourhood, {WIDE} side by side"
         return "bits", reason, cores.core("bandwidth", fold, WIDE)
     return "bits", f"depth about {depth}: {WIDE} sources share each arc", cores.core("degree", fold)

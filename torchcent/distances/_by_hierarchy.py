@@ -1,0 +1,75 @@
+"""Sums over distances from sweeps of a hierarchy, by hops and by weights, on symmetric graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
+from torchcent.engines._hierarchy import LANES, Hierarchy
+from torchcent.engines._measures import MEASURES
+from torchcent.engines._plan import Plan
+from torchcent.engines._reduce import Core
+from torchcent.engines._request import Request, weights
+from torchcent.graph import Graph
+from torchcent.runtime import _ops
+
+# Pivots from which a sweep from every vertex takes less time than a row of distances from each
+# pivot. Sums of reciprocals do not collapse: there, it is a share of all vertices.
+_FEWEST, _FEWEST_SHARE = 1024, 1 / 25
+
+
+def repays(graph: Graph, request: Request, pivots: int) -> bool:
+    """Whether sums over so many pivots are faster as sums over targets than from rows."""
+    if request.cutoffs is not None:
+        return False
+    collapses = MEASURES[request.measure].collapses
+    return pivots >= (_FEWEST if collapses else graph.num_nodes * _FEWEST_SHARE)
+
+
+def vertex_sums(
+    graph: Graph, request: Request, plan: Plan, core: Core, pivots: Tensor | None
+) -> Sums:
+    """Sums per vertex over the distances to all others, or to the pivots."""
+    return source_sums(graph, request, plan, core, torch.arange(graph.num_nodes), pivots)
+
+
+def source_sums(
+    graph: Graph, request: Request, plan: Plan, core: Core, sources: Tensor,
+    targets: Tensor | None = None,
+) -> Sums:  # fmt: skip
+    """Sums per source over the distances to all vertices, or to the targets."""
+    hierarchy = Hierarchy.of(core)
+    assert hierarchy is not None
+    start, place = in_order(core, sources, False)
+    turn = hierarchy.in_order(start)
+    start, place = start[turn], place[turn]
+    sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device="cpu")
+    farthest = torch.zeros_like(sums[:, 0])
+    target = weights(graph, targets).index_select(0, core.vertex)
+    reciprocals = not MEASURES[plan.measure].collapses
+
+    def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
+        swept, start, target = given
+        _ops.ops.hierarchy_sums(
+            *swept, start[part], target, *out, control, reciprocals, LANES, plan.threads
+        )
+
+    key = {"of": sources, "to": targets}
+    inputs = hierarchy.swept, start, target
+    run(
+        plan, request, key, start.numel(), inputs, (sums, farthest), ("rows", "rows"), compute,
+        compute,
+    )  # fmt: skip
+    per_one = graph.scale.per_one
+    total = sums.new_zeros(sources.numel(), 4)
+    columns = torch.tensor([FAR, HARMONIC, REACH], device="cpu")
+    total[place[:, None], columns] = sums / sums.new_tensor([per_one, 1 / per_one, 1])
+    lengths = graph.scale.lengths(farthest) if graph.is_weighted else farthest.int()
+    return Sums(
+        total,
+        lengths.new_zeros(sources.numel()).index_copy_(0, place, lengths),
+        total.new_zeros(0, dtype=torch.int64),
+    )
