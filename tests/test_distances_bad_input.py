@@ -43,7 +43,7 @@ BAD = {
     ],
     "directed": [(1, TypeError, "directed must be True or False")],
     "engine": [
-        ("lanes", ValueError, "engine.*auto, bits, tensor.*'lanes'"),
+        ("lanes", ValueError, "engine.*auto, bits, hierarchy, tensor.*'lanes'"),
         (None, ValueError, "engine"),
     ],
     "memory": [
@@ -159,9 +159,9 @@ def test_run_that_cannot_fit(measure, distance_engine):
 def test_explain():
     with pytest.raises(ValueError, match="measure.*closeness.*'pagerank'"):
         torchcent.explain(ARCS, measure="pagerank")
-    with pytest.raises(ValueError, match="engine.*auto, bits, tensor.*'queue'"):
+    with pytest.raises(ValueError, match="engine.*auto, bits, hierarchy, tensor.*'queue'"):
         torchcent.explain(ARCS, measure="closeness", engine="queue")
-    with pytest.raises(ValueError, match="engine.*auto, lanes, queue, tensor.*'bits'"):
+    with pytest.raises(ValueError, match="engine.*auto, lanes, queue, hierarchy, tensor.*'bits'"):
         torchcent.explain(ARCS, measure="betweenness", engine="bits")
     with pytest.raises(MemoryError):
         torchcent.explain(ARCS, measure="harmonic", memory=10)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
-from torchcent.engines._hierarchy import LANES, Hierarchy
+from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._plan import Plan
 from torchcent.engines._reduce import Core
@@ -54,7 +54,7 @@ def source_sums(
     def compute(given: Any, part: slice, out: tuple[Tensor, ...], control: Tensor) -> None:
         swept, start, target = given
         _ops.ops.hierarchy_sums(
-            *swept, start[part], target, *out, control, reciprocals, LANES, plan.threads
+            *swept, start[part], target, *out, control, reciprocals, plan.lanes, plan.threads
         )
 
     key = {"of": sources, "to": targets}

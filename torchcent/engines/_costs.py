@@ -262,7 +262,10 @@ class Swept(Engine):
         assert hierarchy is not None
         if job.counts_paths:
             return hierarchy.bytes_per_thread(job.measure.per_slot)
-        return hierarchy.bytes_of_distances
+        return hierarchy.bytes_of_distances(self.lanes(job))
+
+    def lanes(self, job: Job) -> int:
+        return _hierarchy.LANES if job.counts_paths else Hierarchy.lanes_of_distances(job.sources)
 
     def cost(self, job: Job, limit: int) -> Cost:
         hierarchy = Hierarchy.of(job.core)
@@ -270,7 +273,7 @@ class Swept(Engine):
         fixed, each = job.fixed(self.name) + 2 * hierarchy.nbytes, self.per_thread(job)
         if job.counts_paths:
             fixed += 3 * 8 * hierarchy.entries(job.measure.per_slot)
-        lanes = _hierarchy.LANES
+        lanes = self.lanes(job)
         batches = -(-job.sources // lanes)
         workers = max(1, min(torch.get_num_threads(), batches, (limit - fixed) // each))
         return Cost(fixed + workers * each, limit - fixed, lanes, lanes, workers)
