@@ -64,8 +64,8 @@ def diameter(
         disconnected: "inf": infinite if there is a pair without a path; "component": the largest
             finite distance.
         dtype: of the result; None uses torch.get_default_dtype().
-        engine: "auto", "bits" or "tensor", with weights "auto", "relax", "dijkstra" or "tensor",
-            as in :func:`closeness`.
+        engine: "auto", "bits", "hierarchy" or "tensor", with weights "auto", "relax", "dijkstra",
+            "hierarchy" or "tensor", as in :func:`closeness`.
         memory: bytes that may be used; None allows half of the free memory.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
             False never does.

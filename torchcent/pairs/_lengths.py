@@ -78,7 +78,7 @@ def shortest_path_lengths(
         block_size: rows that are computed together; None chooses it by memory. With the engine
             "bits" a multiple of 512, times the number of threads on the CPU, is fastest.
         engine: "auto", "bits" (compiled, on the CPU and on CUDA) or "tensor" (any device); with
-            weights "auto", "relax", "dijkstra" or "tensor".
+            weights "auto", "relax", "dijkstra", "hierarchy" or "tensor".
         memory: bytes that may be used; None allows half of the free memory. They include the
             result, unless it is a file, a given tensor, or returned in blocks.
         progress: None shows a progress bar on a terminal after two seconds; True always shows it,
