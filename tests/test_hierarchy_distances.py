@@ -231,6 +231,11 @@ def test_auto_by_hops():
         assert torchcent.explain(road, measure=measure, sources=100).engine == "bits"
         other = compute(road, engine="bits", dtype=F64)
         torch.testing.assert_close(compute(road, dtype=F64), other, rtol=1e-13, atol=0)
+        some = torch.randperm(road.num_nodes)[:2100]
+        if measure != "average_shortest_path_length":
+            found = compute(road, dtype=F64, vertices=some)
+            assert torch.equal(found, by_hierarchy(road, measure, vertices=some))
+            torch.testing.assert_close(found, other[some], rtol=1e-13, atol=0)
     assert torchcent.explain(road, measure="closeness", cutoff=5).engine == "bits"
     assert torchcent.explain(road, measure="distance_distribution").engine == "bits"
     values, vertices = torchcent.closeness(road, top=5, dtype=F64)

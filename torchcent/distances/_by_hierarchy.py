@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, run
+from torchcent.engines import _plan
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._plan import Plan
@@ -16,9 +17,19 @@ from torchcent.engines._request import Request, weights
 from torchcent.graph import Graph
 from torchcent.runtime import _ops
 
+# Sources from which a contraction is repaid by hops, if it is for all vertices.
+_FEWEST_SOURCES = 2048
 # Pivots from which a sweep from every vertex takes less time than a row of distances from each
 # pivot. Sums of reciprocals do not collapse: there, it is a share of all vertices.
 _FEWEST, _FEWEST_SHARE = 1024, 1 / 25
+
+
+def chosen(graph: Graph, request: Request, sources: int) -> Request:
+    """The request for sums by hops of so many sources: by a hierarchy where all have those."""
+    if request.engine != "auto" or sources < _FEWEST_SOURCES or request.cutoffs is not None:
+        return request
+    of_all, _ = _plan.plan(graph, request)
+    return request._replace(engine="hierarchy") if of_all.engine == "hierarchy" else request
 
 
 def repays(graph: Graph, request: Request, pivots: int) -> bool:

@@ -173,6 +173,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
         return _batch_source_sums(split.graph, within, place, outgoing)
     if graph.is_weighted:
         return _weighted_sums.source_sums(graph, request, sources, outgoing)
+    request = _by_hierarchy.chosen(graph, request, sources.numel())
     plan, core = _plan.plan(graph, request, sources.numel())
     if plan.engine == "hierarchy":
         return _by_hierarchy.source_sums(graph, request, plan, core, sources)
