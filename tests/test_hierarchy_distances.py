@@ -303,3 +303,34 @@ def test_operator(reciprocals):
         control[DONE], control[CANCEL] = 0, 1
         _ops.ops.hierarchy_sums(*hierarchy.swept, sources, target, *plan)
         assert int(control[DONE]) == 0
+
+
+def test_checkpoint(tmp_path):
+    graph = network((2500, grid(50, 50)), "whole")
+    for measure in ("closeness", "harmonic"):
+        first, again = (
+            by_hierarchy(graph, measure, checkpoint=tmp_path / measure) for _ in range(2)
+        )
+        assert torch.equal(first, again)
+        assert torch.equal(first, by_hierarchy(graph, measure))
+
+
+def test_batch():
+    parts = [network("grid", "whole"), network("sparse", "whole")]
+    arcs = torch.cat([parts[0].to_edge_index(), parts[1].to_edge_index() + 144], 1)
+    weight = torch.cat([part.weight for part in parts])
+    batch = torch.arange(294) // 144 > 0
+    joined = Graph.from_edge_index(arcs, 294, False, weight, batch=batch.long())
+    for measure in ("closeness", "harmonic", "eccentricity"):
+        alone = torch.cat([by_hierarchy(part, measure) for part in parts])
+        assert torch.equal(by_hierarchy(joined, measure), alone)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_no_arcs(n):
+    for weight in (None, torch.zeros(0)):
+        graph = Graph.from_edge_index(torch.zeros(2, 0, dtype=torch.int64), n, False, weight)
+        for measure in ("closeness", "harmonic"):
+            assert torch.equal(by_hierarchy(graph, measure), torch.zeros(n, dtype=F64))
+    found = torchcent.shortest_path_lengths(graph, engine="hierarchy")
+    assert torch.equal(found, torch.eye(n, dtype=torch.int32) - 1)
