@@ -247,7 +247,7 @@ def test_auto_by_hops():
 def test_what_it_does_not_take():
     directed = Graph.from_edge_index(edge_index(grid(5, 5)), 25, True, torch.ones(40))
     rounded = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, torch.rand(40) / 3)
-    for graph, reason in ((directed, "undirected"), (rounded, "whole numbers")):
+    for graph, reason in ((directed, "undirected"), (rounded, "exact sums")):
         with pytest.raises(ValueError, match=reason):
             by_hierarchy(graph, "closeness")
         with pytest.raises(ValueError, match=reason):

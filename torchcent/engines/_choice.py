@@ -177,9 +177,10 @@ def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -
     if request.cutoffs is not None and (paths or not graph.is_weighted):
         return "takes no cutoff" + ("" if paths else " by hops")
     scale = graph.scale
-    whole = scale.exact and (scale.dtype == torch.int32 or scale.whole or scale.rounds)
-    if graph.is_weighted and (request.tie_tolerance > 0 or not whole):
-        return f"needs lengths that are whole numbers of a unit, and here they are {scale}"
+    if graph.is_weighted and (request.tie_tolerance > 0 or not scale.exact):
+        return f"needs exact sums of weights, and here they are {scale}"
+    if not (scale.dtype == torch.int32 or scale.whole or scale.rounds):
+        return f"needs weights that are whole numbers of a unit, and here they are {scale}"
     operator = "hierarchy_dependency" if paths else "hierarchy_sums"
     if not _ops.has_kernel(operator, graph.device):
         return f"has no compiled kernels for {graph.device}"
