@@ -56,7 +56,7 @@ def rows(graph):
     per_one = graph.scale.per_one
     units = np.ones(graph.num_slots)
     if graph.is_weighted:
-        units = np.round(graph.weight.numpy() * per_one)
+        units = graph.scale.apply(graph.weight).double().numpy()
     shape = graph.num_nodes, graph.num_nodes
     matrix = csr_matrix((units, graph.col.numpy(), graph.rowptr.numpy()), shape)
     return dijkstra(matrix) / per_one
@@ -246,7 +246,9 @@ def test_auto_by_hops():
 
 def test_what_it_does_not_take():
     directed = Graph.from_edge_index(edge_index(grid(5, 5)), 25, True, torch.ones(40))
-    rounded = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, torch.rand(40) / 3)
+    rounded = Graph.from_edge_index(
+        edge_index(grid(5, 5)), 25, False, torch.rand(40, dtype=F64) / 3
+    )
     for graph, reason in ((directed, "undirected"), (rounded, "exact sums")):
         with pytest.raises(ValueError, match=reason):
             by_hierarchy(graph, "closeness")
@@ -264,14 +266,19 @@ def test_what_it_does_not_take_by_hops():
         torchcent.shortest_path_lengths(graph, engine="hierarchy")
 
 
-def test_fractions_that_int32_has_no_units_for():
-    """Sums of these are exact in float64, but a half is not a whole length."""
-    weight = torch.tensor([0.5, 2.0**30 + 0.5]).repeat(20)
-    graph = Graph.from_edge_index(edge_index(grid(5, 5)), 25, False, weight.double())
-    assert graph.scale.exact and graph.scale.dtype == F64
-    for measure in ("betweenness", "closeness"):
-        with pytest.raises(ValueError, match="whole numbers"):
-            by_hierarchy(graph, measure)
+@pytest.mark.parametrize("least", [0.5, 2.0**-20])
+def test_fractions_that_int32_has_no_units_for(least):
+    """Sums of these are exact in float64, and lengths in a hierarchy are whole numbers."""
+    chance = np.random.default_rng(0)
+    weight = torch.from_numpy(least * chance.integers(1, 2**31, 264)).double()
+    graph = Graph.from_edge_index(edge_index(grid(12, 12)), 144, False, weight)
+    assert graph.scale.exact and graph.scale.dtype == F64 and not graph.scale.whole
+    for measure in ("betweenness", "closeness", "harmonic", "eccentricity"):
+        other = getattr(torchcent, measure)(graph, engine="dijkstra", dtype=F64)
+        found = by_hierarchy(graph, measure)
+        torch.testing.assert_close(found, other, rtol=1e-12, atol=0)
+    found = torchcent.shortest_path_lengths(graph, engine="hierarchy")
+    np.testing.assert_array_equal(found.numpy(), rows(graph))
 
 
 @pytest.mark.parametrize("reciprocals", [False, True])

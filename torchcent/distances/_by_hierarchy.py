@@ -74,11 +74,13 @@ def source_sums(
         plan, request, key, start.numel(), inputs, (sums, farthest), ("rows", "rows"), compute,
         compute,
     )  # fmt: skip
-    per_one = graph.scale.per_one
+    per_one = graph.scale.per_one / hierarchy.unit
     total = sums.new_zeros(sources.numel(), 4)
     columns = torch.tensor([FAR, HARMONIC, REACH], device="cpu")
     total[place[:, None], columns] = sums / sums.new_tensor([per_one, 1 / per_one, 1])
-    lengths = graph.scale.lengths(farthest) if graph.is_weighted else farthest.int()
+    lengths = farthest.int()
+    if graph.is_weighted:
+        lengths = graph.scale.lengths(farthest * hierarchy.unit)
     return Sums(
         total,
         lengths.new_zeros(sources.numel()).index_copy_(0, place, lengths),

@@ -179,8 +179,6 @@ def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -
     scale = graph.scale
     if graph.is_weighted and (request.tie_tolerance > 0 or not scale.exact):
         return f"needs exact sums of weights, and here they are {scale}"
-    if not (scale.dtype == torch.int32 or scale.whole or scale.rounds):
-        return f"needs weights that are whole numbers of a unit, and here they are {scale}"
     operator = "hierarchy_dependency" if paths else "hierarchy_sums"
     if not _ops.has_kernel(operator, graph.device):
         return f"has no compiled kernels for {graph.device}"

@@ -60,6 +60,7 @@ class Hierarchy:
         last: [n]; the end of the positions below each.
         sequence, split: [n]; positions in an order of neighbours, and the cuts between them.
         cells: the division into nested cells (Cells in csrc/hierarchy/hierarchy.h).
+        unit: of lengths, which are whole numbers, in the units of the weights of the core.
     """
 
     vertex: Tensor
@@ -73,6 +74,7 @@ class Hierarchy:
     sequence: Tensor
     split: Tensor
     cells: tuple[Tensor, ...]
+    unit: float = 1.0
 
     @staticmethod
     def of(core: Core, most_fill: float = 0) -> Hierarchy | None:
@@ -80,13 +82,14 @@ class Hierarchy:
         cache = vars(core)
         found: Hierarchy | None = cache.get("_hierarchy")
         if found is None and cache.get("_most_fill", -1) != most_fill:
+            weight, unit = _whole(core.weight)
             made: Any = _ops.ops.hierarchy(
-                core.rowptr, core.col, core.weight, most_fill, torch.get_num_threads()
+                core.rowptr, core.col, weight, most_fill, torch.get_num_threads()
             )
             part = dict(zip(_PARTS, made, strict=True))
             if part["vertex"].numel() == core.num_nodes:
                 divided = (part[name] for name in ("first", "to", "length", "last"))
-                found = Hierarchy(**part, cells=_ops.ops.hierarchy_cells(*divided))
+                found = Hierarchy(**part, cells=_ops.ops.hierarchy_cells(*divided), unit=unit)
                 cache["_hierarchy"] = found
             else:
                 cache["_most_fill"] = most_fill
@@ -133,10 +136,11 @@ class Hierarchy:
         )  # fmt: skip
 
     def rows_of(self, core: Core) -> tuple[Tensor, ...]:
-        """The arguments of the operator hierarchy_distances, for rows of all vertices."""
+        """The arguments of the operator hierarchy_distances for rows of all vertices, and the
+        unit of what it finds."""
         return (
             core.vertex[self.vertex], self.first, self.to, self.length, self.last, self.sequence,
-            self.split, self.cells[-1],
+            self.split, self.cells[-1], torch.tensor(self.unit, dtype=torch.float64, device="cpu"),
         )  # fmt: skip
 
     def entries(self, per_slot: bool) -> int:
@@ -187,6 +191,20 @@ def seconds(num_nodes: int, sources: int, threads: int) -> float:
     each = float(np.interp(math.log(max(num_nodes, 1)), _SIZES, _EACH)) * 1e-6
     beyond: float = max(num_nodes / _LARGEST, 1.0) ** 0.7
     return sources * each * beyond / max(threads, 1)
+
+
+def _whole(weight: Tensor | None) -> tuple[Tensor | None, float]:
+    """The weights as multiples of a power of two, and that power.
+
+    Sums of float64 weights that are exact may be sums of fractions.
+    """
+    if weight is None or weight.dtype == torch.int32 or not weight.numel():
+        return weight, 1.0
+    mantissa, exponent = torch.frexp(weight)
+    digits = (mantissa * 2.0**53).long()
+    last = exponent - 53 + (digits & -digits).double().log2().int()
+    unit = 2.0 ** min(int(last.min()), 0)
+    return weight / unit, unit
 
 
 def pays(core: Core, sources: int) -> bool:

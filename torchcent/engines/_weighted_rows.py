@@ -57,7 +57,10 @@ def fill(
             found = torch.where(torch.isfinite(found), found, -1)
         out.copy_(found)
     elif engine == "hierarchy":
-        _ops.ops.hierarchy_distances(*arcs, sources, out, shared, launch.threads)
+        *contracted, unit = arcs
+        _ops.ops.hierarchy_distances(*contracted, sources, out, shared, launch.threads)
+        if float(unit) != 1:
+            out.mul_(unit)
     else:
         _ops.ops.weighted_distances(*arcs, sources, out, shared, ENGINE[engine], *launch)
 
