@@ -100,7 +100,7 @@ struct RowProblem {
   const int32_t* sequence;      // see HierarchyProblem
   const int32_t* split;
   int64_t height;
-  int64_t num_nodes;            // of the graph
+  int64_t num_nodes;  // of the graph
   const int64_t* cancel;
 };
 
@@ -123,8 +123,8 @@ TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<Search> make_hiera
 TORCHCENT_SCALAR_KERNEL(std::unique_ptr<Search> make_wide_sweep(const HierarchyProblem<double>&))
 TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<HierarchyDistances> make_hierarchy_distances(
     const HierarchyProblem<Number>&))
-TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(
-    const RowProblem<Number>&))
+TORCHCENT_LANE_KERNEL(
+    template <class Number> std::unique_ptr<HierarchyDistances> make_hierarchy_reciprocals(const RowProblem<Number>&))
 TORCHCENT_LANE_KERNEL(template <class Number> std::unique_ptr<HierarchyDistances> make_hierarchy_rows(
     const RowProblem<Number>&, bool floating))
 // How many sources they take side by side.
