@@ -138,7 +138,7 @@ def test_targets_are_no_number(measure):
 
 
 def test_unknown_engine(measure):
-    with pytest.raises(ValueError, match="engine.*auto, lanes, queue, tensor.*'gpu'"):
+    with pytest.raises(ValueError, match="engine.*auto, lanes, queue, hierarchy, tensor.*'gpu'"):
         measure(ARCS, engine="gpu")
     with pytest.raises(ValueError, match="engine.*None"):
         measure(ARCS, engine=None)
