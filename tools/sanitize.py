@@ -46,8 +46,8 @@ FLAGS = {
 #: what the tests of engines are called; those of limits on memory and time cannot hold here, for
 #: a sanitizer takes terabytes of addresses and several times the time
 ENGINES = (
-    "lanes or queue or teams or bits or relax or dijkstra or tiny or tensor or ops or mcl"
-    " or closure"
+    "lanes or queue or teams or bits or relax or dijkstra or hierarchy or tiny or tensor or ops"
+    " or mcl or closure"
 )
 #: targets of fuzz/readers.py
 READERS = tuple(sorted(path.name for path in (ROOT / "fuzz" / "corpus").glob("*")))
