@@ -13,11 +13,12 @@ from torchcent.distances import _by_hierarchy
 from torchcent.distances._run import FAR, HARMONIC, REACH, Sums, in_order, is_quick, run, zeros
 from torchcent.engines import _plan
 from torchcent.engines import _weighted_rows as _rows
+from torchcent.engines._hierarchy import ROWS
 from torchcent.engines._request import Request
 from torchcent.engines._tensor import _weighted
 from torchcent.graph import Graph, _segments
 from torchcent.runtime import _codes, _ops
-from torchcent.runtime._codes import CANCEL, ROWS
+from torchcent.runtime._codes import CANCEL
 from torchcent.runtime._watch import on_device, progress_bar, watched
 
 # Rows of weighted distances: in the format of the engine, as float64, and temporaries.

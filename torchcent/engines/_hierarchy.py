@@ -18,12 +18,15 @@ import torch
 from torch import Tensor
 
 from torchcent.runtime import _ops
+from torchcent.runtime._codes import BATCH
 
 if TYPE_CHECKING:
     from torchcent.engines._reduce import Core
 
 #: sources side by side
 LANES = 1024
+#: sources of a block of rows per thread
+ROWS = {**BATCH, "hierarchy": 64}
 # Distances have smaller rows than path counts. Of so many sources, more are taken side by side,
 # which is up to a quarter faster, and there are still batches for all threads.
 _MANY, _MOST_LANES = 2**16, 2048

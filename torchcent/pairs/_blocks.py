@@ -13,7 +13,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from torchcent.check import _common as check
-from torchcent.engines import _choice, _hops, _reduce, _room, _weighted_rows
+from torchcent.engines import _choice, _hierarchy, _hops, _reduce, _room, _weighted_rows
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
@@ -150,7 +150,7 @@ class Blocks:
             large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
             most = min(total, max(1, large // row // full) * full)
         elif self._block_size is None and self.engine != "tensor":
-            full = _codes.ROWS[self.engine] * self._threads(total) if host else LANES
+            full = _hierarchy.ROWS[self.engine] * self._threads(total) if host else LANES
             large = LARGEST_BLOCK if host or self._copies else LARGEST_BLOCK_ON_ACCELERATOR
             most = min(total, max(1, large // (n * 8 or 1) // full) * full)
         elif self._block_size is None:
@@ -180,7 +180,7 @@ class Blocks:
         if self.engine == "tensor" or self.graph.device.type != "cpu":
             return 1
         if self.graph.is_weighted:
-            batches = -(-rows // _codes.ROWS[self.engine])
+            batches = -(-rows // _hierarchy.ROWS[self.engine])
             return max(1, min(torch.get_num_threads(), batches))
         return max(1, min(torch.get_num_threads(), -(-rows // self._lanes(rows))))
 

@@ -59,8 +59,6 @@ CANCEL, DONE, BYTES, WORK = range(4)
 LARGEST_COUNT = 1e290
 #: sources per private sum on the CPU; for lanes and relax also the lanes of a batch
 BATCH = {"lanes": 64, "queue": 16, "relax": 64, "dijkstra": 16}
-#: sources of a block of rows per thread
-ROWS = {**BATCH, "hierarchy": 64}
 #: sources up to which each search of queue and dijkstra has a sum of its own on the CPU
 FEW_SEARCHES = 64
 #: lanes of the bits engine; wide from WIDE_BITS_FROM sources on, and always on CUDA
