@@ -1,7 +1,8 @@
 // Searches of a hierarchy: each batch of sources is a sweep.
 #pragma once
 
-#include "hierarchy/cpu/cell_sweep.h"
+#include "hierarchy/cpu/cell_door.h"
+#include "hierarchy/cpu/cell_numbers.h"
 #include "hierarchy/cpu/row_sweep.h"
 
 namespace torchcent::TORCHCENT_ISA {
