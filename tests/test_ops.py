@@ -249,6 +249,7 @@ def samples() -> dict[str, list[tuple]]:
             )
             for dtype in (torch.int32, F64)
         ],
+        "hierarchy_order": [(both_ptr, both, most_fill, 2) for most_fill in (12.0, 0.0)],
         "block_union": [(both_ptr, both, *blocks, least, 2) for least in (2, 3, 99)],
         "block_reach": [(*union, *union[2:], blocks[1], ones, one, 2)],
         "tree_sum": [(order, parent, ones), (order, parent, one)],

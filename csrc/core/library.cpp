@@ -90,11 +90,13 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // first. Their multiplicities are paths * 2^(512 powers). slot: of the edge that is as long as the arc, or -1. In
   // sequence, positions near each other in the graph stand together, and split is larger, the closer one is to the one
   // before. All are empty if the arcs exceed n + most_fill times the edges, or have too many triangles. order: the
-  // vertices, first contracted first.
+  // vertices, first contracted first. hierarchy_order finds a good one, which serves all weights; it is empty if there
+  // would certainly be more arcs than that.
   m.def(
       "hierarchy(Tensor rowptr, Tensor col, Tensor? weight, float most_fill, int threads=1, Tensor? order=None) -> "
       "(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, Tensor slot, Tensor last, "
       "Tensor sequence, Tensor split)");
+  m.def("hierarchy_order(Tensor rowptr, Tensor col, float most_fill, int threads=1) -> Tensor");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
   m.def("clusters(Tensor rowptr, Tensor col, int size) -> Tensor");
   // Distances, computed by the bits engine (distances/cpu/measures.h). sums are [n, 4] or [sources, 4]: d, 1/d,

@@ -148,6 +148,10 @@ def _hierarchy_scores(
     return _sized(vertex, (vertex if reverse is None else reverse).numel(), torch.float64)
 
 
+def _hierarchy_order(rowptr: Tensor, *_: object) -> Tensor:
+    return _sized(rowptr, _unknown_size())  # nothing, where it gives up
+
+
 def _hierarchy(rowptr: Tensor, *_: object) -> tuple[Tensor, ...]:
     # Nothing, where it gives up.
     n, ends, arcs = (_unknown_size() for _ in range(3))
@@ -337,6 +341,7 @@ FAKES: dict[str, Callable[..., Any]] = {
     "chain_dependency": _flag,
     "hierarchy_cells": _hierarchy_cells,
     "hierarchy_dependency": _flag,
+    "hierarchy_order": _hierarchy_order,
     "hierarchy_scores": _hierarchy_scores,
     "hierarchy_climbs": _hierarchy_climbs,
     "hierarchy_sample_paths": _numbers,

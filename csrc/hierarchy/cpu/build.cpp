@@ -40,6 +40,20 @@ std::vector<int32_t> checked(const Tensor& order, int32_t n) {
   return {given, given + n};
 }
 
+// The fill of at most so many arcs per edge, or of any number of them with 0.
+OverlayLimits limits_of(const Csr& graph, double most_fill) {
+  constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
+  if (most_fill <= 0) return {kMany, kMany};
+  constexpr double kAny = 1e18;  // as good as no limit
+  const double n = static_cast<double>(graph.num_nodes);
+  const double arcs = std::min(most_fill * static_cast<double>(graph.num_slots() / 2), kAny);
+  // A graph with separators of about sqrt(n) vertices, such as a road network, has a fraction of so many; a clique,
+  // whose arcs are its edges, has more.
+  constexpr int64_t kFewPairs = int64_t{1} << 20;  // no time
+  return {graph.num_nodes + static_cast<int64_t>(arcs),
+          kFewPairs + static_cast<int64_t>(std::min(arcs * std::sqrt(n), kAny))};
+}
+
 // The same elimination, with each subtree of the elimination tree in one piece.
 std::vector<int32_t> by_subtrees(const Csr& graph, const std::vector<int32_t>& order) {
   const int32_t n = static_cast<int32_t>(order.size());
@@ -84,23 +98,21 @@ Csr renumbered(const Csr& graph, const std::vector<int32_t>& vertex, const std::
 
 }  // namespace
 
+Tensor hierarchy_order(const Tensor& rowptr, const Tensor& col, double most_fill, int64_t threads) {
+  const Csr graph = view(rowptr, col);
+  const int workers = static_cast<int>(std::max<int64_t>(threads, 1));
+  const std::vector<int32_t> order = contraction_order(graph, limits_of(graph, most_fill).arcs, workers);
+  Tensor made = empty(rowptr, static_cast<int64_t>(order.size()), ScalarType::Long);
+  std::copy(order.begin(), order.end(), made.mutable_data_ptr<int64_t>());
+  return made;
+}
+
 HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::optional<Tensor>& weight,
                            double most_fill, int64_t threads, const std::optional<Tensor>& order) {
   const Csr graph = view(rowptr, col);
   const int32_t n = static_cast<int32_t>(graph.num_nodes);
   const int workers = static_cast<int>(std::max<int64_t>(threads, 1));
-  constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
-  OverlayLimits limits = {kMany, kMany};
-  if (most_fill > 0) {
-    constexpr double kAny = 1e18;  // as good as no limit
-    const double arcs = std::min(most_fill * static_cast<double>(graph.num_slots() / 2), kAny);
-    limits.arcs = n + static_cast<int64_t>(arcs);
-    // A graph with separators of about sqrt(n) vertices, such as a road network, has a fraction of so many; a clique,
-    // whose arcs are its edges, has more.
-    constexpr int64_t kFewPairs = int64_t{1} << 20;  // no time
-    limits.pairs = kFewPairs + static_cast<int64_t>(std::min(arcs * std::sqrt(static_cast<double>(n)), kAny));
-  }
-
+  const OverlayLimits limits = limits_of(graph, most_fill);
   std::vector<int32_t> contracted;
   if (order.has_value()) contracted = checked(*order, n);
   else contracted = contraction_order(graph, limits.arcs, workers);
@@ -156,6 +168,9 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
   return {vertices, first, to, length, paths, powers, slot, last, sequence, split};
 }
 
-STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) { m.impl("hierarchy", TORCH_BOX(&hierarchy)); }
+STABLE_TORCH_LIBRARY_IMPL(torchcent, CPU, m) {
+  m.impl("hierarchy", TORCH_BOX(&hierarchy));
+  m.impl("hierarchy_order", TORCH_BOX(&hierarchy_order));
+}
 
 }  // namespace torchcent
