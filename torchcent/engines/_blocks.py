@@ -142,7 +142,9 @@ class Blocks:
         """The union as one graph."""
         union = self.union
         parts = (union.rowptr, union.col, None, union.directed, union.weight)
-        return Graph(*parts, _trusted=True, _ties=union._ties)
+        made = Graph(*parts, _trusted=True, _ties=union._ties)
+        union._share(made)
+        return made
 
     @cached_property
     def is_top(self) -> Tensor:
@@ -264,6 +266,8 @@ def _decompose(graph: Graph) -> Blocks:
     directed = not graph.is_symmetric
     parts = (rowptr, col, None, directed, weight, ptr)
     made = Graph(*parts, _trusted=True, _ties=graph._ties)
+    if graph.is_symmetric:
+        made.__dict__["_contraction"] = graph._contraction.part(rowptr, col, vertex)
     return Blocks(Fold(order, parent), block, top, size, made, vertex, slot, number, reach)
 
 

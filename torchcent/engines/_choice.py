@@ -9,7 +9,7 @@ import torch
 from torchcent.check import _common as check
 from torchcent.engines import _chains, _cutoffs, _hierarchy, _reduce, _room
 from torchcent.engines._chains import Chains
-from torchcent.engines._costs import ENGINES
+from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._fold import Fold
 from torchcent.engines._measures import Measure
 from torchcent.engines._request import Request, weights
@@ -84,6 +84,20 @@ class Preparation:
             self._take(_room.held_bytes(self.graph) + _chains.bytes_to_contract(core))
         return Chains.of(core)
 
+    def hierarchy(self, core: _reduce.Core) -> _reduce.Core:
+        """Contracts the core to a hierarchy, if there is room for it."""
+        fill = _hierarchy.most_fill_within(core, self.room(core))
+        if _hierarchy.Hierarchy.of(core, fill) is None:
+            # How many arcs there would be is not known: these are twice as many as there may be.
+            held = self.limit() - self.room(core)
+            needed = held + _hierarchy.bytes_to_contract(core, max(2 * fill, 1))
+            raise self.refuse(f"the contraction of the graph for {self._measure}", needed)
+        return core
+
+    def room(self, core: _reduce.Core) -> int:
+        """Bytes that are left besides the graph and its core."""
+        return self.limit() - self.graph.nbytes - _room.core_bytes(core)
+
     def refuse(self, what: str, needed: int) -> MemoryError:
         return _memory.refuse(what, needed, self.limit(), self._memory)
 
@@ -123,7 +137,8 @@ def choose(
     if engine == "hierarchy":
         if refusal := _without_hierarchy(cores, measure, request):
             raise ValueError(f"engine='hierarchy' {refusal}; leave engine='auto'")
-        return engine, "", cores.core("degree", _folding_before_contraction(measure, fold))
+        core = cores.core("degree", _folding_before_contraction(measure, fold))
+        return engine, "", cores.hierarchy(core)
     if measure.family == "distances" and not graph.is_weighted:
         return _by_hops(cores, measure, fold, request, num_sources)
     few = num_sources is not None and num_sources < FEW_SOURCES
@@ -194,7 +209,11 @@ def _hierarchical(
     fold = _folding_before_contraction(measure, fold)
     core = cores.core("degree", fold, searched=False)
     sources = core.searched if num_sources is None else min(num_sources, core.searched)
-    return cores.core("degree", fold) if _hierarchy.pays(core, sources) else None
+    if not _hierarchy.pays(core, sources, cores.room(core)):
+        return None
+    core, limit = cores.core("degree", fold), cores.limit()
+    job = Job(cores.graph, core, measure, sources, held=0)
+    return core if ENGINES["hierarchy"].cost(job, limit).memory <= limit else None
 
 
 def _folding_before_contraction(measure: Measure, fold: str) -> str:

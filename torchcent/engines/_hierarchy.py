@@ -37,6 +37,9 @@ _LONGEST_INT32 = 2**29
 _LEAST = {False: 2048, True: 512}
 # Arcs per edge up to which a sweep is faster than searches, by hops and by weights.
 _MOST_FILL = {False: 4.0, True: 12.0}
+# Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
+# before and after those that are longer than distances are removed. Roads take 2/3 of it.
+_PER_VERTEX, _PER_SLOT, _PER_ARC = 100, 12, 72
 # Paths of an arc up to which path counts are likely to stay within float64. Beyond it sources are
 # searched one at a time.
 _MOST_PATHS = 2.0**250
@@ -80,22 +83,13 @@ class Hierarchy:
     unit: float = 1.0
 
     @staticmethod
-    def of(core: Core, most_fill: float = 0) -> Hierarchy | None:
+    def of(core: Core, most_fill: float = math.inf) -> Hierarchy | None:
         """That of a core, kept with it; None if it would have more arcs per edge than that."""
         cache = vars(core)
         found: Hierarchy | None = cache.get("_hierarchy")
-        if found is None and cache.get("_most_fill", -1) != most_fill:
-            weight, unit = _whole(core.weight)
-            made: Any = _ops.ops.hierarchy(
-                core.rowptr, core.col, weight, most_fill, torch.get_num_threads()
-            )
-            part = dict(zip(_PARTS, made, strict=True))
-            if part["vertex"].numel() == core.num_nodes:
-                divided = (part[name] for name in ("first", "to", "length", "last"))
-                found = Hierarchy(**part, cells=_ops.ops.hierarchy_cells(*divided), unit=unit)
-                cache["_hierarchy"] = found
-            else:
-                cache["_most_fill"] = most_fill
+        if found is None and most_fill > cache.get("_in_vain", 0):
+            found = _contracted(core, most_fill)
+            cache["_hierarchy" if found else "_in_vain"] = found or most_fill
         return found
 
     @staticmethod
@@ -210,10 +204,49 @@ def _whole(weight: Tensor | None) -> tuple[Tensor | None, float]:
     return weight / unit, unit
 
 
-def pays(core: Core, sources: int) -> bool:
-    """Whether sweeps over a hierarchy take less time, which is contracted to find out."""
+def _contracted(core: Core, most_fill: float) -> Hierarchy | None:
+    """A new one; None if it would have more arcs per edge than that."""
+    contraction = core.contraction
+    assert contraction is not None
+    weight, unit = _whole(core.weight)
+    while contraction.find(most_fill) is not None:
+        given = contraction.is_given
+        limit = min(most_fill, _MOST_FILL[True]) if given else most_fill
+        made: Any = _ops.ops.hierarchy(
+            core.rowptr, core.col, weight, limit if limit < math.inf else 0,
+            torch.get_num_threads(), contraction.among(core.vertex),
+        )  # fmt: skip
+        part = dict(zip(_PARTS, made, strict=True))
+        if part["vertex"].numel() == core.num_nodes:
+            divided = (part[name] for name in ("first", "to", "length", "last"))
+            return Hierarchy(**part, cells=_ops.ops.hierarchy_cells(*divided), unit=unit)
+        if not given:
+            break
+        contraction.forget()
+    return None
+
+
+def bytes_to_contract(core: Core, fill: float) -> int:
+    """Peak memory for a hierarchy of at most so many arcs per edge, besides graph and core."""
+    assert core.contraction is not None
+    n, m = core.num_nodes, core.num_slots
+    arcs = _PER_VERTEX * n + _PER_SLOT * m + _PER_ARC * (n + fill * m / 2)
+    return max(core.contraction.bytes_to_find, int(arcs))
+
+
+def most_fill_within(core: Core, room: int) -> float:
+    """The most arcs per edge of a hierarchy that can be made in so many bytes; 0 for none."""
+    least = bytes_to_contract(core, 0)
+    return 2 * max(room - least, 0) / max(_PER_ARC * core.num_slots, 1)
+
+
+def pays(core: Core, sources: int, room: int) -> bool:
+    """Whether sweeps over a hierarchy take less time, which is contracted to find out.
+
+    It is not if the contraction would need more than `room`, the bytes besides graph and core.
+    """
     weighted = core.weight is not None
     if sources < 8 or (sources < _LEAST[weighted] and "_hierarchy" not in vars(core)):
         return False
-    found = Hierarchy.of(core, _MOST_FILL[weighted])
+    found = Hierarchy.of(core, min(_MOST_FILL[weighted], most_fill_within(core, room)))
     return found is not None and found.most_paths < _MOST_PATHS

@@ -24,6 +24,7 @@ from torchcent.engines._problem import Pairs, Reduction
 from torchcent.engines._request import weights
 from torchcent.engines._twins import Twins
 from torchcent.graph import Graph, _csr, _device, _weights
+from torchcent.graph._contraction import Contraction
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH, CHUNK, LONG_CHUNK, MANY_SLOTS, Visitor
 
@@ -43,6 +44,7 @@ class Core:
     weight: Tensor | None = None  # per slot, scaled by Graph.scale; None counts hops
     back_weight: Tensor | None = None  # per slot of the transpose
     balls: Tensor | None = None  # the sequence, if it is one of balls
+    contraction: Contraction | None = None  # of the graph
 
     @property
     def num_nodes(self) -> int:
@@ -222,6 +224,8 @@ def tensors_of(value: object) -> Iterator[Tensor]:
         if isinstance(part, Tensor):
             yield part
             continue
+        if isinstance(part, Contraction):  # whose arcs may be those of a larger graph
+            waiting.append(part.order)
         if type(part) in _HOLDERS:
             if id(part) not in seen:  # twins and their cores refer to each other
                 seen.add(id(part))
@@ -272,7 +276,10 @@ def _core(graph: Graph, order: str, fold: str, twins: Twins | None) -> Core:
         colptr, row, back = _csr.transpose(rowptr, col)
     back_weight = weight if weight is None or back is None else weight.index_select(0, back)
     origin = slot if slot.numel() == col.numel() else None
-    made = Core(rowptr, col, colptr, row, kept, origin, order, chain, weight, back_weight)
+    made = Core(
+        rowptr, col, colptr, row, kept, origin, order, chain, weight, back_weight,
+        contraction=graph._contraction,
+    )  # fmt: skip
     if rim is not None:
         vars(made)["rim"] = rim
     return made

@@ -11,11 +11,12 @@ from torch import Tensor
 
 from torchcent.check import _common as check
 from torchcent.graph import _components, _csr, _segments, _strengths, _weights
+from torchcent.graph._contraction import Contraction
 from torchcent.graph._strengths import NONE, Strengths
 from torchcent.runtime import _ops, _small
 
-# What is known of the arcs, whatever their weights.
-_OF_THE_ARCS = (
+#: What is known of the arcs, whatever their weights.
+OF_THE_ARCS = (
     "_mutual", "_transposed", "degree", "degree_order", "components",
 )  # fmt: skip
 
@@ -42,6 +43,7 @@ class Arrays:
         weight: Tensor | None = None, ptr: Tensor | None = None, *, _trusted: bool = False,
         _ids: Tensor | None = None, _ties: str | _weights.Scale = "decimal",
         _repeated: bool = False, _multiplicity: Strengths | None = None, _sums: Strengths = NONE,
+        _order: Tensor | None = None,
     ) -> None:  # fmt: skip
         if not _trusted:
             raise TypeError("use Graph.from_edge_index, or another Graph.from_..., to make a Graph")
@@ -52,6 +54,8 @@ class Arrays:
         self.__dict__.update(_ties=_ties, _repeated=_repeated, _sums=_sums)
         if _multiplicity is not None:
             self.__dict__["_multiplicity"] = _multiplicity
+        if _order is not None:
+            self.__dict__["_contraction"] = Contraction(rowptr, col, _order)
         # The slots of the input columns, or the columns, from which they are found when used; None
         # if these are the slots.
         self.__dict__.update({"_ids": _ids} if slot is None else {"slot": slot})
@@ -108,11 +112,11 @@ class Arrays:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the graph, including the transpose if it was computed and is not shared."""
+        """Bytes of the graph, with what is kept of it: the transpose, an order of contraction."""
         held = [self.rowptr, self.col, *vars(self).get("_transposed", ())]
         others = [*self._columns, self.weight, self.ptr]
         others += [vars(self).get(name) for name in ("back_weight", "batch")]
-        others += [*vars(self).get("_multiplicity", ()), *self._sums]
+        others += [*vars(self).get("_multiplicity", ()), *self._sums, self._order]
         held += [part for part in others if part is not None]
         return sum(part.numel() * part.element_size() for part in {id(p): p for p in held}.values())
 
@@ -148,6 +152,8 @@ class Arrays:
                 kept["slot"] = torch.arange(self.num_slots, device=self.device)
             else:
                 slot = _csr.slots(ids, self.rowptr, self.col)
+                if self._repeated:
+                    kept["_loop_ends"] = ids[0][ids[0] == ids[1]]
                 if self._repeated and "_multiplicity" not in kept:
                     arcs = self.rowptr, self.col
                     kept["_multiplicity"] = _strengths.counts(ids, slot, *arcs, not self.directed)
@@ -164,6 +170,16 @@ class Arrays:
         """
         ids = vars(self).get("_ids")  # first: another thread may be replacing it by the slots
         return vars(self).get("slot"), ids
+
+    @cached_property
+    def _contraction(self) -> Contraction:
+        return Contraction(self.rowptr, self.col)
+
+    @property
+    def _order(self) -> Tensor | None:
+        """The order of contraction, on the host; None if it is not known."""
+        known: Contraction | None = vars(self).get("_contraction")
+        return None if known is None or self.rowptr.device.type != "cpu" else known.order
 
     @cached_property
     def _multiplicity(self) -> Strengths:
@@ -183,9 +199,7 @@ class Arrays:
         slot, ids = self._columns
         parts = (self.rowptr, self.col, slot, self.directed, sums.slots, self.ptr)
         made = type(self)(*parts, _trusted=True, _ids=ids)
-        for known in _OF_THE_ARCS:
-            if known in self.__dict__:
-                made.__dict__[known] = self.__dict__[known]
+        self._share(made, OF_THE_ARCS)
         return made
 
     @cached_property
@@ -267,9 +281,7 @@ class Arrays:
         if self.weight is None:
             return self
         made = self._as(weighted=False)
-        for known in _OF_THE_ARCS:
-            if known in self.__dict__:
-                made.__dict__[known] = self.__dict__[known]
+        self._share(made, OF_THE_ARCS)
         return made
 
     @cached_property
@@ -283,9 +295,7 @@ class Arrays:
     def _tied(self, ties: str | _weights.Scale) -> Self:
         """This graph, compared otherwise."""
         made = self._as(ties=ties)
-        for known in (*_OF_THE_ARCS, "back_weight"):
-            if known in self.__dict__:
-                made.__dict__[known] = self.__dict__[known]
+        self._share(made, (*OF_THE_ARCS, "back_weight"))
         return made
 
     def to(self, device: torch.device | str) -> Self:
@@ -303,7 +313,10 @@ class Arrays:
             None if own["_multiplicity"] is None else own["_multiplicity"].to(device)
         )
         own["_sums"] = self._sums.to(device)
-        return type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
+        made = type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
+        if "_loop_ends" in vars(self):
+            made.__dict__["_loop_ends"] = vars(self)["_loop_ends"].to(device)
+        return made
 
     def unweighted(self) -> Self:
         """The same graph without weights, for counting hops (itself if it has none).
@@ -344,7 +357,10 @@ class Arrays:
         parts = (colptr, row, slot, self.directed, self.back_weight, self.ptr)
         known = vars(self).get("_multiplicity", NONE).slots, self._sums.slots
         own = self._parallels(None if known == (None, None) else self._transposed[2])
-        return type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
+        made = type(self)(*parts, _trusted=True, _ids=ids, _ties=self._ties, **own)
+        if "_loop_ends" in vars(self):
+            made.__dict__["_loop_ends"] = vars(self)["_loop_ends"]
+        return made
 
     def _as(
         self, *, directed: bool | None = None, weighted: bool = True,
@@ -358,7 +374,16 @@ class Arrays:
         own = self._parallels()
         if not weighted:
             own["_sums"] = NONE
-        return type(self)(*parts, _trusted=True, _ids=ids, _ties=ties, **own)
+        made = type(self)(*parts, _trusted=True, _ids=ids, _ties=ties, **own)
+        self._share(made, ("_loop_ends",))
+        return made
+
+    def _share(self, other: Arrays, names: tuple[str, ...] = ()) -> None:
+        """Hands on what is known, and the order of contraction, which may be found later."""
+        other.__dict__["_contraction"] = self._contraction
+        for known in names:
+            if known in self.__dict__:
+                other.__dict__[known] = self.__dict__[known]
 
     @cached_property
     def degree(self) -> Tensor:

@@ -65,6 +65,10 @@ def part(graph: Graph, number: int) -> Graph:
             _multiplicity=_own(graph._multiplicity, vertices, slots),
             _sums=_own(graph._sums, vertices, slots),
         )
+        contraction = graph._contraction
+        if contraction.is_part or contraction.is_known:
+            own = torch.arange(vertices.start, vertices.stop)
+            made.__dict__["_contraction"] = contraction.part(made.rowptr, made.col, own)
         if graph._diagonal is not None:
             made.__dict__["_diagonal"] = graph._diagonal[vertices]
         parts[number] = made if ties == graph._ties else _fixed_point.of(made)

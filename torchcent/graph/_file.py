@@ -28,7 +28,7 @@ _VERSIONS = (1, 2)  # 2 has the strengths of parallel arcs and loops, which read
 _DTYPES = {
     "rowptr": torch.int64, "col": torch.int32, "weight": torch.float64, "ptr": torch.int64,
     "counts": torch.float64, "loops": torch.float64,
-    "strengths": torch.float64, "loop_strengths": torch.float64,
+    "strengths": torch.float64, "loop_strengths": torch.float64, "order": torch.int32,
 }  # fmt: skip
 _NEEDED = ("rowptr", "col")
 #: All that the pickle of such a file names. PyTorch's own list for weights_only is longer: it
@@ -45,7 +45,7 @@ _FAULTS = (
 
 
 class Stored(NamedTuple):
-    """The arrays of a graph, on the host: see Graph, and _strengths.py for the last four."""
+    """The arrays of a graph, on the host: see Graph; _strengths.py for the last four."""
 
     rowptr: Tensor
     col: Tensor
@@ -56,11 +56,12 @@ class Stored(NamedTuple):
     loops: Tensor | None = None
     strengths: Tensor | None = None
     loop_strengths: Tensor | None = None
+    order: Tensor | None = None
 
     def held(self) -> dict[str, Any]:
         """What is stored, with the format and its version."""
         parts = {name: part for name, part in self._asdict().items() if part is not None}
-        version = 1 if all(part is None for part in self[5:]) else 2
+        version = 1 if all(part is None for part in self[5:9]) else 2
         return {"format": _FORMAT, "version": version, **parts}
 
     def each(self, change: Callable[[Tensor], Tensor]) -> Stored:
@@ -74,6 +75,7 @@ class Stored(NamedTuple):
             "_multiplicity": Strengths(self.counts, self.loops),
             "_sums": Strengths(self.strengths, self.loop_strengths),
             "_repeated": self.counts is not None or self.loops is not None,
+            "_order": self.order,
         }  # fmt: skip
 
 
@@ -186,10 +188,10 @@ def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
         if part.dim() != 1 or not part.is_contiguous() or part.data_ptr() % part.itemsize:
             raise refuse(f"{name} is not one array of numbers")
         parts[name] = part
-    rowptr, col, weight, ptr, counts, loops, strengths, of_loops = (parts[x] for x in _DTYPES)
+    rowptr, col, weight, ptr, counts, loops, strengths, of_loops, order = parts.values()
     assert rowptr is not None and col is not None
     sizes = [x is None or x.shape == col.shape for x in (weight, counts, strengths)]
-    sizes += [x is None or x.numel() == rowptr.numel() - 1 for x in (loops, of_loops)]
+    sizes += [x is None or x.numel() == rowptr.numel() - 1 for x in (loops, of_loops, order)]
     if not 1 <= rowptr.numel() <= 2**31 or not all(sizes):
         raise refuse("arrays whose sizes do not go together")
     if not isinstance(content.get("directed"), bool):
@@ -197,7 +199,7 @@ def _stored(refuse: Callable[[str], ValueError], content: Any) -> Stored:
     if weight is None and (strengths is not None or of_loops is not None):
         raise refuse("strengths without weights")
     of_columns = counts, loops, strengths, of_loops
-    return Stored(rowptr, col, weight, ptr, content["directed"], *of_columns)
+    return Stored(rowptr, col, weight, ptr, content["directed"], *of_columns, order)
 
 
 def _check_values(refuse: Callable[[str], ValueError], stored: Stored) -> None:
@@ -219,11 +221,22 @@ def _check_values(refuse: Callable[[str], ValueError], stored: Stored) -> None:
         values = getattr(stored, name)
         if values is not None and not (torch.isfinite(values) & (values >= 0)).all():
             raise refuse(f"{name} are not finite and >= 0")
+    if stored.order is not None and not _is_permutation(stored.order):
+        raise refuse("order does not have each vertex once")
     if weight is not None and weight.numel():
         try:
             check_weights.summable(float(weight.max()), n)
         except ValueError as error:
             raise refuse(str(error)) from None
+
+
+def _is_permutation(order: Tensor) -> bool:
+    if not order.numel():
+        return True
+    low, high = torch.stack(torch.aminmax(order)).tolist()
+    if low < 0 or high >= order.numel():
+        return False
+    return int(torch.bincount(order, minlength=order.numel()).max()) == 1
 
 
 def _fault_of(stored: Stored) -> tuple[int, int]:

@@ -1,0 +1,87 @@
+"""The order in which a hierarchy contracts the vertices of a graph (engines/_hierarchy.py)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from torchcent.runtime import _ops
+
+_BYTES_OF_LISTS = 48  # of a vertex or slot; 19 for roads, 40 for grids
+
+
+class Contraction:
+    """An order of contraction, found when it is first needed.
+
+    It does not depend on lengths, so that all graphs of the same arcs share it. The order of a
+    graph serves its subgraphs, too: of the vertices that are left, those that came first come
+    first.
+
+    Attributes:
+        order: int32 [n], the vertices, first contracted first, on the host; None if it is not
+            known.
+    """
+
+    def __init__(self, rowptr: Tensor, col: Tensor, order: Tensor | None = None) -> None:
+        self.order, self._given = order, order is not None
+        self._rowptr, self._col = rowptr, col
+        self._whole: tuple[Contraction, Tensor] | None = None
+        self._in_vain = 0.0  # arcs per edge within which there is no order
+
+    def part(self, rowptr: Tensor, col: Tensor, vertices: Tensor) -> Contraction:
+        """That of a subgraph, whose vertices are these."""
+        made = Contraction(rowptr, col)
+        made._whole = self, vertices
+        return made
+
+    @property
+    def is_part(self) -> bool:
+        return self._whole is not None
+
+    @property
+    def is_known(self) -> bool:
+        return self.order is not None or (self._whole is not None and self._whole[0].is_known)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the order is from a file, where it may be a bad one."""
+        return self._given if self._whole is None else self._whole[0].is_given
+
+    @property
+    def bytes_to_find(self) -> int:
+        """Memory for the lists of neighbours during a contraction, at most; 0 if it is known."""
+        if self.is_known:
+            return 0
+        if self._whole is not None:
+            return self._whole[0].bytes_to_find
+        return _BYTES_OF_LISTS * (self._rowptr.numel() + self._col.numel())
+
+    def find(self, most_fill: float) -> Tensor | None:
+        """The order; None if the arcs would certainly exceed so many per edge."""
+        if self.order is None and self._whole is not None:
+            whole, vertices = self._whole
+            if whole.find(most_fill) is not None:
+                self.order = whole.among(vertices).int()
+        if self.order is None and most_fill > self._in_vain:
+            limit = most_fill if most_fill < math.inf else 0
+            arcs = self._rowptr, self._col
+            found = _ops.ops.hierarchy_order(*arcs, limit, torch.get_num_threads())
+            if found.numel() == self._rowptr.numel() - 1:
+                self.order = found.int()
+            else:
+                self._in_vain = most_fill
+        return self.order
+
+    def among(self, vertices: Tensor) -> Tensor:
+        """int64: the numbers of these vertices, first contracted first. The order is known."""
+        assert self.order is not None
+        place = torch.empty_like(self.order)
+        place.index_copy_(0, self.order.long(), torch.arange(place.numel(), dtype=place.dtype))
+        return place.index_select(0, vertices).argsort()
+
+    def forget(self) -> None:
+        self.order, self._given = None, False
+        if self._whole is not None:
+            self._whole[0].forget()
