@@ -64,6 +64,12 @@ for name in (
     )
 
 
+def reweighted(case: Case) -> Prepared:
+    graph = case.graph(True)
+    return partial(graph.with_weights, 1 + torch.rand(graph.slot.numel()))
+
+
+add("Graph.with_weights", reweighted, weights=("hops",), largest=300_000)
 add("Graph.reverse_slot", of_graph("reverse_slot"), weights=("hops",))
 add("Graph.slot", of_graph("slot"), weights=("hops",))
 

@@ -12,6 +12,7 @@ from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check import _weights as check_weights
 from torchcent.graph import _csr, _strengths, _weights
+from torchcent.graph._arrays import OF_THE_ARCS
 from torchcent.graph._strengths import NONE, Strengths
 from torchcent.runtime import _memory
 
@@ -87,7 +88,43 @@ def build(
         graph = kind(*arrays, _trusted=True, **own)
     if parts is not None:
         graph.__dict__["batch"] = parts[1]
+    if repeated and "slot" in vars(graph):
+        ends = columns[0] if entry is None else columns[0][entry]
+        graph.__dict__["_loop_ends"] = ends[graph.slot < 0]
     return graph
+
+
+def reweighted(graph: Graph, edge_weight: Tensor) -> Graph:
+    """The graph of Graph.with_weights."""
+    if edge_weight is None:
+        raise TypeError("edge_weight must be a torch.Tensor [E]; Graph.unweighted drops weights")
+    slot, ids = graph._columns
+    found = graph.slot if ids is None else ids  # of a column each
+    columns = graph.rowptr[:1].expand(2, found.shape[-1])  # as an edge_index is checked
+    weight = check_weights.edge_weight(edge_weight, columns, graph.num_nodes, True)
+    assert weight is not None
+    repeated = None
+    if graph._repeated:
+        repeated = _columns(graph) if ids is None else ids
+    made = _weighted(graph._as(weighted=False), weight, repeated)
+    graph._share(made, (*OF_THE_ARCS, "_loop_ends", "batch"))
+    return made
+
+
+def _columns(graph: Graph) -> Tensor:
+    """int64 [2, E]: the columns of a graph that only has their slots."""
+    loop = graph.slot < 0
+    slot = graph.slot[~loop]
+    made = loop.new_empty((2, loop.numel()), dtype=torch.int64)
+    made[0, ~loop], made[1, ~loop] = _csr.rows(graph.rowptr)[slot], graph.col[slot].long()
+    if bool(loop.any()):
+        if "_loop_ends" not in vars(graph):
+            raise ValueError(
+                "with_weights: this graph was pickled, and at which vertices its loops are is no "
+                "longer known; build it again, with the new weights"
+            )
+        made[:, loop] = vars(graph)["_loop_ends"].long()
+    return made
 
 
 def _merged(

@@ -314,12 +314,38 @@ class Graph(Exports):
         check.flag(weighted, "weighted")
         return built(_foreign.of_data(data, directed, weighted), memory)
 
+    @_memory.reported
+    def with_weights(self, edge_weight: Tensor) -> Graph:
+        """The graph of the same arcs with other weights, such as travel times at another hour.
+
+        It is the graph that would be built from the same columns with these weights, at a fraction
+        of the cost: arcs are not sorted again, and :func:`betweenness` on a hierarchy contracts
+        vertices in the order that was found for the first of these graphs.
+
+        Args:
+            edge_weight: [E], a length for each column that this graph was built from, or read from
+                (:attr:`slot`), as in :meth:`from_edge_index`. The columns of a loaded graph are its
+                slots.
+
+        Example:
+            >>> import torch, torchcent
+            >>> streets = torch.tensor([[0, 1, 0], [1, 2, 2]])
+            >>> by_night = torchcent.Graph.from_edge_index(
+            ...     streets, directed=False, edge_weight=torch.tensor([1, 1, 3])
+            ... )
+            >>> by_day = by_night.with_weights(torch.tensor([6, 2, 3]))
+            >>> torchcent.betweenness(by_night).tolist(), torchcent.betweenness(by_day).tolist()
+            ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
+        """
+        return _building.reweighted(self, edge_weight)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the graph to a file that :meth:`load` maps, of about :attr:`nbytes` bytes.
 
         The file is one of ``torch.save``: ``torch.load(path)`` gives a dictionary of its arrays. It
         replaces an older file at once, when it is whole. :attr:`slot`, which belongs to the columns
-        that the graph was built from, is not saved.
+        that the graph was built from, is not saved. The order of contraction is, once a measure
+        has found it, so that the loaded graph and others with its arcs start sooner.
 
         Example:
             >>> import os, tempfile, torch, torchcent
@@ -385,7 +411,7 @@ class Graph(Exports):
     @property
     def _stored(self) -> _file.Stored:
         parts = (self.rowptr, self.col, self.weight, self.ptr, self.directed)
-        return _file.Stored(*parts, *self._multiplicity, *self._sums)
+        return _file.Stored(*parts, *self._multiplicity, *self._sums, self._order)
 
     def __repr__(self) -> str:
         weighted = "weighted=True, " if self.is_weighted else ""
