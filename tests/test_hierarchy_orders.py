@@ -108,6 +108,18 @@ def test_blocks_have_the_order_of_their_graph(found: list[int]) -> None:
     assert found == [graph.num_nodes]
 
 
+def test_components_have_the_order_of_their_graph(found: list[int]) -> None:
+    streets = columns_of(road(32))
+    n = int(streets.max()) + 1
+    arcs = torch.cat([streets + n * town for town in range(6)], 1)
+    weight = 1 + torch.arange(arcs.shape[1]) % 97
+    graph = Graph.from_edge_index(arcs, directed=False, edge_weight=weight)
+    assert "by hierarchy" in torchcent.explain(graph).reason
+    scores = torchcent.betweenness(graph, dtype=F64)
+    torch.testing.assert_close(scores, known("betweenness", graph), rtol=1e-6, atol=1e-12)
+    assert found == [graph.num_nodes] and graph._order is not None
+
+
 def test_files_and_copies(found: list[int], tmp_path: Path) -> None:
     graph, path = road(20), tmp_path / "roads.pt"
     graph.save(path)

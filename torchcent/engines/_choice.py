@@ -209,7 +209,7 @@ def _hierarchical(
     fold = _folding_before_contraction(measure, fold)
     core = cores.core("degree", fold, searched=False)
     sources = core.searched if num_sources is None else min(num_sources, core.searched)
-    if not _hierarchy.pays(core, sources, cores.room(core)):
+    if not (_hierarchy.may_pay(core, sources) and _hierarchy.pays(core, cores.room(core))):
         return None
     core, limit = cores.core("degree", fold), cores.limit()
     job = Job(cores.graph, core, measure, sources, held=0)

@@ -240,13 +240,17 @@ def most_fill_within(core: Core, room: int) -> float:
     return 2 * max(room - least, 0) / max(_PER_ARC * core.num_slots, 1)
 
 
-def pays(core: Core, sources: int, room: int) -> bool:
+def may_pay(core: Core, sources: int) -> bool:
+    """Whether to look for a hierarchy: there are enough sources, or it is already there."""
+    least = 8 if "_hierarchy" in vars(core) else _LEAST[core.weight is not None]
+    return sources >= least
+
+
+def pays(core: Core, room: int) -> bool:
     """Whether sweeps over a hierarchy take less time, which is contracted to find out.
 
     It is not if the contraction would need more than `room`, the bytes besides graph and core.
     """
     weighted = core.weight is not None
-    if sources < 8 or (sources < _LEAST[weighted] and "_hierarchy" not in vars(core)):
-        return False
     found = Hierarchy.of(core, min(_MOST_FILL[weighted], most_fill_within(core, room)))
     return found is not None and found.most_paths < _MOST_PATHS

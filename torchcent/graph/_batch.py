@@ -91,10 +91,12 @@ def merged(graph: Graph, least: int) -> Graph:
     if len(ends) == last.size:
         return graph
     ptr = torch.tensor(ends, device=graph.device)
-    return Graph(
+    made = Graph(
         graph.rowptr, graph.col, None, graph.directed, graph.weight, ptr, _trusted=True,
         _ties=graph._ties,
     )  # fmt: skip
+    graph._share(made)
+    return made
 
 
 def _own(strengths: Strengths, vertices: slice, slots: slice) -> Strengths:

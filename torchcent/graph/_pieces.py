@@ -72,6 +72,7 @@ def _sorted(graph: Graph) -> Pieces:
         rowptr, col, None, graph.directed, weight, ptr, _trusted=True,
         _ties=graph._ties,
     )  # fmt: skip
+    made.__dict__["_contraction"] = graph._contraction.part(rowptr, col, order)
     return Pieces(made, order, rank, slot)
 
 
