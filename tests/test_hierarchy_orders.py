@@ -23,7 +23,7 @@ from torchcent import Graph
 from torchcent.engines import _choice, _hierarchy, _reduce
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import MEASURES
-from torchcent.runtime import _ops
+from torchcent.runtime import _memory, _ops
 
 pytestmark = pytest.mark.skipif(
     not _ops.has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
@@ -248,6 +248,18 @@ def test_memory_of_the_contraction() -> None:
     with pytest.raises(MemoryError, match="contraction"):
         cores.hierarchy(_reduce.core(fresh, "degree", "all"))
     assert fresh._order is None
+
+
+def test_memory_that_gets_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan of a moment with little memory is not that of the next run."""
+    graph = road(80)
+    for fraction in (10, 3):  # too little for the contraction, and for sweeps
+        with monkeypatch.context() as patch:
+            needed = torchcent.explain(road(80)).memory
+            patch.setattr(_memory, "_free", lambda device, free=2 * needed // fraction: free)
+            for _ in range(2):
+                assert torchcent.explain(graph).engine == "dijkstra"
+    assert torchcent.explain(graph).engine == "hierarchy"
 
 
 PEAK = """

@@ -63,6 +63,7 @@ class Preparation:
         self, graph: Graph, measure: Measure, memory: int | None, num_sources: int | None
     ) -> None:
         self.graph, self.peak = graph, 0
+        self.is_short = False  # whether more memory might change the choice of the engine
         self.twins: Twins | None = None  # see `merging`
         self._measure, self._memory = measure.name, memory
         self._limit: int | None = None
@@ -209,11 +210,16 @@ def _hierarchical(
     fold = _folding_before_contraction(measure, fold)
     core = cores.core("degree", fold, searched=False)
     sources = core.searched if num_sources is None else min(num_sources, core.searched)
-    if not (_hierarchy.may_pay(core, sources) and _hierarchy.pays(core, cores.room(core))):
+    if not _hierarchy.may_pay(core, sources):
+        return None
+    if not _hierarchy.pays(core, room := cores.room(core)):
+        cores.is_short |= _hierarchy.most_fill_within(core, room) < _hierarchy.most_fill(core)
         return None
     core, limit = cores.core("degree", fold), cores.limit()
     job = Job(cores.graph, core, measure, sources, held=0)
-    return core if ENGINES["hierarchy"].cost(job, limit).memory <= limit else None
+    fits = ENGINES["hierarchy"].cost(job, limit).memory <= limit
+    cores.is_short |= not fits
+    return core if fits else None
 
 
 def _folding_before_contraction(measure: Measure, fold: str) -> str:

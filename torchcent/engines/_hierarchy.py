@@ -246,11 +246,15 @@ def may_pay(core: Core, sources: int) -> bool:
     return sources >= least
 
 
+def most_fill(core: Core) -> float:
+    """Arcs per edge up to which sweeps over a hierarchy take less time than searches."""
+    return _MOST_FILL[core.weight is not None]
+
+
 def pays(core: Core, room: int) -> bool:
     """Whether sweeps over a hierarchy take less time, which is contracted to find out.
 
     It is not if the contraction would need more than `room`, the bytes besides graph and core.
     """
-    weighted = core.weight is not None
-    found = Hierarchy.of(core, min(_MOST_FILL[weighted], most_fill_within(core, room)))
+    found = Hierarchy.of(core, min(most_fill(core), most_fill_within(core, room)))
     return found is not None and found.most_paths < _MOST_PATHS

@@ -181,7 +181,7 @@ def _made(graph: Graph, request: Request, asked: int | None) -> tuple[_Kept, boo
         cutoffs=request.cutoffs,
     )  # fmt: skip
     at_most = ENGINES[engine].cost(job, _UNLIMITED)
-    unlimited = at_most._replace(workspace=cost.workspace) == cost
+    unlimited = at_most._replace(workspace=cost.workspace) == cost and not cores.is_short
     return _Kept(made, core, held, _UNLIMITED if unlimited else limit), cores.peak == 0
 
 

@@ -327,6 +327,10 @@ class Graph(Exports):
                 (:attr:`slot`), as in :meth:`from_edge_index`. The columns of a loaded graph are its
                 slots.
 
+        Raises:
+            TypeError, ValueError: as :meth:`from_edge_index`; or the graph was pickled, and has
+                loops, whose vertices are then no longer known.
+
         Example:
             >>> import torch, torchcent
             >>> streets = torch.tensor([[0, 1, 0], [1, 2, 2]])
