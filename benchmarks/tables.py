@@ -7,7 +7,8 @@ cpu.json, `<!-- weights: all -->` one of cpu_weighted.json, `<!-- distances: MEA
 one of distances.json, `<!-- mcl: all -->` or `<!-- mcl: GRAPH ... -->` one of mcl.json,
 `<!-- loader: all -->` that of loader.json, `<!-- flow: all -->` that of current_flow.json,
 `<!-- calls: all -->` that of one_by_one.json, `<!-- approximation: all -->` that of
-approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- reading: all -->`
+approximation.json, `<!-- reductions: DEVICE -->` one of reductions.json, `<!-- roads: all -->`
+and `<!-- roads: meshes -->` those of roads.json, `<!-- reading: all -->`
 and `<!-- reading: start -->` those of reading.json, `<!-- oneshot: all -->` that of one_shot.json
 (written by cpu.py), `<!-- papers: PAPER -->` one of papers.json, `<!-- exponents: NAME -->` one of
 exponents.json, `<!-- h200: NAME -->` one of h200.json (gpu_report.py), and `<!-- end -->` ends it.
@@ -35,6 +36,7 @@ import preparation
 import public_call
 import reading
 import reductions
+import roads
 from report import ONE_THREAD, markdown, one_shot, speedup
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,6 +48,7 @@ FILES = {
     "preparation": "preparation.json",
     "reading": "reading.json",
     "reductions": "reductions.json",
+    "roads": "roads.json",
     "weights": "cpu_weighted.json",
     "distances": "distances.json",
     "flow": "current_flow.json",
@@ -77,6 +80,8 @@ def table(kind: str, result: dict[str, Any], wanted: str) -> str | None:
         return reading.starts(result) if wanted == "start" else reading.table(result)
     if kind == "reductions":
         return reductions.table(result, wanted)
+    if kind == "roads":
+        return roads.table(result, wanted)
     if kind == "h200":
         return gpu_report.table(result, wanted)
     if kind == "exponents":
