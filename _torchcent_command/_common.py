@@ -20,8 +20,8 @@ WRITTEN = (
 #: formats of tables of scores (torchcent.io.write_scores)
 TABLES = ("csv", "tsv", "json", "npy", "npz", "parquet", "geojson", "gpkg")
 SIMILARITIES = ("inverse", "log")
-PATH_ENGINES = ("auto", "lanes", "queue", "tensor", "relax", "dijkstra")
-DISTANCE_ENGINES = ("auto", "bits", "tensor", "relax", "dijkstra")
+PATH_ENGINES = ("auto", "lanes", "queue", "hierarchy", "tensor", "relax", "dijkstra")
+DISTANCE_ENGINES = ("auto", "bits", "hierarchy", "tensor", "relax", "dijkstra")
 
 
 def graph_options(parser: argparse.ArgumentParser, weights: bool = True) -> argparse._ArgumentGroup:

@@ -40,9 +40,9 @@ _MOST_FILL = {False: 4.0, True: 12.0}
 # Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
 # before and after those that are longer than distances are removed. Roads take 2/3 of it.
 _PER_VERTEX, _PER_SLOT, _PER_ARC = 100, 12, 72
-# Paths of an arc up to which path counts are likely to stay within float64. Beyond it sources are
-# searched one at a time.
-_MOST_PATHS = 2.0**250
+# Binary logarithm of the paths of an arc up to which path counts, which are products of a few, are
+# likely to stay within float64. Beyond it sources are searched one at a time.
+_MOST_PATHS = 450.0
 # What the operator hierarchy returns.
 _PARTS = (
     "vertex", "first", "to", "length", "paths", "powers", "slot", "last", "sequence", "split",
@@ -114,10 +114,10 @@ class Hierarchy:
 
     @property
     def most_paths(self) -> float:
-        """The largest multiplicity of an arc; inf if it is beyond 2^256."""
+        """The largest multiplicity of an arc, as its binary logarithm."""
         if not self.num_arcs:
-            return 1
-        return math.inf if int(self.powers.max()) else float(self.paths.max())
+            return 0.0
+        return float((self.paths.log2() + 512.0 * self.powers).max())
 
     @property
     def longest(self) -> int:

@@ -108,7 +108,7 @@ struct Lanes {
 };
 
 // Two hashes of what each lane holds in several rows: sums of products of halves with keys added, which collide with a
-// probability of 2^-32 (for lengths of 64 bits 2^-64) each for any two different rows (NH: Black et al. 1999).
+// probability of about 2^-32 each for any two different rows (NH: Black et al. 1999).
 template <class Number>
 class LaneHash {
   using L = Lanes<Number>;

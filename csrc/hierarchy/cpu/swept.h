@@ -103,7 +103,7 @@ class Swept {
     made.resize(hierarchy_.arcs());
     for (int64_t q = 0, k = 0; q < hierarchy_.size; ++q)
       for (int64_t i = hierarchy_.first[cells_.vertex[q]]; i < hierarchy_.first[cells_.vertex[q] + 1]; ++i, ++k) {
-        const double paths = hierarchy_.powers[i] == 0 ? hierarchy_.paths[i] : HUGE_VAL;
+        const double paths = std::ldexp(hierarchy_.paths[i], 512 * std::min(hierarchy_.powers[i], 4));  // or infinite
         made[k] = {cells_.end[k], static_cast<LengthOf<Number>>(hierarchy_.length[i]), static_cast<Number>(paths)};
       }
     return made.data();
