@@ -11,9 +11,10 @@ from torch import Tensor
 from torchcent.distances._bounds import Bounds, as_tensor, worth
 from torchcent.distances._distance_sums import small_sums, source_sums, vertex_sums
 from torchcent.distances._run import Sums
-from torchcent.engines import _plan, _tiny
+from torchcent.engines import _tiny
 from torchcent.engines._request import Request
 from torchcent.graph import Graph, _batch
+from torchcent.runtime import _ops
 
 FEWEST = 1024  # vertices below which one pass takes no noticeable time
 TRIAL = 8  # single searches between checks that they settle enough
@@ -68,9 +69,11 @@ def _settled(graph: Graph, request: Request) -> Tensor | None:
     smallest lower bound. Vertices that remain open are searched.
     """
     n = graph.num_nodes
-    plan, _ = _plan.plan(graph, request)
-    if request.engine != "auto" or plan.engine != "bits" or n < FEWEST:
+    if request.engine != "auto" or graph.is_weighted or n < FEWEST:
         return None
+    if not _ops.has_kernel("distance_sums", graph.device):
+        return None
+    # The plan of one pass is not asked for, because it may contract the graph.
     bounds = Bounds(graph, request, int(graph.degree.argmax()))
     if not bounds.is_whole:
         return None
