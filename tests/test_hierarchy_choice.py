@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 import torch
 from graphs import DEVICE
@@ -14,6 +16,62 @@ from torchcent.runtime import _ops
 pytestmark = pytest.mark.skipif(
     not _ops.has_kernel("hierarchy_dependency", DEVICE), reason="needs the compiled kernels"
 )
+
+
+def by_lengths(arcs: torch.Tensor, largest: int = 30) -> Graph:
+    chance = torch.Generator().manual_seed(1)
+    length = torch.randint(1, largest, (arcs.shape[1],), generator=chance)
+    return Graph.from_edge_index(arcs, edge_weight=length.double(), directed=False)
+
+
+def subdivided(inner: int) -> torch.Tensor:
+    """The complete graph of four vertices, with so many vertices inside of each edge."""
+    paths, n = [], 4
+    for u, v in combinations(range(4), 2):
+        paths.append(torch.tensor([u, *range(n, n + inner), v]))
+        n += inner
+    return torch.cat([torch.stack([path[:-1], path[1:]]) for path in paths], 1)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_long_chains_take_a_sweep_for_each_end(weighted: bool) -> None:
+    arcs = subdivided(800)
+    graph = by_lengths(arcs) if weighted else Graph.from_edge_index(arcs, directed=False)
+    assert torchcent.explain(graph.to(DEVICE)).engine == "chains"
+
+
+def test_chains_that_are_asked_for() -> None:
+    graph = by_lengths(generate.road(50, 50)).to(DEVICE)
+    assert torchcent.explain(graph).engine == "hierarchy"
+    assert torchcent.explain(graph, reduce="chains").engine == "chains"
+    assert torchcent.explain(graph, reduce="fold").engine == "hierarchy"
+
+
+@pytest.mark.parametrize("measure", ["betweenness", "closeness", "percolation"])
+def test_another_engine_if_rows_do_not_fit(measure: str) -> None:
+    graph, memory = by_lengths(generate.road(50, 50)).to(DEVICE), 12_000_000
+    options = {"states": torch.rand(graph.num_nodes)} if measure == "percolation" else {}
+    assert torchcent.explain(graph, measure=measure).engine == "hierarchy"
+    assert torchcent.explain(graph, measure=measure, memory=memory).engine != "hierarchy"
+    compute = getattr(torchcent, measure)
+    found = compute(graph, memory=memory, **options)
+    torch.testing.assert_close(found, compute(graph, **options), rtol=1e-6, atol=1e-12)
+    with pytest.raises(MemoryError, match="engine='hierarchy'"):
+        compute(graph, memory=memory, engine="hierarchy", **options)
+
+
+def test_no_contraction_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = by_lengths(generate.road(50, 50)).to(DEVICE)
+    monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
+    plan = torchcent.explain(graph, measure="closeness", memory=2_000_000)
+    assert plan.engine == "dijkstra"
+
+
+def test_grids_are_not_contracted_for_distances_by_hops(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = Graph.from_edge_index(generate.grid(60, 60), directed=False).to(DEVICE)
+    monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
+    assert torchcent.explain(graph, measure="closeness").engine == "bits"
+    torchcent.harmonic(graph)
 
 
 def test_bounds_settle_eccentricities_before_any_contraction(

@@ -32,6 +32,8 @@ _MOST_AT = 32
 # sources inside the chains at a vertex (luxembourg_osm, tn-sydney and power: docs/performance.md).
 _ALONE, _TOGETHER = {False: 2.8, True: 1.25}, {False: 5.0, True: 2.0}
 _ALONE_ON_CUDA, _TOGETHER_ON_CUDA = {False: 3.6, True: 0.95}, {False: 7.0, True: 1.8}
+# Seconds of one thread of the CPU per unit of these, by hops and by weights.
+_UNIT = {False: 8e-9, True: 20e-9}
 # Sources on CUDA from which contraction, which is done by the host, is repaid.
 _LEAST_ON_CUDA = {False: 2**13, True: 2**10}
 # Length of a chain up to which float64 tells where paths meet, by twice a distance.
@@ -203,6 +205,15 @@ def may_pay(core: Core, sources: int) -> bool:
 def pays(core: Core, chains: Chains, sources: int) -> bool:
     """Whether searches of the contracted core take less time, by counting."""
     return chains.exact and min(chains.times(sources)) <= _worthwhile(core, sources)
+
+
+def seconds(core: Core, sources: int, chains: Chains | None = None) -> float:
+    """Predicted for a thread of the CPU; without the chains, which may not be counted, at least."""
+    weighted = core.weight is not None
+    if chains is not None:
+        return _UNIT[weighted] * min(chains.times(sources))
+    kept, slots, _ = _counts(core)
+    return _UNIT[weighted] * min(_times(sources, kept, kept + slots, weighted, False))
 
 
 def _worthwhile(core: Core, sources: int) -> float:

@@ -11,6 +11,7 @@ from torchcent.engines import _chains, _cutoffs, _hierarchy, _reduce, _room
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._fold import Fold
+from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import Measure
 from torchcent.engines._request import Request, weights
 from torchcent.engines._room import LANES
@@ -210,7 +211,10 @@ def _hierarchical(
     fold = _folding_before_contraction(measure, fold)
     core = cores.core("degree", fold, searched=False)
     sources = core.searched if num_sources is None else min(num_sources, core.searched)
-    if not _hierarchy.may_pay(core, sources):
+    paths = measure.family == "paths"
+    if not _hierarchy.may_pay(core, sources, paths):
+        return None
+    if paths and _chains_first(cores, core, request, sources):
         return None
     if not _hierarchy.pays(core, room := cores.room(core)):
         cores.is_short |= _hierarchy.most_fill_within(core, room) < _hierarchy.most_fill(core)
@@ -220,6 +224,21 @@ def _hierarchical(
     fits = ENGINES["hierarchy"].cost(job, limit).memory <= limit
     cores.is_short |= not fits
     return core if fits else None
+
+
+def _chains_first(cores: Preparation, core: _reduce.Core, request: Request, sources: int) -> bool:
+    """Whether contracted chains are asked for, or leave so little that they are faster."""
+    if not request.may("chains") or not (core.rowptr.diff() == 2).any():
+        return False
+    if request.reduce is not None:
+        return cores.chains(core).exact
+    most = _hierarchy.seconds(core.num_nodes, sources, 1)
+    if Hierarchy.kept(core) is None:
+        most += _hierarchy.seconds_to_contract(core.num_nodes)
+    if _chains.seconds(core, sources) > most or not _chains.may_pay(core, sources):
+        return False
+    chains = cores.chains(core)
+    return _chains.seconds(core, sources, chains) < most and _chains.pays(core, chains, sources)
 
 
 def _folding_before_contraction(measure: Measure, fold: str) -> str:

@@ -40,6 +40,9 @@ _MOST_FILL = {False: 4.0, True: 12.0}
 # Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
 # before and after those that are longer than distances are removed. Roads take 2/3 of it.
 _PER_VERTEX, _PER_SLOT, _PER_ARC = 100, 12, 72
+# Slots per vertex up to which contraction is tried for distances by hops. Searches of bits are so
+# fast that a contraction in vain takes as long as they do, and grids leave too many arcs.
+_MOST_SLOTS_OF_BITS = 3.2
 # Binary logarithm of the paths of an arc up to which path counts, which are products of a few, are
 # likely to stay within float64. Beyond it sources are searched one at a time.
 _MOST_PATHS = 450.0
@@ -240,8 +243,14 @@ def most_fill_within(core: Core, room: int) -> float:
     return 2 * max(room - least, 0) / max(_PER_ARC * core.num_slots, 1)
 
 
-def may_pay(core: Core, sources: int) -> bool:
-    """Whether to look for a hierarchy: there are enough sources, or it is already there."""
+def may_pay(core: Core, sources: int, paths: bool) -> bool:
+    """Whether to look for a hierarchy, to count paths or to add up distances.
+
+    There have to be enough sources, unless it is already there.
+    """
+    if not (paths or core.weight is not None):
+        if core.num_slots > _MOST_SLOTS_OF_BITS * core.num_nodes:
+            return False
     least = 8 if "_hierarchy" in vars(core) else _LEAST[core.weight is not None]
     return sources >= least
 
