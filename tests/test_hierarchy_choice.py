@@ -10,6 +10,7 @@ from graphs import DEVICE
 
 import torchcent
 from torchcent import Graph, generate
+from torchcent.engines import _reduce
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.runtime import _ops
 
@@ -65,6 +66,16 @@ def test_no_contraction_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
     plan = torchcent.explain(graph, measure="closeness", memory=2_000_000)
     assert plan.engine == "dijkstra"
+
+
+def test_no_contraction_for_paths_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, sources = by_lengths(generate.road(50, 50)).to(DEVICE), torch.arange(300)
+    monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
+    found = torchcent.shortest_path(graph, sources, 0, memory=2_000_000)
+    monkeypatch.undo()
+    expected = torchcent.shortest_path(graph, sources, 0)
+    assert Hierarchy.kept(_reduce.core(graph, "degree", "all")) is not None
+    assert [each.length for each in found] == [each.length for each in expected]
 
 
 def test_grids_are_not_contracted_for_distances_by_hops(monkeypatch: pytest.MonkeyPatch) -> None:

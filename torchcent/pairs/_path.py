@@ -13,7 +13,7 @@ from torch import Tensor
 from torchcent.check import _batch as check_batch
 from torchcent.check import _common as check
 from torchcent.check._values import dense, shortened
-from torchcent.engines import _climbs, _hops, _weighted_rows
+from torchcent.engines import _climbs, _hops, _room, _weighted_rows
 from torchcent.engines._climbs import Climbs
 from torchcent.graph import Graph, _csr
 from torchcent.graph._arguments import GraphLike, WeightLike, as_graph
@@ -69,7 +69,7 @@ def shortest_path(
             reverse arcs.
         ties: "decimal" adds up weights of few decimals as decimals; "float" as float64 numbers
             (docs/weights.md).
-        memory: bytes that may be used to build the graph; None allows half of the free memory.
+        memory: bytes that may be used; None allows half of the free memory.
 
     Returns:
         :class:`ShortestPath`, a named tuple of the path, int64 [k] on the device of the graph, and
@@ -108,7 +108,7 @@ def shortest_path(
             "pass as many, or one of either"
         )
     sources, targets = torch.broadcast_tensors(sources, targets)
-    climbs = _climbs.made(graph, torch.unique(sources).numel())
+    climbs = _climbs.made(graph, torch.unique(sources).numel(), _room.limit(graph, memory))
     host = graph.to("cpu")
     pairs = torch.stack([sources, targets])
     found = _searched(host, pairs) if climbs is None else _climbed(host, climbs, pairs)
