@@ -94,3 +94,12 @@ def test_bounds_settle_eccentricities_before_any_contraction(
     monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
     farthest = torch.maximum(torch.arange(1200), torch.arange(1200).flip(0)) + 1
     assert torch.equal(torchcent.eccentricity(graph).cpu().view(1200, 2)[:, 0], farthest.float())
+
+
+def test_no_contraction_that_takes_longer_than_the_time_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = by_lengths(generate.grid(150, 150)).to(DEVICE)
+    monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
+    found = torchcent.betweenness_approx(graph, 1e-4, time_limit=0.1)
+    assert found.method == "kadabra" and "exact scores would take" in found.reason

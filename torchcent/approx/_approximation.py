@@ -198,7 +198,7 @@ def approximated(
         if edges:
             why = "there are few vertices, or no edges"
     elif auto:
-        exact_cost = _at_once(graph, budget, tolerance, measure)
+        exact_cost = _at_once(graph, budget, tolerance, measure, limit or math.inf)
         if scale is not None:  # it depends on the clock, threads and memory
             exact_cost = float(scale.decided("exact_cost", repr(exact_cost)))
         method = "exact" if exact_cost <= min(_cost.EXACT_SECONDS, limit or math.inf) else "kadabra"
@@ -250,10 +250,15 @@ def approximated(
     return _exact(graph, measure, why, tolerance, result, budget, progress, scale)
 
 
-def _at_once(graph: Graph, memory: int | None, tie_tolerance: float, measure: str) -> float:
+def _at_once(
+    graph: Graph, memory: int | None, tie_tolerance: float, measure: str, limit: float
+) -> float:
     """Seconds of exact scores, by a few searches where the prediction is close to the limit."""
+    cost = _cost.unprepared_seconds(graph)
+    if cost > limit:
+        return cost
     cost = _cost.exact_seconds(graph, memory, measure)
-    if _cost.TRUSTED * _cost.EXACT_SECONDS < cost <= _cost.EXACT_SECONDS:
+    if _cost.TRUSTED * _cost.EXACT_SECONDS < cost <= min(_cost.EXACT_SECONDS, limit):
         return _cost.measured(graph, memory, tie_tolerance, measure).exact
     return cost
 

@@ -98,6 +98,18 @@ def _swept(graph: Graph) -> float:
     return swept + _hierarchy.seconds_to_contract(n)
 
 
+def unprepared_seconds(graph: Graph) -> float:
+    """Seconds that exact scores take at least where they may take a contraction; 0 elsewhere.
+
+    A plan would contract the graph, which alone may take longer than a run may.
+    """
+    if not _climbs.possible(graph) or _climbs.kept(graph) is not None:
+        return 0.0
+    n = graph.num_nodes
+    swept = _hierarchy.seconds(n, n, torch.get_num_threads()) + _hierarchy.seconds_to_contract(n)
+    return min(swept, least_seconds(graph, _leaves(graph)))
+
+
 def least_seconds(graph: Graph, folded: int = 0) -> float:
     """A lower bound: every source that is not folded at the rate of the fastest engine."""
     rates, _ = _rates(graph)
