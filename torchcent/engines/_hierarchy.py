@@ -248,9 +248,9 @@ def may_pay(core: Core, sources: int, paths: bool) -> bool:
 
     There have to be enough sources, unless it is already there.
     """
-    if not (paths or core.weight is not None):
-        if core.num_slots > _MOST_SLOTS_OF_BITS * core.num_nodes:
-            return False
+    by_bits = not paths and core.weight is None
+    if by_bits and core.num_slots > _MOST_SLOTS_OF_BITS * core.num_nodes:
+        return False
     least = 8 if "_hierarchy" in vars(core) else _LEAST[core.weight is not None]
     return sources >= least
 
