@@ -64,7 +64,7 @@ def test_another_engine_if_rows_do_not_fit(measure: str) -> None:
 def test_no_contraction_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = by_lengths(generate.road(50, 50)).to(DEVICE)
     monkeypatch.setattr(Hierarchy, "of", lambda *_: pytest.fail("contracted"))
-    plan = torchcent.explain(graph, measure="closeness", memory=2_000_000)
+    plan = torchcent.explain(graph, measure="closeness", memory=1_050_000)
     assert plan.engine == "dijkstra"
 
 

@@ -265,5 +265,6 @@ def pays(core: Core, room: int) -> bool:
 
     It is not if the contraction would need more than `room`, the bytes besides graph and core.
     """
-    found = Hierarchy.of(core, min(most_fill(core), most_fill_within(core, room)))
+    fill = min(most_fill(core), most_fill_within(core, room))
+    found = Hierarchy.of(core, fill) if fill >= 1 else None  # every edge is a part of an arc
     return found is not None and found.most_paths < _MOST_PATHS
