@@ -162,6 +162,11 @@ add(
     weights=("hops", "floats"), expected=every(SPARSE, 1.5, "grid", "complete"),
 )  # fmt: skip
 add(
+    "shortest_path",
+    on_graph(torchcent.shortest_path, source=0, target=1),
+    batch=False,
+)
+add(
     "current_flow_betweenness_approx",
     on_graph(torchcent.current_flow_betweenness_approx, epsilon=0.2, generator=generator_of),
     weights=("hops",), batch=False, expected=every(SPARSE, 1.5, "grid", "complete"),

@@ -412,6 +412,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "prominent_group": {"k": 2},
     "random_walk_encoding": {"walk_length": 3},
     "reachable": {"sources": 0},
+    "shortest_path": {"source": 0, "target": 3},
 }
 
 
