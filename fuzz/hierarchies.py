@@ -37,7 +37,7 @@ F64 = torch.float64
 #: vertices up to which all paths are enumerated
 ENUMERATED = 14
 #: relative error on each rung
-PRECISION = (1e-6, 1e-11, 1e-11)
+PRECISION = (1e-5, 1e-11, 1e-11)
 SHOWN = 3
 
 

@@ -115,7 +115,7 @@ def test_scores(
         found = getattr(torchcent, measure)(
             graph, engine="hierarchy", reduce=reduce, dtype=F64, **options
         )
-    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-12, equal_nan=True)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12, equal_nan=True)
     assert bool(((found == 0) == (expected == 0)).all())
 
 
@@ -141,7 +141,7 @@ def test_number_types(measure: str, rung: str, monkeypatch: pytest.MonkeyPatch) 
     first = ["float32", "float64", "wide"].index(rung)
     monkeypatch.setattr(_driver, "_first_rung", lambda *_: first)
     found = getattr(torchcent, measure)(graph, engine="hierarchy", dtype=F64)
-    torch.testing.assert_close(found, expected, rtol=1e-6 if first == 0 else 1e-12, atol=0)
+    torch.testing.assert_close(found, expected, rtol=1e-5 if first == 0 else 1e-12, atol=0)
 
 
 @pytest.mark.parametrize("diamonds", [50, 200, 1100])
@@ -155,7 +155,7 @@ def test_path_counts_climb_the_ladder(diamonds: int) -> None:
     sources = torch.arange(0, graph.num_nodes, 100)
     expected = known("betweenness", graph, sources=sources)
     found = torchcent.betweenness(graph, engine="hierarchy", sources=sources, dtype=F64)
-    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-12)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
 def test_long_lengths() -> None:
@@ -210,7 +210,7 @@ def test_dense_graphs_are_declined() -> None:
     small = generate.ws(300, 10, 0.3).to(DEVICE)
     expected = torchcent.betweenness(small, engine="queue", dtype=F64)
     found = torchcent.betweenness(small, engine="hierarchy", dtype=F64)
-    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-12)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-12)
 
 
 @pytest.mark.parametrize(

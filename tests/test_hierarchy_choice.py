@@ -56,7 +56,7 @@ def test_another_engine_if_rows_do_not_fit(measure: str) -> None:
     assert torchcent.explain(graph, measure=measure, memory=memory).engine != "hierarchy"
     compute = getattr(torchcent, measure)
     found = compute(graph, memory=memory, **options)
-    torch.testing.assert_close(found, compute(graph, **options), rtol=1e-6, atol=1e-12)
+    torch.testing.assert_close(found, compute(graph, **options), rtol=1e-5, atol=1e-12)
     with pytest.raises(MemoryError, match="engine='hierarchy'"):
         compute(graph, memory=memory, engine="hierarchy", **options)
 

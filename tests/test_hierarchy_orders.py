@@ -72,7 +72,7 @@ def test_new_lengths(seed: int, weighted: bool, reduce: str) -> None:
     expected = known("betweenness", new)
     for measured in (other, new):
         scores = torchcent.betweenness(measured, reduce=reduce, **SWEEPS)
-        torch.testing.assert_close(scores, expected, rtol=1e-6, atol=1e-12)
+        torch.testing.assert_close(scores, expected, rtol=1e-5, atol=1e-12)
 
 
 def test_one_order_for_all_lengths(found: list[int]) -> None:
@@ -80,7 +80,7 @@ def test_one_order_for_all_lengths(found: list[int]) -> None:
     later = graph.with_weights(lengths(graph, 2))  # before the order is known
     for seed, each in enumerate((graph, later, later.with_weights(lengths(graph, 3)))):
         scores = torchcent.betweenness(each, **SWEEPS)
-        torch.testing.assert_close(scores, known("betweenness", each), rtol=1e-6, atol=1e-12)
+        torch.testing.assert_close(scores, known("betweenness", each), rtol=1e-5, atol=1e-12)
         assert found == [graph.num_nodes], seed
     torchcent.betweenness(graph.unweighted(), **SWEEPS)
     torchcent.edge_betweenness(graph, **SWEEPS)
@@ -101,7 +101,7 @@ def test_blocks_have_the_order_of_their_graph(found: list[int]) -> None:
     plan = torchcent.explain(graph, reduce="blocks")
     assert "by hierarchy" in plan.reason
     scores = torchcent.betweenness(graph, reduce="blocks", dtype=F64)
-    torch.testing.assert_close(scores, known("betweenness", graph), rtol=1e-6, atol=1e-12)
+    torch.testing.assert_close(scores, known("betweenness", graph), rtol=1e-5, atol=1e-12)
     assert found == [graph.num_nodes] and graph._order is not None
     other = pickle.loads(pickle.dumps(graph)).with_weights(lengths(graph))
     torchcent.betweenness(other, reduce="blocks")
@@ -116,7 +116,7 @@ def test_components_have_the_order_of_their_graph(found: list[int]) -> None:
     graph = Graph.from_edge_index(arcs, directed=False, edge_weight=weight)
     assert "by hierarchy" in torchcent.explain(graph).reason
     scores = torchcent.betweenness(graph, dtype=F64)
-    torch.testing.assert_close(scores, known("betweenness", graph), rtol=1e-6, atol=1e-12)
+    torch.testing.assert_close(scores, known("betweenness", graph), rtol=1e-5, atol=1e-12)
     assert found == [graph.num_nodes] and graph._order is not None
 
 
