@@ -205,9 +205,12 @@ def test_networkx(weighted_engine, name, directed, kind):
 def test_networkx_on_random_graphs(weighted_engine, data):
     n, arcs = data.draw(st.one_of(arc_lists(10), leafy_graphs()).filter(lambda graph: graph[0]))
     decimals, floats = st.sampled_from(ROUNDED[:-1]), st.floats(0.01, 2)
-    kind = st.sampled_from([decimals, floats, st.one_of(st.just(math.pi), decimals, floats)])
-    weights = listed(data.draw, arcs, data.draw(kind, label="kind"))
-    ties = data.draw(st.sampled_from(["decimal", "float"]), label="ties")
+    kinds = decimals, floats, st.one_of(st.just(math.pi), decimals, floats)
+    kind = data.draw(st.sampled_from([0, 1, 2]), label="kind")
+    weights = listed(data.draw, arcs, kinds[kind])
+    # A decimal beside other numbers is rounded to a multiple of a power of two, unlike NetworkX's:
+    # 0.2 may not be as long as 0.1 twice.
+    ties = data.draw(st.sampled_from(["decimal", "float"][kind == 2 :]), label="ties")
     directed = data.draw(st.booleans(), label="directed")
     normalized = data.draw(st.booleans(), label="normalized")
     graph = networkx_graph(n, arcs, weights, directed, ties)
