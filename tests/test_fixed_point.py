@@ -12,7 +12,7 @@ import pytest
 import torch
 from engines import assert_scores, scored
 from graphs import DEVICE, arc_lists, edge_index, leafy_graphs, random_graph
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_chains import CHEAP, WAYS, chained, road, undirected
 from test_weighted import MEASURES, listed
@@ -70,6 +70,7 @@ def test_definition(weighted_engine: str, measure: str, kind: str, data: st.Data
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("edges", [False, True])
 @given(seed=st.integers(0, 2**32))
+@example(seed=2_316_912_575)  # twice the length of a cycle is beyond float64
 @settings(max_examples=60)
 def test_chains_and_leaves(way: str, edges: bool, seed: int) -> None:
     """The lengths of chained() are few, so that ties are frequent, times a third or pi."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from torchcent.graph import _weights
 from torchcent.runtime import _ops
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ _ALONE_ON_CUDA, _TOGETHER_ON_CUDA = {False: 3.6, True: 0.95}, {False: 7.0, True:
 _UNIT = {False: 8e-9, True: 20e-9}
 # Sources on CUDA from which contraction, which is done by the host, is repaid.
 _LEAST_ON_CUDA = {False: 2**13, True: 2**10}
-# Length of a chain up to which float64 tells where paths meet, by twice a distance.
+# Length of a chain, in units of its last binary digit, up to which float64 tells where paths meet,
+# by twice a distance.
 _LONGEST = 2.0**52
 # Chains are contracted if that takes at most this share of the time.
 _SHARE = 0.9
@@ -98,8 +100,10 @@ class Chains:
     @cached_property
     def exact(self) -> bool:
         """Whether the places at which paths meet are found without rounding."""
-        whole = not self.along.is_floating_point() or not self.along.numel()
-        return whole or float(self.along.max()) <= _LONGEST
+        if not self.along.is_floating_point() or not self.along.numel():
+            return True
+        unit = 2.0 ** min(int(_weights._last_digits(self.along).min()), 0)
+        return float(self.along.max()) <= _LONGEST * unit
 
     @cached_property
     def most_at(self) -> int:
