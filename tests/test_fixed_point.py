@@ -3,7 +3,6 @@ are exact. Scores are compared with those of paths that are listed in fractions 
 
 import math
 import random
-from fractions import Fraction
 from functools import partial
 
 import networkx as nx
@@ -11,6 +10,7 @@ import path_oracles as oracles
 import pytest
 import torch
 from engines import assert_scores, scored
+from fixed_point import made, rounded
 from graphs import DEVICE, arc_lists, edge_index, leafy_graphs, random_graph
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -33,19 +33,6 @@ KINDS = {
     "any": st.floats(0.01, 2),
     "last bits": st.sampled_from([1.0, 1.0 + 2**-52, 2.0, 2.0 - 2**-52, 3.0 + 2**-51]),
 }
-
-
-def made(n: int, arcs: list, weights: list, directed: bool = False) -> Graph:
-    weight = torch.tensor(weights, dtype=F64, device=DEVICE)
-    return Graph.from_edge_index(edge_index(arcs), n, directed, weight)
-
-
-def rounded(n: int, arcs: list, weights: list, directed: bool) -> list[Fraction]:
-    """The weights in fixed point, if they are taken so."""
-    scale = _fixed_point.of(made(n, arcs, weights, directed)).scale
-    if not scale.rounds:
-        return [Fraction(w) for w in weights]
-    return [Fraction(round(Fraction(w) * Fraction(scale.per_one))) for w in weights]
 
 
 @pytest.mark.sweep

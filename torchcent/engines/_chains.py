@@ -102,8 +102,7 @@ class Chains:
         """Whether the places at which paths meet are found without rounding."""
         if not self.along.is_floating_point() or not self.along.numel():
             return True
-        unit = 2.0 ** min(int(_weights._last_digits(self.along).min()), 0)
-        return float(self.along.max()) <= _LONGEST * unit
+        return float(self.along.max()) <= _LONGEST * _weights.unit_of(self.along)
 
     @cached_property
     def most_at(self) -> int:

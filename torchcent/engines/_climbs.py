@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 LEAST_PATHS = 256
 # Part of the time that contraction may take.
 _PART = 0.25
-# Arcs per edge up to which it is tried. Bytes per vertex of building it, of a road.
-_MOST_FILL, _BYTES = 12.0, 1200
+# Bytes per vertex of building it, of a road.
+_BYTES = 1200
 # Entries per vertex of the rows of the highest vertices, int32. On roads of 250,000 and 1.8 million
 # vertices a path takes 19 and 104 us with 16 and 12 and 45 us with 64.
 ENTRIES = 64
@@ -116,11 +116,14 @@ def made(
     if found is not None or paths < LEAST_PATHS or not (graph.is_weighted and possible(graph)):
         return found
     core = _reduce.core(graph, "degree", "all")
-    arcs = core.num_nodes + int(_MOST_FILL * (core.num_slots // 2))
+    arcs = core.num_nodes + int(_hierarchy.most_fill(core) * (core.num_slots // 2))
     too_long = _hierarchy.seconds_to_contract(core.num_nodes) > _PART * seconds
     if not core.num_nodes or arcs > _MOST_ARCS or too_long or not _fits(core, memory):
         return None
-    if not _choice.too_deep_for_lanes(core) or Hierarchy.of(core, _MOST_FILL) is None:
+    if (
+        not _choice.too_deep_for_lanes(core)
+        or Hierarchy.of(core, _hierarchy.most_fill(core)) is None
+    ):
         return None
     return Climbs.of(graph, core)
 

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from torchcent.graph import _weights
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH
 
@@ -200,10 +201,7 @@ def _whole(weight: Tensor | None) -> tuple[Tensor | None, float]:
     """
     if weight is None or weight.dtype == torch.int32 or not weight.numel():
         return weight, 1.0
-    mantissa, exponent = torch.frexp(weight)
-    digits = (mantissa * 2.0**53).long()
-    last = exponent - 53 + (digits & -digits).double().log2().int()
-    unit = 2.0 ** min(int(last.min()), 0)
+    unit = _weights.unit_of(weight)
     return weight / unit, unit
 
 

@@ -281,6 +281,11 @@ def _are_decimals(weight: Tensor, digits: int, single: Tensor | bool) -> Tensor:
     return torch.where(torch.as_tensor(single, device=weight.device), of_single, of_double)
 
 
+def unit_of(weight: Tensor) -> float:
+    """The largest power of two, at most 1, of which all weights are multiples."""
+    return 2.0 ** min(int(_last_digits(weight).min()), 0)
+
+
 def _last_digits(weight: Tensor) -> Tensor:
     """The largest e for each weight such that it is a multiple of 2^e."""
     mantissa, exponent = torch.frexp(weight)
