@@ -91,10 +91,12 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
   // sequence, positions near each other in the graph stand together, and split is larger, the closer one is to the one
   // before. All are empty if the arcs exceed n + most_fill times the edges, or have too many triangles. order: the
   // vertices, first contracted first. hierarchy_order finds a good one, which serves all weights; it is empty if there
-  // would certainly be more arcs than that.
+  // would certainly be more arcs than that. With arc, the hierarchy is that of a directed graph: the symmetric one has
+  // its arcs in both directions, arc is the slot of each or -1, and weight is by slot. Then there are arcs down, from
+  // first[:n + 1] on, and arcs up, from first[n + 1:] on.
   m.def(
-      "hierarchy(Tensor rowptr, Tensor col, Tensor? weight, float most_fill, int threads=1, Tensor? order=None) -> "
-      "(Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, Tensor slot, Tensor last, "
+      "hierarchy(Tensor rowptr, Tensor col, Tensor? weight, float most_fill, int threads=1, Tensor? order=None, "
+      "Tensor? arc=None) -> (Tensor vertex, Tensor first, Tensor to, Tensor length, Tensor paths, Tensor powers, Tensor slot, Tensor last, "
       "Tensor sequence, Tensor split)");
   m.def("hierarchy_order(Tensor rowptr, Tensor col, float most_fill, int threads=1) -> Tensor");
   m.def("depths(Tensor rowptr, Tensor col, int source) -> Tensor");
@@ -178,8 +180,9 @@ STABLE_TORCH_LIBRARY(torchcent, m) {
       "chain_dependency(Tensor kept, Tensor first, Tensor inner, Tensor ends, Tensor along, Tensor rowptr, "
       "Tensor head, Tensor arc, Tensor? slots, Tensor sources, Tensor source_weight, Tensor target_weight, "
       "Tensor(a!) scores, Tensor(b!) control, bool by_hops, bool together, int ball, int rung, int threads) -> Tensor");
-  // Sweeps over a hierarchy. flows [arcs + n], with directions [2 arcs + n], are in the order of cells; scores are
-  // those of vertices, or with the slot of the reverse of each slot those of slots.
+  // Sweeps over a hierarchy. flows [arcs + n], with directions or of a directed graph [arcs down + n + arcs up], are in
+  // the order of cells; scores are those of vertices, or with the slot of the reverse of each slot those of slots. Of a
+  // directed graph, reverse only says how many slots there are.
   m.def(
       "hierarchy_cells(Tensor first, Tensor to, Tensor length, Tensor last) -> (Tensor cells, Tensor own, "
       "Tensor place, Tensor own_first, Tensor end, Tensor bound, Tensor child, Tensor outermost, Tensor facts)");

@@ -1,4 +1,4 @@
-"""Sums over distances from sweeps of a hierarchy, by hops and by weights, on symmetric graphs."""
+"""Sums over distances from sweeps of a hierarchy, by hops and by weights."""
 
 from __future__ import annotations
 
@@ -41,20 +41,22 @@ def repays(graph: Graph, request: Request, pivots: int) -> bool:
 
 
 def vertex_sums(
-    graph: Graph, request: Request, plan: Plan, core: Core, pivots: Tensor | None
+    graph: Graph, request: Request, plan: Plan, core: Core, pivots: Tensor | None, outgoing: bool
 ) -> Sums:
-    """Sums per vertex over the distances to all others, or to the pivots."""
-    return source_sums(graph, request, plan, core, torch.arange(graph.num_nodes), pivots)
+    """Sums per vertex over the distances from all others, or from the pivots; or to them."""
+    everything = torch.arange(graph.num_nodes)
+    return source_sums(graph, request, plan, core, everything, outgoing, pivots)
 
 
 def source_sums(
-    graph: Graph, request: Request, plan: Plan, core: Core, sources: Tensor,
+    graph: Graph, request: Request, plan: Plan, core: Core, sources: Tensor, outgoing: bool,
     targets: Tensor | None = None,
 ) -> Sums:  # fmt: skip
-    """Sums per source over the distances to all vertices, or to the targets."""
-    hierarchy = Hierarchy.of(core)
-    assert hierarchy is not None
-    start, place = in_order(core, sources, False)
+    """Sums per source over the distances from all vertices, or from the targets; or to them."""
+    found = Hierarchy.of(core)
+    assert found is not None
+    hierarchy = found.along(not outgoing)
+    start, place = in_order(core, sources, not outgoing)
     turn = hierarchy.in_order(start)
     start, place = start[turn], place[turn]
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device="cpu")
@@ -68,7 +70,7 @@ def source_sums(
             *swept, start[part], target, *out, control, reciprocals, plan.lanes, plan.threads
         )
 
-    key = {"of": sources, "to": targets}
+    key = {"of": sources, "to": targets, "outgoing": outgoing}
     inputs = hierarchy.swept, start, target
     run(
         plan, request, key, start.numel(), inputs, (sums, farthest), ("rows", "rows"), compute,

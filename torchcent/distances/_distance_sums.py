@@ -125,7 +125,7 @@ def vertex_sums(
         return _weighted_sums.vertex_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, count)
     if plan.engine == "hierarchy":
-        return _by_hierarchy.vertex_sums(graph, request, plan, core, sources)
+        return _by_hierarchy.vertex_sums(graph, request, plan, core, sources, outgoing)
     n, device = core.num_nodes, graph.device
     hanging = torch.bincount(
         core.fold.parent.index_select(0, core.fold.order), minlength=graph.num_nodes
@@ -176,7 +176,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool 
     request = _by_hierarchy.chosen(graph, request, sources.numel())
     plan, core = _plan.plan(graph, request, sources.numel())
     if plan.engine == "hierarchy":
-        return _by_hierarchy.source_sums(graph, request, plan, core, sources)
+        return _by_hierarchy.source_sums(graph, request, plan, core, sources, outgoing)
     start, place = in_order(core, sources, not outgoing)
     size, device = sources.numel(), graph.device
     found = Sums(

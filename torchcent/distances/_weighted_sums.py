@@ -35,10 +35,10 @@ def vertex_sums(graph: Graph, request: Request, sources: Tensor | None, outgoing
     if sources is None:
         sources = torch.arange(graph.num_nodes, device=graph.device)
         return source_sums(graph, request, sources, outgoing)
-    if graph.is_symmetric and _by_hierarchy.repays(graph, request, sources.numel()):
+    if _by_hierarchy.repays(graph, request, sources.numel()):
         plan, core = _plan.plan(graph, request, graph.num_nodes)
         if plan.engine == "hierarchy":
-            return _by_hierarchy.vertex_sums(graph, request, plan, core, sources)
+            return _by_hierarchy.vertex_sums(graph, request, plan, core, sources, outgoing)
     total = zeros(graph.num_nodes, request, graph.device)
     eccentricity = torch.zeros(graph.num_nodes, dtype=torch.float64, device=graph.device)
     rows = _Rows(graph, request, sources, outgoing)
@@ -67,7 +67,7 @@ def source_sums(graph: Graph, request: Request, sources: Tensor, outgoing: bool)
         return _cut_source_sums(graph, request, sources, outgoing)
     plan, core = _plan.plan(graph, request, sources.numel())
     if plan.engine == "hierarchy":
-        return _by_hierarchy.source_sums(graph, request, plan, core, sources)
+        return _by_hierarchy.source_sums(graph, request, plan, core, sources, outgoing)
     start, place = in_order(core, sources, not outgoing)
     sums = torch.zeros(start.numel(), 3, dtype=torch.float64, device=graph.device)
     farthest = torch.zeros_like(sums[:, 0])

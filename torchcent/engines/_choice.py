@@ -187,8 +187,6 @@ def _without_hierarchy(cores: Preparation, measure: Measure, request: Request) -
     paths = measure.family == "paths"
     if paths and measure.visitor not in (Visitor.BETWEENNESS, Visitor.EDGE_BETWEENNESS):
         return f"does not compute {measure.name}"
-    if not graph.is_symmetric:
-        return "is for undirected graphs"
     if not paths and not graph.is_weighted and measure.folds == "no" and not measure.collapses:
         return f"does not compute {measure.name} by hops"
     if request.cutoffs is not None and (paths or not graph.is_weighted):
@@ -228,7 +226,8 @@ def _hierarchical(
 
 def _chains_first(cores: Preparation, core: _reduce.Core, request: Request, sources: int) -> bool:
     """Whether contracted chains are asked for, or leave so little that they are faster."""
-    if not request.may("chains") or not (core.rowptr.diff() == 2).any():
+    undirected = core.colptr is core.rowptr
+    if not (undirected and request.may("chains") and (core.rowptr.diff() == 2).any()):
         return False
     if request.reduce is not None:
         return cores.chains(core).exact

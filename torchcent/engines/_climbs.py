@@ -136,8 +136,7 @@ def possible(graph: Graph) -> bool:
     """Whether there can be a hierarchy of the graph."""
     exact = not graph.is_weighted or graph.scale.exact
     return (
-        graph.is_symmetric
-        and exact
+        exact
         and graph.device.type == "cpu"
         and _ops.has_kernel("hierarchy_sample_paths", graph.device)
     )

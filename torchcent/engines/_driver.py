@@ -73,8 +73,12 @@ def run(problem: Problem, plan: Plan, progress: bool | None, scale: Scale | None
             inline = quick or plan.engine == "tensor"
             _run.run(search, Setting(plan.device, plan.workspace, bar, inline), scale)
     if hierarchy is not None:
-        reverse = _ops.ops.reverse_slots(core.rowptr, core.col) if edges else None
+        reverse = core.col if edges else None
+        if edges and not hierarchy.is_directed:
+            reverse = _ops.ops.reverse_slots(core.rowptr, core.col)
         searched = hierarchy.scores(searched, reverse)
+        if not edges and hierarchy.is_directed:
+            searched += _endpoints(problem, plan, hierarchy)
     return problem.total(searched)
 
 
@@ -209,6 +213,26 @@ def _on_hierarchy(problem: Problem, plan: Plan) -> tuple[Any, Compute]:
         )  # fmt: skip
 
     return (hierarchy.swept, starts, problem.target_weight), _in_calls(call, None, plan.device)
+
+
+def _endpoints(problem: Problem, plan: Plan, hierarchy: Hierarchy) -> Tensor:
+    """Of core vertices: c per target of a source, and h per source of a vertex."""
+    total = torch.zeros(problem.core.num_nodes, dtype=torch.float64)
+    given = total.index_add(0, problem.sources, problem.source_weight)
+    everything = torch.arange(total.numel())
+    for backward, of, own, far in (
+        (False, problem.sources, problem.own_weight, problem.target_weight),
+        (True, everything, problem.through_weight, given),
+    ):
+        if not own.any():
+            continue
+        sums, farthest = total.new_zeros(of.numel(), 3), total.new_zeros(of.numel())
+        _ops.ops.hierarchy_sums(
+            *hierarchy.along(backward).swept, of, far, sums, farthest, _codes.control(), False,
+            plan.lanes, plan.threads,
+        )  # fmt: skip
+        total.index_add_(0, of, sums[:, 2] * (own[of] if backward else own))
+    return total
 
 
 def _compiled(problem: Problem, plan: Plan) -> Compute:

@@ -10,14 +10,14 @@ docs/hierarchy.md has the algebra and csrc/hierarchy the searches.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from torchcent.graph import _weights
+from torchcent.graph import _csr, _weights
 from torchcent.runtime import _ops
 from torchcent.runtime._codes import BATCH
 
@@ -51,6 +51,7 @@ _MOST_PATHS = 450.0
 _PARTS = (
     "vertex", "first", "to", "length", "paths", "powers", "slot", "last", "sequence", "split",
 )  # fmt: skip
+_OF_ARCS = "to", "length", "paths", "powers", "slot"
 # Seconds of contraction per vertex. Microseconds of a thread per source, by the logarithm of the
 # number of vertices; beyond the largest, its power of 0.7 (docs/hierarchy.md).
 _CONTRACTION, _LARGEST = 5e-6, 1_976_000
@@ -64,11 +65,14 @@ class Hierarchy:
 
     Attributes:
         vertex: core vertex of each position, in a preorder of the elimination tree.
-        first, to, length: [n + 1], [arcs], [arcs]; arcs to ancestors, the nearest first.
+        first, to, length: [n + 1], [arcs], [arcs]; arcs to ancestors, the nearest first. Of a
+            directed graph, first is [2 (n + 1)]: of arcs down from ancestors, and of arcs up to
+            them, which come after all of those.
         paths, powers: [arcs]; the multiplicity of an arc is paths * 2^(512 powers).
         slot: [arcs]; the core slot of the edge that is a part of the arc, or -1.
         last: [n]; the end of the positions below each.
-        sequence, split: [n]; positions in an order of neighbours, and the cuts between them.
+        sequence, split: [n]; positions in an order of neighbours, and the cuts between them. The
+            strong components of a directed graph come one after the other.
         cells: the division into nested cells (Cells in csrc/hierarchy/hierarchy.h).
         unit: of lengths, which are whole numbers, in the units of the weights of the core.
     """
@@ -112,6 +116,28 @@ class Hierarchy:
         return self.to.numel()
 
     @property
+    def is_directed(self) -> bool:
+        return self.first.numel() > self.vertex.numel() + 1
+
+    def along(self, backward: bool) -> Hierarchy:
+        """That of the reversed graph, if the search is backward; kept."""
+        if not (backward and self.is_directed):
+            return self
+        kept = vars(self)
+        if "_backward" not in kept:
+            down, up = self.first.chunk(2)
+            end = int(down[-1])
+
+            def turned(values: Tensor) -> Tensor:
+                return torch.cat([values[end:], values[:end]])
+
+            arcs = {name: turned(getattr(self, name)) for name in _OF_ARCS}
+            arcs["first"] = torch.cat([up - end, down + (self.num_arcs - end)])
+            kept["_backward"] = replace(self, **arcs, cells=_cells({**vars(self), **arcs}))
+        found: Hierarchy = kept["_backward"]
+        return found
+
+    @property
     def height(self) -> int:
         """The most ancestors of a vertex."""
         return int(self.cells[-1][3])
@@ -146,7 +172,8 @@ class Hierarchy:
 
     def entries(self, per_slot: bool) -> int:
         """Numbers that a search adds to: flows of arcs and what passes vertices."""
-        return (2 if per_slot else 1) * self.num_arcs + self.vertex.numel()
+        apart = per_slot and not self.is_directed
+        return (2 if apart else 1) * self.num_arcs + self.vertex.numel()
 
     def in_order(self, sources: Tensor) -> Tensor:
         """The places of core vertices, in the order in which neighbours stand together."""
@@ -155,7 +182,10 @@ class Hierarchy:
         return place[sources].argsort()
 
     def scores(self, flows: Tensor, reverse: Tensor | None) -> Tensor:
-        """The scores of core vertices, or with the reverse of each slot those of core slots."""
+        """The scores of core vertices, or with the reverse of each slot those of core slots.
+
+        Of a directed graph, `reverse` is anything with an entry for each slot.
+        """
         found: Tensor = _ops.ops.hierarchy_scores(
             self.vertex, self.first, self.to, self.length, self.paths, self.powers, self.slot,
             self.cells[1], flows, reverse,
@@ -205,22 +235,49 @@ def _whole(weight: Tensor | None) -> tuple[Tensor | None, float]:
     return weight / unit, unit
 
 
+def _cells(part: dict[str, Tensor]) -> tuple[Tensor, ...]:
+    found: tuple[Tensor, ...] = _ops.ops.hierarchy_cells(
+        *(part[name] for name in ("first", "to", "length", "last"))
+    )
+    return found
+
+
+def _by_components(component: Tensor, sequence: Tensor, split: Tensor) -> tuple[Tensor, Tensor]:
+    """An order of neighbours in which components, by position, come one after the other."""
+    component = component[sequence.long()]
+    turn = component.argsort(stable=True)
+    begins = component[turn].diff(prepend=component.new_full((1,), -1)) != 0
+    # The cuts between neighbours in the new order: the first of those between in the old one.
+    cuts = np.append(split.numpy(), np.int32(0))
+    ends = np.stack([turn.roll(1).numpy() + 1, turn.numpy() + 1], axis=1)
+    ends[begins.numpy(), 0] = ends[begins.numpy(), 1] - 1
+    between = np.minimum.reduceat(cuts, ends.ravel())[::2] if turn.numel() else cuts[:0]
+    return sequence[turn], torch.from_numpy(between).masked_fill(begins, 0)
+
+
 def _contracted(core: Core, most_fill: float) -> Hierarchy | None:
     """A new one; None if it would have more arcs per edge than that."""
     contraction = core.contraction
     assert contraction is not None
     weight, unit = _whole(core.weight)
+    arcs: tuple[Tensor, Tensor, Tensor | None] = core.rowptr, core.col, None
+    component = None
+    if core.colptr is not core.rowptr:
+        arcs = _csr.both_ways(core.rowptr, core.col)
+        component = _csr.strong_components(core.rowptr, core.col)
     while contraction.find(most_fill) is not None:
         given = contraction.is_given
         limit = min(most_fill, _MOST_FILL[True]) if given else most_fill
         made: Any = _ops.ops.hierarchy(
-            core.rowptr, core.col, weight, limit if limit < math.inf else 0,
-            torch.get_num_threads(), contraction.among(core.vertex),
+            *arcs[:2], weight, limit if limit < math.inf else 0,
+            torch.get_num_threads(), contraction.among(core.vertex), arcs[2],
         )  # fmt: skip
         part = dict(zip(_PARTS, made, strict=True))
         if part["vertex"].numel() == core.num_nodes:
-            divided = (part[name] for name in ("first", "to", "length", "last"))
-            return Hierarchy(**part, cells=_ops.ops.hierarchy_cells(*divided), unit=unit)
+            if component is not None:
+                order = component[part["vertex"]], part["sequence"], part["split"]
+                part["sequence"], part["split"] = _by_components(*order)
+            return Hierarchy(**part, cells=_cells(part), unit=unit)
         if not given:
             break
         contraction.forget()

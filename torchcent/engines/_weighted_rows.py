@@ -32,7 +32,7 @@ def arcs(graph: Graph, backward: bool = False, engine: str = "") -> tuple[Tensor
         core = _reduce.core(graph, "degree", "no")
         hierarchy = Hierarchy.of(core)
         assert hierarchy is not None
-        return hierarchy.rows_of(core)
+        return hierarchy.along(backward).rows_of(core)
     return direction(_reduce.core(graph, "given", "no"), backward)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
+from torchcent.graph import _csr
 from torchcent.runtime import _ops
 
 _BYTES_OF_LISTS = 48  # of a vertex or slot; 19 for roads, 40 for grids
@@ -15,9 +17,9 @@ _BYTES_OF_LISTS = 48  # of a vertex or slot; 19 for roads, 40 for grids
 class Contraction:
     """An order of contraction, found when it is first needed.
 
-    It does not depend on lengths, so that all graphs of the same arcs share it. The order of a
-    graph serves its subgraphs, too: of the vertices that are left, those that came first come
-    first.
+    It does not depend on lengths or directions, so that all graphs of the same arcs share it. The
+    order of a graph serves its subgraphs, too: of the vertices that are left, those that came first
+    come first.
 
     Attributes:
         order: int32 [n], the vertices, first contracted first, on the host; None if it is not
@@ -49,6 +51,11 @@ class Contraction:
         """Whether the order is from a file, where it may be a bad one."""
         return self._given if self._whole is None else self._whole[0].is_given
 
+    @cached_property
+    def _is_mutual(self) -> bool:
+        """Whether every arc has its reverse."""
+        return _csr.is_symmetric(self._rowptr, self._col)
+
     @property
     def bytes_to_find(self) -> int:
         """Memory for the lists of neighbours during a contraction, at most; 0 if it is known."""
@@ -56,7 +63,8 @@ class Contraction:
             return 0
         if self._whole is not None:
             return self._whole[0].bytes_to_find
-        return _BYTES_OF_LISTS * (self._rowptr.numel() + self._col.numel())
+        directions = 1 if self._is_mutual else 2
+        return _BYTES_OF_LISTS * (self._rowptr.numel() + directions * self._col.numel())
 
     def find(self, most_fill: float) -> Tensor | None:
         """The order; None if the arcs would certainly exceed so many per edge."""
@@ -67,6 +75,8 @@ class Contraction:
         if self.order is None and most_fill > self._in_vain:
             limit = most_fill if most_fill < math.inf else 0
             arcs = self._rowptr, self._col
+            if not self._is_mutual:
+                arcs = _csr.both_ways(*arcs)[:2]
             found = _ops.ops.hierarchy_order(*arcs, limit, torch.get_num_threads())
             if found.numel() == self._rowptr.numel() - 1:
                 self.order = found.int()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -173,6 +174,34 @@ def transpose(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     slot = torch.argsort(col, stable=True)
     row = rows(rowptr).int()
     return _pointers(col.long(), rowptr.numel() - 1), row[slot], slot
+
+
+def both_ways(rowptr: Tensor, col: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """rowptr and col of the arcs and their reverses, on the host; the slot of each arc, or -1."""
+    from scipy.sparse import csr_array
+
+    n, m = rowptr.numel() - 1, col.numel()
+    marks = np.arange(1, m + 1)
+    arcs = csr_array((marks, col.numpy(), rowptr.numpy()), shape=(n, n))
+    back = csr_array((np.full(m, m + 1), col.numpy(), rowptr.numpy()), shape=(n, n)).T.tocsr()
+    both = (arcs + back).sorted_indices()
+    slot = torch.from_numpy(both.data % (m + 1) - 1)
+    return (
+        torch.from_numpy(both.indptr.astype(np.int64)),
+        torch.from_numpy(both.indices.astype(np.int32)),
+        slot,
+    )
+
+
+def strong_components(rowptr: Tensor, col: Tensor) -> Tensor:
+    """int64 [n]: the strong component of each vertex, on the host."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = rowptr.numel() - 1
+    ones = np.ones(col.numel(), dtype=np.int8)
+    arcs = csr_array((ones, col.numpy(), rowptr.numpy()), shape=(n, n))
+    return torch.from_numpy(connected_components(arcs, connection="strong")[1]).long()
 
 
 def rows(rowptr: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-// A contraction hierarchy of a symmetric graph with positive whole lengths (docs/hierarchy.md).
+// A contraction hierarchy of a graph with positive whole lengths (docs/hierarchy.md).
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
@@ -68,17 +68,20 @@ std::vector<int32_t> by_subtrees(const Csr& graph, const std::vector<int32_t>& o
   return made;
 }
 
-Preorder positions(const Overlay& overlay) {
-  const int32_t n = overlay.size();
+// Of the elimination tree of the arcs that are left.
+Preorder positions(const std::vector<OverlayArcs>& directions) {
+  const int32_t n = static_cast<int32_t>(directions[0].first.size()) - 1;
   std::vector<int64_t> first(n + 1, 0);  // of the arcs from below
-  for (const int32_t x : overlay.to) ++first[x + 1];
+  for (const OverlayArcs& all : directions)
+    for (const int32_t x : all.to) ++first[x + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<int32_t> below(overlay.to.size()), arcs(n);
+  std::vector<int32_t> below(first[n]), arcs(n, 0);
   std::vector<int64_t> fill(first.begin(), first.end() - 1);
-  for (int32_t r = 0; r < n; ++r) {
-    arcs[r] = static_cast<int32_t>(overlay.first[r + 1] - overlay.first[r]);
-    for (int64_t k = overlay.first[r]; k < overlay.first[r + 1]; ++k) below[fill[overlay.to[k]]++] = r;
-  }
+  for (const OverlayArcs& all : directions)
+    for (int32_t r = 0; r < n; ++r) {
+      arcs[r] += static_cast<int32_t>(all.first[r + 1] - all.first[r]);
+      for (int64_t k = all.first[r]; k < all.first[r + 1]; ++k) below[fill[all.to[k]]++] = r;
+    }
   const std::vector<int32_t> parent = elimination_parents(n, [&](int32_t r, const auto& visit) {
     for (int64_t k = first[r]; k < first[r + 1]; ++k) visit(below[k]);
   });
@@ -108,7 +111,8 @@ Tensor hierarchy_order(const Tensor& rowptr, const Tensor& col, double most_fill
 }
 
 HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::optional<Tensor>& weight,
-                           double most_fill, int64_t threads, const std::optional<Tensor>& order) {
+                           double most_fill, int64_t threads, const std::optional<Tensor>& order,
+                           const std::optional<Tensor>& arc) {
   const Csr graph = view(rowptr, col);
   const int32_t n = static_cast<int32_t>(graph.num_nodes);
   const int workers = static_cast<int>(std::max<int64_t>(threads, 1));
@@ -119,10 +123,14 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
   Overlay overlay;
   if (static_cast<int32_t>(contracted.size()) == n) {
     contracted = by_subtrees(graph, contracted);
-    if (!weight.has_value()) overlay = filled<int32_t>(graph, nullptr, contracted, limits);
-    else if (weight->element_size() == 4)
-      overlay = filled(graph, weight->const_data_ptr<int32_t>(), contracted, limits);
-    else overlay = filled(graph, weight->const_data_ptr<double>(), contracted, limits);
+    const int64_t* const slot = arc.has_value() ? arc->const_data_ptr<int64_t>() : nullptr;
+    const auto fill = [&](const auto* weights) {
+      using Weight = std::remove_cvref_t<decltype(*weights)>;
+      overlay = filled(ContractedGraph<Weight>{graph, slot, weights}, contracted, limits);
+    };
+    if (!weight.has_value()) fill(static_cast<const int32_t*>(nullptr));
+    else if (weight->element_size() == 4) fill(weight->const_data_ptr<int32_t>());
+    else fill(weight->const_data_ptr<double>());
   }
   const auto made = [&](int64_t size, ScalarType type) { return empty(rowptr, size, type); };
   if (overlay.first.empty()) {
@@ -131,35 +139,41 @@ HierarchyTensors hierarchy(const Tensor& rowptr, const Tensor& col, const std::o
             none(ScalarType::Double), none(ScalarType::Int),  none(ScalarType::Long), none(ScalarType::Int),
             none(ScalarType::Int),    none(ScalarType::Int)};
   }
-  customise(overlay);
+  std::vector<OverlayArcs> directions = customise(overlay);
+  if (directions.size() == 2) std::swap(directions[0], directions[1]);  // down, up
 
-  const Preorder found = positions(overlay);
+  const Preorder found = positions(directions);
   std::vector<int32_t> vertex(n), position(n), of_rank(n);
   for (int32_t p = 0; p < n; ++p) {
     vertex[p] = contracted[found.at[p]];
     position[vertex[p]] = of_rank[found.at[p]] = p;
   }
-  const int64_t arcs = overlay.first[n];
-  Tensor vertices = made(n, ScalarType::Long), first = made(n + 1, ScalarType::Long), to = made(arcs, ScalarType::Int),
-         length = made(arcs, ScalarType::Long), paths = made(arcs, ScalarType::Double),
-         powers = made(arcs, ScalarType::Int), slot = made(arcs, ScalarType::Long), last = made(n, ScalarType::Int),
-         sequence = made(n, ScalarType::Int), split = made(n, ScalarType::Int);
+  int64_t arcs = 0;
+  for (const OverlayArcs& all : directions) arcs += all.first[n];
+  const int64_t rows_of_first = static_cast<int64_t>(directions.size());
+  Tensor vertices = made(n, ScalarType::Long), first = made(rows_of_first * (n + 1), ScalarType::Long),
+         to = made(arcs, ScalarType::Int), length = made(arcs, ScalarType::Long),
+         paths = made(arcs, ScalarType::Double), powers = made(arcs, ScalarType::Int),
+         slot = made(arcs, ScalarType::Long), last = made(n, ScalarType::Int), sequence = made(n, ScalarType::Int),
+         split = made(n, ScalarType::Int);
   std::copy(vertex.begin(), vertex.end(), vertices.mutable_data_ptr<int64_t>());
   std::copy(found.last.begin(), found.last.end(), last.mutable_data_ptr<int32_t>());
-  int64_t* const begin = first.mutable_data_ptr<int64_t>();
+  int64_t* begin = first.mutable_data_ptr<int64_t>();
   int64_t at = 0;
-  for (int32_t p = 0; p < n; ++p) {
-    begin[p] = at;
-    const int32_t r = found.at[p];
-    for (int64_t k = overlay.first[r]; k < overlay.first[r + 1]; ++k, ++at) {
-      to.mutable_data_ptr<int32_t>()[at] = of_rank[overlay.to[k]];
-      length.mutable_data_ptr<int64_t>()[at] = overlay.length[k];
-      paths.mutable_data_ptr<double>()[at] = overlay.paths[k];
-      powers.mutable_data_ptr<int32_t>()[at] = overlay.powers[k];
-      slot.mutable_data_ptr<int64_t>()[at] = overlay.slot[k];
+  for (const OverlayArcs& all : directions) {
+    for (int32_t p = 0; p < n; ++p) {
+      *begin++ = at;
+      const int32_t r = found.at[p];
+      for (int64_t k = all.first[r]; k < all.first[r + 1]; ++k, ++at) {
+        to.mutable_data_ptr<int32_t>()[at] = of_rank[all.to[k]];
+        length.mutable_data_ptr<int64_t>()[at] = all.values.length[k];
+        paths.mutable_data_ptr<double>()[at] = all.values.paths[k];
+        powers.mutable_data_ptr<int32_t>()[at] = all.values.powers[k];
+        slot.mutable_data_ptr<int64_t>()[at] = all.values.slot[k];
+      }
     }
+    *begin++ = at;
   }
-  begin[n] = at;
   std::vector<int64_t> rows;
   std::vector<int32_t> columns;
   const Neighbourhoods near = neighbourhoods(renumbered(graph, vertex, position, rows, columns), workers);

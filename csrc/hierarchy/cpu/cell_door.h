@@ -21,23 +21,23 @@ void CellSweep<Number, paths>::enter(const Cell& cell, int level, bool with_sour
   frame.bounds = 0;
   for (int64_t i = 0; i < bounds; ++i) {
     const int32_t row = around.image[bound[i]].row;
-    if (around.seen[row] >= 0) continue;
+    if (row < 0 || around.seen[row] >= 0) continue;
     around.seen[row] = frame.bounds;
     frame.outer[frame.bounds++] = row;
   }
+  if (frame.bounds == 0 && !with_sources) return;  // no source reaches the cell
   const bool numbers = frame.bounds == 1 && !with_sources;
   if (numbers) frame.registers = 0;
   else merge_lanes(around, frame, low, high, weight);
   frame.hold(bounds + cell.own_end - cell.own, cell.own_end - cell.own);
   for (int64_t i = 0; i < bounds; ++i) {
     const Image& image = around.image[bound[i]];
-    frame.image[i] = {image.add, around.seen[image.row], image.paths};
+    frame.image[i] = {image.add, image.row < 0 ? Frame::kNone : around.seen[image.row], image.paths};
   }
   if (numbers) {
     walk_numbers(cell, level + 1);
     const int32_t row = frame.outer[0];
-    const double targets = problem_.cell_target[&cell - cell_];
-    around.target[row] += targets;
+    around.target[row] += frame.reached;
     around.constant += frame.constant;
     if constexpr (!paths) around.farthest[row] = std::max(around.farthest[row], frame.farthest[0]);
   } else {
@@ -45,8 +45,9 @@ void CellSweep<Number, paths>::enter(const Cell& cell, int level, bool with_sour
     refer(around, frame, bound, bounds, with_sources);
     walk(cell, level + 1, with_sources, paths ? frame.classes.weight() : nullptr);
     if constexpr (paths) pass_out(around, frame);
-    else add_out(around, frame, problem_.cell_target[&cell - cell_]);
+    else add_out(around, frame);
   }
+  if constexpr (!paths) around.reached += frame.reached;
   if constexpr (paths)
     for (int64_t i = 0; i < bounds; ++i) around.inflow[bound[i]] += frame.inflow[i];
   for (int j = 0; j < frame.bounds; ++j) around.seen[frame.outer[j]] = Frame::kNone;
@@ -99,7 +100,10 @@ void CellSweep<Number, paths>::refer(const Frame& around, Frame& frame, const in
     }
     frame.of_batch = around.of_batch && here > of_batch;
     if (!frame.of_batch)
-      for (int64_t i = 0; i < bounds; ++i) frame.reference[i] = of_row[frame.image[i].row] + frame.image[i].add;
+      for (int64_t i = 0; i < bounds; ++i) {
+        const Image& image = frame.image[i];
+        frame.reference[i] = image.row < 0 ? L::lengths(L::far) : of_row[image.row] + image.add;
+      }
   }
   if (!frame.of_batch) return;
   frame.spread = climbs_.spread();
@@ -152,14 +156,15 @@ void CellSweep<Number, paths>::pass_out(const Frame& around, Frame& frame) const
 }
 
 template <class Number, bool paths>
-void CellSweep<Number, paths>::add_out(Frame& around, Frame& frame, double targets) const {
-  const Length* const outer = reinterpret_cast<const Length*>(around.distance(frame.outer[0]));
-  const Length* const inner = reinterpret_cast<const Length*>(frame.distance(0));
+void CellSweep<Number, paths>::add_out(Frame& around, const Frame& frame) const {
+  const bool inside = frame.bounds == 0;  // all sources, and no way in from outside
+  const Length* const outer = inside ? nullptr : reinterpret_cast<const Length*>(around.distance(frame.outer[0]));
+  const Length* const inner = inside ? nullptr : reinterpret_cast<const Length*>(frame.distance(0));
   for (int i = 0; i < around.registers * L::width; ++i) {
     const int c = frame.classes.of_lane()[i];
-    const double more = static_cast<double>(outer[i] - inner[c]);
-    around.sums[i] += frame.sums[c] + more * targets;
-    if (targets > 0) around.far[i] = std::max(around.far[i], frame.far[c] + more);
+    const double more = inside ? 0 : static_cast<double>(outer[i] - inner[c]);
+    around.sums[i] += frame.sums[c] + more * frame.reached;
+    if (frame.reached > 0) around.far[i] = std::max(around.far[i], frame.far[c] + more);
   }
 }
 

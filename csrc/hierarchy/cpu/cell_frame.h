@@ -16,7 +16,8 @@ struct RowLink {
   double flow;  // of the arc, or the share of the flow of a vertex without a row
 };
 
-// Of an upper end of arcs: distance = that of the row + add, path count = that of the row * paths.
+// Of an upper end of arcs: distance = that of the row + add, path count = that of the row * paths. Without a row, it is
+// not reached, and add is far.
 template <class Number>
 struct RowImage {
   LengthOf<Number> add;
@@ -40,6 +41,7 @@ struct CellFrame {
   bool of_batch = true;  // whether the references are those of the batch
   Distance spread;       // see Climbs
   double constant = 0;   // distances only: sum of b times the distance from the row
+  double reached = 0;    // sum of b of the vertices that are reached, where it is asked for
 
   Room<Image> image;    // by number of the upper end
   Room<double> inflow;  // what passes from below, likewise

@@ -26,20 +26,25 @@ void CellSweep<Number, paths>::walk_numbers(const Cell& cell, int level) {
   double* const inflow = frame.inflow.data();
   fill(inflow, bounds + own, 0.0);
   frame.constant = 0;
+  double reached = 0;
   if constexpr (!paths) frame.farthest[0] = -1;
   const Arc* arc = problem_.arcs + first_[cell.own];
-  constexpr int64_t kSeveral = -1;
+  constexpr int64_t kSeveral = -1, kNoArc = -2;
   for (int64_t i = 0; i < own; ++i) {
     const int64_t q = cell.own + i, first = first_[q], count = first_[q + 1] - first;
-    Length best = image[arc[0].end].add + arc[0].length;
-    int64_t only = 0;
-    for (int64_t j = 1; j < count; ++j) {
+    Length best = L::far;
+    int64_t only = kNoArc;
+    for (int64_t j = 0; j < count; ++j) {
       const Length over = image[arc[j].end].add + arc[j].length;
       only = over < best ? j : over == best ? kSeveral : only;
       best = std::min(best, over);
     }
     const double target = problem_.target[q];
-    if constexpr (!paths) {
+    reached += only == kNoArc ? 0 : target;
+    if (only == kNoArc) {
+      frame.link[i] = kNoArc;
+      miss(frame, bounds + i);
+    } else if constexpr (!paths) {
       reach_image(frame, 0, best, target);
       image[bounds + i] = {best, 0, 1};
     } else if (i >= inner) {
@@ -68,12 +73,15 @@ void CellSweep<Number, paths>::walk_numbers(const Cell& cell, int level) {
     for (int64_t i = 0; i < next.bound_end - next.bound; ++i) in.image[i] = image[bound[i]];
     walk_numbers(next, level + 1);
     frame.constant += in.constant;
+    reached += in.reached;
     if constexpr (paths)
       for (int64_t i = 0; i < next.bound_end - next.bound; ++i) inflow[bound[i]] += in.inflow[i];
     else frame.farthest[0] = std::max(frame.farthest[0], in.farthest[0]);
   }
+  frame.reached = reached;
   if constexpr (!paths) return;
   for (int64_t i = inner - 1; i >= 0; --i) {
+    if (frame.link[i] == kNoArc) continue;
     const int64_t q = cell.own + i, first = first_[q];
     const Arc* const arcs = problem_.arcs + first;
     const double in = inflow[bounds + i], out = in + total_ * problem_.target[q];

@@ -72,6 +72,8 @@ class CellSweep {
   // By lane, without paths.
   const double* sums() const { return frames_[0].sums.data(); }
   const double* farthest() const { return frames_[0].far.data(); }
+  // By all lanes, the sources included.
+  double reached() const { return frames_[0].reached; }
 
  private:
   static uint64_t random(uint64_t& state) {  // splitmix64
@@ -83,22 +85,25 @@ class CellSweep {
 
   // --- which arcs may be tight
 
-  // Those within the spread of the best one for some reference, to near_; their number.
+  // Those within the spread of the best one for some reference, to near_; their number, which is 0 if there is no path.
   template <int count>
   int nearest(const Distance* reference, const Arc* arc, Distance spread, Distance& best) {
     Distance over[count];
     for (int j = 0; j < count; ++j) over[j] = reference[arc[j].end] + arc[j].length;
     best = over[0];
     for (int j = 1; j < count; ++j) best = L::smaller(best, over[j]);
+    const Distance limit = within(best, spread);
     int found = 0;
     for (int j = 0; j < count; ++j) {
       near_[found] = j;
-      found += L::bits(L::at_most(over[j], best + spread)) != 0;
+      found += L::bits(L::at_most(over[j], limit)) != 0;
     }
     return found;
   }
+  static Distance within(Distance best, Distance spread) { return L::smaller(best + spread, L::lengths(L::far - 1)); }
   int nearest(const Distance* reference, const Arc* arc, int64_t count, Distance spread, Distance& best) {
     switch (count) {
+      case 0: return 0;
       case 1: return nearest<1>(reference, arc, spread, best);
       case 2: return nearest<2>(reference, arc, spread, best);
       case 3: return nearest<3>(reference, arc, spread, best);
@@ -107,7 +112,7 @@ class CellSweep {
     }
     best = reference[arc[0].end] + arc[0].length;
     for (int64_t j = 1; j < count; ++j) best = L::smaller(best, reference[arc[j].end] + arc[j].length);
-    const Distance limit = best + spread;
+    const Distance limit = within(best, spread);
     int found = 0;
     for (int64_t j = 0; j < count; ++j) {
       near_[found] = static_cast<int32_t>(j);
@@ -174,7 +179,7 @@ class CellSweep {
     Frame& frame = frames_[level];
     const int64_t bounds = cell.bound_end - cell.bound, own = cell.own_end - cell.own;
     frame.rows = frame.bounds;
-    frame.constant = 0;
+    frame.constant = frame.reached = 0;
     fill(frame.inflow.data(), bounds + own, 0.0);
     fill(frame.target.data(), frame.bounds, 0.0);
     if constexpr (!paths) fill(frame.farthest.data(), frame.bounds, Length{-1});
@@ -213,10 +218,10 @@ class CellSweep {
         arc += count;
         continue;
       }
-      Distance best;
+      Distance best{};
       const int near = nearest(reference, arc, count, spread, best);
       if (i < inner) reference[bounds + i] = best;
-      if (near > 1) {
+      if (near != 1) {
         links += choose(frame, cell.own + i, i, bounds + i, i >= inner, near, arc, links);
         arc += count;
         continue;
@@ -248,10 +253,15 @@ class CellSweep {
     note(most);
   }
 
-  // A vertex with several arcs that may be tight; the number of links that are kept for the way back.
+  // A vertex with several arcs that may be tight, or none; the number of links that are kept for the way back.
   [[gnu::noinline]] int choose(Frame& frame, int64_t q, int64_t i, int64_t number, bool leaf, int near, const Arc* arc,
                                int64_t links) {
     const double target = problem_.target[q];
+    if (near == 0) {
+      frame.own_row[i] = Frame::kNone;
+      miss(frame, number);
+      return 0;
+    }
     Link* const own = frame.links.data() + links;
     int found = link(frame, arc, first_[q], near, own);
     if (!of_one_row(own, found)) {
@@ -263,7 +273,7 @@ class CellSweep {
         frame.own_row[i] = row;
         frame.target[row] = target;
         frame.image[number] = {0, row, 1};
-        if constexpr (!paths) frame.farthest[row] = target > 0 ? 0 : -1;
+        if constexpr (!paths) reach_row(frame, row, target);
         return paths ? found : 0;
       }
     }
@@ -283,6 +293,11 @@ class CellSweep {
     return 0;
   }
 
+  // An upper end of arcs that no source reaches.
+  static void miss(const Frame& frame, int64_t number) {
+    frame.image[number] = {L::far, Frame::kNone, 0};
+    frame.reference[number] = L::lengths(L::far);
+  }
   void set_image(Frame& frame, int64_t number, const Image& image) {
     frame.image[number] = image;
     note(image.paths);
@@ -294,9 +309,15 @@ class CellSweep {
   void reach_image(Frame& frame, int32_t row, Length add, double target) {
     frame.target[row] += target;
     if constexpr (!paths) {
+      frame.reached += target;
       frame.constant += target * static_cast<double>(add);
       if (target > 0 && add > frame.farthest[row]) frame.farthest[row] = add;
     }
+  }
+
+  static void reach_row(Frame& frame, int32_t row, double target) {
+    frame.reached += target;
+    frame.farthest[row] = target > 0 ? 0 : -1;
   }
 
   [[gnu::noinline]] int descend_to_special(Frame& frame, int64_t q, int64_t i, int64_t number, const Arc* arc,
@@ -304,7 +325,13 @@ class CellSweep {
     const int at = frame.special[i];
     const auto& special = climbs_[at];
     Link* const own = frame.links.data() + links;
-    const Distance limit = climbs_.reference(at) + frame.spread;
+    if (climbs_.reference(at)[0] >= L::far) {  // not reached, although it is above a source
+      if constexpr (paths) climbs_.pass_none(special);
+      frame.special[i] = frame.own_row[i] = Frame::kNone;
+      miss(frame, number);
+      return 0;
+    }
+    const Distance limit = within(climbs_.reference(at), frame.spread);
     int found = 0;
     for (int64_t j = 0; j < count; ++j) {
       const Image& upper = frame.image[arc[j].end];
@@ -331,7 +358,7 @@ class CellSweep {
       count_paths(frame, own, found, row, start, climbs);
       for (int r = 0; r < registers; ++r) climbs_.distance(special)[r] = frame.distance(row)[shift + r];
     } else {
-      frame.farthest[row] = problem_.target[q] > 0 ? 0 : -1;
+      reach_row(frame, row, problem_.target[q]);
     }
     frame.own_row[i] = row;
     frame.reference[number] = climbs_.reference(at);
@@ -431,7 +458,7 @@ class CellSweep {
   void refer(const Frame& around, Frame& frame, const int32_t* bound, int64_t bounds, bool with_sources);
   Distance spread_of(const Frame& frame) const;
   void pass_out(const Frame& around, Frame& frame) const;
-  void add_out(Frame& around, Frame& frame, double targets) const;
+  void add_out(Frame& around, const Frame& frame) const;
 
   // --- a cell that depends on one row (cell_numbers.h)
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/cpu/view.h"
-#include "hierarchy/hierarchy.h"
+#include "hierarchy/cpu/swept.h"
 
 namespace torchcent {
 
@@ -51,7 +51,7 @@ void order_cells(const Hierarchy& h, MadeCells& made, const std::vector<int32_t>
   std::vector<char> is_upper(h.size, 0);
   for (int64_t p = 0; p < h.size; ++p) {
     ++made.cells[cell_of[p]].own_end;
-    for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i) {
+    for (int64_t i = h.down[p]; i < h.down[p + 1]; ++i) {
       is_upper[h.to[i]] = 1;
       if (cell_of[h.to[i]] == cell_of[p]) level[p] = std::max(level[p], level[h.to[i]] + 1);
     }
@@ -63,7 +63,7 @@ void order_cells(const Hierarchy& h, MadeCells& made, const std::vector<int32_t>
     at = cell.own_end += at;
   }
   for (int32_t p = 0; p < h.size; ++p) made.vertex[next[cell_of[p]]++] = p;
-  const auto degree = [&](int32_t p) { return h.first[p + 1] - h.first[p]; };
+  const auto degree = [&](int32_t p) { return h.down[p + 1] - h.down[p]; };
   for (Cell& cell : made.cells) {
     std::sort(made.vertex.begin() + cell.own, made.vertex.begin() + cell.own_end, [&](int32_t a, int32_t b) {
       if (is_upper[a] != is_upper[b]) return is_upper[a] > is_upper[b];
@@ -89,7 +89,7 @@ std::vector<std::vector<int32_t>> find_bounds(const Hierarchy& h, const MadeCell
     for (const int32_t p : list) mark[p] = c;
     for (int32_t q = cell.own; q < cell.own_end; ++q) {
       const int32_t p = made.vertex[q];
-      for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i)
+      for (int64_t i = h.down[p]; i < h.down[p + 1]; ++i)
         if (h.to[i] < cell.begin && mark[h.to[i]] != c) {
           mark[h.to[i]] = c;
           list.push_back(h.to[i]);
@@ -107,7 +107,7 @@ std::vector<std::vector<int32_t>> find_bounds(const Hierarchy& h, const MadeCell
 MadeCells make_cells(const Hierarchy& h) {
   MadeCells made;
   made.vertex.resize(h.size), made.place.resize(h.size), made.outermost.resize(h.size);
-  made.first.resize(h.size + 1), made.end.resize(h.arcs());
+  made.first.resize(h.size + 1), made.end.resize(h.arcs_down());
   std::vector<int32_t> cell_of(h.size), around;
   find_cells(h, made, cell_of, around);
   order_cells(h, made, cell_of);
@@ -140,7 +140,7 @@ MadeCells make_cells(const Hierarchy& h) {
     for (int32_t q = cell.own; q < cell.own_end; ++q) {
       const int32_t p = made.vertex[q];
       made.first[q] = arc;
-      for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i)
+      for (int64_t i = h.down[p]; i < h.down[p + 1]; ++i)
         made.end[arc++] = h.to[i] < cell.begin ? number[h.to[i]] : count + made.place[h.to[i]] - cell.own;
     }
   }
@@ -148,25 +148,39 @@ MadeCells make_cells(const Hierarchy& h) {
   return made;
 }
 
-// An upper bound of the lengths that searches compare: twice the distance from a root, and an arc. By the way, the most
-// ancestors of a vertex.
-std::pair<int64_t, int64_t> longest_and_height(const Hierarchy& h) {
-  int64_t farthest = 0, longest_arc = 0;
+// The most ancestors of a vertex, itself included.
+int64_t height_of(const Hierarchy& h) {
   size_t height = 0;
-  std::vector<int64_t> distance(h.size, 0);
-  std::vector<int32_t> path;
+  std::vector<int32_t> open;
   for (int32_t p = 0; p < h.size; ++p) {
-    while (!path.empty() && h.last[path.back()] <= p) path.pop_back();
-    path.push_back(p);
-    height = std::max(height, path.size());
-    for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i) {
-      const int64_t over = distance[h.to[i]] + h.length[i];
-      distance[p] = i == h.first[p] ? over : std::min(distance[p], over);
-      longest_arc = std::max(longest_arc, h.length[i]);
-    }
-    farthest = std::max(farthest, distance[p]);
+    while (!open.empty() && h.last[open.back()] <= p) open.pop_back();
+    open.push_back(p);
+    height = std::max(height, open.size());
   }
-  return {2 * farthest + longest_arc, static_cast<int64_t>(height)};
+  return static_cast<int64_t>(height);
+}
+
+// An upper bound of the lengths that searches compare: a climb, a descent, and an arc. In an undirected graph, climbs
+// are no longer than the distance from the root; in a directed one they may have to end before it, and there is the way
+// back.
+int64_t longest_way(const Hierarchy& h) {
+  int64_t longest_arc = 0;
+  const auto farthest = [&](const int64_t* first) {
+    std::vector<int64_t> distance(h.size, 0);
+    int64_t most = 0;
+    for (int32_t p = 0; p < h.size; ++p) {
+      for (int64_t i = first[p]; i < first[p + 1]; ++i) {
+        const int64_t over = distance[h.to[i]] + h.length[i];
+        const bool further = h.directed() ? over > distance[p] : i == first[p] || over < distance[p];
+        if (further) distance[p] = over;
+        longest_arc = std::max(longest_arc, h.length[i]);
+      }
+      most = std::max(most, distance[p]);
+    }
+    return most;
+  };
+  const int64_t climbs = farthest(h.up);
+  return h.directed() ? 2 * (climbs + farthest(h.down)) + longest_arc : 2 * climbs + longest_arc;
 }
 
 template <class T>
@@ -183,21 +197,13 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tenso
                                                                                                    const Tensor& to,
                                                                                                    const Tensor& length,
                                                                                                    const Tensor& last) {
-  const Hierarchy h = {last.numel(),
-                       nullptr,
-                       first.const_data_ptr<int64_t>(),
-                       to.const_data_ptr<int32_t>(),
-                       length.const_data_ptr<int64_t>(),
-                       nullptr,
-                       nullptr,
-                       last.const_data_ptr<int32_t>()};
+  const Hierarchy h = hierarchy_of({nullptr, &first, &to, &length, nullptr, nullptr, &last});
   const MadeCells made = make_cells(h);
   constexpr size_t kEntries = sizeof(Cell) / sizeof(int32_t);
   std::vector<int32_t> cells(made.cells.size() * kEntries);
   std::copy_n(reinterpret_cast<const char*>(made.cells.data()), cells.size() * sizeof(int32_t),
               reinterpret_cast<char*>(cells.data()));
-  const auto [longest, height] = longest_and_height(h);
-  const std::vector<int64_t> facts = {made.most_ends, made.deepest, longest, height};
+  const std::vector<int64_t> facts = {made.most_ends, made.deepest, longest_way(h), height_of(h)};
   return {tensor_of(first, cells),      tensor_of(first, made.vertex),    tensor_of(first, made.place),
           tensor_of(first, made.first), tensor_of(first, made.end),       tensor_of(first, made.bound),
           tensor_of(first, made.child), tensor_of(first, made.outermost), tensor_of(first, facts)};

@@ -38,11 +38,7 @@ class Climbs {
   };
 
   Climbs(const HierarchyProblem<Number>& problem, const SourceBatches& sources)
-      : hierarchy_(problem.hierarchy),
-        place_(problem.cells.place),
-        first_(problem.cells.first),
-        arcs_(problem.arcs),
-        sources_(sources) {}
+      : hierarchy_(problem.hierarchy), place_(problem.cells.place), problem_(problem), sources_(sources) {}
 
   const Special& operator[](int i) const { return specials_[i]; }
   // Rows of a special vertex: the climbs from the lanes of its registers and their number; once the sweep has passed,
@@ -51,10 +47,15 @@ class Climbs {
   Count* climbs(const Special& s) { return &rows_[s.at + (s.high - s.low)]; }
   Distance* distance(const Special& s) { return reinterpret_cast<Distance*>(&rows_[s.at + 2 * (s.high - s.low)]); }
   Count* passed(const Special& s) { return &rows_[s.at + 3 * (s.high - s.low)]; }
+  // Instead of both, for a vertex that no source reaches.
+  void pass_none(const Special& s) {
+    fill(distance(s), s.high - s.low, L::lengths(L::far));
+    fill(passed(s), s.high - s.low, Count{});
+  }
   // Distances from the references, which are spread over the lanes: lane z of the register is that of the source in the
-  // middle of the z-th part. Of a source that has this reference as its nearest, distances differ from those of the
-  // reference by no more than half of the spread in either direction. An arc whose reduced cost for each reference
-  // exceeds its spread is tight for no source.
+  // middle of the z-th part. The spread is the way to a reference and back, for the source farthest from it of those
+  // that have it as their nearest. An arc whose reduced cost for each reference exceeds its spread is tight for no
+  // source.
   Distance reference(int i) const { return reference_[i]; }
   Distance spread() const { return spread_; }
 
@@ -104,7 +105,7 @@ class Climbs {
     int upper;
     Length length;
     Number number;
-    int64_t arc;  // in the order of Cells
+    int64_t arc;  // see HierarchyProblem::up_first
   };
   static constexpr int kRows = paths ? 5 : 3;
   Count* sums_of(const Special& s) { return &rows_[s.at + 4 * (s.high - s.low)]; }
@@ -122,44 +123,62 @@ class Climbs {
     rows_.hold(at);
   }
 
+  // Visits the special upper ends of arcs up or down, by number, and which arcs these are, in the order of Cells.
+  template <class Visit>
+  void each_arc(bool up, int k, Visit visit) const {
+    const int32_t p = specials_[k].position;
+    const int64_t* const first = up ? hierarchy_.up : hierarchy_.down;
+    int64_t j = (up ? problem_.up_first : problem_.cells.first)[place_[p]];
+    for (int64_t i = first[p]; i < first[p + 1]; ++i, ++j) visit(sources_.number[hierarchy_.to[i]], j);
+  }
+
+  Distance& at_source(DistanceRoom<Number>& distance, int lane) const {
+    const LaneRange<Number> lanes(sources_);
+    return distance[sources_.number[sources_.position[lanes.source(lane)]]];
+  }
+
+  // Of special vertices, from the references or to them.
+  int64_t find_distances(DistanceRoom<Number>& distance, bool from) const {
+    const LaneRange<Number> lanes(sources_);
+    const int size = sources_.num_above;
+    const SweepArc<Number>*const out = from ? problem_.up_arcs : problem_.arcs, *const in = from ? problem_.arcs
+                                                                                                 : problem_.up_arcs;
+    const Distance far = L::lengths(L::far);
+    distance.hold(size);
+    for (int k = 0; k < size; ++k) distance[k] = far;
+    for (int z = 0; z < L::width; ++z) at_source(distance, z * lanes.registers + lanes.registers / 2)[z] = 0;
+    int64_t arcs = 0;
+    for (int k = size - 1; k >= 0; --k)
+      each_arc(from, k, [&](int upper, int64_t j) {
+        distance[upper] = L::smaller(distance[upper], distance[k] + out[j].length);
+        ++arcs;
+      });
+    for (int k = 0; k < size; ++k)
+      each_arc(!from, k,
+               [&](int upper, int64_t j) { distance[k] = L::smaller(distance[k], distance[upper] + in[j].length); });
+    return arcs;
+  }
+
   void refer() {
     const LaneRange<Number> lanes(sources_);
     const int size = sources_.num_above;
-    const auto at_source = [&](int lane) -> Distance& {
-      return reference_[sources_.number[sources_.position[lanes.source(lane)]]];
-    };
-    reference_.hold(size);
-    for (int k = 0; k < size; ++k) reference_[k] = L::lengths(L::far);
-    for (int z = 0; z < L::width; ++z) at_source(z * lanes.registers + lanes.registers / 2)[z] = 0;
-    int64_t most = 0;
-    const auto each_arc = [&](int k, auto visit) {
-      const int32_t p = specials_[k].position;
-      for (int64_t i = hierarchy_.first[p], j = first_[place_[p]]; i < hierarchy_.first[p + 1]; ++i, ++j)
-        visit(sources_.number[hierarchy_.to[i]], j);
-    };
-    for (int k = size - 1; k >= 0; --k)
-      each_arc(k, [&](int upper, int64_t j) {
-        reference_[upper] = L::smaller(reference_[upper], reference_[k] + arcs_[j].length);
-        ++most;
-      });
-    for (int k = 0; k < size; ++k)
-      each_arc(k, [&](int upper, int64_t j) {
-        reference_[k] = L::smaller(reference_[k], reference_[upper] + arcs_[j].length);
-      });
+    const int64_t most = find_distances(reference_, true);
+    if (hierarchy_.directed()) find_distances(to_reference_, false);
     spread_ = Distance{};
     for (int i = 0; i < lanes.count; ++i) {
-      const Distance d = at_source(i);
+      const Distance d = at_source(reference_, i);
+      const Distance both = d + (hierarchy_.directed() ? at_source(to_reference_, i) : d);
       int nearest = 0;
       for (int z = 1; z < L::width; ++z)
-        if (d[z] < d[nearest]) nearest = z;
-      if (2 * d[nearest] > spread_[nearest]) spread_[nearest] = 2 * d[nearest];
+        if (both[z] < both[nearest]) nearest = z;
+      if (both[nearest] > spread_[nearest]) spread_[nearest] = both[nearest];
     }
     up_.hold(most);
     int64_t kept = 0;
     for (int k = 0; k < size; ++k) {
       specials_[k].up = kept;
-      each_arc(k, [&](int upper, int64_t j) {
-        const auto& arc = arcs_[j];
+      each_arc(true, k, [&](int upper, int64_t j) {
+        const auto& arc = problem_.up_arcs[j];
         if (L::bits(L::at_most(reference_[k] + arc.length - reference_[upper], spread_)) != 0)
           up_[kept++] = {upper, arc.length, arc.paths, j};
       });
@@ -203,13 +222,12 @@ class Climbs {
 
   const Hierarchy& hierarchy_;
   const int32_t* place_;  // of Cells
-  const int64_t* first_;
-  const SweepArc<Number>* arcs_;
+  const HierarchyProblem<Number>& problem_;
   const SourceBatches& sources_;
   Room<Special> specials_;
   Room<UpArc> up_;
   CountRoom<Number> rows_;
-  DistanceRoom<Number> reference_;
+  DistanceRoom<Number> reference_, to_reference_;
   Distance spread_;
 };
 

@@ -86,14 +86,14 @@ void in_batches(const Problem& problem, const Job& job, int64_t lanes, bool whol
   const auto work = [&] {
     const auto search = make();
     std::vector<int64_t> sources;
-    std::vector<double> sum, reciprocals, farthest;
+    std::vector<double> sum, reciprocals, reached, farthest;
     std::vector<void*> rows;
     for (int64_t b; (b = next++) < count;) {
       const std::vector<int32_t>& batch = batches[b];
       sources.clear(), rows.clear();
       for (const int32_t i : batch) sources.push_back(job.sources[i]), rows.push_back(row(i));
-      for (auto* const each : {&sum, &reciprocals, &farthest}) each->assign(batch.size(), 0);
-      const HierarchyResults results = {sum.data(), reciprocals.data(), farthest.data(), rows.data()};
+      for (auto* const each : {&sum, &reciprocals, &reached, &farthest}) each->assign(batch.size(), 0);
+      const HierarchyResults results = {sum.data(), reciprocals.data(), reached.data(), farthest.data(), rows.data()};
       if (!search->run(sources.data(), static_cast<int64_t>(batch.size()), results)) {
         next = count;
         break;
@@ -106,12 +106,13 @@ void in_batches(const Problem& problem, const Job& job, int64_t lanes, bool whol
 }
 
 struct Sums {
-  double* of_each;  // d, 1 / d, pairs
+  double* of_each;  // d, 1 / d, b
   double* farthest;
 
   void give(int64_t source, size_t i, const HierarchyResults& results) const {
     of_each[3 * source] = results.sum[i];
     of_each[3 * source + 1] = results.reciprocals[i];
+    of_each[3 * source + 2] = results.reached[i];
     farthest[source] = results.farthest[i];
   }
 };
@@ -181,20 +182,12 @@ void hierarchy_sums(const Tensor& vertex, const Tensor& first, const Tensor& to,
     (single ? reciprocals<float> : reciprocals<double>)(hierarchy, sequence, split, target_weight, job, found);
   else if (single) collapsed(float{});
   else collapsed(double{});
-  for (int64_t i = 0; i < job.count; ++i) found.of_each[3 * i + 2] = swept.others(job.sources[i]);
 }
 
 void hierarchy_distances(const Tensor& vertex, const Tensor& first, const Tensor& to, const Tensor& length,
                          const Tensor& last, const Tensor& sequence, const Tensor& split, const Tensor& facts,
                          const Tensor& sources, Tensor& out, Tensor& control, int64_t threads) {
-  const Hierarchy hierarchy = {vertex.numel(),
-                               vertex.const_data_ptr<int64_t>(),
-                               first.const_data_ptr<int64_t>(),
-                               to.const_data_ptr<int32_t>(),
-                               length.const_data_ptr<int64_t>(),
-                               nullptr,
-                               nullptr,
-                               last.const_data_ptr<int32_t>()};
+  const Hierarchy hierarchy = hierarchy_of({&vertex, &first, &to, &length, nullptr, nullptr, &last});
   Control& shared = control_of(control);
   const auto run = [&](auto number, auto none) {
     distances<decltype(number)>(hierarchy, sequence, split, sources, out, shared, threads, none);

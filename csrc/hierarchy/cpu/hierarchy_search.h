@@ -18,7 +18,7 @@ class HierarchySearch : public Search {
 
   Status run(const PathBatch& batch) override {
     double* const flow = batch.scores;
-    double* const inside = flow + problem_.hierarchy.arcs();
+    double* const inside = flow + problem_.hierarchy.arcs_down();
     double* const upwards = problem_.directions ? inside + problem_.hierarchy.size : flow;
     sources_.start(batch.sources, batch.source_weight, batch.count);
     while (sources_.next()) {
@@ -54,7 +54,9 @@ class HierarchyDistanceSearch : public HierarchyDistances {
       sweep_.run(nullptr, nullptr);
       if (cancelled(problem_.cancel)) return false;
       for (int i = 0; i < sources_.count; ++i) {
+        const double own = problem_.target[problem_.cells.place[sources_.position[i]]];
         results.sum[sources_.index[i]] = sweep_.sums()[i];
+        results.reached[sources_.index[i]] = sweep_.reached() - own;
         results.farthest[sources_.index[i]] = sweep_.farthest()[i];
       }
     }

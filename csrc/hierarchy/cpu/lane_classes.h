@@ -22,7 +22,7 @@ class LaneClasses {
   int registers() const { return registers_; }
 
   // `row(j)` has the distances and `paths_row(j)` the path counts of boundary row j < rows; registers low .. high of
-  // the outer lanes keep their places.
+  // the outer lanes keep their places: all of them if there are no rows.
   template <bool paths, class Row, class PathsRow>
   void find(int outer, int rows, int low, int high, const uint64_t* keys, const Number* outer_weight, Row row,
             PathsRow paths_row) {
@@ -34,7 +34,7 @@ class LaneClasses {
       class_[low * L::width + i] = i;
       representative_[i] = low * L::width + i;
     }
-    const Distance* const base = row(0);
+    const Distance* const base = rows == 0 ? nullptr : row(0);
     for (int r = 0; r < outer; ++r) {
       open_[r] = r >= low && r < high ? 0 : L::all;
       if (open_[r] == 0) continue;
@@ -53,7 +53,7 @@ class LaneClasses {
     classes = spread(outer, classes);
     registers_ = (classes + L::width - 1) / L::width;
     for (int i = classes; i < registers_ * L::width; ++i) representative_[i] = representative_[classes - 1];
-    if constexpr (paths) weigh(outer, outer_weight, paths_row(0));
+    if constexpr (paths) weigh(outer, outer_weight, rows == 0 ? nullptr : paths_row(0));
   }
 
  private:
@@ -105,6 +105,7 @@ class LaneClasses {
     Number* const weight = weight_.hold(inner);
     fill(weight, inner, Number{0});
     for (int i = 0; i < lanes; ++i) weight[class_[i]] += outer_weight[i];
+    if (counts == nullptr) return;
     Number* const of_class = count_.hold(inner);
     for (int i = 0; i < inner; ++i) of_class[i] = count[representative_[i]];
     share_.hold(lanes);

@@ -32,7 +32,8 @@ inline void triangles_at(const Overlay& overlay, int32_t r, const Begin& begin, 
 }  // namespace
 
 template <class Weight>
-Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t>& vertex, OverlayLimits limits) {
+Overlay filled(const ContractedGraph<Weight>& given, const std::vector<int32_t>& vertex, OverlayLimits limits) {
+  const Csr& graph = given.graph;
   const int32_t n = static_cast<int32_t>(vertex.size());
   Overlay made;
   made.first.reserve(n + 1);
@@ -65,87 +66,167 @@ Overlay filled(const Csr& graph, const Weight* weight, const std::vector<int32_t
     sibling[r] = child[to[begin]];
     child[to[begin]] = r;
   }
-  made.length.assign(to.size(), kNoPath);
-  made.paths.assign(to.size(), 0);
-  made.powers.assign(to.size(), 0);
-  made.slot.assign(to.size(), -1);
+  const auto at = [&](int32_t r, int32_t x) {
+    return std::lower_bound(to.begin() + made.first[r], to.begin() + made.first[r + 1], x) - to.begin();
+  };
+  const auto clear = [&](ArcValues& values) {
+    values.length.assign(to.size(), kNoPath);
+    values.paths.assign(to.size(), 0);
+    values.powers.assign(to.size(), 0);
+    values.slot.assign(to.size(), -1);
+  };
+  const auto set = [&](ArcValues& values, int64_t k, int64_t slot) {
+    values.length[k] = given.weight == nullptr ? 1 : static_cast<int64_t>(given.weight[slot]);
+    values.paths[k] = 1;
+    values.slot[k] = slot;
+  };
+  clear(made.up);
+  if (given.slot != nullptr) clear(made.down);
   for (int32_t r = 0; r < n; ++r) {
     const int32_t v = vertex[r];
-    for (int64_t slot = graph.rowptr[v]; slot < graph.rowptr[v + 1]; ++slot) {
-      const int32_t x = rank[graph.col[slot]];
-      if (x < r) continue;
-      const auto at = std::lower_bound(to.begin() + made.first[r], to.begin() + made.first[r + 1], x);
-      const int64_t k = at - to.begin();
-      made.length[k] = weight == nullptr ? 1 : static_cast<int64_t>(weight[slot]);
-      made.paths[k] = 1;
-      made.slot[k] = slot;
+    for (int64_t i = graph.rowptr[v]; i < graph.rowptr[v + 1]; ++i) {
+      const int32_t x = rank[graph.col[i]];
+      const int64_t slot = given.slot == nullptr ? i : given.slot[i];
+      if (slot < 0) continue;
+      if (x > r) set(made.up, at(r, x), slot);
+      else if (given.slot != nullptr) set(made.down, at(x, r), slot);
     }
   }
   return made;
 }
 
-template Overlay filled(const Csr&, const int32_t*, const std::vector<int32_t>&, OverlayLimits);
-template Overlay filled(const Csr&, const double*, const std::vector<int32_t>&, OverlayLimits);
+template Overlay filled(const ContractedGraph<int32_t>&, const std::vector<int32_t>&, OverlayLimits);
+template Overlay filled(const ContractedGraph<double>&, const std::vector<int32_t>&, OverlayLimits);
 
-void customise(Overlay& overlay) {
-  const int32_t n = overlay.size();
-  int64_t *const length = overlay.length.data(), *const slot = overlay.slot.data();
-  double* const paths = overlay.paths.data();
-  int32_t* const powers = overlay.powers.data();
-  int64_t along = 0;
-  Multiplicity steps;
-  for (int32_t r = 0; r < n; ++r)  // ascending: all triangles below an arc come before those that it belongs to
+namespace {
+
+// Of both arcs of a triangle, first along `one` and then along `other`, or the other way round, becomes a path of the
+// arc across.
+class Paths {
+ public:
+  explicit Paths(ArcValues& values)
+      : length_(values.length.data()),
+        slot_(values.slot.data()),
+        paths_(values.paths.data()),
+        powers_(values.powers.data()) {}
+
+  int64_t length(int64_t k) const { return length_[k]; }
+  Multiplicity number(int64_t k) const { return {paths_[k], powers_[k]}; }
+  // A path over two arcs, of which the first is so long and stands for so many.
+  void add(int64_t across, int64_t way, const Multiplicity& steps, const Multiplicity& others) const {
+    if (way > length_[across] || way >= kNoPath) return;
+    Multiplicity count = steps * others;
+    if (way == length_[across]) {
+      count.add(number(across));
+    } else {
+      length_[across] = way;
+      slot_[across] = -1;
+    }
+    paths_[across] = count.paths;
+    powers_[across] = count.powers;
+  }
+
+ private:
+  int64_t *const length_, *const slot_;
+  double* const paths_;
+  int32_t* const powers_;
+};
+
+// Ascending: all triangles below an arc come before those that it belongs to.
+template <bool directed>
+void find_paths(Overlay& overlay) {
+  const Paths up(overlay.up), down(directed ? overlay.down : overlay.up);
+  int64_t along_down = 0, along_up = 0;
+  Multiplicity steps_down, steps_up;
+  for (int32_t r = 0; r < overlay.size(); ++r)
     triangles_at(
         overlay, r,
         [&](int64_t one) {
-          along = length[one];
-          steps = {paths[one], powers[one]};
+          along_down = down.length(one);
+          steps_down = down.number(one);
+          if constexpr (directed) {
+            along_up = up.length(one);
+            steps_up = up.number(one);
+          }
         },
         [&](int64_t other, int64_t across) {
-          const int64_t way = along + length[other];
-          if (way > length[across] || way >= kNoPath) return;
-          Multiplicity count = steps * Multiplicity{paths[other], powers[other]};
-          if (way == length[across]) {
-            count.add({paths[across], powers[across]});
-          } else {
-            length[across] = way;
-            slot[across] = -1;
-          }
-          paths[across] = count.paths;
-          powers[across] = count.powers;
+          up.add(across, along_down + up.length(other), steps_down, up.number(other));
+          if constexpr (directed) down.add(across, down.length(other) + along_up, down.number(other), steps_up);
         },
         [](int64_t) {});
-  // Descending, the triangles above an arc turn its length into the distance of its ends.
-  std::vector<int64_t> distances = overlay.length;
-  int64_t* const distance = distances.data();
-  int64_t nearest = 0;
-  for (int32_t r = n - 1; r >= 0; --r)
+}
+
+// Descending, the triangles above an arc turn its length into the distance of its ends.
+template <bool directed>
+void find_distances(const Overlay& overlay, std::vector<int64_t>& upwards, std::vector<int64_t>& downwards) {
+  int64_t *const up = upwards.data(), *const down = directed ? downwards.data() : up;
+  int64_t nearest_up = 0, nearest_down = 0;
+  for (int32_t r = overlay.size() - 1; r >= 0; --r)
     triangles_at(
-        overlay, r, [&](int64_t one) { nearest = distance[one]; },
-        [&](int64_t other, int64_t across) {
-          const int64_t between = distance[across], farther = distance[other];
-          distance[other] = std::min(farther, nearest + between);
-          nearest = std::min(nearest, farther + between);
+        overlay, r,
+        [&](int64_t one) {
+          nearest_up = up[one];
+          if constexpr (directed) nearest_down = down[one];
         },
-        [&](int64_t one) { distance[one] = nearest; });
+        [&](int64_t other, int64_t across) {
+          const int64_t farther_up = up[other], on_up = up[across], on_down = down[across];
+          if constexpr (directed) {
+            const int64_t farther_down = down[other];
+            down[other] = std::min(farther_down, on_down + nearest_down);
+            nearest_down = std::min(nearest_down, on_up + farther_down);
+          }
+          up[other] = std::min(farther_up, nearest_up + on_up);
+          nearest_up = std::min(nearest_up, farther_up + on_down);
+        },
+        [&](int64_t one) {
+          up[one] = nearest_up;
+          if constexpr (directed) down[one] = nearest_down;
+        });
+}
+
+// The arcs that are as long as their distance, in the memory of all of them.
+OverlayArcs kept(const std::vector<int64_t>& first, std::vector<int32_t>&& to, ArcValues&& all,
+                 const std::vector<int64_t>& distance) {
+  OverlayArcs made = {{}, std::move(to), std::move(all)};
+  ArcValues& values = made.values;
+  made.first.reserve(first.size());
   int64_t kept = 0;
-  for (int32_t r = 0; r < n; ++r) {
-    const int64_t begin = kept;
-    for (int64_t k = overlay.first[r]; k < overlay.first[r + 1]; ++k) {
-      if (length[k] >= kNoPath || length[k] != distance[k]) continue;
-      overlay.to[kept] = overlay.to[k];
-      length[kept] = length[k];
-      overlay.paths[kept] = overlay.paths[k];
-      overlay.powers[kept] = overlay.powers[k];
-      overlay.slot[kept] = overlay.slot[k];
+  for (size_t r = 0; r + 1 < first.size(); ++r) {
+    made.first.push_back(kept);
+    for (int64_t k = first[r]; k < first[r + 1]; ++k) {
+      if (values.length[k] >= kNoPath || values.length[k] != distance[k]) continue;
+      made.to[kept] = made.to[k];
+      values.length[kept] = values.length[k];
+      values.paths[kept] = values.paths[k];
+      values.powers[kept] = values.powers[k];
+      values.slot[kept] = values.slot[k];
       ++kept;
     }
-    overlay.first[r] = begin;
   }
-  overlay.first[n] = kept;
-  for (const auto shorten : {&overlay.length, &overlay.slot}) shorten->resize(kept);
-  for (const auto shorten : {&overlay.to, &overlay.powers}) shorten->resize(kept);
-  overlay.paths.resize(kept);
+  made.first.push_back(kept);
+  for (const auto shorten : {&values.length, &values.slot}) shorten->resize(kept);
+  for (const auto shorten : {&made.to, &values.powers}) shorten->resize(kept);
+  values.paths.resize(kept);
+  return made;
+}
+
+}  // namespace
+std::vector<OverlayArcs> customise(Overlay& overlay) {
+  std::vector<OverlayArcs> made;
+  std::vector<int64_t> up, down;
+  if (overlay.directed()) {
+    find_paths<true>(overlay);
+    up = overlay.up.length, down = overlay.down.length;
+    find_distances<true>(overlay, up, down);
+    made.push_back(kept(overlay.first, std::vector<int32_t>(overlay.to), std::move(overlay.up), up));
+    made.push_back(kept(overlay.first, std::move(overlay.to), std::move(overlay.down), down));
+  } else {
+    find_paths<false>(overlay);
+    up = overlay.up.length;
+    find_distances<false>(overlay, up, down);
+    made.push_back(kept(overlay.first, std::move(overlay.to), std::move(overlay.up), up));
+  }
+  return made;
 }
 
 }  // namespace torchcent

@@ -13,6 +13,7 @@
 #include "core/cpu/view.h"
 #include "hierarchy/cpu/parts.h"
 #include "hierarchy/cpu/point_to_point.h"
+#include "hierarchy/cpu/swept.h"
 #include "samples/cpu/sample_runs.h"
 
 namespace torchcent {
@@ -36,7 +37,7 @@ struct ArcChoice {
 std::vector<ArcChoice> find_parts(const Hierarchy& h, const int64_t* slot, ArcParts* parts) {
   std::vector<ArcChoice> several;
   std::fill_n(parts, h.arcs(), ArcParts{-1, -1, -1, 0});
-  each_part(h, [&](int64_t k, int64_t i, int64_t j, int64_t p) {
+  each_part(h, h.directed(), [&](int64_t k, int64_t i, int64_t j, int64_t p, bool) {
     const ArcParts found = {static_cast<int32_t>(i), static_cast<int32_t>(j), static_cast<int32_t>(p), 1};
     ArcParts& known = parts[k];
     if (known.choices == 0 && slot[k] < 0) {
@@ -57,7 +58,7 @@ std::vector<ArcChoice> find_parts(const Hierarchy& h, const int64_t* slot, ArcPa
 struct ClimbRows {
   std::vector<int32_t> top, branch;
   std::vector<int64_t> row;
-  std::vector<int32_t> rows;
+  std::vector<int32_t> rows;  // those up, and of a directed graph those down
 };
 
 // Subtrees of vertices with rows have at least so many vertices that the rows have at most `most` entries.
@@ -69,12 +70,27 @@ int32_t least_subtree(const Hierarchy& h, const int32_t* depth, int64_t most) {
   return least == 31 ? std::numeric_limits<int32_t>::max() : int32_t{1} << least;
 }
 
+// Over the arcs of a vertex, from `first` on, and the rows above it.
+void find_row(const Hierarchy& h, const int64_t* first, const int32_t* depth, const ClimbRows& known, int64_t p,
+              int32_t* rows) {
+  const GoOn go_on = TORCHCENT_CALL_SCALAR(go_on);
+  int32_t* const own = rows + known.row[p];
+  for (int64_t i = first[p]; i < first[p + 1]; ++i) {
+    if (h.length[i] > ClimbIndex::kLongest) continue;
+    const int32_t upper = depth[h.to[i]], length = static_cast<int32_t>(h.length[i]);
+    go_on(own, rows + known.row[h.to[i]], length, upper);
+    own[upper] = std::min(own[upper], length);
+  }
+  for (int32_t k = 0; k < depth[p]; ++k) own[k] = own[k] > ClimbIndex::kLongest ? ClimbIndex::kNone : own[k];
+}
+
 ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, int64_t most) {
   const int32_t none = std::numeric_limits<int32_t>::max();
-  const GoOn go_on = TORCHCENT_CALL_SCALAR(go_on);
-  const int32_t least = longest < ClimbIndex::kLongest ? least_subtree(h, depth, most) : none;
+  const int64_t directions = h.directed() ? 2 : 1;
+  const int32_t least = longest < ClimbIndex::kLongest ? least_subtree(h, depth, most / directions) : none;
   ClimbRows made = {std::vector<int32_t>(h.size), std::vector<int32_t>(h.size), std::vector<int64_t>(h.size, -1), {}};
   std::vector<int32_t> above;  // ancestors
+  int64_t size = 0;
   for (int32_t p = 0; p < h.size; ++p) {
     while (!above.empty() && h.last[above.back()] <= p) above.pop_back();
     const int32_t parent = above.empty() ? -1 : above.back();
@@ -84,17 +100,14 @@ ClimbRows find_rows(const Hierarchy& h, const int32_t* depth, int64_t longest, i
     made.top[p] = parent < 0 ? 0 : made.top[parent];
     if (h.last[p] - p < least) continue;
     ++made.top[p];
-    const int64_t begin = made.row[p] = static_cast<int64_t>(made.rows.size());
-    made.rows.resize(begin + depth[p], ClimbIndex::kNone);
-    int32_t* const own = made.rows.data() + begin;
-    for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i) {
-      if (h.length[i] > ClimbIndex::kLongest) continue;
-      const int32_t upper = depth[h.to[i]], length = static_cast<int32_t>(h.length[i]);
-      const int32_t* const over = made.rows.data() + made.row[h.to[i]];
-      go_on(own, over, length, upper);
-      own[upper] = std::min(own[upper], length);
-    }
-    for (int32_t k = 0; k < depth[p]; ++k) own[k] = own[k] > ClimbIndex::kLongest ? ClimbIndex::kNone : own[k];
+    made.row[p] = size;
+    size += depth[p];
+  }
+  made.rows.assign(directions * size, ClimbIndex::kNone);
+  for (int64_t p = 0; p < h.size; ++p) {
+    if (made.row[p] < 0) continue;
+    find_row(h, h.up, depth, made, p, made.rows.data());
+    if (h.directed()) find_row(h, h.down, depth, made, p, made.rows.data() + size);
   }
   return made;
 }
@@ -114,14 +127,7 @@ Tensor index_tensor(const Tensor& like, const std::vector<T>& values) {
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> hierarchy_climbs(
     const Tensor& first, const Tensor& to, const Tensor& length, const Tensor& slot, const Tensor& last,
     int64_t longest, int64_t entries) {
-  const Hierarchy h = {last.numel(),
-                       nullptr,
-                       first.const_data_ptr<int64_t>(),
-                       to.const_data_ptr<int32_t>(),
-                       length.const_data_ptr<int64_t>(),
-                       nullptr,
-                       nullptr,
-                       last.const_data_ptr<int32_t>()};
+  const Hierarchy h = hierarchy_of({nullptr, &first, &to, &length, nullptr, nullptr, &last});
   const auto made = [&](int64_t size) {
     Tensor array = empty(first, size, ScalarType::Int);
     with_huge_pages(array.mutable_data_ptr<int32_t>(), size);
@@ -179,9 +185,12 @@ struct Climbs {
   int64_t height;
 
   ClimbIndex index() const {
-    return {first.const_data_ptr<int64_t>(),
-            paths.const_data_ptr<double>(),
-            powers.const_data_ptr<int32_t>(),
+    const Hierarchy h = hierarchy_of({nullptr, &first, nullptr, nullptr, &paths, &powers, &last});
+    const int32_t* const up_rows = rows.const_data_ptr<int32_t>();
+    return {h.down,
+            h.up,
+            h.paths,
+            h.powers,
             last.const_data_ptr<int32_t>(),
             depth.const_data_ptr<int32_t>(),
             reinterpret_cast<const ClimbArc*>(arcs.const_data_ptr<int32_t>()),
@@ -191,7 +200,8 @@ struct Climbs {
             top.const_data_ptr<int32_t>(),
             branch.const_data_ptr<int32_t>(),
             row.const_data_ptr<int64_t>(),
-            rows.const_data_ptr<int32_t>(),
+            up_rows,
+            h.directed() ? up_rows + rows.numel() / 2 : up_rows,
             TORCHCENT_CALL_SCALAR(go_on),
             position.numel(),
             position.const_data_ptr<int32_t>(),
@@ -243,9 +253,18 @@ class ArcCounts {
   };
   Sample sample(int64_t) { return {*this}; }
 
-  // From arcs between higher vertices to their parts, which come later.
-  void unpack() {
-    for (size_t k = 0; k < arcs_.size(); ++k) {
+  // From arcs between higher vertices to their parts, whose lower ends come later.
+  void unpack(int64_t size) {
+    if (arcs_.empty()) return;
+    for (int64_t p = 0; p < size; ++p) {
+      unpack_arcs(index_.down, p);
+      if (index_.up != index_.down) unpack_arcs(index_.up, p);
+    }
+  }
+
+ private:
+  void unpack_arcs(const int64_t* first, int64_t p) {
+    for (int64_t k = first[p]; k < first[p + 1]; ++k) {
       const ArcParts& parts = index_.parts[k];
       if (arcs_[k] == 0 || parts.choices == 0) continue;
       counts_[index_.vertex[parts.below]] += arcs_[k];
@@ -254,7 +273,6 @@ class ArcCounts {
     }
   }
 
- private:
   static constexpr int64_t kPass = 4096;  // arcs, which take as long as the inner vertices of a sample
 
   template <class Count>
@@ -317,7 +335,7 @@ Tensor hierarchy_sample_paths(const Tensor& first, const Tensor& paths, const Te
   ArcCounts sink(given.index(), paths.numel(), count, counts.mutable_data_ptr<int64_t>(), threads == 1);
   run_climbs(given, seed, number, count, sink, control_of(control), threads,
              [&](uint64_t sample) { return random_pair(static_cast<uint64_t>(seed), sample, position.numel()); });
-  sink.unpack();
+  sink.unpack(last.numel());
   return torch::stable::new_empty(control, {0});
 }
 

@@ -36,7 +36,8 @@ struct ArcParts {
 };
 
 struct ClimbIndex {
-  const int64_t* first;  // of Hierarchy
+  const int64_t* down;  // of Hierarchy
+  const int64_t* up;
   const double* paths;
   const int32_t* powers;
   const int32_t* last;    // of Hierarchy
@@ -49,8 +50,9 @@ struct ClimbIndex {
   // kLongest; kNone stands for climbs that are.
   const int32_t* top;     // vertices with rows among a position and its ancestors
   const int32_t* branch;  // the lowest ancestor with another child than the one that a position is below, or -1
-  const int64_t* row;     // of each vertex that has one, in `rows`
-  const int32_t* rows;
+  const int64_t* row;     // of each vertex that has one, in both kinds of rows
+  const int32_t* up_rows;
+  const int32_t* down_rows;  // of climbs backwards, over arcs down
   GoOn go_on;
   static constexpr int32_t kNone = (int32_t{1} << 30) - 1, kLongest = int32_t{1} << 29;
   // The graph: its core is that of the hierarchy, and its other vertices are trees that hang from the core.
@@ -67,6 +69,8 @@ struct ClimbIndex {
 class PointToPoint {
  public:
   PointToPoint(const ClimbIndex& index, uint64_t seed) : index_(index), seed_(seed) {
+    from_source_.climb_over(index.up, index.down, index.up_rows);
+    from_target_.climb_over(index.down, index.up, index.down_rows);
     for (Side* side : {&from_source_, &from_target_}) {
       side->distance.resize(index.height);
       side->climbed.resize(index.height);
@@ -123,6 +127,8 @@ class PointToPoint {
   };
   // Ancestors are known by their numbers of ancestors: there is one of each.
   struct Side {
+    const int64_t *first, *against;  // arcs that it climbs, and those of the other direction
+    const int32_t* rows;
     std::vector<int64_t> distance;
     std::vector<Climbed> climbed;
     std::vector<Step> steps;
@@ -131,6 +137,10 @@ class PointToPoint {
     std::vector<int32_t> row;    // lengths of the shortest climbs to ancestors that have rows
     std::vector<int32_t> seeds;  // those of them that the climb has to start from
     int32_t top = 0;             // their number
+
+    void climb_over(const int64_t* arcs, const int64_t* others, const int32_t* of_arcs) {
+      first = arcs, against = others, rows = of_arcs;
+    }
 
     void start(int32_t position, int32_t depth, int32_t with_rows) {
       top = with_rows;
@@ -147,7 +157,7 @@ class PointToPoint {
       for (int32_t k = top - 1; k >= 0; --k) {
         if (distance[k] > ClimbIndex::kLongest) continue;
         seeds.push_back(k);
-        const int32_t* const from = index.rows + index.row[climbed[k].position];
+        const int32_t* const from = rows + index.row[climbed[k].position];
         for (int32_t i = 0; i < std::min(k, common); i += kLine) __builtin_prefetch(from + i);
       }
       row.assign(top, ClimbIndex::kNone);
@@ -158,14 +168,14 @@ class PointToPoint {
     void complete_row(const ClimbIndex& index, int32_t common, const std::vector<int32_t>& meets) {
       for (const int32_t seed : seeds) {
         if (seed < common) continue;
-        const int32_t* const from = index.rows + index.row[climbed[seed].position];
+        const int32_t* const from = rows + index.row[climbed[seed].position];
         const auto leads = [&](int32_t meet) { return distance[seed] + from[meet] == row[meet]; };
         if (std::any_of(meets.begin(), meets.end(), leads)) extend(index, seed, common, top);
       }
     }
 
     void extend(const ClimbIndex& index, int32_t seed, int32_t begin, int32_t end) {
-      const int32_t* const from = index.rows + index.row[climbed[seed].position];
+      const int32_t* const from = rows + index.row[climbed[seed].position];
       const auto length = static_cast<int32_t>(distance[seed]);
       index.go_on(row.data() + begin, from + begin, length, std::max(std::min(seed, end) - begin, 0));
       if (seed >= begin && seed < end) row[seed] = std::min(row[seed], length);
@@ -219,7 +229,7 @@ class PointToPoint {
 
   // Whether a shortest climb goes on from an ancestor to where the halves meet.
   bool leads_to_meet(const Side& side, int32_t position, int32_t k) const {
-    const int32_t* const row = index_.rows + index_.row[position];
+    const int32_t* const row = side.rows + index_.row[position];
     for (const int32_t meet : high_meets_)
       if (meet == k || (meet < k && side.row[k] + row[meet] == side.row[meet])) return true;
     return false;
@@ -227,25 +237,26 @@ class PointToPoint {
 
   // Relaxes the arcs of shortest climbs to where the halves meet.
   void follow(Side& side, int32_t k) {
-    const int64_t begin = index_.first[side.climbed[k].position], end = index_.first[side.climbed[k].position + 1];
+    const int64_t begin = side.first[side.climbed[k].position], end = side.first[side.climbed[k].position + 1];
     scanned_ += end - begin;
     tight_.clear();
     for (int64_t i = begin; i < end; ++i) {
       const ClimbArc& arc = index_.arcs[i];
       if (side.row[k] + arc.length != side.row[arc.depth]) continue;
       tight_.push_back(i);
-      __builtin_prefetch(index_.rows + index_.row[arc.position] + high_meets_[0]);
+      __builtin_prefetch(side.rows + index_.row[arc.position] + high_meets_[0]);
     }
     for (const int64_t i : tight_)
       if (leads_to_meet(side, index_.arcs[i].position, index_.arcs[i].depth)) reach(side, k, i);
   }
 
   void relax(Side& side, int32_t k) {
-    const int64_t begin = index_.first[side.climbed[k].position], end = index_.first[side.climbed[k].position + 1];
+    const int64_t begin = side.first[side.climbed[k].position], end = side.first[side.climbed[k].position + 1];
     const int64_t distance = side.distance[k];
     scanned_ += end - begin;
     // A detour by a vertex above may be shorter; then no shortest path climbs to here.
-    for (int64_t i = begin; i < end; ++i)
+    const int64_t* const back = side.against + side.climbed[k].position;
+    for (int64_t i = back[0]; i < back[1]; ++i)
       if (side.distance[index_.arcs[i].depth] + index_.arcs[i].length < distance) return;
     for (int64_t i = begin; i < end; ++i)
       if (distance + index_.arcs[i].length <= side.distance[index_.arcs[i].depth]) reach(side, k, i);

@@ -18,12 +18,12 @@ class RowSweep {
 
   explicit RowSweep(const RowProblem<Number>& problem) : problem_(problem) { path_.hold(problem.height * registers); }
 
-  // Visits the distances of each vertex that the sources reach, ancestors first: position, registers, number in
-  // `sources.above` or -1.
+  // Visits the distances of each vertex of the component, ancestors first: position, registers, number in
+  // `sources.above` or -1. Those of vertices that are not reached are far.
   template <class Visit>
   [[gnu::always_inline]] void run(const SourceBatches& sources, Visit visit) {
     climb(sources);
-    const int64_t* const first = problem_.hierarchy.first;
+    const int64_t* const first = problem_.hierarchy.down;
     Distance* const path = path_.data();
     const int32_t begin = problem_.root[sources.position[0]], end = problem_.hierarchy.last[begin];
     for (int32_t p = begin; p < end; ++p) {
@@ -55,7 +55,7 @@ class RowSweep {
     for (int k = sources.num_above - 1; k >= 0; --k) {
       const int32_t p = sources.above[k].position;
       const Distance* const own = &climbs_[static_cast<int64_t>(k) * registers];
-      for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i) {
+      for (int64_t i = h.up[p]; i < h.up[p + 1]; ++i) {
         Distance* const upper = &climbs_[static_cast<int64_t>(sources.number[h.to[i]]) * registers];
         const Length length = problem_.arcs[i].length;
         for (int r = 0; r < registers; ++r) upper[r] = L::smaller(upper[r], own[r] + length);
@@ -113,8 +113,11 @@ class HierarchyReciprocals : public HierarchyDistances {
       }
     };
     int together = 0;
+    double reached = 0;
     sweep_.run(sources_, [&](int32_t p, const Distance* row, int number) __attribute__((always_inline)) {
+      if (row[0][0] >= L::far) return;  // by all sources
       const double target = problem_.target[p];
+      reached += target;
       if (target > 0)
         for (int r = 0; r < kRegisters; ++r) farthest[r] = L::larger(farthest[r], row[r]);
       const Whole* const whole = reinterpret_cast<const Whole*>(row);
@@ -142,6 +145,7 @@ class HierarchyReciprocals : public HierarchyDistances {
     divide();
     for (int i = 0; i < sources_.count; ++i) {
       const int32_t at = sources_.index[i];
+      results.reached[at] = reached - problem_.target[sources_.position[i]];
       results.sum[at] = sum[i / kWidth][i % kWidth];
       results.reciprocals[at] = total[i / kWidth][i % kWidth];
       results.farthest[at] = static_cast<double>(farthest[i / L::width][i % L::width]);
@@ -168,7 +172,7 @@ class HierarchyRows : public HierarchyDistances {
         sources_(problem_.hierarchy, problem_.position, problem_.sequence, problem_.split, lanes, true),
         sweep_(problem_) {
     found_.hold(problem.hierarchy.size);
-    fill(none_, lanes, Length{-1});
+    fill(none_, lanes, Lanes<Number>::far);
   }
 
   bool run(const int64_t* sources, int64_t count, const HierarchyResults& results) override {
@@ -200,8 +204,9 @@ class HierarchyRows : public HierarchyDistances {
     }
   }
   static Entry entry(Length x) {
-    if constexpr (sizeof(Entry) == 4) return static_cast<Entry>(x);
-    else return x < 0 ? __builtin_inf() : static_cast<Entry>(x);
+    const bool none = x >= Lanes<Number>::far;
+    if constexpr (sizeof(Entry) == 4) return none ? -1 : static_cast<Entry>(x);
+    else return none ? __builtin_inf() : static_cast<Entry>(x);
   }
 
   const RowProblem<Number> problem_;

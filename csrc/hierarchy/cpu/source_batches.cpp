@@ -77,12 +77,17 @@ int64_t SourceBatches::cut() const {
 void SourceBatches::close() {
   list_ = positions_;
   for (const int32_t p : list_) number_[p] = 0;
-  for (size_t k = 0; k < list_.size(); ++k)
-    for (int64_t i = hierarchy_.first[list_[k]]; i < hierarchy_.first[list_[k] + 1]; ++i)
+  const auto reach = [&](const int64_t* first, int32_t p) {
+    for (int64_t i = first[p]; i < first[p + 1]; ++i)
       if (number_[hierarchy_.to[i]] < 0) {
         number_[hierarchy_.to[i]] = 0;
         list_.push_back(hierarchy_.to[i]);
       }
+  };
+  for (size_t k = 0; k < list_.size(); ++k) {
+    reach(hierarchy_.up, list_[k]);
+    if (hierarchy_.directed()) reach(hierarchy_.down, list_[k]);
+  }
   std::sort(list_.begin(), list_.end());
   above_.clear();
   for (const int32_t p : list_) {

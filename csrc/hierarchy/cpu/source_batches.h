@@ -10,7 +10,8 @@
 
 namespace torchcent {
 
-// A vertex that is a source or above one, in the order of positions.
+// A vertex that is a source or above one, in the order of positions; in a directed graph also those above with arcs
+// down.
 struct Above {
   int32_t position;
   int32_t lane;       // of the source that it is; -1 for none
@@ -28,7 +29,8 @@ class SourceBatches {
   bool next();
   std::vector<std::vector<int32_t>> divided();  // instead of next(): the indices of all batches
 
-  // Of the batch, each source in a lane: positions in ascending order, of one component.
+  // Of the batch, each source in a lane: positions in ascending order, of one component. In a directed graph this is a
+  // strong one, so that all sources reach the same vertices.
   int count = 0;
   const int32_t* position = nullptr;
   const double* weight = nullptr;

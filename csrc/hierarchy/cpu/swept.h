@@ -15,21 +15,37 @@ namespace torchcent {
 
 constexpr int64_t kLongestSingle = int64_t{1} << 29;  // twice of it is far, and three times of it still an int32
 
+// Tensors of the operator `hierarchy`; null where they are not needed.
+struct ArcTensors {
+  const torch::stable::Tensor *vertex, *first, *to, *length, *paths, *powers, *last;
+};
+
+template <class T>
+const T* entries_of(const torch::stable::Tensor* tensor) {
+  return tensor == nullptr ? nullptr : tensor->const_data_ptr<T>();
+}
+
+// first: [size + 1], or of a directed graph [2 (size + 1)], those of the arcs down and of the arcs up.
+inline Hierarchy hierarchy_of(const ArcTensors& given) {
+  const int64_t size = (given.vertex == nullptr ? given.last : given.vertex)->numel();
+  const int64_t* const first = given.first->const_data_ptr<int64_t>();
+  return {size,
+          entries_of<int64_t>(given.vertex),
+          first,
+          given.first->numel() == size + 1 ? first : first + size + 1,
+          entries_of<int32_t>(given.to),
+          entries_of<int64_t>(given.length),
+          entries_of<double>(given.paths),
+          entries_of<int32_t>(given.powers),
+          entries_of<int32_t>(given.last)};
+}
+
 // The hierarchy and its cells, as the operators `hierarchy` and `hierarchy_cells` return them.
 struct Contracted {
   const torch::stable::Tensor &vertex, &first, &to, &length, &paths, &powers, &last, &sequence, &split;
   const torch::stable::Tensor &cells, &own, &place, &own_first, &end, &bound, &child, &outermost, &facts;
 
-  Hierarchy hierarchy() const {
-    return {vertex.numel(),
-            vertex.const_data_ptr<int64_t>(),
-            first.const_data_ptr<int64_t>(),
-            to.const_data_ptr<int32_t>(),
-            length.const_data_ptr<int64_t>(),
-            paths.const_data_ptr<double>(),
-            powers.const_data_ptr<int32_t>(),
-            last.const_data_ptr<int32_t>()};
-  }
+  Hierarchy hierarchy() const { return hierarchy_of({&vertex, &first, &to, &length, &paths, &powers, &last}); }
   Cells divided() const {
     const int64_t* const known = facts.const_data_ptr<int64_t>();
     return {reinterpret_cast<const Cell*>(cells.const_data_ptr<int32_t>()),
@@ -43,7 +59,6 @@ struct Contracted {
             known[0],
             known[1]};
   }
-  int64_t num_cells() const { return cells.numel() / static_cast<int64_t>(sizeof(Cell) / sizeof(int32_t)); }
   int64_t longest() const { return facts.const_data_ptr<int64_t>()[2]; }
 };
 
@@ -66,18 +81,13 @@ class Swept {
       sequence_[order[p]] = static_cast<int32_t>(p);
       target_[cells_.place[p]] = target[hierarchy_.vertex[p]];
     }
-    cell_target_.resize(given.num_cells());
-    for (size_t c = cell_target_.size(); c-- > 0;) {
-      const Cell& cell = cells_.cells[c];
-      for (int32_t q = cell.own; q < cell.own_end; ++q) cell_target_[c] += target_[q];
-      for (int32_t i = cell.child; i < cell.child_end; ++i) cell_target_[c] += cell_target_[cells_.child[i]];
+    if (hierarchy_.directed()) {
+      up_first_.assign(1, 0);
+      for (int64_t q = 0; q < size; ++q) {
+        const int32_t p = cells_.vertex[q];
+        up_first_.push_back(up_first_.back() + hierarchy_.up[p + 1] - hierarchy_.up[p]);
+      }
     }
-  }
-
-  // The sum of b of the vertices that a vertex reaches, without itself.
-  double others(int64_t vertex) const {
-    const int64_t p = position_[vertex];
-    return cell_target_[cells_.outermost[p]] - target_[cells_.place[p]];
   }
 
   // Whether float32 has room for quotients of weights and path counts.
@@ -90,23 +100,43 @@ class Swept {
 
   template <class Number>
   HierarchyProblem<Number> problem(int64_t lanes, bool directions) {
-    return {hierarchy_, cells_, arcs<Number>(), target_.data(), cell_target_.data(), position_.data(), sequence_.data(),
-            split_,     lanes,  directions,     cancel_};
+    std::lock_guard lock(mutex_);
+    Arcs<Number>& arcs = std::get<Arcs<Number>>(arcs_);
+    if (arcs.down.empty()) arcs.down = arcs_of<Number>(hierarchy_.down, cells_.first, cells_.end);
+    if (hierarchy_.directed() && arcs.up.empty()) arcs.up = arcs_of<Number>(hierarchy_.up, up_first(), nullptr);
+    return {hierarchy_,
+            cells_,
+            arcs.down.data(),
+            up_first(),
+            hierarchy_.directed() ? arcs.up.data() : arcs.down.data(),
+            target_.data(),
+            position_.data(),
+            sequence_.data(),
+            split_,
+            lanes,
+            directions || hierarchy_.directed(),
+            cancel_};
   }
 
  private:
   template <class Number>
-  const SweepArc<Number>* arcs() {
-    std::lock_guard lock(mutex_);
-    std::vector<SweepArc<Number>>& made = std::get<std::vector<SweepArc<Number>>>(arcs_);
-    if (!made.empty()) return made.data();
-    made.resize(hierarchy_.arcs());
+  struct Arcs {
+    std::vector<SweepArc<Number>> down, up;
+  };
+
+  const int64_t* up_first() const { return hierarchy_.directed() ? up_first_.data() : cells_.first; }
+
+  // By own vertex.
+  template <class Number>
+  std::vector<SweepArc<Number>> arcs_of(const int64_t* first, const int64_t* first_of_own, const int32_t* end) const {
+    std::vector<SweepArc<Number>> made(first_of_own[hierarchy_.size]);
     for (int64_t q = 0, k = 0; q < hierarchy_.size; ++q)
-      for (int64_t i = hierarchy_.first[cells_.vertex[q]]; i < hierarchy_.first[cells_.vertex[q] + 1]; ++i, ++k) {
+      for (int64_t i = first[cells_.vertex[q]]; i < first[cells_.vertex[q] + 1]; ++i, ++k) {
         const double paths = std::ldexp(hierarchy_.paths[i], 512 * std::min(hierarchy_.powers[i], 4));  // or infinite
-        made[k] = {cells_.end[k], static_cast<LengthOf<Number>>(hierarchy_.length[i]), static_cast<Number>(paths)};
+        made[k] = {end == nullptr ? 0 : end[k], static_cast<LengthOf<Number>>(hierarchy_.length[i]),
+                   static_cast<Number>(paths)};
       }
-    return made.data();
+    return made;
   }
 
   const Hierarchy hierarchy_;
@@ -115,8 +145,9 @@ class Swept {
   const int32_t* split_;
   std::vector<int64_t> position_;
   std::vector<int32_t> sequence_;
-  std::vector<double> target_, cell_target_;
-  std::tuple<std::vector<SweepArc<float>>, std::vector<SweepArc<double>>> arcs_;
+  std::vector<double> target_;
+  std::vector<int64_t> up_first_;
+  std::tuple<Arcs<float>, Arcs<double>> arcs_;
   std::mutex mutex_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "core/cpu/view.h"
 #include "hierarchy/cpu/parts.h"
-#include "hierarchy/hierarchy.h"
+#include "hierarchy/cpu/swept.h"
 
 namespace torchcent {
 
@@ -16,7 +16,8 @@ using torch::stable::Tensor;
 
 namespace {
 
-// Flows in the order of the hierarchy; without directions, all are in `down`.
+// In the order of the hierarchy. Flows of arcs are in `down`, but those up of arcs of both directions in `up`, if they
+// are told apart.
 struct Flows {
   std::vector<double> down, up, inside;
 };
@@ -30,66 +31,50 @@ double quotient(const Hierarchy& h, int64_t a, int64_t b, int64_t c) {
 
 // Adds the flow of each arc to its parts, those of arcs between higher vertices first, and to what passes inside of the
 // vertex between them. What remains is the part of an arc that is an edge.
-void unpack_arcs(const Hierarchy& h, Flows& flows) {
-  const bool directions = !flows.up.empty();
-  each_part(h, [&](int64_t k, int64_t i, int64_t j, int64_t p) {
-    const double share = quotient(h, i, j, k), down = flows.down[k] * share;
-    flows.inside[p] += down;
-    flows.down[j] += down;
-    if (!directions) {
-      flows.down[i] += down;
-      return;
-    }
-    const double up = flows.up[k] * share;
-    flows.inside[p] += up;
-    flows.up[i] += down;  // from p to the lower end of the arc
-    flows.down[i] += up;
-    flows.up[j] += up;
+void unpack_arcs(const Hierarchy& h, bool directions, Flows& flows) {
+  double *const down = flows.down.data(), *const up = flows.up.empty() ? down : flows.up.data();
+  each_part(h, directions, [&](int64_t k, int64_t i, int64_t j, int64_t p, bool upwards) {
+    const double flow = (upwards ? up : down)[k] * quotient(h, i, j, k);
+    flows.inside[p] += flow;
+    (upwards ? down : up)[i] += flow;
+    (upwards ? up : down)[j] += flow;
   });
 }
 
 }  // namespace
 
-// Scores from the sums of hierarchy_dependency: of vertices, or with the slot of the reverse of each slot those of
-// slots.
+// Scores from the sums of hierarchy_dependency: of vertices, or with `reverse` those of slots. It has an entry for
+// each, the slot of its reverse unless the hierarchy is directed.
 Tensor hierarchy_scores(const Tensor& vertex, const Tensor& first, const Tensor& to, const Tensor& length,
                         const Tensor& paths, const Tensor& powers, const Tensor& slot, const Tensor& own,
                         const Tensor& flows, const std::optional<Tensor>& reverse) {
-  const Hierarchy h = {vertex.numel(),
-                       vertex.const_data_ptr<int64_t>(),
-                       first.const_data_ptr<int64_t>(),
-                       to.const_data_ptr<int32_t>(),
-                       length.const_data_ptr<int64_t>(),
-                       paths.const_data_ptr<double>(),
-                       powers.const_data_ptr<int32_t>(),
-                       nullptr};
-  const bool directions = reverse.has_value();
-  const double *const flow = flows.const_data_ptr<double>(), *const passed = flow + h.arcs();
-  Flows found = {std::vector<double>(h.arcs()), std::vector<double>(directions ? h.arcs() : 0),
+  const Hierarchy h = hierarchy_of({&vertex, &first, &to, &length, &paths, &powers, nullptr});
+  const bool per_slot = reverse.has_value(), directions = per_slot || h.directed();
+  const double *const flow = flows.const_data_ptr<double>(), *const passed = flow + h.arcs_down();
+  Flows found = {std::vector<double>(h.arcs()), std::vector<double>(per_slot && !h.directed() ? h.arcs() : 0),
                  std::vector<double>(h.size)};
-  for (int64_t q = 0, k = 0; q < h.size; ++q) {
+  std::vector<double>& upwards = h.directed() ? found.down : found.up;
+  int64_t down = 0, up = h.arcs_down() + h.size;
+  for (int64_t q = 0; q < h.size; ++q) {
     const int32_t p = own.const_data_ptr<int32_t>()[q];
     found.inside[p] = passed[q];
-    for (int64_t i = h.first[p]; i < h.first[p + 1]; ++i, ++k) {
-      found.down[i] = flow[k];
-      if (directions) found.up[i] = passed[h.size + k];
-    }
+    for (int64_t i = h.down[p]; i < h.down[p + 1]; ++i) found.down[i] = flow[down++];
+    for (int64_t i = h.up[p]; directions && i < h.up[p + 1]; ++i) upwards[i] = flow[up++];
   }
-  unpack_arcs(h, found);
-  Tensor scores = empty(vertex, directions ? reverse->numel() : h.size, ScalarType::Double);
+  unpack_arcs(h, directions, found);
+  Tensor scores = empty(vertex, per_slot ? reverse->numel() : h.size, ScalarType::Double);
   double* const score = scores.mutable_data_ptr<double>();
-  if (!directions) {
+  if (!per_slot) {
     for (int64_t p = 0; p < h.size; ++p) score[h.vertex[p]] = found.inside[p];
     return scores;
   }
   std::fill_n(score, scores.numel(), 0.0);
-  const int64_t *const up = slot.const_data_ptr<int64_t>(), *const down = reverse->const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < h.arcs(); ++i) {
-    if (up[i] < 0) continue;
-    const double share = h.powers[i] == 0 ? 1 / h.paths[i] : std::ldexp(1 / h.paths[i], -512 * h.powers[i]);
-    score[up[i]] = found.up[i] * share;
-    score[down[up[i]]] = found.down[i] * share;
-  }
+  const int64_t* const of = slot.const_data_ptr<int64_t>();
+  const auto share = [&](int64_t i) { return std::ldexp(1 / h.paths[i], -512 * h.powers[i]); };
+  for (int64_t i = h.up[0]; i < h.up[h.size]; ++i)
+    if (of[i] >= 0) score[of[i]] = upwards[i] * share(i);
+  for (int64_t i = h.down[0]; i < h.down[h.size]; ++i)
+    if (of[i] >= 0) score[h.directed() ? of[i] : reverse->const_data_ptr<int64_t>()[of[i]]] = found.down[i] * share(i);
   return scores;
 }
 

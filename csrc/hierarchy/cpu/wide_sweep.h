@@ -27,7 +27,7 @@ class WideSweep : public Search {
 
   Status run(const PathBatch& batch) override {
     double* const flow = batch.scores;
-    double* const inside = flow + h_.arcs();
+    double* const inside = flow + h_.arcs_down();
     double* const upwards = problem_.directions ? inside + h_.size : flow;
     sources_.start(batch.sources, batch.source_weight, batch.count);
     while (sources_.next()) {
@@ -41,8 +41,12 @@ class WideSweep : public Search {
   static constexpr int64_t kFar = int64_t{1} << 61;
 
   template <class Visit>
-  void each_arc(int32_t p, Visit visit) const {
-    for (int64_t i = h_.first[p]; i < h_.first[p + 1]; ++i) visit(i, h_.to[i]);
+  void each_arc_up(int32_t p, Visit visit) const {
+    for (int64_t i = h_.up[p]; i < h_.up[p + 1]; ++i) visit(i, h_.to[i]);
+  }
+  template <class Visit>
+  void each_arc_down(int32_t p, Visit visit) const {
+    for (int64_t i = h_.down[p]; i < h_.down[p + 1]; ++i) visit(i, h_.to[i]);
   }
 
   void sweep(int32_t source, double weight, double* flow, double* inside, double* upwards) {
@@ -52,7 +56,7 @@ class WideSweep : public Search {
     climbs_[source] = Wide(1);
     for (int k = sources_.num_above - 1; k >= 0; --k) {
       const int32_t p = sources_.above[k].position;
-      each_arc(p, [&](int64_t i, int32_t upper) {
+      each_arc_up(p, [&](int64_t i, int32_t upper) {
         const int64_t over = climb_[p] + h_.length[i];
         if (over < climb_[upper]) {
           climb_[upper] = over;
@@ -66,26 +70,27 @@ class WideSweep : public Search {
     const int32_t begin = all.begin, end = all.end;
     for (int32_t p = begin; p < end; ++p) {
       int64_t best = climb_[p];
-      each_arc(p, [&](int64_t i, int32_t upper) { best = std::min(best, distance_[upper] + h_.length[i]); });
+      each_arc_down(p, [&](int64_t i, int32_t upper) { best = std::min(best, distance_[upper] + h_.length[i]); });
       Wide count = best == climb_[p] ? climbs_[p] : Wide();
-      each_arc(p, [&](int64_t i, int32_t upper) {
+      each_arc_down(p, [&](int64_t i, int32_t upper) {
         if (distance_[upper] + h_.length[i] == best) count += count_[upper] * paths_[i];
       });
-      distance_[p] = best;
+      distance_[p] = std::min(best, kFar);
       count_[p] = count;
       passed_[p] = Wide();
     }
     for (int32_t p = end; p-- > begin;) {
+      if (distance_[p] == kFar) continue;
       const double target = problem_.target[place[p]];
       if (p != source) {
         inside[place[p]] += static_cast<double>(count_[p] * passed_[p]);
         passed_[p] += Wide(weight * target) / count_[p];
       }
       const int64_t first = first_arc[place[p]];
-      each_arc(p, [&](int64_t i, int32_t upper) {
+      each_arc_down(p, [&](int64_t i, int32_t upper) {
         if (distance_[upper] + h_.length[i] != distance_[p]) return;
         const Wide x = passed_[p] * paths_[i];
-        flow[first + i - h_.first[p]] += static_cast<double>(count_[upper] * x);
+        flow[first + i - h_.down[p]] += static_cast<double>(count_[upper] * x);
         passed_[upper] += x;
       });
     }
@@ -96,15 +101,15 @@ class WideSweep : public Search {
   // from it or from above: count_ includes climbs.
   void finish(int32_t source, double* inside, double* upwards) {
     const int32_t* const place = problem_.cells.place;
-    const int64_t* const first_arc = problem_.cells.first;
+    const int64_t* const first_arc = problem_.up_first;
     for (int k = 0; k < sources_.num_above; ++k) {
       const int32_t p = sources_.above[k].position;
       Wide sum;
       const int64_t first = first_arc[place[p]];
-      each_arc(p, [&](int64_t i, int32_t upper) {
+      each_arc_up(p, [&](int64_t i, int32_t upper) {
         if (climb_[p] + h_.length[i] != climb_[upper] || climb_[upper] != distance_[upper]) return;
         const Wide x = beyond_[upper] * paths_[i];
-        upwards[first + i - h_.first[p]] += static_cast<double>(climbs_[p] * x);
+        upwards[first + i - h_.up[p]] += static_cast<double>(climbs_[p] * x);
         sum += x;
       });
       if (climb_[p] == distance_[p] && p != source) inside[place[p]] += static_cast<double>(climbs_[p] * sum);
