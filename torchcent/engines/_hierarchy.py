@@ -131,7 +131,7 @@ class Hierarchy:
             def turned(values: Tensor) -> Tensor:
                 return torch.cat([values[end:], values[:end]])
 
-            arcs = {name: turned(getattr(self, name)) for name in _OF_ARCS}
+            arcs: dict[str, Any] = {name: turned(getattr(self, name)) for name in _OF_ARCS}
             arcs["first"] = torch.cat([up - end, down + (self.num_arcs - end)])
             kept["_backward"] = replace(self, **arcs, cells=_cells({**vars(self), **arcs}))
         found: Hierarchy = kept["_backward"]
