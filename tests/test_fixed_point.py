@@ -287,6 +287,37 @@ def test_distances_stay_sums_of_the_weights() -> None:
         torch.testing.assert_close(columns[:, 1], counted, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="hierarchies of rounded weights are on the CPU")
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    "measure", ["closeness", "harmonic", "eccentricity", "average_shortest_path_length"]
+)
+def test_sums_of_many_distances(measure: str, directed: bool, tuning: Tuning) -> None:
+    """Roads have a hierarchy of the weights in fixed point; the distances of few sources do not."""
+    tuning(hierarchy_least={False: 1, True: 100}, tiny_nodes=0)
+    index = torchcent.generate.road(20, 20)
+    length = torch.rand(index.shape[1], dtype=F64, generator=torch.Generator().manual_seed(3))
+    if not directed:
+        index = torch.cat([index, index.flip(0)], 1)
+        length = torch.cat([length, length])
+    graph = Graph.from_edge_index(index, directed=directed, edge_weight=length)
+    assert not graph.scale.exact
+    plan = torchcent.explain(graph, measure=measure)
+    assert plan.engine == "hierarchy" and "fixed point" in plan.weights
+    compute = partial(getattr(torchcent, measure), graph)
+    expected = torch.as_tensor(compute(engine="dijkstra"), dtype=F64)
+    found = torch.as_tensor(compute(), dtype=F64)
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=0)
+    if measure in ("closeness", "harmonic"):
+        exact = compute(engine="dijkstra", dtype=F64)
+        torch.testing.assert_close(compute(dtype=F64), exact, rtol=1e-11, atol=0)
+        few = torchcent.explain(graph, measure=measure, sources=10)
+        assert few.engine == "dijkstra" and "fixed point" not in few.weights
+    if measure == "closeness":
+        within = torchcent.explain(graph, measure=measure, cutoff=3.0)
+        assert within.engine == "dijkstra"
+
+
 def test_ties_of_node_features() -> None:
     """Two ways of 2 pi / 3, which tie in fixed point."""
     third = math.pi / 3

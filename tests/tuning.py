@@ -44,7 +44,7 @@ PLACES = {
     "chains_alone_on_cuda": "engines._chains._ALONE_ON_CUDA",
     # Hierarchies: sources side by side, and sources from which contraction is repaid.
     "hierarchy_lanes": "engines._hierarchy.LANES",
-    "hierarchy_least": "engines._hierarchy._LEAST",
+    "hierarchy_least": "engines._hierarchy.LEAST",
     "blocks_work": "engines._blocks.LEAST_WORK",
     "blocks_sources": "engines._blocks.MANY_SOURCES",
     "blocks_sources_on_cuda": "engines._blocks.MANY_SOURCES_ON_CUDA",

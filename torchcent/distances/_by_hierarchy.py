@@ -53,6 +53,7 @@ def source_sums(
     targets: Tensor | None = None,
 ) -> Sums:  # fmt: skip
     """Sums per source over the distances from all vertices, or from the targets; or to them."""
+    graph = _plan.of_many_distances(graph, request)
     found = Hierarchy.of(core)
     assert found is not None
     hierarchy = found.along(not outgoing)

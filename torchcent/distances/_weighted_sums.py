@@ -147,9 +147,11 @@ class _Rows:
     def __init__(self, graph: Graph, request: Request, sources: Tensor, backward: bool) -> None:
         if request.engine == "tiny":  # the tiny engine has no rows
             request = request._replace(engine="dijkstra")
-        self._graph = graph
         self.plan, _ = _plan.plan(graph, request, sources.numel())
         plan = self.plan
+        if plan.engine == "hierarchy":
+            graph = _plan.of_many_distances(graph, request)
+        self._graph = graph
         self.inputs = _rows.arcs(graph, backward, plan.engine), sources
         size = plan.lanes if plan.engine == "tensor" else max(plan.threads, 1) * ROWS[plan.engine]
         if plan.device.type == "cuda" and plan.engine != "tensor":

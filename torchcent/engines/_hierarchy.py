@@ -33,9 +33,9 @@ ROWS = {**BATCH, "hierarchy": 64}
 _MANY, _MOST_LANES = 2**16, 2048
 # Bound on distances up to which they are int32 (csrc/hierarchy/cpu/swept.h).
 _LONGEST_INT32 = 2**29
-# Sources from which contraction is repaid, by hops and by weights: it takes as long as so many
-# searches of the whole graph.
-_LEAST = {False: 2048, True: 512}
+#: sources from which contraction is repaid, by hops and by weights: it takes as long as so many
+#: searches of the whole graph
+LEAST = {False: 2048, True: 512}
 # Arcs per edge up to which a sweep is faster than searches, by hops and by weights.
 _MOST_FILL = {False: 4.0, True: 12.0}
 # Memory for the contraction, besides its order: of vertices, of slots, and of arcs in both stages,
@@ -306,7 +306,7 @@ def may_pay(core: Core, sources: int, paths: bool) -> bool:
     by_bits = not paths and core.weight is None
     if by_bits and core.num_slots > _MOST_SLOTS_OF_BITS * core.num_nodes:
         return False
-    least = 8 if "_hierarchy" in vars(core) else _LEAST[core.weight is not None]
+    least = 8 if "_hierarchy" in vars(core) else LEAST[core.weight is not None]
     return sources >= least
 
 

@@ -22,6 +22,8 @@ class Measure:
         by_depth: whether the visitor uses distances from the source (csrc/paths/betweenness.h).
         collapses: whether it needs sums and maxima of distances only, which one search finds for
             many sources together.
+        rounds: whether weights whose sums are rounded may be taken in fixed point, so that there
+            can be a hierarchy: results are of many distances and have no bits to lose.
         folds: which leaves may be folded before the search: "all" in rounds, "one" round, or "no".
         tiny: the output of the tiny engine for it; "" if that engine does not compute it.
         normalized: the default of `normalized=`.
@@ -36,6 +38,7 @@ class Measure:
     per_slot: bool = False
     by_depth: bool = False
     collapses: bool = False
+    rounds: bool = False
     folds: str = "no"
     tiny: str = "distances"
     normalized: bool = False
@@ -62,11 +65,11 @@ _ROWS = (
             normalized=True, public=False),
     Measure("proximal_target", "paths", Visitor.PROXIMAL_TARGET, by_depth=True, tiny="",
             normalized=True, public=False),
-    Measure("distance_profile", "distances", folds="one"),
-    Measure("closeness", "distances", collapses=True, folds="one"),
-    Measure("harmonic", "distances", folds="one"),
-    Measure("eccentricity", "distances", collapses=True, folds="one"),
-    Measure("average_shortest_path_length", "distances", collapses=True, folds="one"),
+    Measure("distance_profile", "distances", rounds=True, folds="one"),
+    Measure("closeness", "distances", collapses=True, rounds=True, folds="one"),
+    Measure("harmonic", "distances", rounds=True, folds="one"),
+    Measure("eccentricity", "distances", collapses=True, rounds=True, folds="one"),
+    Measure("average_shortest_path_length", "distances", collapses=True, rounds=True, folds="one"),
     Measure("distance_distribution", "distances"),
     Measure("effective_diameter", "distances"),
     Measure("shortest_path_lengths", "distances", public=False),

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import torch
 
-from torchcent.engines import _choice, _reduce, _room
+from torchcent.engines import _choice, _hierarchy, _reduce, _room
 from torchcent.engines._chains import Chains
 from torchcent.engines._costs import ENGINES, Job
 from torchcent.engines._hierarchy import Hierarchy
 from torchcent.engines._measures import MEASURES
 from torchcent.engines._request import Request
-from torchcent.graph import Graph
+from torchcent.graph import Graph, _fixed_point
 from torchcent.runtime import _codes
 from torchcent.runtime._memory import readable
 
@@ -118,6 +118,26 @@ def plan(
         ValueError: the engine cannot run on this device.
     """
     asked = request.num_sources if num_sources is None else num_sources
+    if request.engine == "hierarchy":
+        graph = of_many_distances(graph, request)
+    found = _plan(graph, request, asked)
+    many = asked is None or asked >= _hierarchy.LEAST[True]
+    if many and found[0].engine == "dijkstra" and request.engine == "auto":
+        fixed = of_many_distances(graph, request)
+        if fixed is not graph:
+            contracted = _plan(fixed, request, asked)
+            return contracted if contracted[0].engine == "hierarchy" else found
+    return found
+
+
+def of_many_distances(graph: Graph, request: Request) -> Graph:
+    """The graph that a hierarchy is made of: in fixed point for sums over float distances."""
+    possible = graph.is_weighted and graph.device.type == "cpu" and request.cutoffs is None
+    return _fixed_point.of(graph) if possible and MEASURES[request.measure].rounds else graph
+
+
+def _plan(graph: Graph, request: Request, asked: int | None) -> tuple[Plan, _reduce.Core]:
+    """The plan for this graph; kept with it."""
     # All that a plan depends on, but for the free memory and the vertices that may be twins, if
     # these are to have the same weights.
     of_all = request.sources is None and request.targets is None
